@@ -1,0 +1,66 @@
+"""The errors that nbkit raises on purpose. Each names the thing, the place and the way out."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class NbkitError(Exception):
+    """Base of every error that nbkit raises on purpose; the command line prints it without a traceback."""
+
+
+class DataError(NbkitError):
+    """A line of a data file that cannot be used.
+
+    >>> print(DataError("2 columns expected, 3 found", "pairs.tsv", 17))
+    pairs.tsv:17: 2 columns expected, 3 found
+    """
+
+    def __init__(self, message: str, path: str | Path, line: int | None = None):
+        self.reason, self.path, self.line = message, str(path), line
+        place = self.path if line is None else f"{self.path}:{line}"
+        super().__init__(f"{place}: {message}")
+
+    def __reduce__(self):  # keeps the three parts when an error crosses a process boundary
+        return type(self), (self.reason, self.path, self.line)
+
+
+class ParamsError(NbkitError):
+    """A parameter file or a parameter that does not fit its study's schema."""
+
+
+class ModelError(NbkitError):
+    """A model that cannot be found, loaded or used for the languages asked for."""
+
+
+class MissingExtraError(NbkitError):
+    """An optional dependency or its weights are not installed; the message holds the install line."""
+
+
+class UnknownNameError(NbkitError):
+    """A name that no registry knows, with the closest match and all names there are.
+
+    >>> print(UnknownNameError("perturbation", "tree_miror_pre", ["reversed", "tree_mirror_pre"]))
+    unknown perturbation 'tree_miror_pre'; did you mean 'tree_mirror_pre'? There are: reversed, tree_mirror_pre
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]):
+        self.kind, self.name, self.known = kind, name, sorted(known)
+        hint = closest(name, self.known)
+        guess = f"; did you mean '{hint}'?" if hint else "."
+        super().__init__(f"unknown {kind} '{name}'{guess} There are: {', '.join(self.known) or 'none'}")
+
+    def __reduce__(self):
+        return type(self), (self.kind, self.name, self.known)
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like *name*, or None where nothing is close.
+
+    >>> closest("blue", ["bleu", "chrf"])
+    'bleu'
+    """
+    matches = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.5)
+    return matches[0] if matches else None

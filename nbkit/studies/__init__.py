@@ -1,0 +1,13 @@
+"""One file a paper: composes the rooms into documented tables."""
+
+from __future__ import annotations
+
+from nbkit.registry import Registry
+from nbkit.studies.base import Study
+
+STUDIES: Registry[Study] = Registry("study")
+STUDIES.register(
+    "word_order",
+    "nbkit.studies.word_order:STUDY",
+    summary="Sometimes We Want Ungrammatical Translations: robust or faithful to perturbed word order?",
+)

@@ -1,0 +1,106 @@
+"""What every study is made of: parameters, cells of a grid, units of work, notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from nbkit.errors import ParamsError, closest
+
+
+class StudyParams(BaseModel):
+    """Base of a study's parameters: frozen, no unknown fields, every field with a default.
+
+    The defaults are those of the study's notebooks (a test compares them).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    seed: int = 0
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any], place: str = "parameters") -> StudyParams:
+        """The parameters of *values*; a `ParamsError` names the field, the place and the closest match."""
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            lines = []
+            for problem in error.errors():
+                name = ".".join(map(str, problem["loc"])) or "value"
+                message = problem["msg"].removeprefix("Value error, ")
+                if problem["type"] == "extra_forbidden":
+                    guess = closest(name, cls.model_fields)
+                    message = "unknown parameter" + (f"; did you mean '{guess}'?" if guess else "")
+                lines.append(f"{place}: {name}: {message}")
+            raise ParamsError("\n".join(lines)) from None
+
+    @classmethod
+    def from_notebook(cls, namespace: Mapping[str, Any]) -> StudyParams:
+        """The parameters in a notebook's ``globals()``, after papermill has filled them in."""
+        return cls.checked({k: namespace[k] for k in cls.model_fields if k in namespace}, "notebook")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of a grid: a label that is safe in a file name, and the parameters narrowed to it.
+
+    tags: what the report's filters know the cell by, such as ``{"language": "de", "model": "opus-mt"}``.
+    """
+
+    label: str
+    params: StudyParams
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A coarse, idempotent piece of work that fills the store; it can be sent to any process.
+
+    function: ``"package.module:function"``, called with *arguments* (plain, picklable values).
+    stage: units of a later stage start when all of the earlier ones are done (train, then translate).
+    texts: how many texts it handles, and *stored* how many of those are remembered (for ``--dry-run``).
+    """
+
+    label: str
+    function: str
+    arguments: Mapping[str, Any]
+    stage: int = 0
+    texts: int = 0
+    stored: int = 0
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A notebook of a study: its path under ``notebooks/`` without suffix, and what it is run for.
+
+    scope: once a "cell" of the grid, or once for the whole "grid".
+    """
+
+    path: str
+    title: str
+    scope: Literal["cell", "grid"]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A paper as the batch runner sees it.
+
+    params: the schema. cells: the grid's points. units: the work, in stages; *count* asks for their
+    texts and stored counts, which reads the corpus and the store but no model.
+    problems: what is wrong with the parameters in this installation, one message each, without loading
+    a model (languages, files, parsers, weights on disk, perturbations).
+    modules: the modules whose source decides whether a finished cell is out of date.
+    """
+
+    name: str
+    title: str
+    paper: str
+    params: type[StudyParams]
+    cells: Callable[[Any], list[Cell]]
+    units: Callable[..., list[Unit]]
+    problems: Callable[[Any], list[str]]
+    notebooks: tuple[Notebook, ...]
+    modules: tuple[str, ...]

@@ -1,0 +1,218 @@
+"""`Sentence` and `Text`: what every room passes on. Immutable; no other room is imported here."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from nbkit.errors import NbkitError
+from nbkit.languages import UNSPACED
+
+#: How the tokens of a reordered sentence become text: joined by the language's separator (the paper's
+#: way), or re-attached by the tokens' own spacing ("could n't" is written "couldn't" again).
+Spacing: TypeAlias = Literal["joined", "original"]
+
+#: A permutation of a sentence's tokens: position i of the result holds token ``order[i]``.
+Order: TypeAlias = np.ndarray
+
+ROOT = -1
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence: surface tokens with their annotation. All tuples have one entry a token.
+
+    tokens: surface tokens; a multiword token (*du*, *zum*) is one.
+    lang: language code.
+    spaces: whether a space follows the token in running text.
+    upos: universal part-of-speech tags, or None where they are not known.
+    heads: index of each token's head in this sentence, `ROOT` (-1) for the root, or None.
+    deprels: Universal Dependencies relations, or None.
+    lemmas: lemmas, or None.
+    feats: morphological features as in CoNLL-U (``"Degree=Pos|Number=Sing"``, ``""`` for none), or None.
+
+    >>> s = Sentence(("Tom", "could", "n't", "sleep", "."), "en", (True, False, True, False, False))
+    >>> s.text
+    "Tom couldn't sleep."
+    >>> s.reorder([3, 0, 1, 2, 4])
+    "sleep Tom could n't ."
+    >>> s.reorder([3, 0, 1, 2, 4], spacing="original")
+    "sleep Tom couldn't."
+    >>> s.reorder([1, 0, 2, 3, 4], spacing="original")
+    "could Tomn't sleep."
+    """
+
+    tokens: tuple[str, ...]
+    lang: str
+    spaces: tuple[bool, ...] | None = None
+    upos: tuple[str, ...] | None = None
+    heads: tuple[int, ...] | None = None
+    deprels: tuple[str, ...] | None = None
+    lemmas: tuple[str, ...] | None = None
+    feats: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("spaces", "upos", "heads", "deprels", "lemmas", "feats"):
+            values = getattr(self, name)
+            if values is not None and len(values) != len(self.tokens):
+                raise NbkitError(
+                    f"Sentence {' '.join(self.tokens)!r}: {len(self.tokens)} tokens but {len(values)} {name}"
+                )
+        if self.heads is not None and self.tokens and self.heads.count(ROOT) != 1:
+            raise NbkitError(
+                f"Sentence {' '.join(self.tokens)!r}: exactly one root expected, {self.heads.count(ROOT)} found"
+            )
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def separator(self) -> str:
+        """What joins tokens in this language: a space, or nothing in Chinese and Japanese."""
+        return "" if self.lang in UNSPACED else " "
+
+    @cached_property
+    def text(self) -> str:
+        """Running text, by the tokens' own spacing (joined where the spacing is not known)."""
+        if self.spaces is None:
+            return self.separator.join(self.tokens)
+        return "".join(
+            token + " " * space for token, space in zip(self.tokens, self.spaces, strict=True)
+        ).strip()
+
+    @property
+    def joined(self) -> str:
+        """The control: the tokens in their own order, joined as a perturbed sentence is."""
+        return self.separator.join(self.tokens)
+
+    @cached_property
+    def root(self) -> int:
+        """Index of the root; an error where the sentence has no tree."""
+        if self.heads is None:
+            raise NbkitError(f"Sentence {self.joined!r} has no dependency tree: parse it first")
+        return self.heads.index(ROOT)
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The dependents of each token, from left to right."""
+        if self.heads is None:
+            raise NbkitError(f"Sentence {self.joined!r} has no dependency tree: parse it first")
+        dependents: list[list[int]] = [[] for _ in self.tokens]
+        for token, head in enumerate(self.heads):
+            if head != ROOT:
+                dependents[head].append(token)
+        return tuple(map(tuple, dependents))
+
+    @cached_property
+    def digest(self) -> bytes:
+        """16 bytes that stand for language and tokens: the sentence's part in the address of its randomness."""
+        return hashlib.blake2b("\x1f".join((self.lang, *self.tokens)).encode(), digest_size=16).digest()
+
+    def reorder(self, order: Sequence[int] | Order, spacing: Spacing = "joined") -> str:
+        """The text of the tokens in *order*. Raises `NbkitError` where *order* is no permutation."""
+        indices = order.tolist() if isinstance(order, np.ndarray) else list(order)
+        if sorted(indices) != list(range(len(self.tokens))):
+            raise NbkitError(f"{indices} is no permutation of the {len(self.tokens)} tokens of {self.joined!r}")
+        if spacing == "joined" or self.spaces is None:
+            return self.separator.join([self.tokens[i] for i in indices])
+        left, right = self._clings
+        parts = []
+        for i, following in zip(indices, [*indices[1:], None], strict=True):
+            parts.append(self.tokens[i])
+            if following is None:
+                continue
+            attached = not self.spaces[i] if following == i + 1 else left[following] or right[i]
+            parts.append("" if attached else " ")
+        return "".join(parts)
+
+    @cached_property
+    def _clings(self) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+        """Which tokens cling to whatever stands left, and right, of them: punctuation and clitics.
+
+        Two words written together that are neither (*can|not*, *10|km*) stay together only while
+        they are neighbours, so that no two words run together by accident.
+        """
+        assert self.spaces is not None
+        before = (True, *self.spaces[:-1])
+        after = (*self.spaces[:-1], True)
+        kinds = [_seam_kind(token, space) for token, space in zip(self.tokens, before, strict=True)]
+        left = tuple(
+            not space and kind == "left" and (after[i] or not _is_joiner(self.tokens[i]))
+            for i, (space, kind) in enumerate(zip(before, kinds, strict=True))
+        )
+        right = tuple(not space and kind == "right" for space, kind in zip(after, kinds, strict=True))
+        return left, right
+
+
+@dataclass(frozen=True)
+class Text:
+    """One entry of a corpus: usually one sentence, sometimes several, which are perturbed one by one.
+
+    >>> go = Sentence(("Go", "away", "!"), "en", (True, False, True))
+    >>> hate = Sentence(("I", "hate", "you", "!"), "en", (True, True, False, False))
+    >>> Text((go, hate)).reorder([np.array([1, 0, 2]), None])
+    'away Go ! I hate you !'
+    """
+
+    sentences: tuple[Sentence, ...]
+
+    def __post_init__(self) -> None:
+        if not self.sentences:
+            raise NbkitError("a Text holds at least one sentence")
+
+    @property
+    def lang(self) -> str:
+        return self.sentences[0].lang
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens of all sentences."""
+        return tuple(token for sentence in self.sentences for token in sentence.tokens)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @cached_property
+    def text(self) -> str:
+        """Running text, by the tokens' own spacing."""
+        return self._join(sentence.text for sentence in self.sentences)
+
+    @property
+    def joined(self) -> str:
+        """The control: every sentence re-joined from its own tokens in their own order."""
+        return self._join(sentence.joined for sentence in self.sentences)
+
+    def reorder(self, orders: Sequence[Order | None], spacing: Spacing = "joined") -> str:
+        """The text with each sentence in its order; a sentence whose order is None stays as it is."""
+        if len(orders) != len(self.sentences):
+            raise NbkitError(f"{len(orders)} orders for {len(self.sentences)} sentences of {self.joined!r}")
+        return self._join(
+            sentence.reorder(range(len(sentence)) if order is None else order, spacing)
+            for sentence, order in zip(self.sentences, orders, strict=True)
+        )
+
+    def _join(self, parts: Iterable[str]) -> str:
+        return self.sentences[0].separator.join(parts)
+
+
+_OPENING = frozenset("([{«“‘„‚¿¡「『（【《")
+_APOSTROPHES = ("'", "’")
+
+
+def _seam_kind(token: str, space_before: bool) -> str:
+    """Whether *token* belongs to its "left" neighbour, to its "right" one, or is a "word" of its own."""
+    if not any(character.isalnum() for character in token):
+        ambiguous = token in ('"', "'", "’", "—", "-")
+        return "right" if token[:1] in _OPENING or (ambiguous and space_before) else "left"
+    if token.endswith(_APOSTROPHES):
+        return "right"  # l', d', dell'
+    return "left" if any(mark in token for mark in _APOSTROPHES) else "word"  # n't, 's, 're
+
+
+def _is_joiner(token: str) -> bool:
+    return token in ("-", "–", "/", "'", "’")
