@@ -1,0 +1,50 @@
+# Two commands matter: `make demo` and `make test`. Everything they need is set up on the way.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Everything nbkit remembers (trained tiny models, translations) stays in the checkout unless told otherwise.
+export NBKIT_CACHE ?= $(CURDIR)/.cache/nbkit
+export TOKENIZERS_PARALLELISM := false
+
+.PHONY: setup demo sandbox test lint lab bench lock wheel clean
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
+
+demo: setup  ## a tour on the built-in sandbox: prints the path of the report
+	$(BIN)/nbkit run params/demo.yaml
+
+sandbox: setup  ## the full sandbox grid: seven languages, two models
+	$(BIN)/nbkit run params/sandbox.yaml
+
+# Doctests and tests in one run; two processes. Torch keeps to one thread in each.
+test: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup -q $(PYTEST_ARGS)
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+lab: setup  ## JupyterLab with every notebook
+	$(BIN)/jupyter lab --notebook-dir=.
+
+bench: setup  ## prints ratios against named peers, measured in one run
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+lock: $(VENV)/.installed  ## re-pin requirements.lock; the local part of torch's version (+cpu) is dropped
+	$(BIN)/pip-compile --quiet --extra dev --strip-extras --allow-unsafe --no-header \
+	  --no-emit-index-url --no-emit-find-links -o requirements.lock pyproject.toml
+	sed -i 's/^\(torch==[0-9.]*\)+cpu$$/\1/' requirements.lock
+
+wheel: setup
+	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
+
+clean:
+	rm -rf outputs .cache build dist
