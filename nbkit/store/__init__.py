@@ -1,0 +1,11 @@
+"""What is computed is remembered: content-addressed results in Parquet shards, without server or lock.
+
+One folder a configuration, ``<kind>/<digest of the configuration>/``: a ``config.json`` for people, and shards.
+A shard's name is the time it was written and the digest of its bytes: it is written under a temporary name and
+renamed (one PUT on an object store), is never changed, and one that does not match its name is set aside.
+"""
+
+from nbkit.store.partition import DamagedShardWarning
+from nbkit.store.store import Store, cache_folder
+
+__all__ = ["DamagedShardWarning", "Store", "cache_folder"]

@@ -1,0 +1,207 @@
+"""The shards of one configuration: an index of their keys, rows on demand, and compaction.
+
+Why no lock is needed: a shard's name is made of its bytes, so it never changes; and a shard is removed only
+after another one that holds all of its rows has been written. A reader that finds a shard gone lists again.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nbkit.errors import NbkitError
+from nbkit.store import shards
+from nbkit.store.folder import Folder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SMALL_ROWS = 25_000  # a shard below this is worth merging
+MERGED_ROWS = 50_000  # what a merged shard holds at most (rows are in memory while it is made)
+MERGE_FROM = 16  # neighbouring small shards it takes to be worth the rewriting
+HELD_BYTES = 256 << 20  # decoded shards kept in memory, per partition
+ATTEMPTS = 50  # listings before a folder that keeps changing under a reader is an error
+SUFFIX = "rows.parquet"
+
+
+class DamagedShardWarning(UserWarning):
+    """A shard was not what had been written: it is set aside and its results are computed again."""
+
+
+class Partition:
+    """Results of one configuration. Where two shards hold the same key the older one counts, everywhere.
+
+    Holds 24 bytes a stored result (its key and where it is) and at most `HELD_BYTES` of decoded shards.
+    """
+
+    def __init__(self, folder: Folder):
+        self.folder = folder
+        self._lock = threading.RLock()
+        self._keys: dict[str, np.ndarray] = {}  # the keys of each shard, by its name
+        self._tables: OrderedDict[str, pa.Table] = OrderedDict()
+        self._unusable: set[str] = set()
+        self._index: tuple[list[str], np.ndarray, np.ndarray, np.ndarray] | None = None
+
+    def rows(self, keys: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
+        """The stored rows among *keys*."""
+        with self._lock:
+            for _ in range(ATTEMPTS):
+                self._refresh()
+                try:
+                    return self._collect(keys)
+                except FileNotFoundError:
+                    continue  # compacted by another process meanwhile
+        raise NbkitError(f"shards in {self.folder} keep vanishing while they are read: is something deleting them?")
+
+    def known(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Which of *keys* are stored."""
+        with self._lock:
+            self._refresh()
+            found, _, _ = self._find(keys)
+            return {key for key, is_there in zip(keys, found.tolist(), strict=True) if is_there}
+
+    def add(self, keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> None:
+        """Write one shard."""
+        data = shards.encode(keys, rows)
+        name = shards.shard_name(data, SUFFIX)
+        self.folder.write(name, data)
+        with self._lock:
+            self._keys[name] = _key_array(keys)
+            self._index = None
+
+    def compact(self) -> None:
+        """Merge runs of small neighbouring shards. Readers and writers, here or elsewhere, may go on meanwhile."""
+        with self._lock:
+            self._refresh()
+            for small, run in groupby(sorted(self._keys), key=lambda name: len(self._keys[name]) < SMALL_ROWS):
+                names = list(run)
+                if small and len(names) >= MERGE_FROM:
+                    for group in self._groups(names):
+                        self._merge(group)
+            self.folder.remove_stale()
+
+    def _groups(self, names: list[str]) -> Iterable[list[str]]:
+        group: list[str] = []
+        total = 0
+        for name in names:
+            if group and total + len(self._keys[name]) > MERGED_ROWS:
+                yield group
+                group, total = [], 0
+            group.append(name)
+            total += len(self._keys[name])
+        yield group
+
+    def _merge(self, names: list[str]) -> None:
+        if len(names) < 2:
+            return
+        merged: dict[bytes, dict[str, Any]] = {}
+        try:
+            for name in names:
+                table = self._table(name)
+                for key, row in zip(shards.table_keys(table), shards.table_rows(table), strict=True):
+                    merged.setdefault(key, row)
+        except FileNotFoundError:
+            return  # another process is at it
+        keys = list(merged)
+        data = shards.encode(keys, list(merged.values()))
+        # The time of its oldest part keeps its place among the others, and with it who counts for a key.
+        target = shards.shard_name(data, SUFFIX, shards.written(names[0]))
+        self.folder.write(target, data)
+        for name in names:
+            if name != target:  # equal where the oldest shard held everything already
+                self.folder.remove(name)
+                self._forget(name)
+        self._keys[target] = _key_array(keys)
+
+    def _refresh(self) -> None:
+        """Bring the index up to the shards that exist now."""
+        listed = {name for name in self.folder.names() if name.endswith(f".{SUFFIX}")}
+        for name in self._keys.keys() - listed:
+            self._forget(name)
+        for name in sorted(listed - self._keys.keys() - self._unusable):
+            try:
+                self._keys[name] = _key_array(shards.table_keys(self._table(name)))
+            except FileNotFoundError:
+                continue  # compacted or set aside meanwhile; what replaced it is met at the next listing
+            self._index = None
+
+    def _forget(self, name: str) -> None:
+        self._keys.pop(name, None)
+        self._tables.pop(name, None)
+        self._index = None
+
+    def _table(self, name: str) -> pa.Table:
+        """The shard's rows, from memory or the file. `FileNotFoundError` where it is gone or was set aside."""
+        if name in self._tables:
+            self._tables.move_to_end(name)
+            return self._tables[name]
+        data = self.folder.read(name)
+        if not shards.is_intact(name, data):
+            self._set_aside(name)
+            raise FileNotFoundError(name)
+        table = shards.decode(data)
+        self._tables[name] = table
+        while len(self._tables) > 1 and sum(held.nbytes for held in self._tables.values()) > HELD_BYTES:
+            self._tables.popitem(last=False)
+        return table
+
+    def _set_aside(self, name: str) -> None:
+        self._forget(name)
+        self._unusable.add(name)
+        set_aside(self.folder, name)
+
+    def _find(self, keys: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For each key whether it is stored, the number of its shard (by name) and the row in it."""
+        if self._index is None:
+            self._index = self._build_index()
+        _, stored, shard, row = self._index
+        if not len(stored) or not len(keys):
+            return np.zeros(len(keys), bool), np.zeros(len(keys), int), np.zeros(len(keys), int)
+        wanted = _key_array(keys)
+        # The oldest shard sorts first among equal keys (the sort is stable), and "left" finds the first.
+        position = np.minimum(np.searchsorted(stored, wanted, side="left"), len(stored) - 1)
+        return stored[position] == wanted, shard[position], row[position]
+
+    def _build_index(self) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
+        names = sorted(self._keys)
+        parts = [self._keys[name] for name in names]
+        stored = np.concatenate(parts) if parts else _key_array([])
+        shard = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
+        row = np.concatenate([np.arange(len(part), dtype=np.int32) for part in parts]) if parts else shard
+        order = np.argsort(stored, kind="stable")
+        return names, stored[order], shard[order], row[order]
+
+    def _collect(self, keys: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
+        found, shard, row = self._find(keys)
+        assert self._index is not None
+        names = self._index[0]
+        result: dict[bytes, dict[str, Any]] = {}
+        for number in np.unique(shard[found]).tolist():
+            here = np.flatnonzero(found & (shard == number))
+            table = self._table(names[number]).take(row[here])
+            for position, values in zip(here.tolist(), shards.table_rows(table), strict=True):
+                result[keys[position]] = values
+        return result
+
+
+def set_aside(folder: Folder, name: str) -> None:
+    """Give a damaged file the suffix ``.damaged`` and say so; it is never deleted."""
+    warnings.warn(
+        f"{folder}/{name} is damaged: it is set aside as {name}.damaged and its results are computed again",
+        DamagedShardWarning,
+        stacklevel=2,
+    )
+    try:
+        folder.rename(name, f"{name}.damaged")
+    except NbkitError as error:  # a store that may only be read: the shard stays, unused
+        warnings.warn(str(error), DamagedShardWarning, stacklevel=2)
+
+
+def _key_array(keys: Sequence[bytes]) -> np.ndarray:
+    return np.frombuffer(b"".join(keys), dtype=f"S{shards.KEY_BYTES}")

@@ -1,0 +1,198 @@
+"""`Store`: remembered records and tables, by configuration and content."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from nbkit.errors import NbkitError
+from nbkit.store import shards
+from nbkit.store.folder import Folder
+from nbkit.store.partition import Partition, set_aside
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Input = tuple[str, ...]
+
+TABLE_SUFFIX = "table.parquet"
+CONFIG_FILE = "config.json"
+_KIND = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_WINDOW_SHARDS = 10
+
+
+def cache_folder() -> str:
+    """Where nbkit keeps what it can make again: ``$NBKIT_CACHE``, or ``~/.cache/nbkit``."""
+    return os.environ.get("NBKIT_CACHE") or os.path.expanduser("~/.cache/nbkit")  # noqa: PTH111 - may be a URL
+
+
+class Store:
+    """Remembers what was computed, for many processes at once, across ``kill -9``.
+
+    url: a folder or any fsspec URL; by default the folder ``store`` in `cache_folder`.
+
+    >>> import tempfile
+    >>> store = Store(tempfile.mkdtemp())
+    >>> config = {"kind": "length", "version": 1}
+    >>> count = lambda inputs: [{"characters": len(text)} for (text,) in inputs]
+    >>> store.records(config, [("ein",), ("Satz",), ("ein",)], count)
+    [{'characters': 3}, {'characters': 4}, {'characters': 3}]
+    >>> store.missing(config, [("Satz",), ("neu",)])
+    [('neu',)]
+    """
+
+    def __init__(self, url: str | os.PathLike[str] | None = None):
+        self.url = os.fspath(url) if url is not None else f"{cache_folder().rstrip('/')}/store"
+        self.root = Folder.at(self.url)
+        self._lock = threading.Lock()
+        self._partitions: dict[str, Partition] = {}
+
+    def __reduce__(self) -> tuple[type[Store], tuple[str]]:
+        return type(self), (self.url,)
+
+    def __repr__(self) -> str:
+        return f"Store({self.url!r})"
+
+    def records(
+        self,
+        config: Mapping[str, Any],
+        inputs: Sequence[Input],
+        compute: Callable[[list[Input]], Iterable[Mapping[str, Any]]],
+        *,
+        shard: int = 2000,
+        progress: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """One record an input, in order: remembered, or computed now and kept.
+
+        config: all that can change a result, JSON-able, ``kind`` among its keys.
+        inputs: tuples of texts (a text; or a text and its reference); equal ones are computed once.
+        compute: gives one flat record (scalars, strings, lists) for each input it gets, in order; it gets at most
+            *shard* inputs at a time and is not called where nothing is missing. What it gave is written before
+            it is called again, so that an interruption costs one shard at most.
+        progress: label of a progress bar over the inputs that are computed.
+
+        Raises `NbkitError` for a configuration or a result that JSON cannot hold, for a wrong number of results,
+        and where the store cannot be written, naming the place.
+        """
+        partition = self._partition(config)
+        keys = [shards.input_digest(texts) for texts in inputs]
+        distinct = dict(zip(keys, inputs, strict=True))
+        found = partition.rows(list(distinct))
+        missing = [key for key in distinct if key not in found]
+        if missing:
+            self._write_config(partition, config)
+            with _bar(progress, len(missing)) as advance:
+                for start in range(0, len(missing), shard):
+                    chunk = missing[start : start + shard]
+                    rows = _checked(compute([distinct[key] for key in chunk]), len(chunk), config)
+                    partition.add(chunk, rows)
+                    found.update(zip(chunk, rows, strict=True))
+                    advance(len(chunk))
+            _compact(partition)
+        return [dict(found[key]) for key in keys]
+
+    def iter_records(
+        self,
+        config: Mapping[str, Any],
+        inputs: Iterable[Input],
+        compute: Callable[[list[Input]], Iterable[Mapping[str, Any]]],
+        *,
+        shard: int = 2000,
+    ) -> Iterator[dict[str, Any]]:
+        """`records` for inputs without end: a window of a few shards is in memory at a time."""
+        stream = iter(inputs)
+        while window := list(islice(stream, _WINDOW_SHARDS * shard)):
+            yield from self.records(config, window, compute, shard=shard)
+
+    def missing(self, config: Mapping[str, Any], inputs: Iterable[Input]) -> list[Input]:
+        """The distinct inputs that are not remembered, in their first order."""
+        distinct = {shards.input_digest(texts): texts for texts in inputs}
+        known = self._partition(config).known(list(distinct))
+        return [texts for key, texts in distinct.items() if key not in known]
+
+    def table(self, config: Mapping[str, Any], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """A whole table: remembered, or computed now and kept. It is what Parquet gives back, both times."""
+        import pandas as pd
+
+        folder = self._partition(config).folder
+        for name in folder.names():
+            if not name.endswith(f".{TABLE_SUFFIX}"):
+                continue
+            try:
+                data = folder.read(name)
+            except FileNotFoundError:
+                continue
+            if shards.is_intact(name, data):
+                return pd.read_parquet(io.BytesIO(data))
+            set_aside(folder, name)
+        data = _table_bytes(compute(), config)
+        self._write_config(self._partition(config), config)
+        folder.write(shards.shard_name(data, TABLE_SUFFIX), data)
+        return pd.read_parquet(io.BytesIO(data))
+
+    def _partition(self, config: Mapping[str, Any]) -> Partition:
+        text = _canonical(config)
+        kind = config.get("kind")
+        if not isinstance(kind, str) or not _KIND.fullmatch(kind):
+            raise NbkitError(f"a store configuration needs a 'kind' that can be a folder's name; found {kind!r}")
+        path = f"{kind}/{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}"
+        with self._lock:
+            if path not in self._partitions:
+                self._partitions[path] = Partition(self.root / path)
+            return self._partitions[path]
+
+    @staticmethod
+    def _write_config(partition: Partition, config: Mapping[str, Any]) -> None:
+        if CONFIG_FILE not in partition.folder.names():
+            text = json.dumps(config, indent=2, sort_keys=True, ensure_ascii=False)
+            partition.folder.write(CONFIG_FILE, f"{text}\n".encode())
+
+
+def _canonical(config: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(config, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise NbkitError(f"a store configuration must be JSON-able ({error}): {config!r:.300}") from None
+
+
+def _checked(results: Iterable[Mapping[str, Any]], expected: int, config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows = [shards.plain(row) for row in results]
+    if len(rows) != expected:
+        raise NbkitError(f"{config['kind']}: {len(rows)} results were computed for {expected} inputs")
+    return rows
+
+
+def _compact(partition: Partition) -> None:
+    try:
+        partition.compact()
+    except NbkitError as error:  # every result is safe already: merging can wait for the next run
+        warnings.warn(f"shards were not merged: {error}", stacklevel=3)
+
+
+def _table_bytes(table: pd.DataFrame, config: Mapping[str, Any]) -> bytes:
+    import pyarrow as pa
+
+    try:
+        return table.to_parquet()
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise NbkitError(f"{config['kind']}: this table cannot be kept as Parquet: {error}") from error
+
+
+@contextmanager
+def _bar(label: str | None, total: int) -> Iterator[Callable[[int], object]]:
+    if label is None:
+        yield lambda done: None
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(total=total, desc=label, unit="text") as bar:
+        yield bar.update
