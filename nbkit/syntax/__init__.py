@@ -1,1 +1,19 @@
-"""TBD."""
+"""Text to `Text`: spaCy pipelines and CoNLL-U files. spaCy is imported when a pipeline is loaded."""
+
+from nbkit.syntax.conllu import conllu_entries, read_conllu
+from nbkit.syntax.parsers import Parser, load_parser, parse_remembered
+from nbkit.syntax.pipelines import check_parser, parser_for, parser_identity
+from nbkit.syntax.skipped import OnError, Skipped
+
+__all__ = [
+    "OnError",
+    "Parser",
+    "Skipped",
+    "check_parser",
+    "conllu_entries",
+    "load_parser",
+    "parse_remembered",
+    "parser_for",
+    "parser_identity",
+    "read_conllu",
+]
