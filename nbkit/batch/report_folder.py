@@ -1,0 +1,163 @@
+"""The output folder of a run as the report sees it: what was run, and one entry an executed notebook."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nbkit.errors import DataError, NbkitError
+
+#: What the index can be filtered by, in this order; other tags follow in the order in which they come.
+FACETS = ("study", "run", "language", "model", "status")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One executed notebook with what the runner wrote down about it in ``cells/<label>.json``.
+
+    label: its file name without suffix. scope: "cell" (one point of the grid) or "grid" (a summary).
+    seconds: wall time, or None where it is not known.
+    """
+
+    label: str
+    notebook: Path
+    title: str
+    status: str
+    scope: str
+    seconds: float | None
+    tags: Mapping[str, str]
+    parameters: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+    record: str
+
+    @property
+    def file(self) -> str:
+        """The name of its page under ``html/``."""
+        return f"{self.label}.html"
+
+    @property
+    def failed(self) -> bool:
+        return self.status == "failed"
+
+    @property
+    def is_summary(self) -> bool:
+        return self.scope == "grid"
+
+    @property
+    def name(self) -> str:
+        """Title and tags in one line: ``Robust or faithful? · de · opus-mt``."""
+        return " · ".join((self.title, *(value for key, value in self.tags.items() if key != "study")))
+
+    @property
+    def facets(self) -> dict[str, str]:
+        """What the index filters it by."""
+        return {**self.tags, "status": self.status}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run: its folder, ``run.json``, and its entries in the order in which they are shown."""
+
+    folder: Path
+    record: Mapping[str, Any]
+    entries: tuple[Entry, ...] = field(default=())
+
+    @property
+    def title(self) -> str:
+        return str(self.record.get("title") or self.record.get("name") or self.folder.name)
+
+    @property
+    def subtitles(self) -> list[str]:
+        """The studies of the run, one line each."""
+        from nbkit.studies import STUDIES
+
+        names = dict.fromkeys(str(grid.get("study", "")) for grid in self._grids)
+        return [STUDIES.summary(name) or name for name in names if name]
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether any of its corpora is the built-in sandbox."""
+        return any(str(p.get("corpus", "")).partition(":")[0] == "sandbox" for p in self._all_parameters)
+
+    @cached_property
+    def facts(self) -> dict[str, str]:
+        """What the head of the index says about the run, from the parameters of its grids."""
+        facts = {}
+        for key, label in (
+            ("corpus", "Corpus"),
+            ("source", "From"),
+            ("languages", "Into"),
+            ("models", "Models"),
+            ("n_pairs", "Sentence pairs"),
+            ("metrics", "Metrics"),
+            ("beams", "Beams"),
+            ("seed", "Seed"),
+        ):
+            values = dict.fromkeys(_shown(p[key]) for p in self._all_parameters if p.get(key) not in (None, [], ""))
+            if values:
+                facts[label] = "; ".join(values)
+        return facts
+
+    @property
+    def provenance(self) -> Mapping[str, Any]:
+        """What `provenance.collect` recorded for the run; that of its last entry where it did not."""
+        recorded = self.record.get("provenance")
+        return recorded or next((e.provenance for e in reversed(self.entries) if e.provenance), {})
+
+    @property
+    def _grids(self) -> list[Mapping[str, Any]]:
+        return list(self.record.get("runs") or [self.record])
+
+    @cached_property
+    def _all_parameters(self) -> list[Mapping[str, Any]]:
+        return [grid.get("params") or {} for grid in self._grids] + [entry.parameters for entry in self.entries]
+
+
+def read_run(folder: Path) -> Run:
+    """The run in *folder*. Raises `NbkitError` where the folder is not the output of a run."""
+    if not folder.is_dir():
+        raise NbkitError(f"{folder}: no such folder; `nbkit run params/demo.yaml` makes one under outputs/")
+    if not (folder / "run.json").is_file():
+        raise NbkitError(f"{folder}: not the output of a run (no run.json); name a folder such as outputs/demo")
+    record = _read_json(folder / "run.json")
+    entries = [_entry(folder, path) for path in sorted((folder / "cells").glob("*.json"))]
+    shown = [entry for entry in entries if entry.notebook.is_file()]
+    order = {label: i for i, label in enumerate(record.get("order", ()))}
+    shown.sort(key=lambda e: (not e.is_summary, order.get(e.label, len(order)), e.label))
+    return Run(folder, record, tuple(shown))
+
+
+def _entry(folder: Path, path: Path) -> Entry:
+    record = _read_json(path)
+    label = path.stem
+    seconds = record.get("seconds")
+    return Entry(
+        label=label,
+        notebook=folder / "notebooks" / f"{label}.ipynb",
+        title=str(record.get("title") or label),
+        status=str(record.get("status", "unknown")),
+        scope=str(record.get("scope", "cell")),
+        seconds=None if seconds is None else float(seconds),
+        tags={str(key): str(value) for key, value in (record.get("tags") or {}).items()},
+        parameters=record.get("parameters") or {},
+        provenance=record.get("provenance") or {},
+        record=path.read_text(encoding="utf-8"),
+    )
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise DataError(f"not readable as JSON ({error}); delete it and run again", path) from None
+    if not isinstance(record, dict):
+        raise DataError("a JSON object expected; delete it and run again", path)
+    return record
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

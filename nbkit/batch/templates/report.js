@@ -1,0 +1,109 @@
+"use strict";
+// The only script of a report: filters and deep links on the index, sortable tables, folding of code.
+// Without it every page still reads as a plain list.
+(() => {
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+  // Filters: values of one facet widen the choice, facets narrow it; the choice is kept in the address.
+  const box = document.querySelector(".filters");
+  if (box) {
+    const buttons = all("[data-facet]", box);
+    const rows = all("[data-facets]").map((row) => [row, JSON.parse(row.dataset.facets)]);
+    const clear = box.querySelector(".clear");
+    const pressed = (button) => button.getAttribute("aria-pressed") === "true";
+    const chosen = () => {
+      const choice = new Map();
+      for (const button of buttons.filter(pressed)) {
+        const { facet, value } = button.dataset;
+        choice.set(facet, [...(choice.get(facet) || []), value]);
+      }
+      return choice;
+    };
+    const show = () => {
+      const choice = [...chosen()];
+      let shown = 0;
+      for (const [row, facets] of rows) {
+        row.hidden = !choice.every(([facet, values]) => values.includes(facets[facet]));
+        shown += !row.hidden;
+      }
+      clear.hidden = choice.length === 0;
+      box.querySelector("output").textContent = `${shown} of ${rows.length} shown`;
+    };
+    const readAddress = () => {
+      const wanted = new URLSearchParams(location.hash.slice(1));
+      for (const button of buttons) {
+        const { facet, value } = button.dataset;
+        button.setAttribute("aria-pressed", String(wanted.getAll(facet).includes(value)));
+      }
+      show();
+    };
+    const writeAddress = () => {
+      const address = new URLSearchParams();
+      for (const [facet, values] of chosen()) for (const value of values) address.append(facet, value);
+      history.replaceState(null, "", `#${address}`);
+      show();
+    };
+    for (const button of buttons) {
+      button.addEventListener("click", () => {
+        button.setAttribute("aria-pressed", String(!pressed(button)));
+        writeAddress();
+      });
+    }
+    clear.addEventListener("click", () => {
+      for (const button of buttons) button.setAttribute("aria-pressed", "false");
+      writeAddress();
+    });
+    addEventListener("hashchange", readAddress);
+    readAddress();
+    box.hidden = false;
+  }
+
+  // Sorting: a click on a header of the last header row; numbers by value, everything else by text.
+  const keyOf = (cell) => {
+    if (!cell) return ["", NaN];
+    const text = (cell.dataset.sort ?? cell.textContent).trim();
+    const number = text.replace(/[\u2212\u2013]/g, "-").match(/^[^\p{L}\d-]*(-?\d[\d,\u2009\u202f]*\.?\d*(?:e[-+]?\d+)?)/u);
+    return [text, number ? Number(number[1].replace(/[,\u2009\u202f]/g, "")) : NaN];
+  };
+  const byKey = ([aText, aNumber], [bText, bNumber]) => {
+    const aIs = !Number.isNaN(aNumber), bIs = !Number.isNaN(bNumber);
+    if (aIs && bIs) return aNumber - bNumber;
+    return aIs === bIs ? aText.localeCompare(bText) : bIs - aIs;
+  };
+  for (const table of all("table")) {
+    const body = table.tBodies[0], head = table.tHead && table.tHead.rows[0];
+    const spans = all("[rowspan]:not([rowspan='1']), [colspan]:not([colspan='1'])", table).length > 0;
+    if (!head || spans || table.tHead.rows.length > 2 || !body || body.rows.length < 3) continue;
+    // pandas writes the index name into a second header row; the names of the columns stand in the first.
+    [...head.cells].forEach((header, column) => {
+      if (!header.textContent.trim()) return;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...header.childNodes);
+      header.append(button);
+      header.setAttribute("aria-sort", "none");
+      header.addEventListener("click", () => {
+        const down = header.getAttribute("aria-sort") === "ascending";
+        for (const other of all("[aria-sort]", table)) other.setAttribute("aria-sort", "none");
+        header.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const keyed = [...body.rows].map((row) => [keyOf(row.cells[column]), row]);
+        keyed.sort((a, b) => (down ? -1 : 1) * byKey(a[0], b[0]));
+        body.append(...keyed.map(([, row]) => row));
+      });
+    });
+  }
+
+  // Folding: one button for all code of the page.
+  const folds = document.querySelector(".folds");
+  const sources = all("details.source");
+  if (folds && sources.length) {
+    const button = folds.querySelector("button");
+    button.addEventListener("click", () => {
+      const open = button.dataset.fold === "open";
+      for (const source of sources) source.open = open;
+      button.dataset.fold = open ? "close" : "open";
+      button.textContent = open ? "Hide all code" : "Show all code";
+    });
+    folds.hidden = false;
+  }
+})();

@@ -1,0 +1,174 @@
+"""Where a result comes from: code, versions, machine, settings. Shown at the foot of every page.
+
+Nothing is imported for it: versions come from the installed packages' metadata, the device from the
+system (or from torch, where a notebook has loaded it anyway).
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from html import escape
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import nbkit
+
+#: Packages whose version can change a number or a picture.
+PACKAGES = ("torch", "transformers", "spacy", "sacrebleu", "rapidfuzz", "pandas", "pingouin", "seaborn")
+
+_DECODING = ("beams", "max_new_tokens", "length_penalty", "early_stopping")
+
+
+@dataclass(frozen=True)
+class Footer:
+    """Provenance as the last cell of a notebook shows it, in JupyterLab and in the report."""
+
+    facts: Mapping[str, Any]
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th scope='row' style='text-align: left'>{escape(name.replace('_', ' '))}</th>"
+            f"<td style='text-align: left'>{escape(_shown(value))}</td></tr>"
+            for name, value in self.facts.items()
+        )
+        return (
+            "<details class='nbkit-provenance'><summary>Where these results come from</summary>"
+            f"<table>{rows}</table></details>"
+        )
+
+    def __repr__(self) -> str:
+        width = max(map(len, self.facts), default=0)
+        return "\n".join(f"{name:{width}}  {_shown(value)}" for name, value in self.facts.items())
+
+
+def collect(
+    params: Any = None,
+    signatures: Mapping[str, str] | Sequence[str] | None = None,
+    models: Mapping[str, Any] | Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """All that is known of where a result comes from, as plain data (it goes into JSON files too).
+
+    params: a study's parameters (a pydantic model or a mapping); seed, decoding, device and dtype are
+    taken from them. signatures: the metrics' signature strings. models: names, or name to identity.
+
+    >>> facts = collect({"seed": 3, "beams": 4})
+    >>> facts["seed"], facts["decoding"], facts["python"] == platform.python_version()
+    (3, {'beams': 4}, True)
+    """
+    values = dict(params.model_dump() if hasattr(params, "model_dump") else params or {})
+    facts: dict[str, Any] = {"nbkit": nbkit.__version__, "commit": _commit()}
+    facts["seed"] = values.pop("seed", None)
+    facts["decoding"] = {name: values.pop(name) for name in _DECODING if name in values}
+    facts["metrics"] = signatures if isinstance(signatures, Mapping) else list(signatures or ())
+    facts["models"] = models if isinstance(models, Mapping) else list(models or ())
+    facts["device"] = device(str(values.pop("device", "auto")))
+    facts["dtype"] = _dtype(str(values.pop("dtype", "auto")))
+    facts["parameters"] = values
+    facts["python"] = platform.python_version()
+    facts["versions"] = versions()
+    facts["platform"] = platform.platform(terse=True)
+    facts["date"] = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    facts["wall_time"] = f"{seconds_since_start():.1f} s"
+    return {name: value for name, value in facts.items() if value not in (None, {}, [], "")}
+
+
+def footer(
+    params: Any = None,
+    signatures: Mapping[str, str] | Sequence[str] | None = None,
+    models: Mapping[str, Any] | Sequence[str] | None = None,
+) -> Footer:
+    """`collect` as an object that JupyterLab and the report show as a folded table."""
+    return Footer(collect(params, signatures, models))
+
+
+def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
+    """Version of each installed package, without importing any; those that are missing are left out."""
+    found = {}
+    for package in packages:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def device(wanted: str = "auto") -> str:
+    """The device that models run on, with its name: ``cpu (AMD EPYC 7763, 2 cores)``."""
+    gpus = _gpus()
+    if wanted.startswith("cuda") or (wanted == "auto" and gpus):
+        return f"{wanted if wanted != 'auto' else 'cuda'} ({', '.join(gpus) or 'no such device seen'})"
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return f"{'cpu' if wanted == 'auto' else wanted} ({_cpu()}, {cores} core{'s' * (cores != 1)})"
+
+
+def seconds_since_start() -> float:
+    """Seconds since this process (the notebook's kernel) was started."""
+    import psutil
+
+    return time.time() - psutil.Process().create_time()
+
+
+def _dtype(wanted: str) -> str:
+    return wanted if wanted != "auto" else "bfloat16" if _gpus() else "float32"
+
+
+@lru_cache(maxsize=1)
+def _gpus() -> tuple[str, ...]:
+    if torch := sys.modules.get("torch"):
+        return tuple(torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count()))
+    names = []
+    for path in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
+        lines = path.read_text(errors="replace").splitlines()
+        names += [line.partition(":")[2].strip() for line in lines if line.startswith("Model:")]
+    return tuple(names)
+
+
+@lru_cache(maxsize=1)
+def _cpu() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        for line in cpuinfo.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return " ".join(line.partition(":")[2].split())
+    return platform.processor() or platform.machine()
+
+
+@lru_cache(maxsize=1)
+def _commit() -> str | None:
+    """Commit of the checkout that nbkit is imported from, ``+ changes`` where files differ from it."""
+    root = Path(nbkit.__file__).resolve().parents[1]
+    if not (root / ".git").exists():
+        return None
+    git = ["git", "-c", f"safe.directory={root}", "-C", str(root)]
+    try:
+        commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True, timeout=10)
+        changes = subprocess.run(
+            [*git, "status", "--porcelain", "--untracked-files=no"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return commit.stdout.strip() + (" + uncommitted changes" if changes.stdout.strip() else "")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(
+            f"{name} {_shown(v)}" if not isinstance(v, (dict, list)) else f"{name}: {_shown(v)}"
+            for name, v in value.items()
+        )
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_shown, value)) or "none"
+    return str(value)
