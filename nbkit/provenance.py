@@ -36,12 +36,12 @@ class Footer:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><th scope='row' style='text-align: left'>{escape(name.replace('_', ' '))}</th>"
-            f"<td style='text-align: left'>{escape(_shown(value))}</td></tr>"
+            f'<tr><th scope="row" style="text-align: left">{escape(name.replace("_", " "))}</th>'
+            f'<td style="text-align: left">{escape(_shown(value))}</td></tr>'
             for name, value in self.facts.items()
         )
         return (
-            "<details class='nbkit-provenance'><summary>Where these results come from</summary>"
+            '<details class="nbkit-provenance"><summary>Where these results come from</summary>'
             f"<table>{rows}</table></details>"
         )
 

@@ -37,7 +37,8 @@ def build(output_folder: Path) -> Path:
     pages = run.folder / "html"
     pages.mkdir(exist_ok=True)
     for leftover in {path.name for path in pages.glob("*.html")} - {entry.file for entry in run.entries}:
-        (pages / leftover).unlink()
+        if _recorded_digest(pages / leftover):  # a page of ours whose notebook is gone
+            (pages / leftover).unlink()
     for entry, before, after in _with_neighbours(run.entries):
         page = pages / entry.file
         digest = _page_digest(run, entry, before, after)
@@ -136,7 +137,8 @@ def _provenance(run: Run, entry: Entry | None = None) -> str:
 
 
 def _with_neighbours(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry | None, Entry | None]]:
-    yield from zip(entries, [None, *entries[:-1]], [*entries[1:], None], strict=True)
+    around = [None, *entries, None]
+    yield from zip(entries, around, around[2:], strict=False)
 
 
 def _page_digest(run: Run, entry: Entry, before: Entry | None, after: Entry | None) -> str:

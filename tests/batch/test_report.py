@@ -1,0 +1,170 @@
+"""The report of a run: one offline page an executed notebook, and the archive for an e-mail."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from nbkit.batch import report
+from nbkit.errors import DataError, NbkitError
+
+SCRIPT = "<script>window.ran"  # begins every hostile sentence of the fixture
+
+
+def _decoded(html: str) -> str:
+    """A page with its embedded pictures decoded, so that a search finds what they hold."""
+    pictures = re.findall(r"data:image/svg\+xml;base64,([\w+/=]+)", html)
+    return html + "".join(base64.b64decode(picture).decode() for picture in pictures)
+
+
+def test_every_notebook_has_a_page_and_the_index_lists_it(finished_run: Path):
+    index = report.build(finished_run)
+    assert index == finished_run / "index.html"
+    html = index.read_text()
+    labels = {path.stem for path in (finished_run / "notebooks").glob("*.ipynb")}
+    assert {path.stem for path in (finished_run / "html").glob("*.html")} == labels
+    assert all(f'href="html/{label}.html' in html for label in labels)
+
+
+def test_pages_name_no_address_that_a_browser_would_fetch(finished_run: Path):
+    report.build(finished_run)
+    for page in [finished_run / "index.html", *(finished_run / "html").iterdir()]:
+        html = page.read_text()
+        fetching = re.findall(r"<(?:link|script|img|iframe|object|embed)\b[^>]*", html)
+        addresses = re.findall(r"""\b(?:src|href|data)=["']?([^"'> ]*)""", " ".join(fetching))
+        assert addresses and all(address.startswith("data:image/") for address in addresses)
+        assert "@import" not in html and "url(" not in html
+
+
+def test_corpus_text_is_escaped_on_every_page(finished_run: Path):
+    report.build(finished_run)
+    for page in [finished_run / "index.html", *(finished_run / "html").iterdir()]:
+        assert SCRIPT not in page.read_text(), page.name
+        assert page.read_text().count("<script>") == 1
+
+
+def test_a_failure_stands_on_the_index_with_its_last_line(finished_run: Path):
+    html = report.build(finished_run).read_text()
+    failures = html.partition('id="failures"')[2].partition("</section>")[0]
+    assert "1 of 6 notebooks failed" in failures
+    assert "ValueError: no tree for Der &lt;script&gt;" in failures
+    assert 'href="html/word_order-lengths-ja-opus-mt.html#failure"' in failures
+    page = (finished_run / "html" / "word_order-lengths-ja-opus-mt.html").read_text()
+    assert 'id="failure"' in page and 'class="traceback"' in page and "(not run)" in page
+
+
+def test_summaries_come_first_and_pages_lead_to_their_neighbours(finished_run: Path):
+    html = report.build(finished_run).read_text()
+    assert html.index("word_order-summary.html") < html.index("word_order-robustness-de-opus-mt.html")
+    first = (finished_run / "html" / "word_order-summary.html").read_text()
+    assert 'rel="prev"' not in first and 'rel="next"' in first
+
+
+def test_progress_bars_leave_nothing_and_warnings_are_folded(finished_run: Path):
+    report.build(finished_run)
+    html = (finished_run / "html" / "word_order-summary.html").read_text()
+    messages = html.partition('class="messages"')[2].partition("</details>")[0]
+    assert "a warning" in messages
+    assert messages.count("it/s") <= 1 and "\r" not in messages
+
+
+def test_every_page_has_provenance_and_the_sandbox_notice(finished_run: Path):
+    report.build(finished_run)
+    for page in (finished_run / "html").iterdir():
+        html = page.read_text()
+        assert html.count('class="nbkit-provenance"') == 1, page.name
+        assert "test bench with known answers" in html
+    assert "&lt;i&gt;nrefs:1&lt;/i&gt;" in (finished_run / "html" / "word_order-summary.html").read_text()
+    assert "0123abc" in (finished_run / "html" / "word_order-lengths-ja-opus-mt.html").read_text()
+
+
+def test_only_changed_pages_are_made_anew(finished_run: Path):
+    report.build(finished_run)
+    pages = {page: page.stat().st_mtime_ns for page in (finished_run / "html").iterdir()}
+    record = finished_run / "cells" / "word_order-robustness-ja-opus-mt.json"
+    before = record.read_text()
+    record.write_text(before.replace("12.5", "13.5"))
+    report.build(finished_run)
+    changed = {page.stem for page, time in pages.items() if page.stat().st_mtime_ns != time}
+    record.write_text(before)
+    assert changed == {"word_order-robustness-ja-opus-mt"}
+
+
+def test_a_page_whose_notebook_is_gone_goes_too(finished_run: Path):
+    report.build(finished_run)
+    (finished_run / "html" / "old.html").write_text((finished_run / "html" / "word_order-summary.html").read_text())
+    (finished_run / "html" / "mine.html").write_text("not made by nbkit")
+    report.build(finished_run)
+    assert not (finished_run / "html" / "old.html").exists()
+    assert (finished_run / "html" / "mine.html").exists()
+    (finished_run / "html" / "mine.html").unlink()
+
+
+def test_the_archive_holds_pages_figures_and_tables_and_nothing_that_runs(finished_run: Path):
+    path = report.archive(finished_run)
+    assert path == finished_run.parent / "demo.zip"
+    with zipfile.ZipFile(path) as bundle:
+        names = bundle.namelist()
+        assert bundle.read("demo/index.html") == (finished_run / "index.html").read_bytes()
+    assert {Path(name).suffix for name in names} == {".html", ".csv", ".pdf"}
+    assert "demo/tables/flips.texts.csv" in names and "demo/figures/fig1.pdf" in names
+    assert sum(name.startswith("demo/html/") for name in names) == 6
+
+
+def test_the_archive_without_text_holds_no_sentence_of_the_corpus(finished_run: Path):
+    path = report.archive_without_text(finished_run)
+    with zipfile.ZipFile(path) as bundle:
+        members = {name: _decoded(bundle.read(name).decode("latin1")) for name in bundle.namelist()}
+    assert path.name == "demo-no-text.zip"
+    for name, content in members.items():
+        assert "Vogelhaus" not in content, name  # only the fixture's corpus sentence has the word
+    assert "demo/tables/flips.texts.csv" not in members and "demo/tables/scores.csv" in members
+    page = members["demo/html/word_order-summary.html"]
+    assert page.count("Left out of this copy") == 4
+    assert "0.610" in page  # the table of scores is still there
+    assert "ValueError" in members["demo/html/word_order-lengths-ja-opus-mt.html"]
+    with_text = report.archive(finished_run)
+    with zipfile.ZipFile(with_text) as bundle:
+        assert "Vogelhaus" in bundle.read("demo/html/word_order-summary.html").decode()
+
+
+def test_a_link_out_of_the_folder_is_not_archived(finished_run: Path, tmp_path: Path):
+    (tmp_path / "secret.csv").write_text("secret")
+    link = finished_run / "tables" / "link.csv"
+    link.symlink_to(tmp_path / "secret.csv")
+    try:
+        with zipfile.ZipFile(report.archive(finished_run)) as bundle:
+            assert "demo/tables/link.csv" not in bundle.namelist()
+    finally:
+        link.unlink()
+
+
+def test_foreign_and_damaged_folders_are_refused(tmp_path: Path):
+    with pytest.raises(NbkitError, match="no such folder"):
+        report.build(tmp_path / "nowhere")
+    with pytest.raises(NbkitError, match=r"no run\.json"):
+        report.build(tmp_path)
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(DataError, match=r"run\.json: not readable as JSON"):
+        report.build(tmp_path)
+
+
+def test_a_damaged_notebook_is_named(tmp_path: Path):
+    (tmp_path / "run.json").write_text("{}")
+    for folder in ("cells", "notebooks"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "cells" / "a.json").write_text(json.dumps({"status": "done"}))
+    (tmp_path / "notebooks" / "a.ipynb").write_text("{}")
+    with pytest.raises(DataError, match=r"a\.ipynb: no Jupyter notebook"):
+        report.build(tmp_path)
+
+
+def test_a_run_without_notebooks_says_so(tmp_path: Path):
+    (tmp_path / "run.json").write_text("{}")
+    assert "No notebook of this run has been executed yet" in report.build(tmp_path).read_text()
