@@ -148,7 +148,7 @@ def parse_remembered(
 
     config = {"kind": "parse", **parser_identity(spec, lang)}
     store = store or Store()
-    records = store.records(config, [(squeeze(text),) for text in texts], compute)
+    records = store.records(config, [(squeeze(text),) for text in texts], compute, progress=f"parsing ({lang})")
     return [from_record(record, lang) for record in records]
 
 

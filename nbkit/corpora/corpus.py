@@ -1,0 +1,266 @@
+"""What a corpus is to the rest of nbkit, and the corpora that are read from files."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+from nbkit.corpora.pair import Pair
+from nbkit.corpora.places import Place
+from nbkit.corpora.readers import (
+    RawPair,
+    read_coded_tsv,
+    read_moses,
+    read_parquet,
+    read_treebanks,
+    read_tsv,
+)
+from nbkit.errors import DataError, NbkitError, UnknownNameError
+from nbkit.languages import check_language
+from nbkit.store import Store
+from nbkit.syntax import OnError, Skipped, check_parser, parse_remembered, parser_for, parser_identity
+from nbkit.syntax.pipelines import check_usable, find_pipeline
+from nbkit.syntax.skipped import keep_good
+
+#: Pairs that are parsed at a time: a corpus of any size is read in as much memory as these need.
+CHUNK = 2000
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which pairs of a corpus are meant, and how they are read (see `nbkit.corpora.load_pairs`)."""
+
+    src: str
+    tgt: str
+    split: str | None = None
+    n: int | None = None
+    parsers: Mapping[str, str] | None = None
+    on_error: OnError = "raise"
+    skipped: Skipped | None = None
+    store: Store | None = None
+
+
+class Corpus(Protocol):
+    """Anything that can be registered in `CORPORA`.
+
+    languages: codes it has, none where it takes any. splits: the first one is the default, none where it has one.
+    """
+
+    @property
+    def languages(self) -> tuple[str, ...]: ...
+
+    @property
+    def splits(self) -> tuple[str, ...]: ...
+
+    def pairs(self, request: Request) -> Iterator[Pair]:
+        """The first ``request.n`` pairs, streaming."""
+
+    def identity(self, request: Request) -> dict[str, Any]:
+        """What the pairs depend on, for cache keys: file digests or revisions, the parsers."""
+
+    def problems(self, request: Request) -> list[str]:
+        """What stands in the way of `pairs`, without reading everything."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a catalogue entry says about its files besides their place; see ``catalogue.yaml``."""
+
+    languages: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    header: int = 0
+    pivot: str | None = None
+    codes: Mapping[str, str] = field(default_factory=dict)
+    varieties: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FileCorpus(ABC):
+    """A corpus in files at a `Place`."""
+
+    name: str
+    place: Place
+    layout: Layout = Layout()
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return self.layout.languages
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        return self.layout.splits
+
+    @abstractmethod
+    def pairs(self, request: Request) -> Iterator[Pair]:
+        """The first ``request.n`` good pairs."""
+
+    def identity(self, request: Request) -> dict[str, Any]:
+        """How the files are read, and digest or revision of each; the same under whatever name or path they go."""
+        self.check(request)
+        return {
+            "reader": type(self).__name__,
+            "columns": list(self.layout.columns),
+            "header": self.layout.header,
+            "varieties": {lang: list(codes) for lang, codes in self.layout.varieties.items()},
+            "files": [self.place.identity(fields) for fields in self._files(request)],
+        }
+
+    def problems(self, request: Request) -> list[str]:
+        """Languages, split and files."""
+        try:
+            self.check(request)
+            fields = self._files(request)
+            return [problem for one in fields if (problem := self.place.problem(one))]
+        except NbkitError as error:
+            return [str(error)]
+
+    def check(self, request: Request) -> None:
+        """Raises `NbkitError` where the corpus has not got the split or the languages that are asked for."""
+        self._split(request)
+        for lang in (request.src, request.tgt):
+            check_language(lang)
+            if self.languages and lang not in self.languages:
+                raise NbkitError(f"corpus {self.name} has no '{lang}'; it has {', '.join(self.languages)}")
+        pivot = self.layout.pivot
+        if pivot and pivot not in (request.src, request.tgt):
+            raise NbkitError(
+                f"corpus {self.name} has no pairs {request.src}-{request.tgt}: one side is always '{pivot}'"
+            )
+
+    def _split(self, request: Request) -> str | None:
+        if request.split is None:
+            return self.splits[0] if self.splits else None
+        if request.split not in self.splits:
+            raise UnknownNameError(f"split of corpus {self.name}", request.split, self.splits)
+        return request.split
+
+    def _files(self, request: Request) -> list[dict[str, str]]:
+        """The template fields of each file that the corpus consists of: one file, unless a reader says otherwise."""
+        return [self._fields(request)]
+
+    def _fields(self, request: Request, **more: str) -> dict[str, str]:
+        codes = [self.layout.codes.get(lang, lang) for lang in (request.src, request.tgt)]
+        fields = {"src": request.src, "tgt": request.tgt, "pair": "-".join(sorted(codes)), **more}
+        split = self._split(request)
+        return fields | ({"split": split} if split else {})
+
+    def _side_fields(self, request: Request) -> list[dict[str, str]]:
+        return [self._fields(request, lang=lang) for lang in (request.src, request.tgt)]
+
+    def _paths(self, request: Request) -> list[Path]:
+        self.check(request)
+        return [self.place.path(fields) for fields in self._files(request)]
+
+
+class RawCorpus(FileCorpus):
+    """Raw text on both sides, which a parser of each language turns into `Text`s."""
+
+    @abstractmethod
+    def raw_pairs(self, request: Request) -> Iterator[RawPair | DataError]:
+        """The unparsed pairs, and the malformed lines in their places."""
+
+    def pairs(self, request: Request) -> Iterator[Pair]:
+        """The first ``request.n`` good pairs; `CHUNK` of them are parsed at a time.
+
+        Raises at once, before anything is read, where a file or a parser is missing.
+        """
+        raw = self.raw_pairs(request)
+        specs = [parser_for(lang, request.parsers) for lang in (request.src, request.tgt)]
+        for spec, lang in zip(specs, (request.src, request.tgt), strict=True):
+            check_usable(find_pipeline(spec), spec, lang)
+        good = islice(keep_good(raw, request.on_error, request.skipped), request.n)
+        return self._parsed(good, request, *specs)
+
+    @staticmethod
+    def _parsed(raw: Iterator[RawPair], request: Request, source_parser: str, target_parser: str) -> Iterator[Pair]:
+        store = request.store or Store()
+        while chunk := list(islice(raw, CHUNK)):
+            sources = parse_remembered([pair.source for pair in chunk], source_parser, request.src, store=store)
+            targets = parse_remembered([pair.target for pair in chunk], target_parser, request.tgt, store=store)
+            for pair, source, target in zip(chunk, sources, targets, strict=True):
+                yield Pair(pair.id, source, target)
+
+    def identity(self, request: Request) -> dict[str, Any]:
+        """As for any files, and both parsers."""
+        parsers = [parser_identity(parser_for(lang, request.parsers), lang) for lang in (request.src, request.tgt)]
+        return super().identity(request) | {"parsers": parsers}
+
+    def problems(self, request: Request) -> list[str]:
+        """As for any files, and whether both parsers are there."""
+        problems = super().problems(request)
+        for lang in dict.fromkeys((request.src, request.tgt)):
+            try:
+                problem = check_parser(parser_for(lang, request.parsers), lang)
+            except NbkitError as error:  # an unknown language is named by the check of the files already
+                problem = str(error) if str(error) not in problems else None
+            problems += [problem] if problem else []
+        return problems
+
+
+class TsvCorpus(RawCorpus):
+    """Two tab-separated columns: source and target, or the languages that ``layout.columns`` names."""
+
+    def raw_pairs(self, request: Request) -> Iterator[RawPair | DataError]:
+        (path,) = self._paths(request)
+        columns = self.layout.columns or (request.src, request.tgt)
+        source, target = columns.index(request.src), len(columns) - 1 - columns[::-1].index(request.tgt)
+        return read_tsv(path, source, target, self.layout.header)
+
+
+class CodedTsvCorpus(RawCorpus):
+    """The Tatoeba Challenge's four columns: language codes, texts."""
+
+    def raw_pairs(self, request: Request) -> Iterator[RawPair | DataError]:
+        (path,) = self._paths(request)
+        return read_coded_tsv(path, self._codes(request.src), self._codes(request.tgt))
+
+    def _codes(self, lang: str) -> tuple[str, ...]:
+        return self.layout.varieties.get(lang) or (self.layout.codes.get(lang, lang),)
+
+
+class MosesCorpus(RawCorpus):
+    """Two line-aligned files, one a language."""
+
+    def _files(self, request: Request) -> list[dict[str, str]]:
+        return self._side_fields(request)
+
+    def raw_pairs(self, request: Request) -> Iterator[RawPair | DataError]:
+        source, target = self._paths(request)
+        return read_moses(source, target)
+
+
+class ParquetCorpus(RawCorpus):
+    """A Parquet file with a ``translation`` column."""
+
+    def raw_pairs(self, request: Request) -> Iterator[RawPair | DataError]:
+        (path,) = self._paths(request)
+        codes = self.layout.codes
+        return read_parquet(path, codes.get(request.src, request.src), codes.get(request.tgt, request.tgt))
+
+
+class ConlluCorpus(FileCorpus):
+    """Two CoNLL-U files with the same sentences: gold trees, no parser."""
+
+    def _files(self, request: Request) -> list[dict[str, str]]:
+        return self._side_fields(request)
+
+    def pairs(self, request: Request) -> Iterator[Pair]:
+        """The first ``request.n`` good pairs."""
+        source, target = self._paths(request)
+        pairs = read_treebanks(source, target, request.src, request.tgt)
+        return islice(keep_good(pairs, request.on_error, request.skipped), request.n)
+
+
+#: The formats by the name that a catalogue or a corpus ``format:path`` gives them.
+FORMATS: dict[str, type[FileCorpus]] = {
+    "tsv": TsvCorpus,
+    "coded-tsv": CodedTsvCorpus,
+    "moses": MosesCorpus,
+    "parquet": ParquetCorpus,
+    "conllu": ConlluCorpus,
+}
