@@ -1,1 +1,66 @@
-"""TBD."""
+"""κ metrics (how alike two texts are) and the statistics of what is derived from them.
+
+>>> load_metric("bleu").scores(["Tom sleeps."], ["Tom sleeps ."], "en").tolist()
+[1.0]
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from nbkit.errors import NbkitError, closest
+from nbkit.metrics.base import Kappa
+from nbkit.registry import Registry
+
+__all__ = ["METRICS", "Kappa", "check_metric", "load_metric"]
+
+#: Names to factories (usually classes) whose keyword arguments are the metric's options.
+METRICS: Registry[Callable[..., Kappa]] = Registry("metric")
+METRICS.register("bleu", "nbkit.metrics.bleu:Bleu", summary="sentence BLEU-4, exp smoothing, effective order")
+METRICS.register(
+    "levenshtein", "nbkit.metrics.levenshtein:Levenshtein", summary="1 − token edit distance / longer length"
+)
+METRICS.register("chrf", "nbkit.metrics.chrf:Chrf", summary="character n-gram F2 up to 6 characters")
+METRICS.register("bertscore", "nbkit.metrics.bertscore:BertScore", summary="F1 of contextual embeddings; needs weights")
+METRICS.register("bleurt", "nbkit.metrics.bleurt:Bleurt", summary="learned regression; needs weights")
+
+
+def load_metric(name: str, **options: Any) -> Kappa:
+    """The metric registered under *name*, made with *options*; weights are loaded when it first scores.
+
+    Raises `UnknownNameError` for a name, `NbkitError` for an option that is not known.
+
+    >>> load_metric("bleu", max_order=2).signature("zh")
+    'BLEU|nrefs:1|case:mixed|eff:yes|tok:nbkit-cut.v1-char|smooth:exp|order:2'
+    >>> load_metric("bleu", max_ordr=2)
+    Traceback (most recent call last):
+    nbkit.errors.NbkitError: metric 'bleu': unknown option 'max_ordr'; did you mean 'max_order'? ...
+    """
+    factory = METRICS.get(name)
+    parameters = inspect.signature(factory).parameters
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        for option in options:
+            if option not in parameters:
+                guess = closest(option, parameters)
+                hint = f"; did you mean '{guess}'?" if guess else "."
+                raise NbkitError(
+                    f"metric '{name}': unknown option '{option}'{hint} There are: {', '.join(parameters) or 'none'}"
+                )
+    return factory(**options)
+
+
+def check_metric(name: str, *, lang: str | None = None, **options: Any) -> str | None:
+    """Why the metric cannot be used here (for texts in *lang*), or None; loads no model and no torch.
+
+    >>> check_metric("bleu")
+    >>> check_metric("blue")
+    "unknown metric 'blue'; did you mean 'bleu'? There are: bertscore, bleu, bleurt, chrf, levenshtein"
+    """
+    try:
+        metric = load_metric(name, **options)
+    except NbkitError as error:
+        return str(error)
+    problem = getattr(metric, "problem", None)
+    return problem(lang) if problem else None

@@ -1,0 +1,111 @@
+"""Sentence-level BLEU: sacreBLEU's numbers, bit for bit, many times faster.
+
+BLEU = BP · exp((1/N) Σₙ log pₙ), with clipped n-gram precisions pₙ, the brevity penalty
+BP = min(1, exp(1 − r/h)) of reference length r and hypothesis length h, exponential smoothing (the k-th order
+without a match counts as 1/2ᵏ of a match), and effective order (N is at most the hypothesis' length).
+
+Source: Papineni et al. 2002; Chen & Cherry 2014 (smoothing method 3); Post 2018 (sacreBLEU).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from typing import Any, ClassVar
+
+import numpy as np
+
+from nbkit.errors import NbkitError
+from nbkit.metrics.base import check_pairs
+from nbkit.metrics.ngrams import Sequences, match_counts
+from nbkit.metrics.tokens import cut, tokenizer_signature
+
+
+@dataclass(frozen=True)
+class Bleu:
+    """BLEU up to n-grams of *max_order* tokens (`nbkit.metrics.tokens.cut`), in [0, 1].
+
+    An empty hypothesis or reference scores 0, as in sacreBLEU. sacreBLEU gives a perfect match
+    100.00000000000004, a rounding error of exp(log 100); κ is at most 1.
+
+    >>> Bleu().scores(["The cat sat on a mat."], ["The cat sat on the mat."], "en").round(4).tolist()
+    [0.4889]
+    >>> Bleu().signature("en")
+    'BLEU|nrefs:1|case:mixed|eff:yes|tok:nbkit-cut.v1|smooth:exp|order:4'
+    """
+
+    max_order: int = 4
+    name: ClassVar[str] = "bleu"
+    symbol: ClassVar[str] = "B"
+    bounded: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.max_order < 1:
+            raise NbkitError(f"bleu: max_order must be 1 or more, not {self.max_order}")
+
+    def signature(self, lang: str) -> str:
+        tokenizer = tokenizer_signature(lang)
+        return f"BLEU|nrefs:1|case:mixed|eff:yes|tok:{tokenizer}|smooth:exp|order:{self.max_order}"
+
+    def identity(self, lang: str) -> dict[str, Any]:
+        return {"metric": self.name, "signature": self.signature(lang)}
+
+    def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
+        check_pairs(self.name, hypotheses, references)
+        cut_once = {text: cut(text, lang) for text in references}
+        percent = bleu_percent(
+            [cut(text, lang) for text in hypotheses], [cut_once[text] for text in references], self.max_order
+        )
+        return np.minimum(percent / 100, 1.0)
+
+
+def bleu_percent(
+    hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]], max_order: int = 4
+) -> np.ndarray:
+    """BLEU of pairs of token lists in per cent, equal to the last bit to sacreBLEU's ``sentence_score``.
+
+    >>> bleu_percent(["the cat sat on a mat".split()], ["the cat sat on the mat".split()]).round(4).tolist()
+    [53.7285]
+    """
+    vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
+    hypothesis = _numbered(hypotheses, vocabulary)
+    # A list that is the reference of several hypotheses is numbered once.
+    distinct = {id(tokens): tokens for tokens in references}
+    place = {key: i for i, key in enumerate(distinct)}
+    reference = _numbered(list(distinct.values()), vocabulary)
+    reference = reference.take(np.array([place[id(tokens)] for tokens in references], dtype=np.int64))
+    return _percent(match_counts(hypothesis, reference, max_order), hypothesis.lengths, reference.lengths)
+
+
+def _numbered(texts: Sequence[Sequence[str]], vocabulary: defaultdict[str, int]) -> Sequences:
+    """The tokens of *texts* as numbers; *vocabulary* grows by the new ones."""
+    lengths = np.array([len(tokens) for tokens in texts], dtype=np.int64)
+    numbers = map(vocabulary.__getitem__, chain.from_iterable(texts))
+    return Sequences(np.fromiter(numbers, dtype=np.int64, count=int(lengths.sum())), lengths)
+
+
+def _percent(matches: np.ndarray, lengths: np.ndarray, reference_lengths: np.ndarray) -> np.ndarray:
+    """BLEU in per cent of clipped n-gram matches (pairs × orders), in sacreBLEU's order of operations.
+
+    Logarithms and exponentials are `math`'s, whose last bit may differ from NumPy's.
+    """
+    orders = np.arange(matches.shape[1])
+    totals = np.maximum(lengths[:, None] - orders, 1)  # orders without an n-gram are cut off below
+    smoothed = 2.0 ** np.cumsum(matches == 0, axis=1) * totals
+    precisions = np.where(matches > 0, 100.0 * matches / totals, 100.0 / smoothed)
+    distinct, inverse = np.unique(precisions, return_inverse=True)
+    logs = np.array([math.log(precision) for precision in distinct])[inverse].reshape(matches.shape)
+    percent = []
+    for row, matched, length, reference_length in zip(
+        logs.tolist(), matches[:, 0].tolist(), lengths.tolist(), reference_lengths.tolist(), strict=True
+    ):
+        if not matched:
+            percent.append(0.0)
+            continue
+        effective = row[:length]  # no n-gram is longer than the hypothesis
+        score = math.exp(sum(effective) / len(effective))
+        percent.append(score if length >= reference_length else math.exp(1 - reference_length / length) * score)
+    return np.array(percent)

@@ -1,0 +1,80 @@
+"""Sentence-level chrF: sacreBLEU's numbers, bit for bit, many times faster.
+
+chrF = (1 + β²) · P · R / (β² · P + R) with β = 2, where P and R are the means of the precision and the recall of
+character n-grams, n = 1 … 6, over the orders that both texts have (effective order, no ε smoothing).
+
+Source: Popović 2015; Post 2018 (sacreBLEU).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from nbkit.metrics.base import check_pairs
+from nbkit.metrics.ngrams import Sequences, match_counts
+
+_ORDER = 6
+_BETA = 2
+
+
+@dataclass(frozen=True)
+class Chrf:
+    """chrF over the characters of both texts without white space, in [0, 1]; it cannot see spacing.
+
+    An empty side scores 0, as in sacreBLEU.
+
+    >>> Chrf().scores(["The cat sat on a mat."], ["The cat sat on the mat."], "en").round(3).tolist()
+    [0.658]
+    >>> Chrf().signature("en")
+    'chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no'
+    """
+
+    name: ClassVar[str] = "chrf"
+    symbol: ClassVar[str] = "chrF"
+    bounded: ClassVar[bool] = True
+
+    def signature(self, lang: str) -> str:
+        return f"chrF{_BETA}|nrefs:1|case:mixed|eff:yes|nc:{_ORDER}|nw:0|space:no"
+
+    def identity(self, lang: str) -> dict[str, Any]:
+        return {"metric": self.name, "signature": self.signature(lang)}
+
+    def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
+        check_pairs(self.name, hypotheses, references)
+        hypothesis, reference = _characters(hypotheses), _characters(references)
+        matches = match_counts(hypothesis, reference, _ORDER)
+        return _percent(matches, _ngrams_in(hypothesis.lengths), _ngrams_in(reference.lengths)) / 100
+
+
+def _ngrams_in(lengths: np.ndarray) -> np.ndarray:
+    """How many n-grams texts of so many characters have: texts × orders."""
+    return np.maximum(lengths[:, None] - np.arange(_ORDER), 0)
+
+
+def _characters(texts: Sequence[str]) -> Sequences:
+    """The code points of *texts*, white space left out."""
+    dense = ["".join(text.split()) for text in texts]
+    lengths = np.array([len(text) for text in dense], dtype=np.int64)
+    encoded = "".join(dense).encode("utf-32-le", errors="surrogatepass")
+    return Sequences(np.frombuffer(encoded, dtype="<u4").astype(np.int64), lengths)
+
+
+def _percent(matches: np.ndarray, hypothesis: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """chrF in per cent of n-gram counts (pairs × orders), in sacreBLEU's own order of floating-point operations."""
+    precision, recall, orders = np.zeros((3, len(matches)))
+    for n in range(_ORDER):
+        both = (hypothesis[:, n] > 0) & (reference[:, n] > 0)
+        precision += np.divide(matches[:, n], hypothesis[:, n], out=np.zeros(len(matches)), where=both)
+        recall += np.divide(matches[:, n], reference[:, n], out=np.zeros(len(matches)), where=both)
+        orders += both
+    some = orders > 0
+    np.divide(precision, orders, out=precision, where=some)
+    np.divide(recall, orders, out=recall, where=some)
+    factor = _BETA**2
+    score = (1 + factor) * precision * recall
+    np.divide(score, factor * precision + recall, out=score, where=precision + recall > 0)
+    return 100 * score
