@@ -1,1 +1,24 @@
-"""TBD."""
+"""Perturbations of word order: a `Sentence` to a permutation of its tokens.
+
+The 16 of "Sometimes We Want Ungrammatical Translations" (Parthasarathi et al. 2021), §4. To add one's
+own: ``PERTURBATIONS.register("mine", Perturbation("mine", "random", (), "tokens", function))``.
+"""
+
+from nbkit.perturb.apply import perturb, perturb_all, perturb_text
+from nbkit.perturb.catalogue import CONTROL, NAMES, PERTURBATIONS, Perturbation, label
+from nbkit.perturb.draws import Draws
+from nbkit.perturb.view import Unit, View
+
+__all__ = [
+    "CONTROL",
+    "NAMES",
+    "PERTURBATIONS",
+    "Draws",
+    "Perturbation",
+    "Unit",
+    "View",
+    "label",
+    "perturb",
+    "perturb_all",
+    "perturb_text",
+]

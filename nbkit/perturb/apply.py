@@ -1,0 +1,133 @@
+"""Sentence and perturbation to order: what holds for every perturbation is seen to here, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import get_args
+
+import numpy as np
+
+from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.perturb.catalogue import ANNOTATION, NAMES, PERTURBATIONS, Perturbation
+from nbkit.perturb.draws import Draws
+from nbkit.perturb.view import Unit, View
+from nbkit.text import Order, Sentence, Text
+
+
+def perturb(sentence: Sentence, name: str, *, seed: int = 0, draw: int = 0, unit: Unit = "phrase") -> Order | None:
+    """The order in which perturbation *name* puts the tokens of *sentence*, or None where it does not apply.
+
+    An order is a permutation of ``0 … len(sentence) - 1``: place i holds token ``order[i]``. Final
+    punctuation keeps its place. None means that the entry condition is not met (two verbs to swap, …)
+    or that the result would read the same (also *the* in the place of *the*).
+
+    name: one of `NAMES`, in any of the paper's spellings, or a registered one.
+    seed, draw: with the name and the sentence's own words they are the address of all randomness, so
+    that the order depends on nothing else. Draws 0, 1, … are independent.
+    unit: whether noun_swaps, noun_verb_swap and noun_verb_mismatched move base noun phrases or tokens.
+
+    Raises `UnknownNameError` for an unknown name or unit, `NbkitError` where the sentence lacks the
+    annotation that the perturbation needs. Source: word-order paper, §4 and Figure 3.
+
+    >>> tom = Sentence(
+    ...     tuple("Tom said he could n't find a decent place to live .".split()), "en",
+    ...     upos=tuple("PROPN VERB PRON AUX PART VERB DET ADJ NOUN PART VERB PUNCT".split()),
+    ...     heads=(1, -1, 5, 5, 5, 1, 8, 8, 5, 10, 8, 1),
+    ...     deprels=tuple("nsubj root nsubj aux advmod ccomp det amod obj mark acl punct".split()))
+    >>> perturb(tom, "tree_mirror_pre").tolist()
+    [1, 5, 8, 10, 9, 6, 7, 2, 3, 4, 0, 11]
+    >>> tom.reorder(perturb(tom, "tree_mirror_pre"))
+    "said find place live to a decent he could n't Tom ."
+    >>> tom.reorder(perturb(tom, "NounVerbSwaps"))
+    "said Tom could he n't a decent place find to live ."
+    >>> tom.reorder(perturb(tom, "noun_verb_swap", unit="token"))
+    "said Tom could he n't find a decent live to place ."
+    >>> [tom.reorder(perturb(tom, "shuffle_last_half", draw=draw)) for draw in (0, 1)]
+    ["Tom said he could n't find decent a to live place .", "Tom said he could n't find live a place to decent ."]
+    >>> print(perturb(tom, "adverb_verb_swap"))
+    None
+    """
+    _check_unit(unit)
+    return _perturbed(View(sentence, unit), PERTURBATIONS.get(name), seed, draw)
+
+
+def perturb_text(
+    text: Text, name: str, *, seed: int = 0, draw: int = 0, unit: Unit = "phrase", min_tokens: int = 4
+) -> tuple[Order | None, ...] | None:
+    """The order of each sentence of *text*, or None where the text is not part of the perturbation's N.
+
+    That is where no sentence can be perturbed, or where the text has fewer than *min_tokens* tokens,
+    punctuation included. Sentences are perturbed one by one; one that cannot be keeps its order (None).
+    Arguments and errors are those of `perturb`. Source: word-order paper, §3 (entry conditions), Table 5.
+
+    >>> go = Sentence(("Go", "away", "!"), "en", heads=(-1, 0, 0))
+    >>> hate = Sentence(("I", "hate", "you", "!"), "en", heads=(1, -1, 1, 1))
+    >>> orders = perturb_text(Text((go, hate)), "tree_mirror_post")
+    >>> Text((go, hate)).reorder(orders)
+    'away Go ! you I hate !'
+    >>> print(perturb_text(Text((go,)), "tree_mirror_post"))
+    None
+    """
+    return perturb_all(text, [name], seed=seed, draw=draw, unit=unit, min_tokens=min_tokens)[
+        PERTURBATIONS.canonical(name)
+    ]
+
+
+def perturb_all(
+    text: Text,
+    names: Iterable[str] | None = None,
+    *,
+    seed: int = 0,
+    draw: int = 0,
+    unit: Unit = "phrase",
+    min_tokens: int = 4,
+) -> dict[str, tuple[Order | None, ...] | None]:
+    """What `perturb_text` returns, for several perturbations (the paper's 16) from one look at each sentence.
+
+    The keys are the canonical names, in the order asked for.
+
+    >>> text = Text((Sentence(("Tom", "saw", "Mary", "here", "."), "en"),))
+    >>> perturb_all(text, ["Reversed"])
+    {'reversed': (array([3, 2, 1, 0, 4]),)}
+    """
+    _check_unit(unit)
+    perturbations = [PERTURBATIONS.get(name) for name in (NAMES if names is None else names)]
+    views = [View(sentence, unit) for sentence in text.sentences]
+    long_enough = len(text) >= min_tokens
+    results: dict[str, tuple[Order | None, ...] | None] = {}
+    for perturbation in perturbations:
+        orders = tuple([_perturbed(view, perturbation, seed, draw) for view in views])
+        applies = long_enough and any(order is not None for order in orders)
+        results[perturbation.name] = orders if applies else None
+    return results
+
+
+def _perturbed(view: View, perturbation: Perturbation, seed: int, draw: int) -> Order | None:
+    sentence, name = view.sentence, perturbation.name
+    _check_annotation(sentence, perturbation, view.unit)
+    moved = perturbation.function(view, Draws(seed, name, draw, sentence.digest))
+    if moved is None:
+        return None
+    if sorted(moved) != list(range(len(view))):
+        raise NbkitError(
+            f"perturbation '{name}' returned {moved} for {sentence.joined!r}, which is no permutation of "
+            f"its {len(view)} tokens before the final punctuation"
+        )
+    if view.reads_same(moved):
+        return None
+    return np.array([*moved, *range(len(view), len(sentence))], dtype=np.intp)
+
+
+def _check_annotation(sentence: Sentence, perturbation: Perturbation, unit: Unit) -> None:
+    needs = "pos" if perturbation.needs == "phrases" and unit == "token" else perturbation.needs
+    missing = [field for field in ANNOTATION[needs] if getattr(sentence, field) is None]
+    if missing:
+        raise NbkitError(
+            f"perturbation '{perturbation.name}' needs {' and '.join(missing)}, which {sentence.joined!r} "
+            "lacks: parse it first (nbkit.syntax), or read it from a treebank"
+        )
+
+
+def _check_unit(unit: str) -> None:
+    if unit not in get_args(Unit):
+        raise UnknownNameError("unit", unit, get_args(Unit))

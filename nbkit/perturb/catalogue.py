@@ -1,0 +1,148 @@
+"""The 16 perturbations of the paper as a registry that knows every spelling the paper uses."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Literal, TypeAlias
+
+from nbkit.errors import UnknownNameError
+from nbkit.perturb import pos, shuffles, tree
+from nbkit.perturb.draws import Draws
+from nbkit.perturb.view import View
+from nbkit.registry import Registry
+
+Category: TypeAlias = Literal["tree", "pos", "random"]
+
+#: What a sentence must carry: tokens only; coarse tags; a dependency tree; or tags, tree and labels.
+Needs: TypeAlias = Literal["tokens", "pos", "tree", "phrases"]
+
+#: The fields of a `Sentence` that each need stands for.
+ANNOTATION: dict[str, tuple[str, ...]] = {
+    "tokens": (),
+    "pos": ("upos",),
+    "tree": ("heads",),
+    "phrases": ("upos", "heads", "deprels"),
+}
+
+#: The name under which grids translate and score a sentence re-joined from its own tokens in their own
+#: order. It is no perturbation: `Text.joined` is its text.
+CONTROL = "control"
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """A way to reorder a sentence.
+
+    function: takes the sentence's `View` and its addressed `Draws`, and returns an order of the view's
+    ``len(view)`` tokens, or None where the entry condition is not met. It need not look after final
+    punctuation or after orders that change nothing: `perturb` does.
+    category: where figures group it. needs: what the sentence must carry. aliases: other spellings.
+    random: whether two draws may differ, so that a chance level is worth computing.
+    label: the name in figures. summary: one line for lists.
+    """
+
+    name: str
+    category: Category
+    aliases: tuple[str, ...]
+    needs: Needs
+    function: Callable[[View, Draws], list[int] | None]
+    random: bool = False
+    label: str = ""
+    summary: str = ""
+
+
+class Perturbations(Registry[Perturbation]):
+    """A registry in which names are found in any case, with or without underscores, and by their aliases.
+
+    >>> PERTURBATIONS.canonical("TreeMirrorPo"), PERTURBATIONS.canonical("verb-at-beginning")
+    ('tree_mirror_post', 'verb_at_beginning')
+    >>> PERTURBATIONS.canonical("tree_miror_in")
+    Traceback (most recent call last):
+    nbkit.errors.UnknownNameError: unknown perturbation 'tree_miror_in'; did you mean 'tree_mirror_in'? There are: ...
+    """
+
+    def canonical(self, name: str) -> str:
+        """The registered name that *name* stands for. Raises `UnknownNameError`."""
+        if name in self:
+            return name
+        wanted = _squeezed(name)
+        for known in self.names():
+            if wanted == _squeezed(known) or wanted in map(_squeezed, super().get(known).aliases):
+                return known
+        raise UnknownNameError(self.kind, name, self.names())
+
+    def get(self, name: str) -> Perturbation:
+        """The perturbation that *name* stands for. Raises `UnknownNameError`."""
+        return super().get(self.canonical(name))
+
+
+def label(name: str) -> str:
+    """The name of a perturbation, or of the control, in figures and tables.
+
+    >>> label("noun_adj_swap"), label("control")
+    ('Noun–adjective swap', 'Control')
+    """
+    if name == CONTROL:
+        return "Control"
+    perturbation = PERTURBATIONS.get(name)
+    return perturbation.label or perturbation.name
+
+
+def _squeezed(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).lower()
+
+
+def _rows(file: str) -> Iterator[dict[str, str]]:
+    text = (files("nbkit.perturb") / file).read_text(encoding="utf-8")
+    return csv.DictReader(text.splitlines(), delimiter="\t")
+
+
+_FUNCTIONS: dict[str, Callable[[View, Draws], list[int] | None]] = {
+    "tree_mirror_pre": tree.tree_mirror_pre,
+    "tree_mirror_post": tree.tree_mirror_post,
+    "tree_mirror_in": tree.tree_mirror_in,
+    "rotate_around_root": tree.rotate_around_root,
+    "noun_swaps": pos.noun_swaps,
+    "verb_swaps": pos.verb_swaps,
+    "adverb_verb_swap": pos.adverb_verb_swap,
+    "noun_adj_swap": pos.noun_adj_swap,
+    "noun_verb_swap": pos.noun_verb_swap,
+    "noun_verb_mismatched": pos.noun_verb_mismatched,
+    "functional_shuffle": pos.functional_shuffle,
+    "verb_at_beginning": pos.verb_at_beginning,
+    "word_shuffle": shuffles.word_shuffle,
+    "shuffle_first_half": shuffles.shuffle_first_half,
+    "shuffle_last_half": shuffles.shuffle_last_half,
+    "reversed": shuffles.reversed_order,
+}
+
+
+def _published() -> Perturbations:
+    aliases: dict[str, list[str]] = {}
+    for row in _rows("aliases.tsv"):
+        aliases.setdefault(row["name"], []).append(row["alias"])
+    registry = Perturbations("perturbation")
+    for row in _rows("perturbations.tsv"):
+        name = row["name"]
+        perturbation = Perturbation(
+            name=name,
+            category=row["category"],  # type: ignore[arg-type]
+            aliases=tuple(aliases[name]),
+            needs=row["needs"],  # type: ignore[arg-type]
+            function=_FUNCTIONS[name],
+            random=row["random"] == "yes",
+            label=row["label"],
+            summary=row["summary"],
+        )
+        registry.register(name, perturbation, summary=row["summary"])
+    return registry
+
+
+#: All perturbations: the paper's, and those registered with ``PERTURBATIONS.register(name, Perturbation(…))``.
+PERTURBATIONS = _published()
+
+#: The paper's 16, in its order (§4): by tree, by part of speech, random.
+NAMES: tuple[str, ...] = tuple(PERTURBATIONS.names())

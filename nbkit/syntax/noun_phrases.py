@@ -1,0 +1,142 @@
+"""Base noun phrases from a dependency tree, for every language alike (spaCy has no chunker for ru and zh)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.resources import files
+from typing import NamedTuple, TypeAlias
+
+import yaml
+
+from nbkit.errors import NbkitError
+from nbkit.text import Sentence
+
+Span: TypeAlias = tuple[int, int]
+
+
+def base_noun_phrases(sentence: Sentence) -> list[tuple[int, int]]:
+    """The base noun phrases of *sentence* as half-open token spans, from left to right, never overlapping.
+
+    A base noun phrase is a noun, name or pronoun with what stands in one piece around it and depends on
+    it as a determiner, adjective, number, classifier, part of a compound or of a name, or possessor
+    (with the possessor's ``'s``), each with its own degree words and coordinated adjectives. Coordinated
+    nouns, appositions, relative clauses and prepositional phrases are not part of it; an expletive
+    (*there is*, *il y a*) is none. Which labels count is data: ``noun_phrases.yaml`` knows those of
+    Universal Dependencies and of spaCy's own pipelines.
+
+    Raises `NbkitError` where the sentence lacks tags, heads or labels.
+    Source: word-order paper, §4.2 and Figure 3 ("a decent place" moves as one).
+
+    >>> tom = Sentence(
+    ...     tuple("Tom said he could n't find a decent place to live .".split()), "en",
+    ...     upos=tuple("PROPN VERB PRON AUX PART VERB DET ADJ NOUN PART VERB PUNCT".split()),
+    ...     heads=(1, -1, 5, 5, 5, 1, 8, 8, 5, 10, 8, 1),
+    ...     deprels=tuple("nsubj root nsubj aux advmod ccomp det amod obj mark acl punct".split()))
+    >>> [" ".join(tom.tokens[start:end]) for start, end in base_noun_phrases(tom)]
+    ['Tom', 'he', 'a decent place']
+    """
+    missing = [name for name in ("upos", "heads", "deprels") if getattr(sentence, name) is None]
+    if missing:
+        raise NbkitError(
+            f"base noun phrases need {', '.join(missing)}, which {sentence.joined!r} lacks: "
+            "parse it first, or read it from a treebank"
+        )
+    assert sentence.upos is not None and sentence.deprels is not None
+    upos, roles = sentence.upos, [_roles(label) for label in sentence.deprels]
+    blocks = _blocks_as_dependents(sentence, roles)
+    heads = _labels()["heads"]
+    spans = []
+    for token, tag in enumerate(upos):
+        if tag in heads and not roles[token].no_head:
+            start, end = _block(sentence.children[token], token, roles, blocks, heads_phrase=True)
+            spans.append(_punctuated(sentence, start, end))
+    return _outermost(spans)
+
+
+class _Roles(NamedTuple):
+    """What a dependency label says about its word, see ``noun_phrases.yaml``."""
+
+    of_noun: bool
+    of_modifier: bool
+    before_noun: bool
+    bare_before_noun: bool
+    no_head: bool
+
+
+def _blocks_as_dependents(sentence: Sentence, roles: list[_Roles]) -> list[Span]:
+    """For each token the span that comes with it where it is part of a noun's block; leaves first."""
+    blocks = [(token, token + 1) for token in range(len(sentence))]
+    children = sentence.children
+    top_down = [sentence.root]
+    for token in top_down:
+        top_down.extend(children[token])
+    for token in reversed(top_down):
+        if children[token]:
+            blocks[token] = _block(children[token], token, roles, blocks, heads_phrase=False)
+    return blocks
+
+
+def _block(children: Sequence[int], governor: int, roles: list[_Roles], blocks: list[Span], heads_phrase: bool) -> Span:
+    """The span of *governor* and its dependents' blocks, as far as they touch one another."""
+    start, end = governor, governor + 1
+    before = [child for child in reversed(children) if child < governor]
+    for child in (*before, *children[len(before) :]):
+        role, (left, right) = roles[child], blocks[child]
+        belongs = (
+            role.of_noun
+            or (role.of_modifier and not heads_phrase)
+            or (child < governor and (role.before_noun or (role.bare_before_noun and right - left == 1)))
+        )
+        if belongs and right == start:
+            start = left
+        elif belongs and left == end:
+            end = right
+    return start, end
+
+
+def _punctuated(sentence: Sentence, start: int, end: int) -> Span:
+    """The span without punctuation at its edges, but with the partner of a bracket or quotation mark inside it."""
+    tokens, upos = sentence.tokens, sentence.upos
+    assert upos is not None
+    while upos[start] == "PUNCT":
+        start += 1
+    while upos[end - 1] == "PUNCT":
+        end -= 1
+    if "PUNCT" in upos[start:end] and sum(token in _PAIRED for token in tokens[start:end]) % 2:
+        if end < len(tokens) and tokens[end] in _PAIRED:
+            end += 1
+        elif start and tokens[start - 1] in _PAIRED:
+            start -= 1
+    return start, end
+
+
+_PAIRED = frozenset('()[]{}«»‹›“”„"「」『』（）《》【】')
+
+
+def _outermost(spans: list[Span]) -> list[Span]:
+    """The spans that lie in no other one. Two blocks of a tree are nested or apart, so this separates them."""
+    kept: list[Span] = []
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if not kept or start >= kept[-1][1]:
+            kept.append((start, end))
+    return kept
+
+
+@lru_cache(maxsize=1)
+def _labels() -> dict[str, frozenset[str]]:
+    source = files("nbkit.syntax") / "noun_phrases.yaml"
+    return {key: frozenset(values) for key, values in yaml.safe_load(source.read_text(encoding="utf-8")).items()}
+
+
+@lru_cache(maxsize=4096)
+def _roles(label: str) -> _Roles:
+    """The roles of *label*: its own, or those of the label it is a subtype of."""
+    labels, names = _labels(), {label, label.partition(":")[0]}
+    return _Roles(
+        of_noun=not names.isdisjoint(labels["of_noun"]),
+        of_modifier=not names.isdisjoint(labels["of_modifier"]),
+        before_noun=not names.isdisjoint(labels["before_noun"]),
+        bare_before_noun=not names.isdisjoint(labels["bare_before_noun"]),
+        no_head=not names.isdisjoint(labels["no_head"]),
+    )
