@@ -1,0 +1,148 @@
+"""What the figures are drawn with: panels, means with intervals, the axis of perturbations, legends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from nbkit.figures import theme
+from nbkit.figures.theme import Look
+from nbkit.metrics import check_metric
+from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS
+
+NO_MODEL = "No model in this run, so nothing was translated: add names to the parameter models."
+NO_ROWS = "No sentence of this run could be perturbed on both sides: there is nothing to show."
+
+_GAP = 0.7  # between categories of perturbations, in rows
+
+
+def rows_of(table: pd.DataFrame, metric: str, value: str, *, spacing: str | None = None) -> pd.DataFrame:
+    """The rows of *table* for one metric (and one spacing) in which *value* is a number."""
+    rows = table[table["metric"] == metric]
+    if spacing is not None and "spacing" in rows:
+        rows = rows[rows["spacing"] == spacing]
+    return rows[rows[value].notna()]
+
+
+def why_empty(table: pd.DataFrame, metric: str, reason: str) -> str:
+    """Why `rows_of` found nothing: *reason* for a table without rows, or the metric that was not computed.
+
+    >>> why_empty(pd.DataFrame({"metric": ["bleu"]}), "chrf", NO_MODEL)
+    'chrF is not among the metrics of this run: add "chrf" to the parameter metrics.'
+    """
+    if not table.empty and metric not in set(table["metric"]):
+        problem = check_metric(metric)
+        return (
+            f'{theme.metric_label(metric)} is not among the metrics of this run: add "{metric}" to the parameter metrics'
+            + (f".\nHere it cannot be used yet: {problem}" if problem else ".")
+        )
+    return reason
+
+
+def grid(n_rows: int, n_columns: int, width: float, height: float, **shared: object) -> tuple[Figure, np.ndarray]:
+    """An empty figure of *n_rows* × *n_columns* panels, in inches; panels as a two-dimensional array."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(n_rows, n_columns, squeeze=False, **shared)  # type: ignore[arg-type]
+
+
+def dodge(n: int) -> np.ndarray:
+    """Offsets of *n* marks that share a row of height 1, the first on top; few stand close together.
+
+    >>> dodge(1).tolist(), dodge(2).tolist()
+    ([0.0], [-0.15, 0.15])
+    """
+    reach = min(0.35, 0.15 * (n - 1))
+    return np.linspace(-reach, reach, n) if n > 1 else np.zeros(1)
+
+
+def intervals(
+    panel: Axes, frame: pd.DataFrame, heights: Iterable[float], look: Look, value: str, low: str, high: str
+) -> None:
+    """A mark at each *value* with a line from *low* to *high*, at *heights* on the vertical axis."""
+    y = np.asarray(list(heights), dtype=float)
+    bounded = frame[low].notna() & frame[high].notna()
+    panel.hlines(y[bounded], frame.loc[bounded, low], frame.loc[bounded, high], color=look.colour, linewidth=1.5)
+    panel.scatter(frame[value], y, color=look.colour, marker=look.marker, s=22, linewidth=0.6, zorder=3)
+
+
+def ticks(panel: Axes, values: Iterable[float], heights: Iterable[float], look: Look) -> None:
+    """Short vertical bars: a floor or a ceiling beside the marks of a row."""
+    panel.scatter(list(values), list(heights), color=look.colour, marker="|", s=60, linewidth=1.4, zorder=2)
+
+
+def in_paper_order(names: Iterable[str]) -> list[str]:
+    """Perturbations without repeats in the paper's order, one's own after them, the control last.
+
+    >>> in_paper_order(["control", "reversed", "mine", "noun_swaps", "reversed"])
+    ['noun_swaps', 'reversed', 'mine', 'control']
+    """
+    found = list(dict.fromkeys(names))
+    known = [name for name in NAMES if name in found]
+    return [*known, *(n for n in found if n not in NAMES and n != CONTROL), *(n for n in found if n == CONTROL)]
+
+
+def category_of(name: str) -> str:
+    """The category of a perturbation; "control" for the control and for names that are not registered here."""
+    return PERTURBATIONS.get(name).category if name in PERTURBATIONS else CONTROL
+
+
+def perturbation_rows(names: Sequence[str]) -> dict[str, float]:
+    """A height for each perturbation, with a gap where the category changes."""
+    heights: dict[str, float] = {}
+    y, before = 0.0, None
+    for name in names:
+        category = category_of(name)
+        y += _GAP if before not in (None, category) else 0.0
+        heights[name] = y
+        y, before = y + 1, category
+    return heights
+
+
+def perturbation_axis(panel: Axes, heights: Mapping[str, float], *, labels: bool, categories: bool) -> None:
+    """The vertical axis of a panel whose rows are perturbations: names left, categories right."""
+    panel.set_yticks(list(heights.values()), [theme.perturbation_label(name) for name in heights] if labels else [])
+    top, bottom = min(heights.values()), max(heights.values())
+    panel.set_ylim(bottom + 0.6, top - 0.6)
+    panel.tick_params(axis="y", length=0)
+    panel.grid(axis="y", visible=False)
+    looks = theme.category_looks()
+    for category in dict.fromkeys(map(category_of, heights)):
+        own = [y for name, y in heights.items() if category_of(name) == category]
+        panel.axhspan(min(own) - 0.5, max(own) + 0.5, color=looks[category].colour, alpha=0.045, linewidth=0)
+        if categories and len(own) > 1:
+            panel.text(
+                1.015, (min(own) + max(own)) / 2, looks[category].label, transform=panel.get_yaxis_transform(),
+                rotation=270, va="center", ha="left", fontsize=8, color=looks[category].colour,
+            )  # fmt: skip
+
+
+def legend(figure: Figure, looks: Iterable[Look], *, columns: int = 5) -> None:
+    """A legend below all panels, outside the data."""
+    handles = [
+        Line2D(
+            [], [], color=look.colour, marker=look.marker, markersize=9 if look.marker == "|" else 5,
+            markeredgewidth=1.4 if look.marker == "|" else 0.6, linestyle="none", label=look.label,
+        )
+        for look in looks
+    ]  # fmt: skip
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), columns), handletextpad=0.3)
+
+
+def score_legend(score: str, metric: str) -> Look:
+    """A legend entry for a score that carries the paper's symbol."""
+    look = theme.score_look(score)
+    shown = score if score != "chance" else "beta2"
+    name = f"{theme.symbol(shown, metric)}  {look.label}" if score != "chance" else look.label
+    return Look(name, look.colour, look.marker)
+
+
+def unit_range(panel: Axes, values: pd.DataFrame) -> None:
+    """The horizontal axis from nothing (0) to perfect (1), or wider where a metric leaves that range."""
+    numbers = values.to_numpy(dtype=float)
+    low, high = np.nanmin(numbers), np.nanmax(numbers)
+    panel.set_xlim(min(-0.03, low - 0.05), max(1.03, high + 0.05))

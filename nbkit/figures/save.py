@@ -1,0 +1,89 @@
+"""Copies of figures and tables beside the report: PDF, CSV and LaTeX, in the run's folder.
+
+The folder is ``$NBKIT_OUTPUT`` (default ``outputs/explore``). Files appear whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+from pandas.io.formats.style import Styler
+
+from nbkit.figures import styles, theme
+
+
+def output_folder() -> Path:
+    """Where this run keeps its files: ``$NBKIT_OUTPUT``, or ``outputs/explore``."""
+    return Path(os.environ.get("NBKIT_OUTPUT") or Path("outputs") / "explore")
+
+
+def save_figure(figure: Figure, name: str) -> Path:
+    """Keep *figure* as ``figures/<name>.pdf``; returns the path."""
+    path = _path("figures", name, ".pdf")
+    with theme.style(), _replacing(path) as temporary:
+        figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
+    return path
+
+
+def save_table(table: Styler | pd.DataFrame, name: str) -> Path:
+    """Keep *table* as ``tables/<name>.csv``; a styled one as ``tables/<name>.tex`` too, for a paper.
+
+    Returns the CSV's path. For tables that hold sentences of a corpus use `save_text_table`.
+    """
+    path = _path("tables", name, ".csv")
+    if isinstance(table, Styler):
+        _write(_path("tables", name, ".tex"), styles.to_latex(table))
+    _write(path, _frame(table).to_csv(index=False))
+    return path
+
+
+def save_text_table(table: Styler | pd.DataFrame, name: str) -> Path:
+    """Keep a table that holds corpus text as ``tables/<name>.texts.csv``; returns the path.
+
+    The suffix marks what a report without text leaves out; there is no LaTeX copy for the same reason.
+    """
+    path = _path("tables", name, ".texts.csv")
+    _write(path, _frame(table).to_csv(index=False))
+    return path
+
+
+def _frame(table: Styler | pd.DataFrame) -> pd.DataFrame:
+    return table.data if isinstance(table, Styler) else table  # type: ignore[attr-defined]
+
+
+def _path(folder: str, name: str, suffix: str) -> Path:
+    """The path of a copy, its folder made; anything but letters, digits and ``.-_`` in *name* becomes ``-``."""
+    parent = output_folder() / folder
+    parent.mkdir(parents=True, exist_ok=True)
+    safe = re.sub(r"[^\w.-]+", "-", name).strip(".-") or "unnamed"
+    return parent / f"{safe}{suffix}"
+
+
+def _write(path: Path, text: str) -> None:
+    with _replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")
+
+
+class _replacing:
+    """A temporary name in the folder of *path*; moved to *path* when the block ends well, else removed."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def __enter__(self) -> Path:
+        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        os.close(handle)
+        self.temporary = Path(name)
+        return self.temporary
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.temporary.chmod(0o644)
+            self.temporary.replace(self.path)
+        else:
+            self.temporary.unlink(missing_ok=True)

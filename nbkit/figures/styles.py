@@ -1,0 +1,167 @@
+"""How tables are shown: numbers aligned, the best one marked, every text escaped, headings readable.
+
+`styled` keeps the table's own column names in the data (for CSV copies) and changes only what is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from IPython.display import HTML
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from pandas.io.formats.style import Styler
+
+from nbkit.figures import theme
+
+#: What stands for a number that does not exist.
+NOTHING = "–"
+
+_HEADINGS = {
+    "perturbed_source": "perturbed source",
+    "perturbed_hypothesis": "its translation",
+    "hypothesis": "translation",
+    "beta": "β",
+    "beta1": "β₁",
+    "beta2": "β₂",
+    "alpha": "α",
+    "rho": "ρ",
+    "low": "95% from",
+    "high": "to",
+    "n": "N",
+    "p_corrected": "p (corrected)",
+    "model_a": "model A",
+    "model_b": "model B",
+    "mean_a": "mean A",
+    "mean_b": "mean B",
+    "printed": "paper",
+}
+_DECIMALS = {"p": 4, "p_corrected": 4}
+_SIGNED = frozenset({"difference", "effect", "rho"})
+_SHARES = frozenset({"share"})
+
+# LaTeX knows Greek letters, minus and dash by name; pdfLaTeX stops at the characters themselves.
+_IN_LATEX = {
+    "β₁": r"$\beta_1$",
+    "β₂": r"$\beta_2$",
+    "β": r"$\beta$",
+    "α": r"$\alpha$",
+    "κ": r"$\kappa$",
+    "ρ": r"$\rho$",
+    "−": "$-$",
+    "±": r"$\pm$",
+    "·": r"$\cdot$",
+    "–": "--",
+    "…": r"\dots{}",
+}
+
+
+def styled(
+    frame: pd.DataFrame,
+    *,
+    caption: str = "",
+    best: pd.DataFrame | None = None,
+    headings: Mapping[str, str] | None = None,
+) -> Styler:
+    """*frame* as a table to be read.
+
+    caption: plain text above the table. best: True where a cell is set in bold, same shape as *frame*.
+    headings: what a column is called instead of its name.
+    Text and headings are escaped: a ``<script>`` in a sentence is shown, never run.
+
+    >>> html = styled(pd.DataFrame({"source": ["<script>x</script>"], "beta1": [0.5]})).to_html()
+    >>> "<script>" in html, "&lt;script&gt;" in html, "β₁" in html
+    (False, True, True)
+    """
+    frame = frame.reset_index(drop=True)
+    digest = hashlib.blake2b(f"{caption}{list(frame.columns)}".encode(), digest_size=4).hexdigest()
+    table = Styler(frame, uuid=digest, cell_ids=False).hide(axis="index")
+    _format(table, "html", headings or {})
+    if best is not None and not frame.empty:
+        bold = best.reset_index(drop=True).reindex(columns=frame.columns, fill_value=False).astype(bool)
+        table.apply(
+            lambda _: pd.DataFrame(np.where(bold, "font-weight: bold", ""), bold.index, bold.columns), axis=None
+        )
+    left = [i for i, name in enumerate(frame.columns) if not _is_number(frame[name])]
+    table.set_table_styles(
+        [
+            {"selector": "td, th", "props": "text-align: right; vertical-align: top"},
+            {"selector": "caption", "props": "text-align: left"},
+            *({"selector": f"td.col{i}, th.col{i}", "props": "text-align: left"} for i in left),
+        ]
+    )
+    return table.set_caption(escape(caption)) if caption else table
+
+
+def to_latex(table: Styler) -> str:
+    """A ``tabular`` with the same cells, for a paper (booktabs rules, texts escaped for LaTeX)."""
+    frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
+    copy = frame.style.use({**table.export(), "table_styles": None, "table_attributes": None})
+    _format(copy, "latex", {})
+    aligned = "".join("r" if _is_number(frame[name]) else "l" for name in frame.columns)
+    text = copy.to_latex(hrules=True, convert_css=True, column_format=aligned)
+    for character, command in _IN_LATEX.items():
+        text = text.replace(character, command)
+    return text
+
+
+def _format(table: Styler, language: str, headings: Mapping[str, str]) -> None:
+    frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
+    names = {**_HEADINGS, **headings}
+    formats = {name: _number_format(name, frame[name]) for name in frame.columns if _is_number(frame[name])}
+    table.format(formats, na_rep=NOTHING, escape=language)
+    table.format_index(lambda name: names.get(name, str(name).replace("_", " ")), axis=1, escape=language)
+
+
+def _is_number(column: pd.Series) -> bool:
+    return is_numeric_dtype(column) and not is_bool_dtype(column)
+
+
+def _number_format(name: str, column: pd.Series) -> str:
+    if name in _SHARES:
+        return "{:.1%}"
+    sign = "+" if name in _SIGNED else ""
+    known = column.dropna()
+    if len(known) and (known == known.round()).all() and name not in _DECIMALS and (known.abs() > 1).any():
+        return f"{{:{sign},.0f}}"
+    return f"{{:{sign},.0f}}" if pd.api.types.is_integer_dtype(column) else f"{{:{sign}.{_DECIMALS.get(name, 3)}f}}"
+
+
+def with_interval(mean: Any, low: Any, high: Any) -> str:
+    """A mean with its interval, as it stands in a cell.
+
+    >>> with_interval(0.4123, 0.38, 0.45), with_interval(float("nan"), 0, 1)
+    ('0.412 [0.380, 0.450]', '–')
+    """
+    if pd.isna(mean):
+        return NOTHING
+    return f"{mean:.3f}" if pd.isna(low) or pd.isna(high) else f"{mean:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def note(text: str) -> HTML:
+    """A remark below a table or figure; *text* is plain and is escaped."""
+    return HTML(f'<p style="color: #586374; font-size: 90%">{escape(text)}</p>')
+
+
+def folded(table: Styler, summary: str) -> HTML:
+    """A long table behind a line that opens it."""
+    return HTML(f"<details><summary>{escape(summary)}</summary>{table.to_html()}</details>")
+
+
+def named(frame: pd.DataFrame) -> pd.DataFrame:
+    """*frame* with perturbations and metrics under the names they are read by.
+
+    >>> named(pd.DataFrame({"perturbation": ["noun_swaps"], "metric": ["bleu"]})).iloc[0].tolist()
+    ['noun swaps', 'BLEU-4']
+    """
+    readers = {
+        "perturbation": theme.perturbation_label,
+        "perturbation_a": theme.perturbation_label,
+        "perturbation_b": theme.perturbation_label,
+        "metric": theme.metric_label,
+    }
+    return frame.assign(**{name: frame[name].map(read) for name, read in readers.items() if name in frame})

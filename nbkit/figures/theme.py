@@ -1,0 +1,194 @@
+"""The one theme: the same colour, marker and name for the same thing in every figure.
+
+Colours and names are data (``theme.yaml``). Symbols are the papers', as matplotlib mathtext.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import seaborn as sns
+import yaml
+from matplotlib.figure import Figure
+
+from nbkit import languages as codes
+from nbkit.metrics import load_metric
+
+#: Width in inches of a figure that fills the report's column.
+WIDTH = 9.6
+
+_SETTINGS: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.labelsize": 9,
+    "axes.edgecolor": "#8A8A8A",
+    "axes.axisbelow": True,
+    "grid.color": "#E6E6E6",
+    "grid.linewidth": 0.8,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "figure.constrained_layout.w_pad": 0.06,
+    "figure.constrained_layout.h_pad": 0.06,
+    # The same figure gives the same bytes: nothing drawn by chance goes into names inside the SVG.
+    "svg.hashsalt": "nbkit",
+    "pdf.fonttype": 42,
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one model, language or score appears: its name in a legend, its colour and its marker."""
+
+    label: str
+    colour: str
+    marker: str
+
+
+@cache
+def _theme() -> dict[str, Any]:
+    return yaml.safe_load((Path(__file__).parent / "theme.yaml").read_text(encoding="utf-8"))
+
+
+def style() -> AbstractContextManager:
+    """The settings every figure is drawn under, for a ``with`` statement; nothing global changes.
+
+    >>> with style():
+    ...     mpl.rcParams["svg.hashsalt"]
+    'nbkit'
+    """
+    return mpl.rc_context({**sns.axes_style("whitegrid"), **_SETTINGS})
+
+
+def use_vector_output() -> None:
+    """Show figures of this notebook as SVG. Called once, in a notebook's first cell."""
+    from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+    set_matplotlib_formats("svg", metadata={"Date": None})
+
+
+def model_looks(models: Iterable[str]) -> dict[str, Look]:
+    """Name, colour and marker of each model, in the order given.
+
+    Known models always look the same; others share out the remaining colours in alphabetical order, so
+    that a figure does not depend on the order in which they were given.
+
+    >>> model_looks(["zebra", "opus-mt"])["opus-mt"].label
+    'OPUS-MT'
+    >>> model_looks(["b", "a"])["a"] == model_looks(["a", "b"])["a"]
+    True
+    """
+    return _looks(models, _theme()["models"], _theme()["more_models"])
+
+
+def language_looks(languages: Iterable[str]) -> dict[str, Look]:
+    """Name, colour and marker of each language, in the order given.
+
+    >>> language_looks(["de"])["de"].label
+    'German (de)'
+    """
+    known = {code: {"label": language_label(code), **look} for code, look in _theme()["languages"].items()}
+    looks = _looks(languages, known, _theme()["more_languages"])
+    return {code: Look(language_label(code), look.colour, look.marker) for code, look in looks.items()}
+
+
+def _looks(names: Iterable[str], known: Mapping[str, Any], more: Sequence[Any]) -> dict[str, Look]:
+    names = list(dict.fromkeys(names))
+    others = sorted(name for name in names if name not in known)
+    rest = {name: {"label": short_name(name), **more[i % len(more)]} for i, name in enumerate(others)}
+    return {name: Look(**(known[name] if name in known else rest[name])) for name in names}
+
+
+def short_name(name: str, limit: int = 28) -> str:
+    """The last part of a path or hub id, cut in the middle where it is longer than *limit*.
+
+    >>> short_name("some/folder/tiny-model")
+    'tiny-model'
+    >>> short_name("a-very-long-name-of-a-model-indeed", limit=15)
+    'a-very-…-indeed'
+    """
+    last = name.rstrip("/").rpartition("/")[2] or name
+    half = (limit - 1) // 2
+    return last if len(last) <= limit else f"{last[:half]}…{last[-half:]}"
+
+
+def score_look(score: str) -> Look:
+    """Name, colour and marker of a score: beta, beta1, beta2 or chance."""
+    return Look(**_theme()["scores"][score])
+
+
+def category_looks() -> dict[str, Look]:
+    """Name and colour of each category of perturbations.
+
+    >>> list(category_looks())
+    ['tree', 'pos', 'random', 'control']
+    """
+    return {name: Look(marker="o", **look) for name, look in _theme()["categories"].items()}
+
+
+def language_label(code: str) -> str:
+    """A language's name with its code.
+
+    >>> language_label("ja"), language_label("xx")
+    ('Japanese (ja)', 'xx')
+    """
+    return f"{codes.NAMES[code]} ({code})" if code in codes.NAMES else code
+
+
+def perturbation_label(name: str) -> str:
+    """A perturbation's name as it is read.
+
+    >>> perturbation_label("tree_mirror_pre")
+    'tree mirror pre'
+    """
+    return name.replace("_", " ")
+
+
+def metric_label(metric: str) -> str:
+    """A metric's name as it is written in prose.
+
+    >>> metric_label("bleu"), metric_label("my_metric")
+    ('BLEU-4', 'my_metric')
+    """
+    return _theme()["metrics"].get(metric, metric)
+
+
+_LETTERS = {
+    "beta": (r"\beta", ""),
+    "beta1": (r"\beta", "1"),
+    "beta2": (r"\beta", "2"),
+    "alpha_source": (r"\alpha", "e"),
+    "alpha_target": (r"\alpha", "o"),
+    "alpha": (r"\alpha", ""),
+    "kappa": (r"\kappa", ""),
+}
+
+
+def symbol(score: str, metric: str) -> str:
+    """The paper's symbol of a score, with the metric as superscript, in mathtext. Raises `UnknownNameError`.
+
+    >>> symbol("beta1", "bleu")
+    '$\\\\beta_{1}^{B}$'
+    >>> symbol("alpha", "levenshtein")
+    '$\\\\alpha^{L}$'
+    """
+    letter, index = _LETTERS[score]
+    return f"${letter}{f'_{{{index}}}' if index else ''}^{{{load_metric(metric).symbol}}}$"
+
+
+def message(text: str) -> Figure:
+    """A small figure that says, in words, why there is nothing to draw."""
+    with style():
+        figure = Figure(figsize=(WIDTH, 0.9))
+        figure.text(0.5, 0.5, text, ha="center", va="center", wrap=True, color="#5A5A5A", fontsize=10)
+    return figure

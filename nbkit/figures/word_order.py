@@ -1,0 +1,233 @@
+"""Figures of the word-order study that show translations: Figures 1, 2, 6 to 11 and 13 of the paper.
+
+Each takes a table of `nbkit.studies.word_order` and returns a matplotlib figure; a run without models, or
+without the metric asked for, gives a figure that says so. Floor and ceiling are drawn in where there are any.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from nbkit.figures import panels, theme
+from nbkit.languages import in_order
+
+_PREFERENCE = "← faithful        {robustness} − {faithfulness}        robust →"
+
+
+def fig1_preference(preference: pd.DataFrame, metric: str = "bleu") -> Figure:
+    """Robust or faithful, by language and model: the mean of β₁ − β₂ over all perturbations (Figure 1).
+
+    preference: `word_order.preference`. Marks are means, lines 95% bootstrap intervals; at 0 a model is as
+    faithful as it is robust. The paper draws robustness to the left, this figure to the right.
+    """
+    rows = panels.rows_of(preference, metric, "difference")
+    if rows.empty:
+        return theme.message(panels.why_empty(preference, metric, panels.NO_MODEL))
+    languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
+    with theme.style():
+        height = 1.3 + len(languages) * max(0.42, 0.17 * len(looks) + 0.1)
+        figure, axes = panels.grid(1, 1, theme.WIDTH * 0.8, height)
+        panel = axes[0, 0]
+        for offset, (model, look) in zip(panels.dodge(len(looks)), looks.items(), strict=True):
+            own = rows[rows["model"] == model]
+            heights = [languages.index(language) + offset for language in own["language"]]
+            panels.intervals(panel, own, heights, look, "difference", "low", "high")
+        _language_axis(panel, languages)
+        _preference_axis(panel, metric, rows)
+        panels.legend(figure, looks.values(), columns=4)
+    return figure
+
+
+def fig2_preference_by_perturbation(preference: pd.DataFrame, metric: str = "bleu") -> Figure:
+    """Robust or faithful, by perturbation: β₁ − β₂ averaged over languages and models (Figure 2).
+
+    preference: `word_order.preference_by_perturbation`.
+    """
+    rows = panels.rows_of(preference, metric, "difference")
+    if rows.empty:
+        return theme.message(panels.why_empty(preference, metric, panels.NO_MODEL))
+    heights = panels.perturbation_rows(panels.in_paper_order(rows["perturbation"]))
+    with theme.style():
+        figure, axes = panels.grid(1, 1, theme.WIDTH * 0.8, 1.2 + 0.23 * len(heights))
+        panel = axes[0, 0]
+        for category, look in theme.category_looks().items():
+            own = rows[rows["perturbation"].map(panels.category_of) == category]
+            panels.intervals(panel, own, own["perturbation"].map(heights), look, "difference", "low", "high")
+        panels.perturbation_axis(panel, heights, labels=True, categories=True)
+        _preference_axis(panel, metric, rows)
+    return figure
+
+
+def fig6_length(length_effect: pd.DataFrame, metric: str = "bleu") -> Figure:
+    """Robustness and faithfulness by the length of the source sentence (Figure 6).
+
+    length_effect: `word_order.length_effect`. One row of panels a language; a bin's mean stands at its middle.
+    """
+    rows = panels.rows_of(length_effect, metric, "mean")
+    if rows.empty:
+        return theme.message(panels.why_empty(length_effect, metric, panels.NO_MODEL))
+    languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
+    scores = ["beta1", "beta2"]
+    with theme.style():
+        figure, axes = panels.grid(
+            len(languages), 2, theme.WIDTH, 1.1 + 1.65 * len(languages), sharex=True, sharey="row"
+        )
+        for language, row in zip(languages, axes, strict=True):
+            for score, panel in zip(scores, row, strict=True):
+                own = rows[(rows["language"] == language) & (rows["score"] == score)]
+                _length_lines(panel, own, looks)
+                panel.set_ylabel(theme.symbol(score, metric), rotation=0, labelpad=10, va="center")
+            row[0].set_title(theme.language_label(language), loc="left")
+        for panel in axes[-1]:
+            panel.set_xlabel("length of the source (tokens)")
+        panels.legend(figure, looks.values(), columns=4)
+    return figure
+
+
+def fig7_correlations(correlations: pd.DataFrame, metric: str = "bleu") -> Figure:
+    """Does quality go with robustness? Spearman's ρ(β₁, β) and ρ(β₂, β) by language (Figure 7).
+
+    correlations: `word_order.correlations`; one panel a model, lines are 95% confidence intervals.
+    """
+    rows = panels.rows_of(correlations, metric, "rho")
+    if rows.empty:
+        return theme.message(panels.why_empty(correlations, metric, panels.NO_MODEL))
+    languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
+    scores = ["beta1", "beta2"]
+    with theme.style():
+        per_line = min(len(looks), 4)
+        lines = -(-len(looks) // per_line)
+        width = theme.WIDTH if per_line > 2 else theme.WIDTH * (0.55 + 0.25 * (per_line - 1))
+        figure, axes = panels.grid(
+            lines, per_line, width, 0.9 + lines * (0.8 + 0.4 * len(languages)), sharex=True, sharey=True
+        )
+        for panel in axes.flat[len(looks) :]:
+            panel.set_visible(False)
+        for (model, look), panel in zip(looks.items(), axes.flat, strict=False):
+            for offset, score in zip(panels.dodge(2), scores, strict=True):
+                own = rows[(rows["model"] == model) & (rows["score"] == score)]
+                heights = [languages.index(language) + offset for language in own["language"]]
+                panels.intervals(panel, own, heights, theme.score_look(score), "rho", "low", "high")
+            panel.axvline(0, color="#555555", linewidth=1)
+            panel.set_title(look.label)
+            panel.set(xlim=(-1, 1), xticks=(-1, -0.5, 0, 0.5, 1))
+            panel.set_xlabel(f"Spearman's $\\rho$ with {theme.symbol('beta', metric)}")
+            _language_axis(panel, languages)
+        panels.legend(figure, [panels.score_legend(score, metric) for score in scores])
+    return figure
+
+
+def fig8_robustness_and_faithfulness(
+    by_perturbation: pd.DataFrame, metric: str = "bleu", spacing: str = "joined"
+) -> Figure:
+    """β₁ and β₂ of every perturbation, a row of panels a language, a column a model (Figures 8 to 11).
+
+    by_perturbation: `word_order.by_perturbation`. Ceiling: β of the unperturbed source on the same pairs; floor
+    of β₂: the chance level, κ of two independent draws of a random perturbation.
+    """
+    rows = panels.rows_of(by_perturbation, metric, "beta1", spacing=spacing)
+    if rows.empty:
+        return theme.message(panels.why_empty(by_perturbation, metric, panels.NO_MODEL))
+    languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
+    heights = panels.perturbation_rows(panels.in_paper_order(rows["perturbation"]))
+    with theme.style():
+        height = 1.0 + len(languages) * (0.65 + 0.175 * len(heights))
+        width = min(theme.WIDTH, 4.6 + 2.2 * (len(looks) - 1))
+        figure, axes = panels.grid(len(languages), len(looks), width, height, sharex=True)
+        for language, row in zip(languages, axes, strict=True):
+            for column, ((model, look), panel) in enumerate(zip(looks.items(), row, strict=True)):
+                own = rows[(rows["language"] == language) & (rows["model"] == model)]
+                _dumbbells(panel, own, heights)
+                panels.perturbation_axis(panel, heights, labels=column == 0, categories=column == len(looks) - 1)
+                panel.set_title(f"{theme.language_label(language)}\n{look.label}", fontsize=9)
+                panels.unit_range(panel, rows[["beta1", "beta2", "beta", "chance"]])
+                panel.tick_params(axis="x", labelbottom=True)  # the figure is taller than a screen
+        for panel in axes[-1]:
+            panel.set_xlabel(f"{theme.metric_label(metric)} (0 to 1 = perfect)")
+        shown = [s for s in ("beta1", "beta2", "beta", "chance") if rows[s].notna().any()]
+        panels.legend(figure, [panels.score_legend(score, metric) for score in shown], columns=2 if width < 7 else 4)
+    return figure
+
+
+def fig13_heatmaps(by_perturbation: pd.DataFrame, metric: str = "levenshtein", spacing: str = "joined") -> Figure:
+    """β₁ and β₂ of every model, perturbation and language as heatmaps of one scale (Figure 13).
+
+    by_perturbation: `word_order.by_perturbation`. Intervals of the same means: `fig8_robustness_and_faithfulness`.
+    """
+    rows = panels.rows_of(by_perturbation, metric, "beta1", spacing=spacing)
+    if rows.empty:
+        return theme.message(panels.why_empty(by_perturbation, metric, panels.NO_MODEL))
+    languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
+    names = panels.in_paper_order(rows["perturbation"])
+    scores = ["beta1", "beta2"]
+    top = float(np.nanmax(rows[scores].to_numpy()))
+    cells = [(score, model) for score in scores for model in looks]
+    per_line = len(looks) if len(cells) * len(languages) > 14 else len(cells)
+    lines = len(cells) // per_line
+    with theme.style():
+        wanted = max(0.34 * len(languages), 0.085 * max(len(look.label) for look in looks.values())) + 0.15
+        width = min(theme.WIDTH, 2.4 + per_line * wanted)
+        figure, axes = panels.grid(
+            lines, per_line, width, 0.5 + lines * (0.6 + 0.2 * len(names)), sharex=True, sharey=True
+        )
+        for (score, model), panel in zip(cells, axes.flat, strict=True):
+            values = rows[rows["model"] == model].pivot(index="perturbation", columns="language", values=score)
+            sns.heatmap(
+                values.reindex(index=names, columns=languages).astype(float),
+                ax=panel, vmin=0, vmax=max(top, 0.01), cmap="crest", cbar=False, annot=True, fmt=".2f",
+                annot_kws={"fontsize": 6.5}, linewidths=0.4,
+            )  # fmt: skip
+            panel.set(xlabel="", ylabel="")
+            panel.set_title(f"{looks[model].label}\n{theme.symbol(score, metric)}", fontsize=9)
+            panel.set_yticks(np.arange(len(names)) + 0.5, list(map(theme.perturbation_label, names)), rotation=0)
+            panel.tick_params(axis="both", length=0)
+            panel.tick_params(axis="x", labelrotation=0)
+        bar = figure.colorbar(axes[0, 0].collections[0], ax=axes, shrink=0.5, aspect=30, pad=0.02)
+        bar.set_label(f"{theme.metric_label(metric)}, 1 = perfect")
+        bar.outline.set_visible(False)  # type: ignore[operator]
+    return figure
+
+
+def _dumbbells(panel: Axes, own: pd.DataFrame, heights: dict[str, float]) -> None:
+    """β₁ and β₂ of each perturbation joined by a line, with chance and the unperturbed β as bars."""
+    y = own["perturbation"].map(heights)
+    both = own["beta2"].notna()
+    panel.hlines(y[both], own.loc[both, "beta1"], own.loc[both, "beta2"], color="#CFCFCF", linewidth=1, zorder=1)
+    for score in ("beta", "chance"):
+        panels.ticks(panel, own[score], y, theme.score_look(score))
+    for score in ("beta2", "beta1"):
+        known = own[own[score].notna()]
+        look = theme.score_look(score)
+        panels.intervals(panel, known, known["perturbation"].map(heights), look, score, f"{score}_low", f"{score}_high")
+
+
+def _length_lines(panel: Axes, own: pd.DataFrame, looks: dict[str, theme.Look]) -> None:
+    """One line a model over the bins of length, with its interval at each."""
+    for model, look in looks.items():
+        line = own[own["model"] == model].sort_values("length_low")
+        middle = (line["length_low"] + line["length_high"]) / 2
+        panel.plot(middle, line["mean"], color=look.colour, marker=look.marker, markersize=4, linewidth=1.2)
+        panel.vlines(middle, line["low"], line["high"], color=look.colour, linewidth=1.2, alpha=0.7)
+
+
+def _language_axis(panel: Axes, languages: list[str]) -> None:
+    panel.set_yticks(range(len(languages)), [theme.language_label(language) for language in languages])
+    panel.set_ylim(len(languages) - 0.5, -0.5)
+    panel.tick_params(axis="y", length=0)
+    panel.grid(axis="y", visible=False)
+    for edge in range(1, len(languages)):
+        panel.axhline(edge - 0.5, color="#EDEDED", linewidth=0.8)
+
+
+def _preference_axis(panel: Axes, metric: str, rows: pd.DataFrame) -> None:
+    """The horizontal axis of a difference, symmetric around no preference."""
+    panel.axvline(0, color="#555555", linewidth=1)
+    reach = max(0.05, float(np.nanmax(np.abs(rows[["difference", "low", "high"]].to_numpy(dtype=float))))) * 1.08
+    panel.set_xlim(-reach, reach)
+    panel.set_xlabel(
+        _PREFERENCE.format(robustness=theme.symbol("beta1", metric), faithfulness=theme.symbol("beta2", metric))
+    )
