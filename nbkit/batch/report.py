@@ -13,6 +13,7 @@ import os
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,39 +24,34 @@ from nbkit.provenance import Footer
 _SUFFIXES = frozenset({".svg", ".pdf", ".png", ".csv", ".tsv", ".tex", ".parquet"})
 _DIGEST = re.compile(rb'<meta name="nbkit-digest" content="(\w+)">')
 _THUMBNAIL_BYTES = 300_000
-Reader = Callable[[Path], dict[str, Any]]
 
 
 def build(output_folder: Path) -> Path:
     """Write ``index.html`` and ``html/<notebook>.html`` of the run in *output_folder*; the index' path.
 
-    Raises `NbkitError` where the folder is not the output of a run.
+    Raises `NbkitError` where the folder is not the output of a run, `DataError` for a damaged file in it.
     """
-    from nbkit.batch.report_notebook import read_notebook
-
-    run = read_run(Path(output_folder))
-    pages = run.folder / "html"
+    site = _site(output_folder)
+    pages = site.run.folder / "html"
     pages.mkdir(exist_ok=True)
-    for leftover in {path.name for path in pages.glob("*.html")} - {entry.file for entry in run.entries}:
+    for leftover in {path.name for path in pages.glob("*.html")} - {entry.file for entry in site.run.entries}:
         if _recorded_digest(pages / leftover):  # a page of ours whose notebook is gone
             (pages / leftover).unlink()
-    for entry, before, after in _with_neighbours(run.entries):
-        page = pages / entry.file
-        digest = _page_digest(run, entry, before, after)
-        if _recorded_digest(page) != digest:
-            _write(page, _notebook_page(run, entry, before, after, read_notebook, digest).encode())
-    index = run.folder / "index.html"
-    _write(index, _index_page(run, read_notebook, _files(run.folder)).encode())
+    for spread in site.spreads():
+        digest = site.digest(spread)
+        if _recorded_digest(pages / spread.entry.file) != digest:
+            _write(pages / spread.entry.file, site.page(spread, digest).encode())
+    index = site.run.folder / "index.html"
+    _write(index, site.index().encode())
     return index
 
 
 def archive(output_folder: Path) -> Path:
-    """The whole site with its figures and tables as one zip beside the folder; its path."""
-    index = build(output_folder)
-    run = read_run(Path(output_folder))
-    members = {path: (run.folder / path).read_bytes() for path in _files(run.folder)}
-    members |= {f"html/{e.file}": (run.folder / "html" / e.file).read_bytes() for e in run.entries}
-    return _zipped(run, "", {"index.html": index.read_bytes(), **members})
+    """The whole site with its figures and tables as one zip beside the folder; its path. Raises as `build` does."""
+    build(output_folder)
+    site = _site(output_folder)
+    pages = ["index.html", *(f"html/{entry.file}" for entry in site.run.entries)]
+    return _zipped(site.run.folder, "", {name: (site.run.folder / name).read_bytes() for name in pages + site.files})
 
 
 def archive_without_text(output_folder: Path) -> Path:
@@ -64,61 +60,105 @@ def archive_without_text(output_folder: Path) -> Path:
     Left out: outputs of cells tagged ``corpus-text``, whatever was printed, the messages of errors, and
     files under ``figures/`` and ``tables/`` whose name ends in ``.texts`` before the suffix.
     """
-    from nbkit.batch.report_notebook import leave_out_text, read_notebook
+    from nbkit.batch.report_notebook import leave_out_text
 
-    def read(path: Path) -> dict[str, Any]:
-        return leave_out_text(read_notebook(path))
-
-    run = read_run(Path(output_folder))
-    files = [path for path in _files(run.folder) if ".texts." not in Path(path).name]
-    members = {"index.html": _index_page(run, read, files).encode()}
-    for entry, before, after in _with_neighbours(run.entries):
-        members[f"html/{entry.file}"] = _notebook_page(run, entry, before, after, read, "").encode()
-    return _zipped(run, "-no-text", members | {path: (run.folder / path).read_bytes() for path in files})
+    full = _site(output_folder)
+    files = [name for name in full.files if ".texts." not in Path(name).name]
+    site = _Site(full.run, lambda path: leave_out_text(full.read(path)), files)
+    members = {"index.html": site.index().encode()}
+    members |= {f"html/{spread.entry.file}": site.page(spread).encode() for spread in site.spreads()}
+    return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
 
 
-def _notebook_page(run: Run, entry: Entry, before: Entry | None, after: Entry | None, read: Reader, digest: str) -> str:
-    from nbkit.batch.report_notebook import blocks, excerpt, has_provenance
-    from nbkit.batch.report_templates import render
+@dataclass(frozen=True)
+class _Spread:
+    """An entry between its neighbours."""
 
-    notebook = read(entry.notebook)
-    found = blocks(notebook)
-    return render(
-        "notebook.html.j2",
-        run=run,
-        entry=entry,
-        before=before,
-        after=after,
-        excerpt=excerpt(notebook),
-        blocks=found,
-        provenance="" if has_provenance(found) else _provenance(run, entry),
-        digest=digest,
-    )
+    entry: Entry
+    before: Entry | None
+    after: Entry | None
 
 
-def _index_page(run: Run, read: Reader, files: Sequence[str]) -> str:
-    from nbkit.batch.report_notebook import excerpt
-    from nbkit.batch.report_templates import render
+@dataclass(frozen=True)
+class _Site:
+    """A run as pages. read: how its notebooks are read. files: its saved figures and tables, inside its folder."""
 
-    listed = [(entry, excerpt(read(entry.notebook))) for entry in run.entries]
-    runs = [entry for entry in run.entries if not entry.is_summary]
-    values = _facet_values(runs)
-    return render(
-        "index.html.j2",
-        run=run,
-        failures=[(entry, glance) for entry, glance in listed if entry.failed],
-        summaries=[(entry, glance) for entry, glance in listed if entry.is_summary],
-        runs=runs,
-        facets=[facet for facet in values if facet != "status"],
-        choices={facet: found for facet, found in values.items() if len(found) > 1},
-        files=files,
-        largest_figure=_THUMBNAIL_BYTES,
-        provenance=_provenance(run),
-        digest="",
-    )
+    run: Run
+    read: Callable[[Path], dict[str, Any]]
+    files: list[str]
+
+    def spreads(self) -> Iterator[_Spread]:
+        around = [None, *self.run.entries, None]
+        yield from map(_Spread, self.run.entries, around, around[2:])
+
+    def files_of(self, entry: Entry) -> list[str]:
+        return [name for name in self.files if name.split("/")[1] == entry.label]
+
+    def digest(self, spread: _Spread) -> str:
+        """Stands for everything that a page is made of."""
+        from nbkit.batch.report_templates import source_digest
+
+        entry = spread.entry
+        names = [other and (other.file, other.name) for other in (spread.before, spread.after)]
+        surroundings = repr(
+            (self.run.title, self.run.is_sandbox, dict(self.run.provenance), names, self.files_of(entry))
+        )
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (source_digest(), surroundings.encode(), entry.record.encode(), entry.notebook.read_bytes()):
+            digest.update(hashlib.blake2b(part).digest())
+        return digest.hexdigest()
+
+    def page(self, spread: _Spread, digest: str = "") -> str:
+        from nbkit.batch.report_notebook import blocks, excerpt, has_provenance
+        from nbkit.batch.report_templates import render
+
+        entry = spread.entry
+        notebook = self.read(entry.notebook)
+        found = blocks(notebook)
+        facts = {**self.run.provenance, **entry.provenance, "parameters": entry.parameters}
+        return render(
+            "notebook.html.j2",
+            run=self.run,
+            entry=entry,
+            before=spread.before,
+            after=spread.after,
+            excerpt=excerpt(notebook),
+            blocks=found,
+            files=self.files_of(entry),
+            provenance="" if has_provenance(found) else Footer(facts)._repr_html_(),
+            digest=digest,
+        )
+
+    def index(self) -> str:
+        from nbkit.batch.report_notebook import excerpt
+        from nbkit.batch.report_templates import render
+
+        listed = [(entry, excerpt(self.read(entry.notebook))) for entry in self.run.entries]
+        runs = [entry for entry in self.run.entries if not entry.is_summary]
+        facets = _facets(runs)
+        chosen_from = {facet: values for facet, values in facets.items() if len(values) > 1}
+        return render(
+            "index.html.j2",
+            run=self.run,
+            failures=[(entry, glance) for entry, glance in listed if entry.failed],
+            summaries=[(entry, glance) for entry, glance in listed if entry.is_summary],
+            runs=runs,
+            columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
+            chosen_from=chosen_from,
+            largest_figure=_THUMBNAIL_BYTES,
+            provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
+            digest="",
+        )
 
 
-def _facet_values(entries: Sequence[Entry]) -> dict[str, list[str]]:
+def _site(folder: Path) -> _Site:
+    from nbkit.batch.report_notebook import read_notebook
+
+    run = read_run(Path(folder))
+    return _Site(run, read_notebook, _saved_files(run.folder))
+
+
+def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:
     """Every facet that some entry has, with its values: languages in the papers' order, the rest as they come."""
     found: dict[str, dict[str, None]] = {}
     for entry in entries:
@@ -127,30 +167,6 @@ def _facet_values(entries: Sequence[Entry]) -> dict[str, list[str]]:
     rank = {facet: i for i, facet in enumerate(FACETS)}
     names = sorted(found, key=lambda facet: (facet == "status", rank.get(facet, len(rank))))
     return {name: in_order(found[name]) if name == "language" else list(found[name]) for name in names}
-
-
-def _provenance(run: Run, entry: Entry | None = None) -> str:
-    facts: Mapping[str, Any] = run.provenance
-    if entry:
-        facts = {**facts, **entry.provenance, "parameters": entry.parameters}
-    return Footer(facts)._repr_html_() if facts else ""
-
-
-def _with_neighbours(entries: Sequence[Entry]) -> Iterator[tuple[Entry, Entry | None, Entry | None]]:
-    around = [None, *entries, None]
-    yield from zip(entries, around, around[2:], strict=False)
-
-
-def _page_digest(run: Run, entry: Entry, before: Entry | None, after: Entry | None) -> str:
-    """Stands for everything that a page is made of."""
-    from nbkit.batch.report_templates import source_digest
-
-    digest = hashlib.blake2b(digest_size=16)
-    names = [(other.file, other.name) if other else None for other in (before, after)]
-    for part in (source_digest(), repr((run.title, run.is_sandbox, names)).encode(), entry.record.encode()):
-        digest.update(hashlib.blake2b(part).digest())
-    digest.update(entry.notebook.read_bytes())
-    return digest.hexdigest()
 
 
 def _recorded_digest(page: Path) -> str | None:
@@ -162,7 +178,7 @@ def _recorded_digest(page: Path) -> str | None:
     return match[1].decode() if match else None
 
 
-def _files(folder: Path) -> list[str]:
+def _saved_files(folder: Path) -> list[str]:
     """Figures and tables of the run, as paths inside it; links that lead out of it are left out."""
     root = folder.resolve()
     found = [path for room in ("figures", "tables") for path in sorted((folder / room).rglob("*"))]
@@ -173,9 +189,9 @@ def _files(folder: Path) -> list[str]:
     ]
 
 
-def _zipped(run: Run, suffix: str, members: Mapping[str, bytes]) -> Path:
+def _zipped(folder: Path, suffix: str, members: Mapping[str, bytes]) -> Path:
     """The members as ``<folder><suffix>.zip`` beside the folder, all under one folder of its name."""
-    folder = run.folder.resolve()
+    folder = folder.resolve()
     path = folder.with_name(f"{folder.name}{suffix}.zip")
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as bundle:

@@ -46,7 +46,7 @@ def clean_html(html: str) -> str:
     def keep_rules(match: re.Match) -> str:
         css = clean_css(match[1])
         rules.append(css)
-        return "" if css else match[0]
+        return "" if css or not match[1].strip() else match[0]
 
     body = _STYLE.sub(keep_rules, _PANDAS_STYLE.sub("", html))
     body = _SVG.sub(lambda match: f'<img alt="drawing" src="{svg_uri(match[0])}">', body)

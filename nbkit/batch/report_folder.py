@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nbkit.errors import DataError, NbkitError
+from nbkit.languages import in_order
 
 #: What the index can be filtered by, in this order; other tags follow in the order in which they come.
 FACETS = ("study", "run", "language", "model", "status")
@@ -114,7 +115,9 @@ class Run:
 
     @cached_property
     def _all_parameters(self) -> list[Mapping[str, Any]]:
-        return [grid.get("params") or {} for grid in self._grids] + [entry.parameters for entry in self.entries]
+        """Those of the grids; those of the entries, which are parts of them, where the run did not record any."""
+        recorded = [grid["params"] for grid in self._grids if grid.get("params")]
+        return recorded or [entry.parameters for entry in self.entries]
 
 
 def read_run(folder: Path) -> Run:
@@ -127,7 +130,13 @@ def read_run(folder: Path) -> Run:
     entries = [_entry(folder, path) for path in sorted((folder / "cells").glob("*.json"))]
     shown = [entry for entry in entries if entry.notebook.is_file()]
     order = {label: i for i, label in enumerate(record.get("order", ()))}
-    shown.sort(key=lambda e: (not e.is_summary, order.get(e.label, len(order)), e.label))
+    languages = {code: i for i, code in enumerate(in_order(e.tags.get("language", "") for e in shown))}
+
+    def place(entry: Entry) -> tuple:
+        planned = order.get(entry.label, len(order))
+        return not entry.is_summary, planned, languages[entry.tags.get("language", "")], entry.label
+
+    shown.sort(key=place)
     return Run(folder, record, tuple(shown))
 
 

@@ -83,7 +83,7 @@ def finished_run(tmp_path_factory) -> Path:
     from nbformat.v4 import new_code_cell, new_markdown_cell
 
     folder = tmp_path_factory.mktemp("outputs") / "demo"
-    for room in ("notebooks", "cells", "tables", "figures"):
+    for room in ("notebooks", "cells"):
         (folder / room).mkdir(parents=True)
     grid = {"study": "word_order", "params": {"corpus": "sandbox", "languages": ["de", "ja"], "seed": 0}}
     provenance = {"nbkit": "0.1.0", "commit": "0123abc"}
@@ -129,8 +129,10 @@ def finished_run(tmp_path_factory) -> Path:
     )
     tags = {"study": "word_order", "language": "ja", "model": "opus-mt"}
     _record(folder, failed.stem, title="Do long sentences fare worse?", status="failed", seconds=2.25, tags=tags)
-    (folder / "tables" / "scores.csv").write_text("a,b\n1,2\n")
-    (folder / "tables" / "flips.texts.csv").write_text(SENTENCE)
-    (folder / "tables" / "notes.py").write_text("print(1)")
-    (folder / "figures" / "fig1.pdf").write_bytes(b"%PDF-1.4")
+    for room in ("tables", "figures"):
+        (folder / room / summary.stem).mkdir(parents=True)
+    (folder / "tables" / summary.stem / "scores.csv").write_text("a,b\n1,2\n")
+    (folder / "tables" / summary.stem / "flips.texts.csv").write_text(SENTENCE)
+    (folder / "tables" / summary.stem / "notes.py").write_text("print(1)")
+    (folder / "figures" / summary.stem / "fig1.pdf").write_bytes(b"%PDF-1.4")
     return folder

@@ -112,7 +112,10 @@ def test_the_archive_holds_pages_figures_and_tables_and_nothing_that_runs(finish
         names = bundle.namelist()
         assert bundle.read("demo/index.html") == (finished_run / "index.html").read_bytes()
     assert {Path(name).suffix for name in names} == {".html", ".csv", ".pdf"}
-    assert "demo/tables/flips.texts.csv" in names and "demo/figures/fig1.pdf" in names
+    assert (
+        "demo/tables/word_order-summary/flips.texts.csv" in names
+        and "demo/figures/word_order-summary/fig1.pdf" in names
+    )
     assert sum(name.startswith("demo/html/") for name in names) == 6
 
 
@@ -123,8 +126,12 @@ def test_the_archive_without_text_holds_no_sentence_of_the_corpus(finished_run: 
     assert path.name == "demo-no-text.zip"
     for name, content in members.items():
         assert "Vogelhaus" not in content, name  # only the fixture's corpus sentence has the word
-    assert "demo/tables/flips.texts.csv" not in members and "demo/tables/scores.csv" in members
+    assert (
+        "demo/tables/word_order-summary/flips.texts.csv" not in members
+        and "demo/tables/word_order-summary/scores.csv" in members
+    )
     page = members["demo/html/word_order-summary.html"]
+    assert "../tables/word_order-summary/scores.csv" in page
     assert page.count("Left out of this copy") == 4
     assert "0.610" in page  # the table of scores is still there
     assert "ValueError" in members["demo/html/word_order-lengths-ja-opus-mt.html"]
@@ -139,7 +146,7 @@ def test_a_link_out_of_the_folder_is_not_archived(finished_run: Path, tmp_path: 
     link.symlink_to(tmp_path / "secret.csv")
     try:
         with zipfile.ZipFile(report.archive(finished_run)) as bundle:
-            assert "demo/tables/link.csv" not in bundle.namelist()
+            assert "demo/tables/word_order-summary/link.csv" not in bundle.namelist()
     finally:
         link.unlink()
 

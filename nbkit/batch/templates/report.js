@@ -73,10 +73,13 @@
   for (const table of all("table")) {
     const body = table.tBodies[0], head = table.tHead && table.tHead.rows[0];
     const spans = all("[rowspan]:not([rowspan='1']), [colspan]:not([colspan='1'])", table).length > 0;
-    if (!head || spans || table.tHead.rows.length > 2 || !body || body.rows.length < 3) continue;
     // pandas writes the index name into a second header row; the names of the columns stand in the first.
+    if (!head || spans || table.tHead.rows.length > 2 || !body) continue;
     [...head.cells].forEach((header, column) => {
-      if (!header.textContent.trim()) return;
+      const cells = [...body.rows].map((row) => row.cells[column]).filter(Boolean);
+      const words = cells.filter((cell) => /^\s*\p{L}{2}/u.test(cell.textContent)).length > cells.length / 2;
+      if (words) for (const cell of [header, ...cells]) cell.classList.add("words");
+      if (!header.textContent.trim() || cells.length < 3) return;
       const button = document.createElement("button");
       button.type = "button";
       button.append(...header.childNodes);
