@@ -1,0 +1,106 @@
+"""What a worker does: one unit of work, or one notebook through papermill in a kernel of its own."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from nbkit.batch.folder import OutputFolder
+from nbkit.batch.plan import Execution
+from nbkit.batch.pool import TaskError
+from nbkit.errors import NbkitError
+from nbkit.store import cache_folder
+
+START_TIMEOUT = 120  # seconds for a kernel to answer: many start at once on a busy machine
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a notebook ended: the seconds it took, and its error where it failed."""
+
+    label: str
+    seconds: float
+    error: TaskError | None = None
+
+
+def worker_environment(threads: int) -> dict[str, str]:
+    """Variables of every worker: where things are kept, and *threads* for each library that would take all cores.
+
+    Set before torch is imported; what the user has set already stays.
+    """
+    places = {"NBKIT_CACHE": cache_folder()}
+    if "NBKIT_DATA" in os.environ:
+        places["NBKIT_DATA"] = os.environ["NBKIT_DATA"]
+    counts = {name: os.environ.get(name, str(threads)) for name in _THREAD_VARIABLES}
+    return {**places, **counts, "TOKENIZERS_PARALLELISM": os.environ.get("TOKENIZERS_PARALLELISM", "false")}
+
+
+def run_unit(function: str, arguments: Mapping[str, Any], environment: Mapping[str, str]) -> tuple[int | None, float]:
+    """Call ``"package.module:function"`` with *arguments*; the seconds it took, and before them what it returned.
+
+    That may be the number of texts it computed (not those it found in the store), for estimates of later runs.
+    """
+    os.environ.update(environment)  # a worker on another machine has none of it
+    started = time.perf_counter()
+    module, _, name = function.partition(":")
+    try:
+        call = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise NbkitError(f"unit of work '{function}' cannot be found: {error}") from error
+    result = call(**arguments)
+    return result if isinstance(result, int) else None, time.perf_counter() - started
+
+
+def run_notebook(execution: Execution, output: str, runtime: str, provenance: Mapping[str, Any]) -> Outcome:
+    """Execute one notebook and write it down; the record comes last, so that a killed one is executed again.
+
+    output: the run's folder. runtime: a short-named folder for connection files and sockets (the name of a
+    socket may have 107 characters). A notebook that fails keeps its traceback and what it had saved.
+    """
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+    from traitlets.config import Config
+
+    from nbkit.batch.kernel import OwnKernelManager
+
+    folder = OutputFolder(Path(output))
+    staging = folder.stage(execution.label)
+    own = tempfile.mkdtemp(prefix="k-", dir=runtime)
+    variables = {
+        "NBKIT_OUTPUT": str(staging),
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "IPYTHONDIR": f"{own}/ipython",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    }
+    kernel = {"transport": "ipc", "connection_file": f"{own}/kernel.json", "environment": variables}
+    started = time.time()
+    error = None
+    try:
+        papermill.execute_notebook(
+            _braces_kept(execution.source),
+            _braces_kept(staging / "notebook.ipynb"),
+            dict(execution.parameters),
+            kernel_name="python3",
+            language="python",
+            progress_bar=False,
+            start_timeout=START_TIMEOUT,
+            kernel_manager_class=OwnKernelManager,
+            config=Config({"OwnKernelManager": kernel}),
+        )
+    except PapermillExecutionError as raised:
+        error = TaskError(raised.ename, raised.evalue)
+    seconds = time.time() - started
+    folder.publish(execution, started, seconds, error, provenance)
+    return Outcome(execution.label, seconds, error)
+
+
+def _braces_kept(path: Path) -> str:
+    """*path* for papermill, which fills in ``{parameters}`` in the names of files."""
+    return str(path).replace("{", "{{").replace("}", "}}")

@@ -1,0 +1,183 @@
+"""What a finished notebook depended on: the source of the modules behind it, and its libraries' versions.
+
+Read from source files without importing anything, so that it costs milliseconds and no torch. Not the git
+commit: a change of the README, or of another study, leaves a finished grid as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from nbkit.errors import NbkitError
+
+PACKAGE = "nbkit"
+_DATA_SUFFIXES = frozenset({".csv", ".json", ".tsv", ".txt", ".yaml", ".yml"})
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """sources: digest of each source and data file, by its path in the package. versions: of the libraries used."""
+
+    sources: dict[str, str]
+    versions: dict[str, str]
+
+
+def fingerprint(roots: Sequence[str], code: Iterable[str] = ()) -> Fingerprint:
+    """The fingerprint of the modules *roots*, of the imports in *code*, and of all that these import.
+
+    Followed are ``import`` statements anywhere in a module and the ``"package.module:name"`` strings of
+    registries, within nbkit and the packages of *roots*; data files beside a module belong to it. A package
+    that is only on the way to a module does not count. Raises `NbkitError` for a root that does not exist.
+
+    >>> seeding = fingerprint(["nbkit.seeding"])
+    >>> list(seeding.sources), list(seeding.versions)
+    (['nbkit/seeding.py'], ['numpy', 'python'])
+    """
+    packages = {PACKAGE, *(root.partition(".")[0] for root in roots)}
+    for root in roots:
+        if _locate(root) is None:
+            raise NbkitError(f"a study names the module '{root}', which does not exist")
+    waiting = [*_submodules(roots), *(name for text in code for name in _imported(ast.parse(text), "", False))]
+    seen: set[str] = set()
+    sources: dict[str, str] = {}
+    libraries: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if name.partition(".")[0] not in packages:
+            libraries.add(name.partition(".")[0])
+            continue
+        path = _locate(name)
+        if path is None:  # an attribute of a module that was met under its own name
+            continue
+        sources[_shown(name, path)] = _digest(path)
+        sources.update(_data_beside(name, path))
+        waiting += _references(path, name)
+    return Fingerprint(dict(sorted(sources.items())), _versions(libraries))
+
+
+def _submodules(roots: Iterable[str]) -> Iterator[str]:
+    """The roots; of one that is a package, its modules too."""
+    for root in roots:
+        yield root
+        path = _locate(root)
+        if path is not None and path.name == "__init__.py":
+            for file in path.parent.rglob("*.py"):
+                parts = file.relative_to(path.parent).with_suffix("").parts
+                yield ".".join((root, *(part for part in parts if part != "__init__")))
+
+
+def _top(package: str) -> tuple[Path, ...]:
+    """The folders of a top-level package (or the file of a top-level module), found without importing it."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return ()
+    if spec is None:
+        return ()
+    if spec.submodule_search_locations:
+        return tuple(map(Path, spec.submodule_search_locations))
+    return (Path(spec.origin),) if spec.origin and spec.origin.endswith(".py") else ()
+
+
+def _locate(name: str) -> Path | None:
+    """The source file of a module, None where *name* is no module."""
+    package, *parts = name.split(".")
+    for place in _top(package):
+        if place.suffix == ".py":
+            return place if not parts else None
+        folder = place.joinpath(*parts)
+        if (folder / "__init__.py").is_file():
+            return folder / "__init__.py"
+        if parts and folder.with_name(f"{folder.name}.py").is_file():
+            return folder.with_name(f"{folder.name}.py")
+    return None
+
+
+def _shown(name: str, path: Path) -> str:
+    """The path of a module's file from its top-level package on, equal in a checkout and an installed wheel."""
+    stem = name.replace(".", "/")
+    return f"{stem}/__init__.py" if path.name == "__init__.py" else f"{stem}.py"
+
+
+def _data_beside(name: str, path: Path) -> Iterator[tuple[str, str]]:
+    if "." not in name:
+        return  # the top-level folder holds no data of its own
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    if "." in package:
+        for file in _data_files(path.parent):
+            yield f"{package.replace('.', '/')}/{file.relative_to(path.parent).as_posix()}", _digest(file)
+
+
+def _data_files(folder: Path) -> tuple[Path, ...]:
+    """The data files in *folder* and its sub-folders, but not those of a package below it."""
+    found: list[Path] = []
+    for entry in sorted(folder.iterdir()):
+        if entry.is_dir() and not (entry / "__init__.py").exists():
+            found += _data_files(entry)
+        elif entry.suffix in _DATA_SUFFIXES:
+            found.append(entry)
+    return tuple(found)
+
+
+def _references(path: Path, name: str) -> list[str]:
+    try:
+        tree = ast.parse(path.read_bytes(), filename=str(path))
+    except SyntaxError as error:
+        raise NbkitError(f"{path}:{error.lineno}: no valid Python: {error.msg}") from None
+    is_package = path.name == "__init__.py"
+    found = list(_imported(tree, name, is_package))
+    if is_package and any(_imports_by_name(node) for node in ast.walk(tree)):
+        found += _submodules([name])  # which ones cannot be read off the source
+    return found
+
+
+def _imports_by_name(node: ast.AST) -> bool:
+    """Whether *node* is a module's lazy ``__getattr__`` or a call of ``import_module``."""
+    if isinstance(node, ast.FunctionDef):
+        return node.name == "__getattr__"
+    return "import_module" in (getattr(node, "id", ""), getattr(node, "attr", ""))
+
+
+def _imported(tree: ast.AST, name: str, is_package: bool) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            if node.level:
+                parents = name.split(".")
+                base = parents[: len(parents) - node.level + is_package]
+                module = ".".join([*base, module] if module else base)
+            for alias in node.names:
+                inner = f"{module}.{alias.name}"
+                yield inner if _locate(inner) else module
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            target = node.value.partition(":")[0]
+            if len(target) < 200 and _DOTTED.fullmatch(target) and _locate(target):
+                yield target
+
+
+def _versions(libraries: set[str]) -> dict[str, str]:
+    versions = {"python": "{}.{}".format(*sys.version_info)}
+    for library in libraries - sys.stdlib_module_names:
+        try:
+            versions[library] = version(library)
+        except PackageNotFoundError:
+            continue  # distributed under another name than it is imported by
+    return dict(sorted(versions.items()))
+
+
+def _digest(path: Path) -> str:
+    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()

@@ -1,0 +1,176 @@
+"""The output folder of a run: whose it is, what is finished in it, and how a notebook's files get there whole.
+
+::
+
+    outputs/<run>/run.json                  what was run; written first, and again at the end
+    outputs/<run>/cells/<label>.json        one a notebook, written last: key, status, time, parameters, files
+    outputs/<run>/notebooks/<label>.ipynb   executed, with the traceback where it failed
+    outputs/<run>/{figures,tables}/<label>/ what the notebook saved
+    outputs/<run>/.staging/<label>/         a notebook at work
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from nbkit.batch.plan import Execution
+from nbkit.batch.pool import TaskError
+from nbkit.errors import DataError, NbkitError
+
+_SAVED = ("figures", "tables")
+
+
+class OutputFolder:
+    """The folder ``outputs/<run>``."""
+
+    def __init__(self, path: Path):
+        self.path = path.absolute()
+
+    @contextmanager
+    def claimed(self, run: str) -> Iterator[None]:
+        """Hold the folder for *run* while the block runs.
+
+        Raises `NbkitError` where it belongs to another run, holds something else, or is being written to.
+        """
+        from filelock import FileLock, Timeout
+
+        self.check_owner(run)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.path / ".lock", timeout=0).acquire()  # a killed process does not hold it
+        except Timeout:
+            raise NbkitError(f"{self.path}: another nbkit is writing to this folder; wait for it or stop it") from None
+        except OSError as error:
+            raise NbkitError(f"cannot write to {self.path}: {error.strerror or error}") from error
+        with lock:
+            yield
+
+    def check_owner(self, run: str) -> None:
+        """Raise `NbkitError` where the folder belongs to another run than *run*, or holds something else."""
+        way_out = "choose another folder with --output, or move this one away"
+        if self.path.exists() and not self.path.is_dir():
+            raise NbkitError(f"{self.path} is a file where the run's folder should be; {way_out}")
+        if (self.path / "run.json").is_file():
+            owner = self.read_run().get("name")
+            if owner != run:
+                raise NbkitError(f"{self.path} holds the run '{owner}', not '{run}'; {way_out}")
+        elif self.path.is_dir() and any(entry.name != ".lock" for entry in self.path.iterdir()):
+            raise NbkitError(f"{self.path} holds files but no run.json, so it is not the output of a run; {way_out}")
+
+    def read_run(self) -> dict[str, Any]:
+        """The content of ``run.json``."""
+        return _read_json(self.path / "run.json")
+
+    def write_run(self, record: Mapping[str, Any]) -> None:
+        """Write ``run.json``."""
+        _write_json(self.path / "run.json", record)
+
+    def is_finished(self, execution: Execution) -> bool:
+        """Whether this notebook was executed to its end with the same key."""
+        record = self.record(execution.label)
+        return (
+            record is not None
+            and record.get("key") == execution.key
+            and record.get("status") == "done"
+            and self.notebook(execution.label).is_file()
+        )
+
+    def record(self, label: str) -> dict[str, Any] | None:
+        """What was written down about a notebook; None where it was not executed or the record is unreadable."""
+        try:
+            return _read_json(self.path / "cells" / f"{label}.json")
+        except (FileNotFoundError, DataError):
+            return None
+
+    def notebook(self, label: str) -> Path:
+        """Where an executed notebook is kept."""
+        return self.path / "notebooks" / f"{label}.ipynb"
+
+    def stage(self, label: str) -> Path:
+        """A fresh folder for a notebook at work; ``$NBKIT_OUTPUT`` of its kernel."""
+        staging = self.path / ".staging" / label
+        shutil.rmtree(staging, ignore_errors=True)
+        staging.mkdir(parents=True)
+        return staging
+
+    def publish(
+        self,
+        execution: Execution,
+        started: float,
+        seconds: float,
+        error: TaskError | None,
+        provenance: Mapping[str, Any],
+    ) -> None:
+        """Put a notebook's staged files in their places and write its record, last."""
+        label = execution.label
+        staging = self.path / ".staging" / label
+        (self.path / "cells" / f"{label}.json").unlink(missing_ok=True)
+        for room in _SAVED:
+            shutil.rmtree(self.path / room / label, ignore_errors=True)
+            if (staging / room).is_dir():
+                (self.path / room).mkdir(exist_ok=True)
+                (staging / room).replace(self.path / room / label)
+        self.notebook(label).parent.mkdir(exist_ok=True)
+        if (staging / "notebook.ipynb").is_file():
+            (staging / "notebook.ipynb").replace(self.notebook(label))
+        else:  # its kernel never started: what it would have run is better than nothing
+            shutil.copyfile(execution.source, self.notebook(label))
+        shutil.rmtree(staging, ignore_errors=True)
+        record = {
+            "label": label,
+            "status": "done" if error is None else "failed",
+            "key": execution.key,
+            "run": execution.entry,
+            "study": execution.study,
+            "notebook": execution.notebook,
+            "title": execution.title,
+            "scope": execution.scope,
+            "tags": dict(execution.tags),
+            "parameters": dict(execution.parameters),
+            "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
+            "seconds": round(seconds, 2),
+            "error": None if error is None else {"name": error.name, "message": error.message},
+            "files": sorted(self._files(label)),
+            "provenance": {**provenance, "wall_time": f"{seconds:.1f} s"},
+        }
+        _write_json(self.path / "cells" / f"{label}.json", record)
+
+    def remove_all_but(self, labels: Iterable[str]) -> list[str]:
+        """Remove what notebooks left that are no part of the run any more, and whatever was cut short."""
+        shutil.rmtree(self.path / ".staging", ignore_errors=True)
+        kept = set(labels)
+        gone = {path.stem for path in (self.path / "cells").glob("*.json")} - kept
+        gone |= {path.stem for path in (self.path / "notebooks").glob("*.ipynb")} - kept
+        for label in gone:
+            (self.path / "cells" / f"{label}.json").unlink(missing_ok=True)
+            self.notebook(label).unlink(missing_ok=True)
+            for room in _SAVED:
+                shutil.rmtree(self.path / room / label, ignore_errors=True)
+        return sorted(gone)
+
+    def _files(self, label: str) -> Iterator[str]:
+        for room in _SAVED:
+            for file in (self.path / room / label).rglob("*"):
+                if file.is_file():
+                    yield file.relative_to(self.path).as_posix()
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise DataError(f"no valid JSON: {error}", path) from None
+
+
+def _write_json(path: Path, record: Mapping[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    temporary.replace(path)

@@ -1,0 +1,261 @@
+"""Run files: which studies are run with which parameters. Read, checked and explained with file and line."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
+
+from nbkit.errors import DataError, NbkitError, ParamsError, closest
+from nbkit.studies.base import Notebook, Study, StudyParams
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=80)]
+Location = tuple[str | int, ...]
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that stands in the way of a run, and where it was asked for (file and line where known)."""
+
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
+
+
+class RunEntry(BaseModel):
+    """One study of a run file.
+
+    study: its registered name. name: what this entry is called in the report (by default the study).
+    params: parameters that differ from the study's defaults. notebooks: only these (by default all).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    study: str
+    name: Name | None = None
+    params: dict[str, Any] = {}
+    notebooks: list[str] | None = None
+
+    @property
+    def label(self) -> str:
+        """The name of this entry."""
+        return self.name or self.study
+
+
+class RunFile(BaseModel):
+    """A run: its name (the folder under ``outputs/``), its title, and the studies in it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Name
+    title: str = ""
+    runs: list[RunEntry] = Field(min_length=1)
+
+    _path: str = PrivateAttr("run")
+    _lines: dict[Location, int] = PrivateAttr(default_factory=dict)
+
+    @field_validator("runs")
+    @classmethod
+    def _distinct(cls, runs: list[RunEntry]) -> list[RunEntry]:
+        labels = [entry.label for entry in runs]
+        for label in labels:
+            if labels.count(label) > 1:
+                raise ValueError(f"two entries are called '{label}': give each its own name")
+        return runs
+
+    def place(self, location: Location) -> str:
+        """File and line of a part of the run file: ``("runs", 0, "params", "seed")``."""
+        for end in range(len(location), -1, -1):
+            if location[:end] in self._lines:
+                return f"{self._path}:{self._lines[location[:end]]}"
+        return self._path
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A checked entry of a run file: the study, its parameters, and the notebooks wanted."""
+
+    name: str
+    study: Study
+    params: StudyParams
+    notebooks: tuple[Notebook, ...]
+    place: str
+
+
+def read(path: str | Path) -> RunFile:
+    """The run file at *path*. Raises `ParamsError` or `DataError` with file and line."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        near = closest(path.name, [file.name for file in path.parent.glob("*.y*ml")] if path.parent.is_dir() else [])
+        hint = f"; did you mean '{path.parent / near}'?" if near else ""
+        raise ParamsError(f"there is no run file {path}{hint}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-8 text: {error}", path) from None
+    except OSError as error:
+        raise ParamsError(f"the run file {path} cannot be read: {error.strerror}") from None
+    return parse(text, str(path))
+
+
+def parse(text: str, path: str = "run") -> RunFile:
+    """The run file with this *text*; *path* is what errors call it.
+
+    >>> parse("name: demo\\nruns:\\n  - study: word_order\\n    parms: {}\\n", "demo.yaml")
+    Traceback (most recent call last):
+    ...
+    nbkit.errors.ParamsError: demo.yaml:4: runs.0.parms: unknown key; did you mean 'params'?
+    """
+    lines, values = _load_yaml(text, path)
+    if not isinstance(values, dict):
+        raise ParamsError(f"{path}: a mapping with the keys name, title and runs is expected")
+    values = _expanded(values, (), lines, path)
+    try:
+        run = RunFile(**{str(key): value for key, value in values.items()})
+    except ValidationError as error:
+        unplaced = RunFile.model_construct(name="", runs=[])
+        unplaced._path, unplaced._lines = path, lines
+        raise ParamsError("\n".join(map(str, _explained(error, unplaced, (), _fields)))) from None
+    run._path, run._lines = path, lines
+    return run
+
+
+def entries(run: RunFile) -> list[Entry]:
+    """The checked entries of *run*; a `ParamsError` lists everything that does not fit a study's schema."""
+    checked, problems = _check(run)
+    if problems:
+        raise ParamsError("\n".join(map(str, problems)))
+    return checked
+
+
+def validate(run: RunFile) -> list[Problem]:
+    """Everything that stands in the way of *run*: the schema, and what each study finds missing here.
+
+    No model is loaded.
+    """
+    checked, problems = _check(run)
+    for entry in checked:
+        problems += [Problem(f"{entry.place} ({entry.name})", text) for text in entry.study.problems(entry.params)]
+    return problems
+
+
+def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
+    from nbkit.studies import STUDIES
+
+    checked: list[Entry] = []
+    problems: list[Problem] = []
+    for number, entry in enumerate(run.runs):
+        here: Location = ("runs", number)
+        try:
+            study = STUDIES.get(entry.study)
+            notebooks = _wanted(entry, study)
+        except NbkitError as error:
+            problems.append(Problem(run.place((*here, "study")), str(error)))
+            continue
+        try:
+            params = study.params(**entry.params)
+        except ValidationError as error:
+            fields = list(study.params.model_fields)
+            problems += _explained(error, run, (*here, "params"), lambda location, known=fields: known)
+            continue
+        checked.append(Entry(entry.label, study, params, notebooks, run.place(here)))
+    return checked, problems
+
+
+def _wanted(entry: RunEntry, study: Study) -> tuple[Notebook, ...]:
+    if entry.notebooks is None:
+        return study.notebooks
+    by_name = {name: notebook for notebook in study.notebooks for name in (notebook.path, Path(notebook.path).name)}
+    for name in entry.notebooks:
+        if name not in by_name:
+            guess = closest(name, by_name)
+            there_are = ", ".join(Path(notebook.path).name for notebook in study.notebooks)
+            raise ParamsError(
+                f"study '{study.name}' has no notebook '{name}'"
+                + (f"; did you mean '{guess}'?" if guess else ".")
+                + f" There are: {there_are or 'none'}"
+            )
+    wanted = {by_name[name].path for name in entry.notebooks}
+    return tuple(notebook for notebook in study.notebooks if notebook.path in wanted)
+
+
+def _fields(location: Location) -> list[str]:
+    """The keys that may stand where an unknown one was found."""
+    return list(RunFile.model_fields if len(location) == 1 else RunEntry.model_fields)
+
+
+def _explained(error: ValidationError, run: RunFile, prefix: Location, fields: Any) -> list[Problem]:
+    problems = []
+    for found in error.errors():
+        location = (*prefix, *found["loc"])
+        message = found["msg"].removeprefix("Value error, ")
+        if found["type"] == "extra_forbidden":
+            guess = closest(str(location[-1]), fields(location))
+            noun = "parameter" if prefix else "key"
+            message = f"unknown {noun}" + (f"; did you mean '{guess}'?" if guess else "")
+        elif found["type"] != "missing" and not isinstance(found["input"], Mapping | list):
+            message = f"{message}, found {found['input']!r}"
+        problems.append(Problem(run.place(location), f"{'.'.join(map(str, location))}: {message}"))
+    return problems
+
+
+def _load_yaml(text: str, path: str) -> tuple[dict[Location, int], Any]:
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        lines = dict(_lines(node, (), path, set())) if node is not None else {}
+        return lines, yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or str(error)
+        raise DataError(f"no valid YAML: {reason}", path, mark.line + 1 if mark else None) from None
+
+
+def _lines(node: yaml.Node, location: Location, path: str, seen: set[int]) -> Iterator[tuple[Location, int]]:
+    """Where each value stands (`yaml.safe_load` forgets), and an error for a key that is given twice."""
+    yield location, node.start_mark.line + 1
+    if id(node) in seen:  # an alias, perhaps of something that holds it
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            yield from _lines(item, (*location, number), path, seen)
+    elif isinstance(node, yaml.MappingNode):
+        keys: dict[str, int] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if key.value in keys and isinstance(key, yaml.ScalarNode):
+                raise DataError(f"'{key.value}' is given twice (first in line {keys[key.value]})", path, line)
+            if isinstance(key, yaml.ScalarNode):
+                keys[key.value] = line
+                yield from _lines(value, (*location, key.value), path, seen)
+                yield (*location, key.value), line  # the key's own line is what a reader looks for
+
+
+def _expanded(value: Any, location: Location, lines: Mapping[Location, int], path: str) -> Any:
+    """*value* with every ``${VARIABLE}`` replaced from the environment."""
+    if isinstance(value, dict):
+        return {key: _expanded(item, (*location, key), lines, path) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_expanded(item, (*location, number), lines, path) for number, item in enumerate(value)]
+    if not isinstance(value, str):
+        return value
+
+    def lookup(match: re.Match[str]) -> str:
+        setting = os.environ.get(match[1])
+        if not setting:
+            line = lines.get(location)
+            place = path if line is None else f"{path}:{line}"
+            raise ParamsError(f"{place}: ${{{match[1]}}} is not set in the environment: export {match[1]}=…")
+        return setting
+
+    return _VARIABLE.sub(lookup, value)

@@ -1,0 +1,98 @@
+"""What a run consists of: which notebooks are executed with which parameters, and when each is out of date."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from nbkit.batch.fingerprint import fingerprint
+from nbkit.batch.notebooks import Source, find_notebook, read_source
+from nbkit.batch.params import Entry, RunFile, entries
+from nbkit.errors import DataError, NbkitError
+from nbkit.studies.base import Cell, Notebook
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One notebook executed for one cell of the grid, or for the whole grid.
+
+    label: names its files; unique in the run. source: the notebook to execute.
+    parameters: what is injected into it. key: digest of everything that can change what it shows.
+    """
+
+    label: str
+    entry: str
+    study: str
+    notebook: str
+    title: str
+    scope: str
+    tags: Mapping[str, str]
+    parameters: Mapping[str, Any]
+    source: Path
+    key: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run file worked out: its checked entries and its executions, those of cells before those of grids."""
+
+    run: RunFile
+    entries: tuple[Entry, ...]
+    cells: int
+    executions: tuple[Execution, ...]
+
+
+def make_plan(run: RunFile) -> Plan:
+    """The plan of *run*. Raises `ParamsError` where it does not fit the schemas, `NbkitError` for a bad notebook."""
+    checked = entries(run)
+    executions: list[Execution] = []
+    cells = 0
+    for entry in checked:
+        grid = entry.study.cells(entry.params)
+        cells += len(grid)
+        for notebook in entry.notebooks:
+            source = read_source(find_notebook(notebook.path))
+            code = asdict(fingerprint(entry.study.modules, source.code))
+            for cell in grid if notebook.scope == "cell" else [Cell("", entry.params)]:
+                executions.append(_execution(entry, notebook, cell, source, code))
+    executions.sort(key=lambda execution: execution.scope != "cell")
+    label, times = Counter(execution.label for execution in executions).most_common(1)[0] if executions else ("", 0)
+    if times > 1:
+        raise NbkitError(
+            f"run '{run.name}': {times} notebooks would be written to '{label}': rename a cell or an entry"
+        )
+    return Plan(run, tuple(checked), cells, tuple(executions))
+
+
+def _execution(entry: Entry, notebook: Notebook, cell: Cell, source: Source, code: Mapping[str, Any]) -> Execution:
+    values = cell.params.model_dump(mode="json")
+    # papermill only warns about a parameter that the notebook does not have, and then ignores it.
+    for name, default in type(cell.params)().model_dump(mode="json").items():
+        if name not in source.declared and values[name] != default:
+            raise DataError(f"parameter '{name}' is set but missing in the notebook's parameters cell", source.path)
+    parameters = {name: value for name, value in values.items() if name in source.declared}
+    # A study may say what stands behind its parameters: digests of corpora, models, parsers.
+    inputs = getattr(entry.study, "inputs", None)
+    everything = {
+        "notebook": source.digest,
+        "parameters": parameters,
+        "inputs": inputs(cell.params) if inputs else {},
+        "code": code,
+    }
+    return Execution(
+        label=".".join(filter(None, (entry.name, cell.label, Path(notebook.path).name))),
+        entry=entry.name,
+        study=entry.study.name,
+        notebook=notebook.path,
+        title=notebook.title,
+        scope=notebook.scope,
+        tags={"study": entry.study.name, "run": entry.name, **cell.tags},
+        parameters=parameters,
+        source=source.path,
+        key=hashlib.blake2b(json.dumps(everything, sort_keys=True).encode(), digest_size=16).hexdigest(),
+    )

@@ -1,0 +1,179 @@
+"""Tasks on executors: any `concurrent.futures.Executor`, or worker processes of our own that may be killed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from nbkit.errors import NbkitError
+
+_PATIENCE = 5.0  # seconds between asking a worker to end and ending it
+
+
+class TaskError(NbkitError):
+    """What a task raised, as plain text: any exception comes back from a worker, also one that cannot be pickled."""
+
+    def __init__(self, name: str, message: str, details: str = ""):
+        self.name, self.message, self.details = name, message, details
+        super().__init__(name, message, details)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A call of *function*, which any process can import, with picklable *arguments*."""
+
+    label: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Done:
+    """A task that ended: with a value, or with an error."""
+
+    task: Task
+    value: Any = None
+    error: TaskError | None = None
+
+
+_KILLED = TaskError("WorkerKilled", "its process was killed, by the system if memory ran out; use fewer --workers")
+
+
+class Runner(Protocol):
+    """What runs tasks: gives each back as it ends, in no particular order, and never raises for one of them."""
+
+    def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]: ...
+
+
+class ForeignExecutor:
+    """Runs tasks on an executor that somebody else made and will shut down."""
+
+    def __init__(self, executor: Executor):
+        self.executor = executor
+
+    def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
+        waiting = {_submit(self.executor, task): task for task in tasks}
+        try:
+            while waiting:
+                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    yield _ended(waiting.pop(future), future)
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+class LocalProcesses:
+    """Runs tasks in *workers* fresh processes (spawned: nothing of this process's state leaks in).
+
+    A worker that is killed breaks a whole `ProcessPoolExecutor`. Then the tasks that were running are tried
+    once more, each alone in a pool of one: the one that breaks that too is to blame and fails,
+    and the rest goes on in a new pool.
+    """
+
+    def __init__(self, workers: int, environment: Mapping[str, str]):
+        self.workers, self.environment = workers, dict(environment)
+
+    def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
+        queue = deque(tasks)
+        while queue:
+            suspects = yield from self._until_broken(queue, self.workers)
+            for task in suspects:
+                if (yield from self._until_broken(deque([task]), 1)):
+                    yield Done(task, error=_KILLED)
+
+    def _until_broken(self, queue: deque[Task], workers: int) -> Generator[Done, None, list[Task]]:
+        """Work the queue off; where the pool breaks, stop and return the tasks that were running."""
+        pool = ProcessPoolExecutor(
+            min(workers, len(queue)), multiprocessing.get_context("spawn"), prepare_worker, (self.environment,)
+        )
+        running: dict[Future[Any], Task] = {}
+        suspects: list[Task] = []
+        try:
+            while (queue or running) and not suspects:
+                try:
+                    # Only as many as there are workers: what is in here when the pool breaks was running.
+                    while queue and len(running) < workers:
+                        running[_submit(pool, queue[0])] = queue[0]
+                        queue.popleft()
+                except BrokenExecutor:
+                    suspects = list(running.values())
+                    break
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    task = running.pop(future)
+                    if isinstance(future.exception(), BrokenExecutor):
+                        suspects.append(task)
+                    else:
+                        yield _ended(task, future)
+                if suspects:
+                    suspects += running.values()
+            pool.shutdown()
+        except BaseException:  # Ctrl-C, or the reader of this generator gave up
+            _end(pool)
+            raise
+        return suspects
+
+
+def prepare_worker(environment: Mapping[str, str]) -> None:
+    """First thing in a worker: its environment, Ctrl-C left to the parent, and an end with the parent's end."""
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    # Without this the workers of a parent that was killed wait for tasks for ever.
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End the workers of *pool* now; what they were writing appears whole or not at all anyway."""
+    workers = list((pool._processes or {}).values())  # public from Python 3.14 on: pool.terminate_workers()
+    pool.shutdown(wait=False, cancel_futures=True)
+    for worker in workers:
+        with suppress(ProcessLookupError):
+            worker.terminate()
+    for worker in workers:
+        worker.join(_PATIENCE)
+        if worker.is_alive():
+            worker.kill()
+
+
+def _submit(executor: Executor, task: Task) -> Future[Any]:
+    return executor.submit(_call, task.function, task.arguments)
+
+
+def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    try:
+        return function(*arguments)
+    except Exception as error:
+        raise TaskError(type(error).__name__, str(error), traceback.format_exc()) from error
+
+
+def _ended(task: Task, future: Future[Any]) -> Done:
+    error = CancelledError() if future.cancelled() else future.exception()
+    if error is None:
+        return Done(task, future.result())
+    return Done(task, error=error if isinstance(error, TaskError) else TaskError(type(error).__name__, str(error)))

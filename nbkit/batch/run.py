@@ -1,0 +1,282 @@
+"""`run`: a run file through units of work, notebooks and the report; what is finished is not done again."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+import nbkit
+from nbkit import provenance
+from nbkit.batch import throughput
+from nbkit.batch.execute import run_notebook, run_unit, worker_environment
+from nbkit.batch.folder import OutputFolder
+from nbkit.batch.params import RunFile, read, validate
+from nbkit.batch.plan import Execution, Plan, make_plan
+from nbkit.batch.pool import Done, ForeignExecutor, LocalProcesses, Runner, Task, TaskError
+from nbkit.errors import NbkitError, ParamsError
+from nbkit.studies.base import Unit
+
+MAX_WORKERS = 8  # by default: each may hold a model, and on a large machine memory runs out before cores do
+_SOCKET_FOLDER_LENGTH = 60  # of the 107 characters that the name of a socket may have
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A unit or a notebook that failed: its error, and the traceback where one came back."""
+
+    label: str
+    error: str
+    details: str = ""
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a run did, or would do where it was a dry run.
+
+    cells: points of the grid. units: units of work. executed, skipped: labels of notebooks.
+    texts, stored, estimate, measured: of a dry run: texts to translate, how many of them are remembered, seconds
+    it will take, and whether the seconds rest on measurements alone. report: the path of ``index.html``.
+    """
+
+    name: str
+    output: Path
+    cells: int
+    units: int
+    executed: tuple[str, ...]
+    skipped: tuple[str, ...]
+    failures: tuple[Failure, ...] = ()
+    seconds: float = 0.0
+    report: Path | None = None
+    texts: int = 0
+    stored: int = 0
+    estimate: float | None = None
+    measured: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """0, or 1 where something failed."""
+        return 1 if self.failures else 0
+
+    def __str__(self) -> str:
+        notebooks = f"{len(self.executed)} notebooks to execute, {len(self.skipped)} finished"
+        if self.estimate is None:
+            notebooks = f"{len(self.executed)} notebooks executed, {len(self.skipped)} finished before"
+        lines = [f"{self.name}: {self.cells} cells, {self.units} units of work, {notebooks}"]
+        if self.estimate is not None:
+            basis = "from earlier runs" if self.measured else "a rough guess: not all of it was measured here before"
+            lines.append(f"texts to translate: {self.texts:,}, of which {self.stored:,} are remembered")
+            lines.append(f"estimated time: {_duration(self.estimate)} ({basis})")
+        else:
+            lines.append(f"took {_duration(self.seconds)}; report: {self.report}")
+        lines += [f"FAILED {failure.label}: {failure.error}" for failure in self.failures]
+        return "\n".join(lines)
+
+
+def run(
+    run_file: str | Path | RunFile,
+    *,
+    output: str | Path | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    force: bool = False,
+    dry_run: bool = False,
+) -> RunSummary:
+    """Run the grid of *run_file*: units of work in stages, then notebooks, then the report.
+
+    output: the folder, by default ``outputs/<name>``; one that belongs to another run is refused.
+    workers: processes at a time; by default one a core, at most 8.
+    executor: any `concurrent.futures.Executor` for the units of work (a Dask client's, for many machines that
+    share ``$NBKIT_CACHE``). Notebooks are executed in processes of this machine, one kernel each.
+    force: execute finished notebooks again (what the store remembers is not computed again).
+    dry_run: only say what would be done; writes nothing and loads no model.
+
+    A notebook that fails keeps its traceback and the rest goes on; `RunSummary.failures` lists it.
+    Raises `ParamsError` for a run file that cannot be run here, before any work is done, and `NbkitError` for a
+    folder that cannot be used. Ctrl-C and ``kill -9`` lose at most the shards being written.
+    """
+    job = _job(run_file, output, workers, force)
+    return _preview(job) if dry_run else _carry_out(job, executor)
+
+
+@dataclass(frozen=True)
+class _Job:
+    plan: Plan
+    folder: OutputFolder
+    workers: int
+    waiting: tuple[Execution, ...]
+
+    def summary(self, **known: Any) -> RunSummary:
+        waiting = {execution.label for execution in self.waiting}
+        labels = [execution.label for execution in self.plan.executions]
+        return RunSummary(
+            name=self.plan.run.name,
+            output=self.folder.path,
+            cells=self.plan.cells,
+            executed=tuple(label for label in labels if label in waiting),
+            skipped=tuple(label for label in labels if label not in waiting),
+            **known,
+        )
+
+
+def _job(run_file: str | Path | RunFile, output: str | Path | None, workers: int | None, force: bool) -> _Job:
+    if workers is not None and workers < 1:
+        raise NbkitError(f"workers: at least 1 is needed, found {workers}")
+    run_file = run_file if isinstance(run_file, RunFile) else read(run_file)
+    try:
+        plan = make_plan(run_file)
+    except ParamsError:
+        raise
+    except NbkitError:
+        _refuse_problems(run_file)  # says the same with file and line, and all of it at once
+        raise
+    folder = OutputFolder(Path(output) if output is not None else Path("outputs") / run_file.name)
+    folder.check_owner(run_file.name)
+    waiting = tuple(e for e in plan.executions if force or not folder.is_finished(e))
+    return _Job(plan, folder, workers or min(_cores(), MAX_WORKERS), waiting)
+
+
+def _preview(job: _Job) -> RunSummary:
+    if job.waiting:
+        _refuse_problems(job.plan.run)
+    units = _units(job, count=True)
+    took = [(job.folder.record(execution.label) or {}).get("seconds") for execution in job.waiting]
+    seconds, measured = throughput.estimate(units, took, job.workers)
+    return job.summary(
+        units=len(units),
+        texts=sum(unit.texts for unit in units),
+        stored=sum(unit.stored for unit in units),
+        estimate=seconds,
+        measured=measured,
+    )
+
+
+def _carry_out(job: _Job, executor: Executor | None) -> RunSummary:
+    from nbkit.batch import report
+
+    began = time.time()
+    if job.waiting:
+        _refuse_problems(job.plan.run)
+    environment = worker_environment(max(1, _cores() // job.workers))
+    processes = LocalProcesses(job.workers, environment)
+    with job.folder.claimed(job.plan.run.name):
+        job.folder.remove_all_but(execution.label for execution in job.plan.executions)
+        record = _run_record(job.plan, began)
+        job.folder.write_run({**record, "status": "running"})
+        units = _units(job, count=False)
+        failures: list[Failure] = []
+        status = "interrupted"
+        try:
+            failures += _run_units(units, ForeignExecutor(executor) if executor else processes, environment)
+            failures += _run_notebooks(job, processes)
+            status = "failed" if failures else "done"
+        finally:
+            end = {"status": status, "seconds": round(time.time() - began, 1), "failures": list(map(asdict, failures))}
+            job.folder.write_run({**record, **end})
+        index = report.build(job.folder.path)
+    return job.summary(units=len(units), failures=tuple(failures), seconds=time.time() - began, report=index)
+
+
+def _refuse_problems(run_file: RunFile) -> None:
+    if problems := validate(run_file):
+        raise ParamsError("\n".join(map(str, problems)))
+
+
+def _units(job: _Job, *, count: bool) -> list[Unit]:
+    """The units of the entries that have notebooks to execute, each once, in the order of their stages."""
+    waiting = {execution.entry for execution in job.waiting}
+    units: list[Unit] = []
+    for entry in job.plan.entries:
+        if entry.name in waiting:
+            units += [unit for unit in entry.study.units(entry.params, count=count) if unit not in units]
+    return sorted(units, key=lambda unit: unit.stage)
+
+
+def _run_units(units: Sequence[Unit], runner: Runner, environment: Mapping[str, str]) -> Iterator[Failure]:
+    for stage, group in groupby(units, key=lambda unit: unit.stage):
+        by_label = {f"{unit.label} #{number}": unit for number, unit in enumerate(group)}
+        tasks = [Task(name, run_unit, (u.function, dict(u.arguments), environment)) for name, u in by_label.items()]
+        for done in _logged(runner(tasks), len(tasks), f"stage {stage + 1}"):
+            unit = by_label[done.task.label]
+            if done.error is not None:
+                yield Failure(unit.label, str(done.error), done.error.details)
+                continue
+            texts, seconds = done.value
+            throughput.remember(unit, seconds, texts)
+
+
+def _run_notebooks(job: _Job, runner: LocalProcesses) -> Iterator[Failure]:
+    executions = {execution.label: execution for execution in job.waiting}
+    with tempfile.TemporaryDirectory(prefix="nbkit-", dir=_socket_folder(), ignore_cleanup_errors=True) as runtime:
+        tasks = [
+            Task(e.label, run_notebook, (e, str(job.folder.path), runtime, provenance.collect(e.parameters)))
+            for e in job.waiting
+        ]
+        for done in _logged(runner(tasks), len(tasks), "notebooks"):
+            label = done.task.label
+            error = done.error or done.value.error
+            if done.error is not None:  # the worker could not write it down itself
+                job.folder.publish(executions[label], time.time(), 0.0, done.error, provenance.collect())
+            if error is not None:
+                yield Failure(label, str(error), error.details)
+
+
+def _logged(results: Iterator[Done], total: int, what: str) -> Iterator[Done]:
+    """Pass *results* on, with a line for each and a bar with the time left."""
+    with tqdm(total=total, desc=what, disable=None if total else True) as bar:
+        for number, done in enumerate(results, 1):
+            error = done.error or getattr(done.value, "error", None)
+            line = f"[{what} {number}/{total}] {done.task.label}"
+            tqdm.write(f"{line}: FAILED: {_first_line(error)}" if error else line, file=sys.stderr)
+            bar.update()
+            yield done
+
+
+def _run_record(plan: Plan, began: float) -> dict[str, Any]:
+    return {
+        "name": plan.run.name,
+        "title": plan.run.title,
+        "nbkit": nbkit.__version__,
+        "started": datetime.fromtimestamp(began, UTC).isoformat(timespec="seconds"),
+        "runs": [
+            {"name": entry.name, "study": entry.study.name, "params": entry.params.model_dump(mode="json")}
+            for entry in plan.entries
+        ],
+        "order": [execution.label for execution in plan.executions],
+        "provenance": provenance.collect(),
+    }
+
+
+def _socket_folder() -> str | None:
+    """Where the kernels' sockets go: the system's folder for temporary files, unless its name is too long."""
+    return "/tmp" if len(tempfile.gettempdir()) > _SOCKET_FOLDER_LENGTH else None
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _first_line(error: TaskError) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _duration(seconds: float) -> str:
+    """
+    >>> _duration(4.26), _duration(95), _duration(7380)
+    ('4.3 s', '1 min 35 s', '2 h 3 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"

@@ -1,0 +1,88 @@
+"""How fast work went before, so that a dry run can say how long it will take."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nbkit.store import cache_folder
+from nbkit.store.folder import Folder
+from nbkit.studies.base import Unit
+
+TEXTS_PER_SECOND = 10.0  # where nothing was measured: a 75-million-parameter model with beam 4 on two CPU cores
+SECONDS_PER_UNIT = 30.0
+SECONDS_PER_NOTEBOOK = 10.0
+_HALF_LIFE = 0.5  # weight of what was measured before, beside a new measurement
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What is known of one kind of work: seconds a unit, and seconds a text where texts were counted."""
+
+    seconds_per_unit: float
+    seconds_per_text: float | None = None
+
+
+def remember(unit: Unit, seconds: float, texts: int | None) -> None:
+    """Note that *unit* took *seconds* for *texts* texts (None where it did not count them)."""
+    before = recall(unit)
+    per_text = seconds / texts if texts else None
+    if before is not None:
+        seconds = _blend(before.seconds_per_unit, seconds)
+        if before.seconds_per_text is not None:
+            per_text = before.seconds_per_text if per_text is None else _blend(before.seconds_per_text, per_text)
+    record = {"unit": _kind(unit), "seconds_per_unit": seconds, "seconds_per_text": per_text}
+    _folder().write(_name(unit), json.dumps(record, indent=2).encode())
+
+
+def recall(unit: Unit) -> Speed | None:
+    """What earlier runs measured for units like this one; None where there were none."""
+    try:
+        record = json.loads(_folder().read(_name(unit)))
+        per_text = record["seconds_per_text"]
+        return Speed(float(record["seconds_per_unit"]), None if per_text is None else float(per_text))
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+
+
+def estimate(units: Iterable[Unit], notebooks: Iterable[float | None], workers: int) -> tuple[float, bool]:
+    """Seconds that *units* and *notebooks* will take, and whether all of it rests on measurements.
+
+    notebooks: what each took when it was last executed, None where it was not.
+    """
+    seconds, measured = 0.0, True
+    for unit in units:
+        if unit.texts and unit.stored >= unit.texts:
+            continue
+        speed = recall(unit)
+        measured &= speed is not None
+        if speed is not None and (speed.seconds_per_text is None or not unit.texts):
+            seconds += speed.seconds_per_unit
+        elif unit.texts:
+            per_text = speed.seconds_per_text if speed and speed.seconds_per_text else 1 / TEXTS_PER_SECOND
+            seconds += (unit.texts - unit.stored) * per_text
+        else:
+            seconds += SECONDS_PER_UNIT
+    for took in notebooks:
+        measured &= took is not None
+        seconds += SECONDS_PER_NOTEBOOK if took is None else took
+    return seconds / workers, measured
+
+
+def _kind(unit: Unit) -> Mapping[str, Any]:
+    return {"function": unit.function, "model": unit.arguments.get("model")}
+
+
+def _name(unit: Unit) -> str:
+    return hashlib.blake2b(json.dumps(_kind(unit)).encode(), digest_size=8).hexdigest() + ".json"
+
+
+def _folder() -> Folder:
+    return Folder.at(f"{cache_folder().rstrip('/')}/throughput")
+
+
+def _blend(before: float, now: float) -> float:
+    return _HALF_LIFE * before + (1 - _HALF_LIFE) * now
