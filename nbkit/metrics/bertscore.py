@@ -1,0 +1,187 @@
+"""BERTScore: greedy matching of contextual token embeddings, computed by the bert-score package's functions.
+
+P = mean over hypothesis tokens of the largest cosine with a reference token, R the other way round, F1 = 2PR/(P+R).
+
+Source: Zhang et al. 2020; the word-order paper's figure 10. bert-score 0.3.13 loads models in ways that are not
+wanted here (pickles, a path that contains "t5" taken for T5) and trips over empty texts and over tokenizers without a
+length limit; loading and batching are therefore nbkit's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from nbkit.errors import MissingExtraError, ModelError, NbkitError
+from nbkit.metrics import learned
+from nbkit.metrics.base import check_pairs, indices_of
+from nbkit.models.batching import run_batches
+
+#: bert-score's own choice for every target language of the papers but Chinese, and one for all is comparable.
+DEFAULT_MODEL = "google-bert/bert-base-multilingual-cased"
+_DEFAULT_LAYER = 9
+_MEASURES = ("precision", "recall", "f1")
+_INSTALL = 'bertscore needs the package bert-score: pip install "nbkit[bertscore]"'
+#: Pairs whose embeddings are in memory together.
+_WINDOW = 1024
+
+
+class _Encoder(NamedTuple):
+    tokenizer: Any
+    network: Any
+
+
+@dataclass(frozen=True)
+class BertScore:
+    """BERTScore without idf weights and without rescaling, in [0, 1].
+
+    model: hub id or folder of any encoder. layer: whose output is the embedding, counted from 1; None: the one
+    that bert-score lists for the model, which must be given for a model that it does not list.
+    measure: "f1", "precision" or "recall". device: "auto" (CUDA where there is one), "cpu", "cuda".
+
+    An empty side scores 0, as in bert-score. Cosines below 0, which trained encoders hardly ever give, count as 0.
+
+    >>> BertScore().signature("de")
+    'BERTScore|model:google-bert/bert-base-multilingual-cased|layer:9|measure:f1|idf:no|rescale:no|bert-score:0.3.13'
+    """
+
+    model: str = DEFAULT_MODEL
+    layer: int | None = None
+    measure: Literal["f1", "precision", "recall"] = "f1"
+    device: str = "auto"
+    name: ClassVar[str] = "bertscore"
+    symbol: ClassVar[str] = "BERT"
+    bounded: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.layer is not None and self.layer < 1:
+            raise NbkitError(f"bertscore: layers are counted from 1; layer {self.layer} asked for")
+        if self.measure not in _MEASURES:
+            raise NbkitError(f"bertscore: unknown measure '{self.measure}'; there are: {', '.join(_MEASURES)}")
+
+    def signature(self, lang: str) -> str:
+        return (
+            f"BERTScore|model:{learned.label(self.model)}|layer:{self._layer}|measure:{self.measure}"
+            f"|idf:no|rescale:no|bert-score:{_package_version()}"
+        )
+
+    def identity(self, lang: str) -> dict[str, Any]:
+        return {
+            "metric": self.name,
+            "signature": self.signature(lang),
+            **learned.weights_identity(self.model, self.device),
+        }
+
+    def problem(self, lang: str | None = None) -> str | None:
+        """Why it cannot be used here: the package, the layer, or the weights; None where nothing is missing."""
+        if find_spec("bert_score") is None:
+            return _INSTALL
+        try:
+            self._layer  # noqa: B018
+        except ModelError as error:
+            return str(error)
+        return learned.obstacle(self.model)
+
+    def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
+        check_pairs(self.name, hypotheses, references)
+        values = np.zeros(len(hypotheses))
+        # All hypotheses of a reference stand together, so that a window embeds it once.
+        filled = [
+            i
+            for places in indices_of(references).values()
+            for i in places
+            if hypotheses[i].strip() and references[i].strip()
+        ]
+        with tqdm(total=len(filled), desc=f"{self.name} {lang}", leave=False) as bar:
+            for start in range(0, len(filled), _WINDOW):
+                places = filled[start : start + _WINDOW]
+                values[places] = self._window([(hypotheses[i], references[i]) for i in places])
+                bar.update(len(places))
+        return np.clip(values, 0.0, 1.0)
+
+    def _window(self, pairs: list[tuple[str, str]]) -> list[float]:
+        import torch
+
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        tokens = dict(zip(texts, map(self._tokens, texts), strict=True))
+        size = learned.budget(self._encoder.network)
+        embedded = run_batches(tokens.values(), len, self._embed, size, group=len, window=len(texts))
+        embeddings = dict(zip(texts, embedded, strict=True))
+        special = {self._encoder.tokenizer.cls_token_id, self._encoder.tokenizer.sep_token_id}
+        weights = {text: torch.tensor([float(token not in special) for token in tokens[text]]) for text in texts}
+
+        def match(batch: list[tuple[str, str]]) -> list[float]:
+            from bert_score.utils import greedy_cos_idf
+
+            # Embeddings, mask and weights of references and hypotheses; copies, because they are changed in place.
+            sides = [
+                (
+                    torch.stack([embeddings[pair[side]] for pair in batch]),
+                    torch.ones(len(batch), len(tokens[batch[0][side]]), device=self._encoder.network.device),
+                    torch.stack([weights[pair[side]] for pair in batch]).to(self._encoder.network.device),
+                )
+                for side in (1, 0)
+            ]
+            with torch.inference_mode():
+                measures = greedy_cos_idf(*sides[0], *sides[1])
+            return measures[_MEASURES.index(self.measure)].tolist()
+
+        def lengths(pair: tuple[str, str]) -> tuple[int, int]:
+            return len(tokens[pair[0]]), len(tokens[pair[1]])
+
+        # Only pairs of equal lengths share a batch: padding would count as a token of cosine 0.
+        return list(run_batches(pairs, lambda pair: sum(lengths(pair)), match, size, group=lengths, window=len(pairs)))
+
+    def _tokens(self, text: str) -> tuple[int, ...]:
+        from bert_score.utils import sent_encode
+
+        return tuple(sent_encode(self._encoder.tokenizer, text))
+
+    def _embed(self, batch: list[tuple[int, ...]]) -> list[Any]:
+        """The embeddings of token sequences of one length: tokens × dimensions each, on the network's device."""
+        import torch
+        from bert_score.utils import bert_encode
+
+        tokens = torch.tensor(batch, device=self._encoder.network.device)
+        return list(bert_encode(self._encoder.network, tokens, torch.ones_like(tokens)))
+
+    @cached_property
+    def _layer(self) -> int:
+        if self.layer is not None:
+            return self.layer
+        if self.model == DEFAULT_MODEL:
+            return _DEFAULT_LAYER
+        _package_version()
+        from bert_score.utils import model2layers
+
+        hub = learned.located(self.model).hub
+        listed = [name for name in (hub, (hub or "").rpartition("/")[2]) if name in model2layers]
+        if not listed:
+            raise ModelError(
+                f"bertscore: bert-score lists no layer for the model '{self.model}'; say which one with layer=, "
+                "such as layer=9 of the 12 of a base model"
+            )
+        return model2layers[listed[0]]
+
+    @cached_property
+    def _encoder(self) -> _Encoder:
+        """The tokenizer and the lower `layer` layers of the encoder, loaded now."""
+        _package_version()
+        tokenizer, network = learned.load(self.model, "AutoModel", self.device, num_hidden_layers=self._layer)
+        if network.config.is_encoder_decoder:
+            network = network.get_encoder()
+        return _Encoder(tokenizer, network)
+
+
+def _package_version() -> str:
+    """The version of bert-score; `MissingExtraError` where it is not installed."""
+    if find_spec("bert_score") is None:
+        raise MissingExtraError(_INSTALL)
+    return version("bert-score")
