@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,19 +36,19 @@ def why_empty(table: pd.DataFrame, metric: str, reason: str) -> str:
     >>> why_empty(pd.DataFrame({"metric": ["bleu"]}), "chrf", NO_MODEL)
     'chrF is not among the metrics of this run: add "chrf" to the parameter metrics.'
     """
-    if not table.empty and metric not in set(table["metric"]):
-        problem = check_metric(metric)
-        return (
-            f'{theme.metric_label(metric)} is not among the metrics of this run: add "{metric}" to the parameter metrics'
-            + (f".\nHere it cannot be used yet: {problem}" if problem else ".")
-        )
-    return reason
+    if table.empty or metric in set(table["metric"]):
+        return reason
+    absent = (
+        f'{theme.metric_label(metric)} is not among the metrics of this run: add "{metric}" to the parameter metrics.'
+    )
+    problem = check_metric(metric)
+    return absent + (f"\nHere it cannot be used yet: {problem}" if problem else "")
 
 
-def grid(n_rows: int, n_columns: int, width: float, height: float, **shared: object) -> tuple[Figure, np.ndarray]:
+def grid(n_rows: int, n_columns: int, width: float, height: float, **shared: Any) -> tuple[Figure, np.ndarray]:
     """An empty figure of *n_rows* × *n_columns* panels, in inches; panels as a two-dimensional array."""
     figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(n_rows, n_columns, squeeze=False, **shared)  # type: ignore[arg-type]
+    return figure, figure.subplots(n_rows, n_columns, squeeze=False, **shared)
 
 
 def dodge(n: int) -> np.ndarray:

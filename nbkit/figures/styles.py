@@ -78,22 +78,23 @@ def styled(
     (False, True, True)
     """
     frame = frame.reset_index(drop=True)
+    frame.attrs = {"headings": dict(headings or {})}
     digest = hashlib.blake2b(f"{caption}{list(frame.columns)}".encode(), digest_size=4).hexdigest()
     table = Styler(frame, uuid=digest, cell_ids=False).hide(axis="index")
-    _format(table, "html", headings or {})
+    _format(table, "html")
     if best is not None and not frame.empty:
         bold = best.reset_index(drop=True).reindex(columns=frame.columns, fill_value=False).astype(bool)
         table.apply(
             lambda _: pd.DataFrame(np.where(bold, "font-weight: bold", ""), bold.index, bold.columns), axis=None
         )
-    left = [i for i, name in enumerate(frame.columns) if not _is_number(frame[name])]
-    table.set_table_styles(
-        [
-            {"selector": "td, th", "props": "text-align: right; vertical-align: top"},
-            {"selector": "caption", "props": "text-align: left"},
-            *({"selector": f"td.col{i}, th.col{i}", "props": "text-align: left"} for i in left),
-        ]
-    )
+    left = [i for i, name in enumerate(frame.columns) if not _reads_as_number(frame[name])]
+    rules: list[Any] = [
+        {"selector": "td, th", "props": "text-align: right; vertical-align: top"},
+        {"selector": "td", "props": "white-space: nowrap"},
+        {"selector": "caption", "props": "text-align: left; min-width: 22em"},
+        *({"selector": f"td.col{i}, th.col{i}", "props": "text-align: left; white-space: normal"} for i in left),
+    ]
+    table.set_table_styles(rules)
     return table.set_caption(escape(caption)) if caption else table
 
 
@@ -101,24 +102,29 @@ def to_latex(table: Styler) -> str:
     """A ``tabular`` with the same cells, for a paper (booktabs rules, texts escaped for LaTeX)."""
     frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
     copy = frame.style.use({**table.export(), "table_styles": None, "table_attributes": None})
-    _format(copy, "latex", {})
-    aligned = "".join("r" if _is_number(frame[name]) else "l" for name in frame.columns)
+    _format(copy, "latex")
+    aligned = "".join("r" if _reads_as_number(frame[name]) else "l" for name in frame.columns)
     text = copy.to_latex(hrules=True, convert_css=True, column_format=aligned)
     for character, command in _IN_LATEX.items():
         text = text.replace(character, command)
     return text
 
 
-def _format(table: Styler, language: str, headings: Mapping[str, str]) -> None:
+def _format(table: Styler, language: str) -> None:
     frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
-    names = {**_HEADINGS, **headings}
-    formats = {name: _number_format(name, frame[name]) for name in frame.columns if _is_number(frame[name])}
+    names = {**_HEADINGS, **frame.attrs["headings"]}
+    formats: dict[Any, Any] = {n: _number_format(n, frame[n]) for n in frame.columns if _is_number(frame[n])}
     table.format(formats, na_rep=NOTHING, escape=language)
-    table.format_index(lambda name: names.get(name, str(name).replace("_", " ")), axis=1, escape=language)
+    table.format_index(lambda name: names.get(str(name), str(name).replace("_", " ")), axis=1, escape=language)
 
 
 def _is_number(column: pd.Series) -> bool:
     return is_numeric_dtype(column) and not is_bool_dtype(column)
+
+
+def _reads_as_number(column: pd.Series) -> bool:
+    """Whether a column holds numbers, or texts that each begin with one ("0.41 [0.38, 0.45]", "12 (3%)")."""
+    return _is_number(column) or bool(column.map(str).str.match(rf"[-+]?\d|{NOTHING}$").all())
 
 
 def _number_format(name: str, column: pd.Series) -> str:

@@ -67,7 +67,8 @@ def style() -> AbstractContextManager:
     ...     mpl.rcParams["svg.hashsalt"]
     'nbkit'
     """
-    return mpl.rc_context({**sns.axes_style("whitegrid"), **_SETTINGS})
+    settings: Any = {**sns.axes_style("whitegrid"), **_SETTINGS}
+    return mpl.rc_context(settings)
 
 
 def use_vector_output() -> None:

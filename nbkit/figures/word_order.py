@@ -188,7 +188,7 @@ def fig13_heatmaps(by_perturbation: pd.DataFrame, metric: str = "levenshtein", s
             panel.tick_params(axis="x", labelrotation=0)
         bar = figure.colorbar(axes[0, 0].collections[0], ax=axes, shrink=0.5, aspect=30, pad=0.02)
         bar.set_label(f"{theme.metric_label(metric)}, 1 = perfect")
-        bar.outline.set_visible(False)  # type: ignore[operator]
+        bar.outline.set_visible(False)
     return figure
 
 

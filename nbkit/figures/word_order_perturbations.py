@@ -131,7 +131,7 @@ def _heatmap(
     panel: Axes, rows: pd.DataFrame, names: Sequence[str], *, numbers: bool, labels: tuple[bool, bool]
 ) -> None:
     """The lower half of a symmetric matrix; labels: whether names stand on the left, and below."""
-    matrix = pd.DataFrame(np.nan, index=names, columns=names)
+    matrix = pd.DataFrame(np.nan, index=list(names), columns=list(names))
     for a, b, kappa in rows[["perturbation_a", "perturbation_b", "kappa"]].itertuples(index=False):
         first, second = sorted((names.index(a), names.index(b)))
         matrix.iloc[second, first] = kappa
@@ -157,4 +157,4 @@ def _heatmap(
 def _colour_bar(figure: Figure, axes: np.ndarray, metric: str) -> None:
     bar = figure.colorbar(axes[0, 0].collections[0], ax=axes, shrink=0.5, aspect=30, pad=0.02)
     bar.set_label(f"{theme.symbol('kappa', metric)} (1 = same order)")
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)

@@ -1,0 +1,316 @@
+"""Tables of the word-order study, styled: Tables 1 to 6 and Figure 3 of the paper, and the paired tests.
+
+Each takes a table of `nbkit.studies.word_order` and returns a pandas Styler; its ``data`` is what a CSV copy
+holds. A run without models gives a table that says so.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Iterable, Sequence
+from html import escape
+
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+from nbkit.figures import panels, styles, theme
+from nbkit.languages import in_order
+from nbkit.studies import published
+
+#: Below this corrected p a difference between two models is counted as one.
+SIGNIFICANT = 0.05
+
+
+def table1(counts: pd.DataFrame) -> Styler:
+    """N, the pairs perturbed on both sides, by perturbation and language (Table 1); the last row: pairs read.
+
+    counts: `word_order.counts`.
+    """
+    languages = in_order(counts["language"])
+    wide = _wide(counts, "perturbation", "language", "n", languages)
+    totals = counts.groupby("language")["total"].first().reindex(languages)
+    wide.loc[len(wide)] = ["pairs read", *totals]
+    numbers = wide.set_index("perturbation").astype(int).reset_index()
+    return styles.styled(
+        numbers, caption="N: pairs of which both sides can be perturbed", headings=_languages(languages)
+    )
+
+
+def table2(quality: pd.DataFrame, metric: str = "bleu", signature: str = "") -> Styler:
+    """β with its 95% interval, by language and model, the best of a row in bold (Table 2).
+
+    quality: `word_order.quality`. signature: the metric's settings, for the caption.
+    """
+    rows = panels.rows_of(quality, metric, "beta")
+    if rows.empty:
+        return _empty(panels.why_empty(quality, metric, panels.NO_MODEL))
+    models, languages = list(dict.fromkeys(rows["model"])), in_order(rows["language"])
+    cells = rows.assign(cell=list(map(styles.with_interval, rows["beta"], rows["low"], rows["high"])))
+    wide = cells.pivot(index="language", columns="model", values="cell").reindex(index=languages, columns=models)
+    means = rows.pivot(index="language", columns="model", values="beta").reindex(index=languages, columns=models)
+    best = means.eq(means.max(axis=1), axis=0) & (len(models) > 1)
+    n = rows.groupby("language")["n"].max().reindex(languages)
+    return styles.styled(
+        wide.fillna(styles.NOTHING).reset_index().assign(n=n.to_numpy()),
+        caption=_caption("β of the unperturbed translations with 95% bootstrap interval", metric, signature),
+        best=best.reset_index(drop=True),
+        headings=_models(models),
+    )
+
+
+def table3(flips: pd.DataFrame, metric: str = "bleu") -> Styler:
+    """Flips (β₁ > β) by language and model with their share of N, the most in bold (Table 3).
+
+    flips: `word_order.flips`.
+    """
+    return _flip_table(flips, metric, "language", "model")
+
+
+def table6_by_language(flips: pd.DataFrame, metric: str = "bleu") -> Styler:
+    """Flips (β₁ > β) by perturbation and language, all models together (Table 6, first half)."""
+    return _flip_table(flips, metric, "perturbation", "language")
+
+
+def table6_by_model(flips: pd.DataFrame, metric: str = "bleu") -> Styler:
+    """Flips (β₁ > β) by perturbation and model, all languages together (Table 6, second half)."""
+    return _flip_table(flips, metric, "perturbation", "model")
+
+
+def flips_by(flips: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Flips summed over all but *keys* and the metric. Columns: *keys*, metric, flips, n, share."""
+    sums = flips.groupby([*keys, "metric"], sort=False)[["flips", "n"]].sum().reset_index()
+    return sums.assign(share=sums["flips"] / sums["n"])
+
+
+def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
+    """This run's numbers beside those the paper prints, with their difference (`published.beside`).
+
+    Only rows for which the paper prints a number are shown; the columns say whose number is whose.
+    """
+    joined = published.beside(ours, artefact, on)
+    known = joined[joined["published"].notna()] if "published" in joined else joined
+    if known.empty:
+        why = published.note(artefact)
+        if published.is_printed(artefact):
+            why = "The paper prints no number for any of these rows: it tested other models or languages."
+        return _empty(why, caption=published.title(artefact))
+    value = published.value_column(artefact)
+    shown = known[[*on, value, "printed", "difference", *(["note"] if known["note"].ne("").any() else [])]]
+    return styles.styled(
+        styles.named(shown),
+        caption=f"{published.title(artefact)}. Another corpus, and where named otherwise other models: a comparison, "
+        "not a replication.",
+        headings={value: "this run", "printed": "paper", "difference": "this run − paper"},
+    )
+
+
+def as_printed(artefact: str, rows: str, columns: str) -> Styler:
+    """A whole table of the paper with its numbers as printed, *rows* × *columns*."""
+    table = published.load(artefact)
+    value = published.value_column(artefact)
+    names = list(dict.fromkeys(table[columns]))
+    wide = _wide(table, rows, columns, value, names)
+    bold = None
+    if "bold" in table:
+        bold = _wide(table, rows, columns, "bold", names).drop(columns=rows).astype(bool)
+    return styles.styled(
+        wide, caption=f"As printed in the paper. {published.title(artefact)}", best=bold,
+        headings=_models(names) if columns == "model" else _languages(names),
+    )  # fmt: skip
+
+
+def examples(table: pd.DataFrame) -> Styler:
+    """What each perturbation does to a sentence, what moved marked (Figure 3).
+
+    table: `word_order.examples`.
+    """
+    if table.empty:
+        return _empty(panels.NO_ROWS)
+    rows = table[["language", "side", "perturbation"]]
+    rows = rows.assign(perturbed=_marked(table["text"], table["perturbed"]))
+    order = {name: i for i, name in enumerate(panels.in_paper_order(table["perturbation"]))}
+    rows = rows.sort_values("perturbation", key=lambda names: names.map(order), kind="stable")
+    rows = rows.sort_values(["language", "side"], key=_ranks, kind="stable")
+    return _with_marks(
+        styles.named(rows), ["perturbed"], caption="Perturbed sentences; what changed its place is marked"
+    )
+
+
+def sentences(table: pd.DataFrame, caption: str) -> Styler:
+    """Sentences with their translations, plain and perturbed, and scores (Tables 4 and 5).
+
+    table: `word_order.flip_samples` or `word_order.samples`.
+    """
+    if table.empty:
+        return _empty("No such sentence in this run.", caption=caption)
+    marked = _marked(table["source"], table["perturbed_source"])
+    rows = table.drop(columns="pair", errors="ignore").assign(perturbed_source=marked)
+    return _with_marks(styles.named(rows), ["perturbed_source"], caption=caption)
+
+
+def perturbation_scores(by_perturbation: pd.DataFrame, metric: str = "bleu", signature: str = "") -> Styler:
+    """β₁, β₂ and their difference with intervals, one row a perturbation (and language, model, spacing)."""
+    rows = panels.rows_of(by_perturbation, metric, "beta1")
+    if rows.empty:
+        return _empty(panels.why_empty(by_perturbation, metric, panels.NO_MODEL))
+    keys = [name for name in ("language", "model", "spacing") if rows[name].nunique() > 1]
+    scores = ["beta", "beta1", "beta2", "difference", "chance"]
+    cells = {s: list(map(styles.with_interval, rows[s], rows[f"{s}_low"], rows[f"{s}_high"])) for s in scores}
+    return styles.styled(
+        styles.named(rows[[*keys, "perturbation", "n"]].assign(**cells)),
+        caption=_caption("Means with 95% bootstrap intervals", metric, signature),
+        headings={"difference": "β₁ − β₂", "chance": "chance level of β₂"},
+    )
+
+
+def correlation_table(correlations: pd.DataFrame, metric: str, what: str) -> Styler:
+    """Spearman's ρ with interval and p, one row a language, model and score.
+
+    correlations: `word_order.correlations` or `word_order.length_correlations`; what: what is correlated with.
+    """
+    rows = panels.rows_of(correlations, metric, "rho")
+    if rows.empty:
+        return _empty(panels.why_empty(correlations, metric, panels.NO_MODEL))
+    names = {"beta1": "β₁ robustness", "beta2": "β₂ faithfulness"}
+    return styles.styled(
+        rows.drop(columns="metric").assign(score=rows["score"].map(names)),
+        caption=f"Spearman's rank correlation with {what}, 95% confidence interval; κ is {theme.metric_label(metric)}",
+    )
+
+
+def model_tests(tests: pd.DataFrame, metric: str = "bleu") -> Styler:
+    """Two models compared over all perturbations: in how many of the paired tests one is above the other.
+
+    tests: `word_order.model_tests` (Wilcoxon, Holm-corrected); its full table is kept as a file.
+    """
+    rows = tests[tests["metric"] == metric]
+    if rows.empty:
+        return _empty("Paired tests need two models or more: add names to the parameter models.")
+    significant = rows["p_corrected"] < SIGNIFICANT
+    rows = rows.assign(a=significant & (rows["difference"] > 0), b=significant & (rows["difference"] < 0))
+    groups = rows.groupby(["language", "score", "model_a", "model_b"], sort=False)
+    table = groups.agg(
+        difference=("difference", "mean"),
+        effect=("effect", "mean"),
+        a=("a", "sum"),
+        b=("b", "sum"),
+        tests=("a", "size"),
+    ).reset_index()
+    names = {"beta1": "β₁ robustness", "beta2": "β₂ faithfulness"}
+    return styles.styled(
+        table.assign(score=table["score"].map(names)),
+        caption=f"Paired tests, one a perturbation; p corrected, significant below {SIGNIFICANT}. κ is "
+        f"{theme.metric_label(metric)}. Difference and effect are means over perturbations, A − B.",
+        headings={"a": "A is higher", "b": "B is higher"},
+    )
+
+
+def spacing_table(spacing_effect: pd.DataFrame, metric: str = "bleu", signature: str = "") -> Styler:
+    """β and the control, the sentence re-joined from its own tokens: what token spacing alone costs.
+
+    spacing_effect: `word_order.spacing_effect`.
+    """
+    rows = panels.rows_of(spacing_effect, metric, "control")
+    if rows.empty:
+        return _empty(panels.why_empty(spacing_effect, metric, panels.NO_MODEL))
+    cells = {
+        s: list(map(styles.with_interval, rows[s], rows[f"{s}_low"], rows[f"{s}_high"])) for s in ("beta", "control")
+    }
+    cost = rows["control"] - rows["beta"]
+    table = rows[["language", "model", "spacing"]].assign(**cells, difference=cost, n=rows["n"])
+    return styles.styled(
+        table,
+        caption=_caption("The sentence as it is, and re-joined from its own tokens", metric, signature),
+        headings={"beta": "β as it is", "control": "control", "difference": "control − β"},
+    )
+
+
+def left_out(table: pd.DataFrame) -> Styler:
+    """What was not used and why, without the rows that count nothing. table: `word_order.left_out`."""
+    rows = table[table["n"] > 0]
+    return styles.styled(rows, caption="Left out of this run") if len(rows) else _empty("Nothing was left out.")
+
+
+def _flip_table(flips: pd.DataFrame, metric: str, rows: str, columns: str) -> Styler:
+    own = flips[flips["metric"] == metric]
+    if own.empty:
+        return _empty(panels.why_empty(flips, metric, panels.NO_MODEL))
+    sums = flips_by(own, [rows, columns])
+    names = in_order(sums[columns]) if columns == "language" else list(dict.fromkeys(sums[columns]))
+    share = sums["share"].map("{:.1%}".format)
+    counts = _wide(sums, rows, columns, "flips", names)
+    wide = _wide(sums.assign(cell=sums["flips"].map("{:,}".format) + " (" + share + ")"), rows, columns, "cell", names)
+    numbers = counts[names]
+    best = numbers.eq(numbers.max(axis=1), axis=0) & (len(names) > 1)
+    return styles.styled(
+        wide.fillna(styles.NOTHING), caption=f"Flips (β₁ > β), and their share of N; κ is {theme.metric_label(metric)}",
+        best=best, headings=_models(names) if columns == "model" else _languages(names),
+    )  # fmt: skip
+
+
+def _wide(table: pd.DataFrame, rows: str, columns: str, value: str, names: list[str]) -> pd.DataFrame:
+    """*table* as *rows* × *columns*, both in the order in which figures show them."""
+    order = {"perturbation": panels.in_paper_order, "language": in_order}.get(
+        rows, lambda found: list(dict.fromkeys(found))
+    )
+    wide = table.pivot(index=rows, columns=columns, values=value).reindex(index=order(table[rows]), columns=names)
+    return styles.named(wide.reset_index()).rename_axis(columns=None)
+
+
+def _empty(why: str, caption: str = "") -> Styler:
+    return styles.styled(pd.DataFrame({"nothing to show": [why.replace("\n", " ")]}), caption=caption)
+
+
+def _caption(text: str, metric: str, signature: str) -> str:
+    return f"{text}; κ is {theme.metric_label(metric)}" + (f", {signature}" if signature else "")
+
+
+def _languages(codes: Iterable[str]) -> dict[str, str]:
+    return {code: code for code in codes}  # as codes: seven columns have no room for names
+
+
+def _models(names: Iterable[str]) -> dict[str, str]:
+    return {name: look.label for name, look in theme.model_looks(names).items()}
+
+
+def _ranks(column: pd.Series) -> pd.Series:
+    rank = {name: i for i, name in enumerate(in_order(column) if column.name == "language" else ("source", "target"))}
+    return column.map(rank)
+
+
+def mark_moved(text: str, perturbed: str) -> str:
+    """*perturbed* as HTML with everything marked that is not in line with *text*; both are escaped.
+
+    Words are those of the perturbed text, which stand apart; without any space they are its characters.
+
+    >>> mark_moved("Tom couldn't <b>.", "could Tom n't <b> .")
+    '<mark>could</mark> Tom n&#x27;t &lt;b&gt; .'
+    """
+    joiner = " " if " " in perturbed else ""
+    after = perturbed.split() if joiner else list(perturbed)
+    before = _cut_like(text, after)
+    kept: set[int] = set()
+    for block in difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
+        kept.update(range(block.b, block.b + block.size))
+    return joiner.join(escape(p) if i in kept else f"<mark>{escape(p)}</mark>" for i, p in enumerate(after))
+
+
+def _cut_like(text: str, tokens: Sequence[str]) -> list[str]:
+    """*text* cut into *tokens*, the longest that fits at each place; what fits none is cut by character."""
+    remaining, pieces = "".join(text.split()), []
+    by_length = sorted(set(tokens), key=len, reverse=True)
+    while remaining:
+        piece = next((token for token in by_length if remaining.startswith(token)), remaining[0])
+        pieces.append(piece)
+        remaining = remaining[len(piece) :]
+    return pieces
+
+
+def _marked(texts: Iterable[str], perturbed: Iterable[str]) -> list[str]:
+    return [mark_moved(*row) for row in zip(texts, perturbed, strict=True)]
+
+
+def _with_marks(rows: pd.DataFrame, columns: list[Hashable], caption: str) -> Styler:
+    """`styles.styled`, with *columns* that are HTML made by `mark_moved` and hence escaped already."""
+    table = styles.styled(rows, caption=caption)
+    return table.format(str, subset=columns)
