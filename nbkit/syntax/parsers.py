@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import ModelError, NbkitError
+from nbkit.languages import UNSPACED
 from nbkit.store import Store
 from nbkit.syntax.files import expand_path
 from nbkit.syntax.pipelines import find_pipeline, parser_identity, settings
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 BATCH_SIZE = 256
 
+_COLUMNS = ("tokens", "spaces", "upos", "heads", "deprels", "lemmas", "feats")
+_FINAL = (".", "!", "?", "…", "。", "！", "？")
+_CLOSING = "\"'”’»)]」』）】》"
 _WHITESPACE = re.compile(r"\s+")
 
 
@@ -87,11 +91,50 @@ def _load(source: str, identity: str) -> Language:  # identity: a folder whose f
 
 
 def to_text(document: Doc, lang: str) -> Text:
-    """A parsed spaCy document as a `Text`; tokens of white space are left out and their dependents go to their head."""
-    sentences = [sentence for span in document.sents if (sentence := _sentence(span, lang))]
+    """A parsed spaCy document as a `Text`.
+
+    Tokens of white space are left out and their dependents go to their head. A new sentence begins where the
+    dependency parse begins one *and* the text has ended one: after a final mark (and closing quotes) with a
+    space behind it in languages that write spaces. Parsers also cut within a clause (*A man | and a woman sit*),
+    even within a word; such a part joins the sentence before it, its root under that one's.
+    """
+    sentences: list[Sentence] = []
+    for span in document.sents:
+        part = _sentence(span, lang)
+        if part is None:
+            continue
+        if sentences and not _begins_anew(sentences[-1], part):
+            sentences[-1] = _attached(sentences[-1], part)
+        else:
+            sentences.append(part)
     if not sentences:
         raise NbkitError(f"{document.text!r} holds nothing but white space")
     return Text(tuple(sentences))
+
+
+def _begins_anew(before: Sentence, part: Sentence) -> bool:
+    assert before.spaces is not None
+    apart = part.tokens[0] not in _CLOSING if before.lang in UNSPACED else before.spaces[-1]
+    ended = before.joined.rstrip(_CLOSING + " ").endswith(_FINAL)
+    return apart and ended and any(character.isalnum() for character in part.joined)
+
+
+def _attached(before: Sentence, part: Sentence) -> Sentence:
+    """One sentence of two: the root of *part* depends on the root of *before*."""
+    assert part.heads is not None and part.deprels is not None and part.upos is not None
+    relation = "punct" if part.upos[part.root] == "PUNCT" else "parataxis"
+    columns: dict[str, Any] = {
+        name: _both(getattr(before, name), getattr(part, name)) for name in _COLUMNS if name not in ("heads", "deprels")
+    }
+    heads = tuple(before.root if head == ROOT else head + len(before) for head in part.heads)
+    deprels = tuple(relation if head == ROOT else name for head, name in zip(part.heads, part.deprels, strict=True))
+    return Sentence(
+        lang=before.lang, heads=_both(before.heads, heads), deprels=_both(before.deprels, deprels), **columns
+    )
+
+
+def _both(left: tuple | None, right: tuple | None) -> tuple | None:
+    return None if left is None or right is None else left + right
 
 
 def _sentence(span: Span, lang: str) -> Sentence | None:
@@ -150,9 +193,6 @@ def parse_remembered(
     store = store or Store()
     records = store.records(config, [(squeeze(text),) for text in texts], compute, progress=f"parsing ({lang})")
     return [from_record(record, lang) for record in records]
-
-
-_COLUMNS = ("tokens", "spaces", "upos", "heads", "deprels", "lemmas", "feats")
 
 
 def to_record(text: Text) -> dict[str, Any]:

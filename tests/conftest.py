@@ -1,0 +1,54 @@
+"""Fixtures of more than one room."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of real data; tests that need it are skipped where it is not there."""
+    value = os.environ.get("NBKIT_DATA")
+    if not value:
+        pytest.skip("NBKIT_DATA is not set: no real data")
+    folder = Path(value)
+    if not folder.is_dir():
+        pytest.skip(f"NBKIT_DATA is {folder}, which is no folder: no real data")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A real spaCy pipeline for en and de, trained on two sentences each: its trees are trees, if not good ones."""
+    import spacy
+    from spacy.training import Example
+
+    sentences = {
+        "en": [
+            (["Tom", "sleeps", "."], ["PROPN", "VERB", "PUNCT"], [1, 1, 1], ["nsubj", "ROOT", "punct"]),
+            (["Go", "away", "!"], ["VERB", "ADV", "PUNCT"], [0, 0, 0], ["ROOT", "advmod", "punct"]),
+        ],
+        "de": [
+            (["Tom", "schläft", "."], ["PROPN", "VERB", "PUNCT"], [1, 1, 1], ["nsubj", "ROOT", "punct"]),
+            (["Geh", "weg", "!"], ["VERB", "ADV", "PUNCT"], [0, 0, 0], ["ROOT", "advmod", "punct"]),
+        ],
+    }
+    folder = tmp_path_factory.mktemp("pipelines")
+    paths = {}
+    for lang, gold in sentences.items():
+        nlp = spacy.blank(lang)
+        nlp.add_pipe("morphologizer")
+        nlp.add_pipe("parser", config={"min_action_freq": 1})
+        examples = [
+            Example.from_dict(nlp.make_doc(" ".join(words)), {"words": words, "pos": pos, "heads": heads, "deps": deps})
+            for words, pos, heads, deps in gold
+        ]
+        optimizer = nlp.initialize(lambda examples=examples: examples)
+        for _ in range(10):
+            nlp.update(examples, sgd=optimizer)
+        paths[lang] = str(folder / f"{lang}_tiny")
+        nlp.to_disk(paths[lang])
+    return paths

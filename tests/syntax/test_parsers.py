@@ -1,0 +1,278 @@
+"""spaCy pipelines: what becomes a token, what a parse depends on, that it is remembered, and what is said if not."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbkit.errors import MissingExtraError, NbkitError, UnknownNameError
+from nbkit.store import Store
+from nbkit.syntax import check_parser, load_parser, parse_remembered, parser_for, parser_identity
+from nbkit.syntax import parsers as parsers_module
+from nbkit.syntax.parsers import from_record, squeeze, to_record, to_text
+from nbkit.text import ROOT, Sentence, Text
+
+TEXTS = ["Tom sleeps.", "Go away!", "Tom couldn't sleep.", "Well, Tom sleeps."]
+
+
+def document(words, spaces, heads, deps=None, lang="en"):
+    import spacy
+    from spacy.tokens import Doc
+
+    vocab = spacy.blank(lang).vocab
+    pos = ["SPACE" if word.isspace() else "X" for word in words]
+    return Doc(vocab, words=words, spaces=spaces, heads=heads, deps=deps or ["dep"] * len(words), pos=pos)
+
+
+def test_a_surface_token_is_a_token_of_the_pipeline(tiny_pipelines):
+    (text,) = load_parser(tiny_pipelines["en"], "en").parse(["Tom couldn't sleep."])
+    assert text.tokens == ("Tom", "could", "n't", "sleep", ".")
+    assert text.text == "Tom couldn't sleep."
+    assert text.sentences[0].spaces == (True, False, True, False, False)
+
+
+def test_tags_and_tree_of_the_pipeline(tiny_pipelines):
+    (text,) = load_parser(tiny_pipelines["de"], "de").parse(["Tom schläft ."])
+    (sentence,) = text.sentences
+    assert sentence.upos == ("PROPN", "VERB", "PUNCT")
+    assert sentence.heads == (1, ROOT, 1)
+    assert sentence.deprels == ("nsubj", "root", "punct")
+    assert sentence.lemmas is None  # the pipeline has no lemmatizer
+
+
+def test_order_and_batch_size_do_not_matter(tiny_pipelines):
+    parser = load_parser(tiny_pipelines["en"], "en")
+    texts = TEXTS * 5
+    together = list(parser.parse(texts))
+    assert [text.text for text in together] == texts
+    assert list(parser.parse(texts, batch_size=1)) == together
+    assert list(parser.parse(texts[::-1], batch_size=3))[::-1] == together
+
+
+def test_processes_do_not_matter(tiny_pipelines):
+    parser = load_parser(tiny_pipelines["en"], "en")
+    assert list(parser.parse(TEXTS, n_process=2)) == list(parser.parse(TEXTS))
+
+
+def test_white_space_is_squeezed_and_an_empty_text_is_an_error(tiny_pipelines):
+    parser = load_parser(tiny_pipelines["en"], "en")
+    assert list(parser.parse(["  Tom \t sleeps\u00a0.\n"])) == list(parser.parse(["Tom sleeps ."]))
+    with pytest.raises(NbkitError, match="text 2 is empty"):
+        list(parser.parse(["Hi", " \n"]))
+
+
+def test_several_sentences_are_one_text():
+    text = to_text(
+        document(["Go", "!", "Tom", "sleeps", "."], [False, True, True, False, False], [0, 0, 3, 3, 3]), "en"
+    )
+    assert [sentence.tokens for sentence in text.sentences] == [("Go", "!"), ("Tom", "sleeps", ".")]
+    assert [sentence.heads for sentence in text.sentences] == [(ROOT, 0), (1, ROOT, 1)]
+    assert text.text == "Go! Tom sleeps."
+
+
+BOUNDARIES = {
+    # words, spaces, first token of the second part, whether a sentence begins there
+    "after a full stop": (["Go", ".", "Tom", "sleeps"], [False, True, True, False], 2, True),
+    "after a closing quote": (["Go", ".", "”", "Tom"], [False, False, True, False], 3, True),
+    "within a clause": (["A", "man", "and", "woman"], [True, True, True, False], 2, False),
+    "within a word": (["plate", "-", "forme"], [False, False, False], 2, False),
+    "before the final mark": (["Tom", "sleeps", "."], [True, False, False], 2, False),
+    "before a closing quote": (["Go", ".", "”", "he", "said"], [False, False, True, True, False], 2, False),
+    "no space after the mark": (["example", ".", "com"], [False, False, False], 2, False),
+    "a part without a word": (["Go", ".", "-", "-"], [False, True, False, False], 2, False),
+}
+
+
+@pytest.mark.parametrize("case", BOUNDARIES)
+def test_a_sentence_ends_where_the_text_ends_one(case):
+    words, spaces, second, boundary = BOUNDARIES[case]
+    heads = [0] * second + [second] * (len(words) - second)
+    text = to_text(document(words, spaces, heads), "en")
+    assert len(text.sentences) == 1 + boundary
+    assert text.tokens == tuple(words)
+    assert text.text == document(words, spaces, heads).text
+    if not boundary:
+        (sentence,) = text.sentences
+        assert sentence.heads == (ROOT, *[0] * second, *[second] * (len(words) - second - 1))
+        assert sentence.deprels is not None and sentence.deprels[second] == "parataxis"
+
+
+def test_languages_without_spaces_end_sentences_without_one():
+    split = document(["好", "。", "走", "！"], [False] * 4, [0, 0, 2, 2], lang="xx")
+    assert len(to_text(split, "zh").sentences) == 2
+    quoted = document(["「", "好", "。", "」", "と", "言う"], [False] * 6, [1, 1, 1, 5, 5, 5], lang="xx")
+    assert len(to_text(quoted, "ja").sentences) == 1
+
+
+def test_white_space_tokens_are_dropped_and_their_dependents_go_up():
+    # "the" hangs on a space, which hangs on "sleeps".
+    text = to_text(document(["the", "  ", "man", "sleeps"], [False, False, True, False], [1, 3, 3, 3]), "en")
+    (sentence,) = text.sentences
+    assert sentence.tokens == ("the", "man", "sleeps")
+    assert sentence.heads == (2, 2, ROOT)
+    assert sentence.text == "the man sleeps"
+
+
+def test_a_root_of_white_space_gives_way_to_its_first_dependent():
+    text = to_text(document(["a", " ", "b", "c"], [False, False, True, False], [1, 1, 1, 2]), "en")
+    (sentence,) = text.sentences
+    assert sentence.heads == (ROOT, 0, 1)
+    assert sentence.deprels is not None and sentence.deprels[0] == "root"
+
+
+def test_a_text_of_white_space_alone_is_an_error():
+    with pytest.raises(NbkitError, match="nothing but white space"):
+        to_text(document([" "], [False], [0]), "en")
+
+
+def test_a_text_is_parsed_once_ever(tiny_pipelines, tmp_path, monkeypatch):
+    spec, store = tiny_pipelines["en"], Store(tmp_path)
+    first = parse_remembered(TEXTS, spec, "en", store=store)
+    assert first == list(load_parser(spec, "en").parse(TEXTS))
+
+    def not_again(spec, lang):
+        raise AssertionError(f"{spec} was loaded for a text that is remembered")
+
+    monkeypatch.setattr(parsers_module, "load_parser", not_again)
+    assert parse_remembered(TEXTS[::-1], spec, "en", store=Store(tmp_path)) == first[::-1]
+    assert parse_remembered(["  Tom  sleeps. "], spec, "en", store=store) == first[:1]
+    with pytest.raises(AssertionError, match="was loaded"):
+        parse_remembered(["Something new."], spec, "en", store=store)
+
+
+words = st.text(st.characters(exclude_categories=("Cs", "Zs", "Cc")), min_size=1, max_size=4)
+
+
+@st.composite
+def texts(draw):
+    sentences = []
+    for _ in range(draw(st.integers(1, 3))):
+        tokens = tuple(draw(st.lists(words, min_size=1, max_size=5)))
+        size = len(tokens)
+        optional = st.none() | st.tuples(*[words] * size)
+        sentences.append(
+            Sentence(
+                tokens,
+                "en",
+                draw(st.tuples(*[st.booleans()] * size)),
+                ("X",) * size,
+                (ROOT, *[0] * (size - 1)),
+                ("dep",) * size,
+                None if sentences and sentences[0].lemmas is None else draw(optional),
+                ("",) * size,
+            )
+        )
+    if sentences[0].lemmas is not None:  # a pipeline has lemmas for all sentences, or for none
+        sentences = [sentence for sentence in sentences if sentence.lemmas is not None]
+    return Text(tuple(sentences))
+
+
+@given(texts())
+def test_a_record_gives_the_text_back(text):
+    record = json.loads(json.dumps(to_record(text)))
+    assert from_record(record, "en") == text
+
+
+def test_identity_follows_the_content_of_a_folder_not_its_place(tiny_pipelines, tmp_path):
+    import shutil
+
+    original = parser_identity(tiny_pipelines["en"], "en")
+    assert {"parser", "version", "spacy", "digest", "conversion"} <= original.keys()
+    copy = tmp_path / "en_tiny"
+    shutil.copytree(tiny_pipelines["en"], copy)
+    assert parser_identity(str(copy), "en") == original
+    (copy / "parser" / "cfg").write_text("{}\n")
+    assert parser_identity(str(copy), "en") != original
+    assert load_parser(tiny_pipelines["en"], "en").identity == original
+
+
+def test_an_environment_variable_in_the_spec(tiny_pipelines, monkeypatch):
+    folder = Path(tiny_pipelines["en"])
+    monkeypatch.setenv("PIPELINES", str(folder.parent))
+    assert check_parser("${PIPELINES}/en_tiny", "en") is None
+    assert parser_identity("${PIPELINES}/en_tiny", "en") == parser_identity(str(folder), "en")
+    assert load_parser("${PIPELINES}/en_tiny", "en").lang == "en"
+    monkeypatch.delenv("PIPELINES")
+    message = check_parser("${PIPELINES}/en_tiny", "en")
+    assert message is not None and "environment variable PIPELINES is not set" in message
+
+
+def test_a_pipeline_that_is_not_installed():
+    with pytest.raises(MissingExtraError) as caught:
+        load_parser("de_core_news_xxl", "de")
+    assert "conda install -c conda-forge spacy-model-de_core_news_xxl" in str(caught.value)
+    assert "python -m spacy download de_core_news_xxl" in str(caught.value)
+    assert check_parser("de_core_news_xxl", "de") == str(caught.value)
+
+
+def test_a_package_that_is_no_pipeline_and_a_folder_that_is_not_there(tmp_path):
+    assert "no spaCy pipeline (it has no meta.json)" in str(check_parser("yaml", "en"))
+    assert f"there is no folder {tmp_path}/none" in str(check_parser(f"{tmp_path}/none", "en"))
+    assert "no spaCy pipeline (it has no meta.json)" in str(check_parser(str(tmp_path), "en"))
+    assert "neither the name of a spaCy pipeline nor a folder" in str(check_parser("en core", "en"))
+
+
+@pytest.mark.parametrize(
+    ("meta", "message"),
+    [
+        ({"lang": "fr", "pipeline": ["morphologizer", "parser"]}, "is a pipeline for 'fr', not for 'en'"),
+        ({"lang": "en", "pipeline": ["morphologizer"]}, "has no 'parser' among its components (morphologizer)"),
+        ({"lang": "en", "pipeline": ["tagger", "parser"]}, "sets no universal part-of-speech tags"),
+        (
+            {"lang": "en", "pipeline": ["morphologizer", "parser"], "requirements": ["no-such-tokenizer>=0.5,<1"]},
+            "needs no-such-tokenizer: pip install no-such-tokenizer",
+        ),
+        ([], "does not describe a pipeline"),
+    ],
+)
+def test_a_pipeline_that_cannot_do_the_job_is_named_before_it_is_loaded(tmp_path, meta, message):
+    (tmp_path / "meta.json").write_text(json.dumps(meta))
+    assert message in str(check_parser(str(tmp_path), "en"))
+    with pytest.raises(NbkitError):
+        load_parser(str(tmp_path), "en")
+
+
+def test_a_damaged_pipeline_is_an_error_of_ours(tmp_path):
+    (tmp_path / "meta.json").write_text(json.dumps({"lang": "en", "pipeline": ["morphologizer", "parser"]}))
+    with pytest.raises(NbkitError, match="cannot be loaded by spaCy"):
+        load_parser(str(tmp_path), "en")
+    (tmp_path / "meta.json").write_text("{")
+    assert "is no JSON" in str(check_parser(str(tmp_path), "en"))
+
+
+def test_every_language_of_the_papers_has_a_default_pipeline():
+    from nbkit.languages import TARGETS
+
+    for lang in ("en", *TARGETS):
+        assert parser_for(lang).startswith(f"{lang}_core_")
+    assert parser_for("de", {"fr": "somewhere"}) == "de_core_news_sm"
+    with pytest.raises(UnknownNameError, match="unknown language with a default parser 'ne'"):
+        parser_for("ne")
+
+
+def test_squeezing_is_idempotent_and_keeps_words():
+    text = "\u3000彼は 寝る\r\n。"
+    assert squeeze(text) == "彼は 寝る 。" == squeeze(squeeze(text))
+
+
+def test_a_text_crosses_processes(tiny_pipelines):
+    (text,) = load_parser(tiny_pipelines["en"], "en").parse(["Tom sleeps."])
+    assert pickle.loads(pickle.dumps(text)) == text  # noqa: S301 - our own bytes
+
+
+def test_importing_and_checking_import_no_big_library(tmp_path):
+    (tmp_path / "meta.json").write_text(json.dumps({"lang": "en", "pipeline": ["morphologizer", "parser"]}))
+    code = (
+        "import sys, nbkit.syntax, nbkit.corpora\n"
+        f"assert nbkit.syntax.check_parser({str(tmp_path)!r}, 'en') is None\n"
+        "big = {'spacy', 'torch', 'transformers', 'datasets', 'pandas', 'pyarrow'} & sys.modules.keys()\n"
+        "assert not big, big"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
