@@ -1,0 +1,112 @@
+"""One room above every backend: equal items once, batches of like length under a token budget, order restored.
+
+A batch that does not fit in memory is halved and the run goes on. Items are taken from a stream a window at a
+time, so that memory stays flat however many there are.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from nbkit.errors import ModelError
+
+Item = TypeVar("Item", bound=Hashable)
+Result = TypeVar("Result")
+
+#: Items looked at together: enough to find many of one length, few enough to be nothing in memory.
+WINDOW = 16384
+_MEMORY_MESSAGES = ("out of memory", "not enough memory", "can't allocate memory", "cannot allocate memory")
+
+
+def run_batches(
+    items: Iterable[Item],
+    length: Callable[[Item], int],
+    run: Callable[[list[Item]], Sequence[Result]],
+    budget: int,
+    *,
+    group: Callable[[Item], Hashable] = lambda item: None,
+    window: int = WINDOW,
+    done: Callable[[int], object] = lambda count: None,
+    free: Callable[[], object] = gc.collect,
+) -> Iterator[Result]:
+    """The result of every item, in the order of the items.
+
+    length: an item's size in tokens. run: the results of one batch, in its order.
+    budget: most tokens of a batch after padding, that is, items × longest; a longer item is a batch of its own.
+    group: items of different groups never share a batch. window: how many items are in memory at a time; equal ones
+    among them are run once. done: told how many items are finished, for a progress bar.
+    free: gives memory back after a batch that did not fit; half of that batch's tokens are the budget from
+    then on. Raises `ModelError` where a single item does not fit.
+
+    >>> calls = []
+    >>> def run(batch):
+    ...     calls.append(batch)
+    ...     return [text.upper() for text in batch]
+    >>> list(run_batches(["a", "bbb", "cc", "a", "dddd"], len, run, budget=6))
+    ['A', 'BBB', 'CC', 'A', 'DDDD']
+    >>> calls
+    [['dddd'], ['bbb', 'cc'], ['a']]
+    """
+    if budget < 1 or window < 1:
+        raise ModelError(f"budget and window: at least 1 expected, {budget} and {window} given")
+    stream = iter(items)
+    while taken := list(islice(stream, window)):
+        counts: dict[Item, int] = {}
+        for item in taken:
+            counts[item] = counts.get(item, 0) + 1
+        # Longest first: a batch that does not fit shows at once, and the bar's estimate errs on the safe side.
+        waiting = sorted(counts, key=length, reverse=True)
+        results: dict[Item, Result] = {}
+        start = 0
+        while start < len(waiting):
+            batch = _next_batch(waiting, start, length, group, budget)
+            outcome = _try(run, batch)
+            if outcome is None:
+                free()
+                if len(batch) == 1:
+                    raise ModelError(
+                        f"out of memory with a single text of {length(batch[0])} tokens: "
+                        "take a machine with more memory, a smaller model, fewer beams or a shorter text"
+                    )
+                budget = max(1, len(batch) // 2 * length(batch[0]))
+                continue
+            results.update(zip(batch, outcome, strict=True))
+            start += len(batch)
+            done(sum(counts[item] for item in batch))
+        yield from (results[item] for item in taken)
+
+
+def _next_batch(
+    waiting: list[Item], start: int, length: Callable[[Item], int], group: Callable[[Item], Hashable], budget: int
+) -> list[Item]:
+    longest = max(1, length(waiting[start]))
+    most = max(1, budget // longest)
+    batch = waiting[start : start + most]
+    first = group(batch[0])
+    return batch[: next((i for i, item in enumerate(batch) if group(item) != first), len(batch))]
+
+
+def _try(run: Callable[[list[Item]], Sequence[Result]], batch: list[Item]) -> Sequence[Result] | None:
+    """The batch's results, or None where memory did not suffice; the error and all it holds are gone by then."""
+    try:
+        return run(batch)
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+    return None
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory ran out, on the CPU or on an accelerator.
+
+    >>> is_out_of_memory(RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes"))
+    True
+    >>> is_out_of_memory(RuntimeError("shapes do not match"))
+    False
+    """
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return any(message in str(error).lower() for message in _MEMORY_MESSAGES)

@@ -1,0 +1,172 @@
+"""Which model a name means: the catalogue, families of architectures and their language codes.
+
+Nothing here loads a model or imports torch.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from string import Formatter
+from types import MappingProxyType
+from typing import Any
+
+import yaml
+
+from nbkit.errors import ModelError
+from nbkit.registry import Registry
+
+_HERE = Path(__file__).parent
+_HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w./-]+)?")
+
+
+@dataclass(frozen=True)
+class Family:
+    """An architecture: its tokenizer class, and how it is told the languages (``families.yaml``).
+
+    tokenizer: name of the transformers class. model_type: as in ``config.json``.
+    token: format of the language token, None where the family has none (Marian).
+    codes: languages to the family's own codes; empty where every checkpoint has its own pair.
+    """
+
+    name: str
+    tokenizer: str
+    model_type: str
+    token: str | None = None
+    codes: Mapping[str, str] = field(default_factory=dict)
+
+    def code(self, lang: str) -> str | None:
+        """The family's own code of a language, None where it does not speak it.
+
+        >>> families()["mbart50"].code("de"), families()["nllb"].code("zho_Hant"), families()["mbart50"].code("cy")
+        ('de_DE', 'zho_Hant', None)
+        """
+        if lang in self.codes:
+            return self.codes[lang]
+        own = self.name == "nllb" and re.fullmatch(r"[a-z]{3}_[A-Z][a-z]{3}", lang) is not None
+        return lang if own or lang in self.codes.values() else None
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """A model that goes by a name: an entry of ``catalogue.yaml``, or one of the user's own.
+
+    hub: hub id (``@revision`` pins it) or folder, in which ``{src}``, ``{tgt}`` and ``${VARIABLE}`` are filled
+    in; None where *recipe* names a model that is trained here. family: a name of ``families.yaml``, or None:
+    read from the files. label: what figures call it. codes: language to the hub's spelling in ``{src}`` and ``{tgt}``.
+    sources, targets: the languages it was made for; None: all of its family's.
+    prefixes: target language to what every source text begins with.
+
+    >>> captions = ModelEntry(hub="${HOME}/models/captions-{src}-{tgt}", label="Captions")
+    >>> registry = Registry("model")  # in use: nbkit.models.MODELS
+    >>> registry.register("captions", captions)
+    """
+
+    hub: str | None = None
+    family: str | None = None
+    label: str = ""
+    summary: str = ""
+    codes: Mapping[str, str] = field(default_factory=dict)
+    sources: tuple[str, ...] | None = None
+    targets: tuple[str, ...] | None = None
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    recipe: str | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a name means for one language pair: a folder, a hub id, or a recipe to train by.
+
+    Exactly one of *folder*, *hub* and *recipe* is set; *revision* belongs to *hub*.
+    """
+
+    name: str
+    entry: ModelEntry
+    src: str
+    tgt: str
+    folder: Path | None = None
+    hub: str | None = None
+    revision: str | None = None
+    recipe: str | None = None
+
+
+def _read_catalogue() -> Registry[ModelEntry]:
+    registry: Registry[ModelEntry] = Registry("model")
+    for name, fields in yaml.safe_load((_HERE / "catalogue.yaml").read_text(encoding="utf-8")).items():
+        for key in ("sources", "targets"):
+            if key in fields:
+                fields[key] = tuple(fields[key])
+        registry.register(name, ModelEntry(**fields), summary=fields["summary"])
+    return registry
+
+
+#: The models that go by a short name; `Registry.register` adds one's own `ModelEntry`.
+MODELS = _read_catalogue()
+
+
+@cache
+def families() -> Mapping[str, Family]:
+    """All architectures by name, from ``families.yaml``."""
+    entries = yaml.safe_load((_HERE / "families.yaml").read_text(encoding="utf-8"))
+    return MappingProxyType({name: Family(name=name, **fields) for name, fields in entries.items()})
+
+
+def label(name: str) -> str:
+    """What figures call a model: the catalogue's label, the last part of a path or hub id otherwise.
+
+    >>> label("m2m100-418m"), label("models/m30k-{src}-{tgt}"), label("Helsinki-NLP/opus-mt-en-de")
+    ('M2M-100-418M', 'm30k', 'opus-mt-en-de')
+    """
+    if name in MODELS:
+        return MODELS.get(name).label or name
+    tail = name.rstrip("/").rpartition("/")[2]
+    return re.sub(r"[-_.]*\{\w+\}", "", tail) or tail
+
+
+def resolve(name: str, src: str, tgt: str) -> Reference:
+    """What *name* means for the pair: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
+
+    Raises `UnknownNameError` for a name that is none of these, with the closest match, and `ModelError` for a
+    placeholder or an environment variable that cannot be filled in.
+
+    >>> resolve("opus-mt", "en", "ja").hub
+    'Helsinki-NLP/opus-mt-en-jap'
+    >>> resolve("opus-nt", "en", "de")
+    Traceback (most recent call last):
+    nbkit.errors.UnknownNameError: unknown model 'opus-nt'; did you mean 'opus-mt'? There are: ...
+    """
+    entry = ModelEntry(hub=name) if name not in MODELS and _is_place(name) else MODELS.get(name)
+    if entry.recipe is not None:
+        return Reference(name, entry, src, tgt, recipe=entry.recipe)
+    if entry.hub is None:
+        raise ModelError(f"model '{name}': its entry has neither hub id, folder nor recipe")
+    place = _filled(entry.hub, name, {"src": entry.codes.get(src, src), "tgt": entry.codes.get(tgt, tgt)})
+    folder = Path(place).expanduser()
+    if folder.is_dir() or not _HUB_ID.fullmatch(place):
+        return Reference(name, entry, src, tgt, folder=folder)
+    hub, _, revision = place.partition("@")
+    return Reference(name, entry, src, tgt, hub=hub, revision=revision or None)
+
+
+def _is_place(name: str) -> bool:
+    return "/" in name or "\\" in name or name.startswith(("~", "$", ".")) or Path(name).is_dir()
+
+
+def _filled(template: str, name: str, values: Mapping[str, str]) -> str:
+    place = os.path.expandvars(template)
+    unset = re.search(r"\$\{(\w+)\}|\$(\w+)", place)
+    if unset:
+        variable = unset[1] or unset[2]
+        raise ModelError(f"model '{name}': the environment variable {variable} is not set")
+    try:
+        wanted: set[Any] = {part[1] for part in Formatter().parse(place) if part[1] is not None}
+    except ValueError as error:
+        raise ModelError(f"model '{name}': {error}") from None
+    if wanted - set(values):
+        strange = ", ".join(f"{{{part}}}" for part in sorted(wanted - set(values)))
+        raise ModelError(f"model '{name}': {strange} cannot be filled in; there are {{src}} and {{tgt}}")
+    return place.format(**values)

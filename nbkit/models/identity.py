@@ -1,0 +1,143 @@
+"""What stands for a model in a cache key, and what stands against using it: asked without loading anything."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from nbkit.errors import NbkitError
+from nbkit.models import weights
+from nbkit.models.catalogue import families, resolve
+from nbkit.models.languages import check_pair
+from nbkit.models.local import models_folder, recipe_digest, recipe_for
+
+#: Goes up when translating changes in a way that settings do not show.
+VERSION = 1
+
+
+def model_identity(name: str, src: str, tgt: str, *, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
+    """All about a model that can change what it answers, JSON-able; costs no model load and, on CPU builds, no torch.
+
+    A folder stands there as the digest of its files (so that equal copies share results wherever they lie), a hub
+    model as its id and the commit in the cache, a model trained here as the digest of its recipe; beside it the
+    backend, its version and torch's, the kind of device and the dtype.
+
+    Raises `UnknownNameError` and `ModelError` as `resolve` does. Files that are missing are no error here: their
+    digest or commit is None then.
+
+    >>> model_identity("opus-mt", "en", "de", device="cpu")["hub"]
+    'Helsinki-NLP/opus-mt-en-de'
+    """
+    reference = resolve(name, src, tgt)
+    kind = resolve_device(device).partition(":")[0]
+    identity: dict[str, Any] = {"translation": VERSION, "backend": "transformers"}
+    if reference.recipe is not None:
+        identity |= {"recipe": reference.recipe, "weights": recipe_digest(recipe_for(reference))}
+    elif reference.hub is not None:
+        identity |= {"hub": reference.hub, "weights": weights.revision(reference)}
+    else:
+        folder = weights.find(reference)
+        identity |= {"weights": None if folder is None else folder_digest(folder)}
+    if reference.entry.prefixes.get(tgt):
+        identity["prefix"] = reference.entry.prefixes[tgt]
+    return identity | {
+        "transformers": version("transformers"),
+        "torch": version("torch"),
+        "device": kind,
+        "dtype": resolve_dtype(dtype, kind),
+    }
+
+
+def check_model(name: str, src: str, tgt: str) -> str | None:
+    """Why a model cannot be had for a pair, in one message; None where nothing stands against it.
+
+    Looks at the name, the languages, the family and the files (on disk, in the Hugging Face cache, or offered by the
+    hub), without loading the model. Where no network is reachable this takes seconds at most.
+
+    >>> check_model("sandbox-marian", "en", "sw")
+    "model 'sandbox-marian' does not translate to 'sw'; it translates to: de, fr, es, it, ru, zh, ja"
+    """
+    try:
+        reference = resolve(name, src, tgt)
+        if reference.entry.family in families():
+            check_pair(reference, families()[reference.entry.family or ""], None)
+        if reference.recipe is not None:
+            recipe_for(reference)
+            return None
+        folder = weights.find(reference)
+        if folder is None:
+            return weights.obstacle(reference)
+        weights.check_files(reference, folder)
+        check_pair(reference, weights.family(reference, folder), folder)
+    except NbkitError as error:
+        return str(error)
+    return None
+
+
+def resolve_device(device: str) -> str:
+    """``auto`` spelled out: ``cuda`` where torch sees one, ``cpu`` otherwise; anything else stays."""
+    return _best_device() if device == "auto" else device
+
+
+def resolve_dtype(dtype: str, device: str) -> str:
+    """``auto`` spelled out: ``bfloat16`` on CUDA, ``float32`` elsewhere; anything else stays.
+
+    >>> resolve_dtype("auto", "cuda:1"), resolve_dtype("auto", "cpu"), resolve_dtype("float16", "cuda")
+    ('bfloat16', 'float32', 'float16')
+    """
+    if dtype != "auto":
+        return dtype
+    return "bfloat16" if device.startswith("cuda") else "float32"
+
+
+@cache
+def _best_device() -> str:
+    if version("torch").endswith("+cpu"):
+        return "cpu"  # no need to wait for torch to say so
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def folder_digest(folder: Path) -> str:
+    """BLAKE2b over the settings, tokenizer and weights in *folder*: names and contents, nothing else.
+
+    Kept beside the trained models, by path, sizes and times, because hashing gigabytes takes seconds.
+    """
+    files = sorted({path for pattern in weights.FILES for path in folder.glob(pattern) if path.is_file()})
+    stamp = [[path.name, path.stat().st_size, path.stat().st_mtime_ns] for path in files]
+    key = hashlib.blake2b(str(folder.resolve()).encode(), digest_size=12).hexdigest()
+    memo = models_folder() / "digests" / f"{key}.json"
+    known = _remembered(memo)
+    if known.get("stamp") == stamp:
+        return known["digest"]
+    digest = hashlib.blake2b(digest_size=16)
+    for path in files:
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).digest()
+        digest.update(len(path.name).to_bytes(4, "little") + path.name.encode() + content)
+    _remember(memo, {"stamp": stamp, "digest": digest.hexdigest()})
+    return digest.hexdigest()
+
+
+def _remembered(memo: Path) -> dict[str, Any]:
+    try:
+        known = json.loads(memo.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def _remember(memo: Path, known: dict[str, Any]) -> None:
+    try:
+        memo.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=memo.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
+            json.dump(known, file)
+        Path(file.name).replace(memo)
+    except OSError:
+        return  # a cache that cannot be written only costs the next hashing

@@ -1,0 +1,52 @@
+"""Which pairs a model speaks: by the catalogue, by what its own files say, and by its family's codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from nbkit.errors import ModelError
+from nbkit.languages import in_order
+from nbkit.models.catalogue import Family, Reference
+from nbkit.models.weights import read_json, tokenizer_config
+
+#: What models trained by nbkit carry beside their weights: ``{"sources": [...], "targets": [...]}``.
+PAIRS_FILE = "nbkit.json"
+_THREE_LETTERS = {
+    "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "rus": "ru",
+    "zho": "zh", "chi": "zh", "cmn": "zh", "jpn": "ja", "jap": "ja", "tam": "ta", "nep": "ne", "npi": "ne",
+}  # fmt: skip
+
+
+def check_pair(reference: Reference, family: Family, folder: Path | None) -> None:
+    """Raises `ModelError`, naming the languages there are, where the model does not speak the pair.
+
+    folder: the model's files; None where they are not at hand, and the catalogue and the family alone are asked.
+    """
+    for side, lang, spoken in (
+        ("from", reference.src, _spoken(reference, family, folder, "source")),
+        ("to", reference.tgt, _spoken(reference, family, folder, "target")),
+    ):
+        unknown = spoken is not None and lang not in spoken
+        if unknown or (family.codes and family.code(lang) is None):
+            known = in_order(spoken if spoken is not None else family.codes)
+            raise ModelError(
+                f"model '{reference.name}' does not translate {side} '{lang}'; it translates {side}: {', '.join(known)}"
+            )
+
+
+def _spoken(reference: Reference, family: Family, folder: Path | None, side: str) -> Iterable[str] | None:
+    """The languages of one side as far as somebody says so; None: whatever the family has codes for."""
+    named = reference.entry.sources if side == "source" else reference.entry.targets
+    if named is not None or folder is None:
+        return named
+    pairs = folder / PAIRS_FILE
+    if pairs.is_file():
+        return read_json(pairs)[f"{side}s"]
+    if family.codes or reference.entry.family is not None:
+        return None
+    # A Marian checkpoint that nobody vouched for: its tokenizer knows the pair, in two or three letters. Names of
+    # groups of languages ("ROMANCE") say nothing about a single one.
+    own = tokenizer_config(folder).get(f"{side}_lang") or ""
+    code = _THREE_LETTERS.get(own, own)
+    return [code] if len(code) == 2 else None

@@ -1,0 +1,111 @@
+"""Models on this machine: trained here on first use, from recipes kept as data, or downloaded."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from nbkit.errors import ModelError
+from nbkit.models.catalogue import Reference, families, resolve
+from nbkit.models.languages import check_pair
+from nbkit.models.weights import fetch, is_complete
+from nbkit.store import cache_folder
+
+if TYPE_CHECKING:
+    from nbkit.models.recipe import TranslatorRecipe
+
+
+def models_folder() -> Path:
+    """Where trained models are kept: ``models/`` in the cache, which has to be local for them.
+
+    A cache on an object store holds results only; models then go to the default place.
+    """
+    place = cache_folder()
+    return Path("~/.cache/nbkit" if "://" in place else place).expanduser() / "models"
+
+
+def recipe_for(reference: Reference) -> TranslatorRecipe:
+    """The recipe of a model that is trained here, for the pair asked for.
+
+    A Marian recipe is for one pair; one of several targets is for all that the catalogue gives it, so that every pair
+    finds the same model. Raises `ModelError` for a language the recipe is not for.
+    """
+    from nbkit.models.recipe import TranslatorRecipe
+
+    entry = reference.entry
+    check_pair(reference, families()[entry.family or "marian"], None)
+    recipes = _recipes()
+    if reference.recipe not in recipes:
+        known = ", ".join(recipes)
+        raise ModelError(f"model '{reference.name}': no recipe '{reference.recipe}'; there are: {known}")
+    fields = recipes[reference.recipe]
+    one_pair = fields["architecture"] == "marian"
+    targets = (reference.tgt,) if one_pair else entry.targets
+    special = fields.get("languages", {}).get(reference.tgt, {}) if one_pair else {}
+    shared = {key: value for key, value in fields.items() if key != "languages"}
+    return TranslatorRecipe.checked(
+        {**shared, **special, "src": reference.src, "targets": targets}, f"recipes.yaml: {reference.recipe}"
+    )
+
+
+def recipe_digest(recipe: TranslatorRecipe) -> str:
+    """What a trained model is known by: its recipe, the training code's version and the sandbox's."""
+    from nbkit.corpora import sandbox
+
+    return recipe.digest(sandbox.VERSION)
+
+
+def model_folder(name: str, recipe: TranslatorRecipe) -> Path:
+    """The folder of a trained model, whether it is there yet or not."""
+    return models_folder() / f"{name}-{recipe.src}-{'-'.join(recipe.targets)}-{recipe_digest(recipe)}"
+
+
+def place(reference: Reference) -> tuple[str | None, ...]:
+    """Where the model's files belong; equal for two pairs that one and the same model translates."""
+    if reference.recipe is not None:
+        return (str(model_folder(reference.name, recipe_for(reference))),)
+    return (str(reference.folder), reference.hub, reference.revision)
+
+
+def ensure_trained(reference: Reference) -> Path:
+    """The folder of a model that is trained here; trained now where it is not there yet.
+
+    Of several processes that ask, one trains and the others wait for it.
+    """
+    recipe = recipe_for(reference)
+    folder = model_folder(reference.name, recipe)
+    if is_complete(folder):
+        return folder
+    from nbkit.models.training import train_translator
+
+    return train_translator(recipe, folder)
+
+
+def ensure_model(name: str, src: str, tgt: str) -> Path:
+    """Makes sure that a model's files are on this machine: trains or downloads them; gives their folder.
+
+    The first stage of a grid calls this once a model, so that the workers after it find everything there.
+
+    Raises what `load_translator` raises for a model that cannot be had.
+    """
+    reference = resolve(name, src, tgt)
+    return fetch(reference) if reference.recipe is None else ensure_trained(reference)
+
+
+def is_trained(name: str, src: str, tgt: str) -> bool:
+    """Whether a model that is trained here has been trained already; True for every other model.
+
+    >>> is_trained("opus-mt", "en", "de")
+    True
+    """
+    reference = resolve(name, src, tgt)
+    return reference.recipe is None or is_complete(model_folder(name, recipe_for(reference)))
+
+
+@cache
+def _recipes() -> dict[str, dict[str, Any]]:
+    text = Path(__file__).with_name("recipes.yaml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)

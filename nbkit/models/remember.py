@@ -1,0 +1,79 @@
+"""Translations that were made once are never made again; the model is loaded only for what is missing."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nbkit.models.catalogue import resolve
+from nbkit.models.decoding import DEFAULT, Decoding
+from nbkit.models.identity import model_identity
+from nbkit.models.local import place
+from nbkit.store import Store
+
+if TYPE_CHECKING:
+    from nbkit.models.translator import Translator
+
+#: Loaded translators kept in this process, the last used ones: enough to go back and forth between two.
+KEPT = 2
+_loaded: OrderedDict[tuple[str | None, ...], Translator] = OrderedDict()
+
+
+def translation_config(
+    name: str, src: str, tgt: str, decoding: Decoding, *, device: str = "auto", dtype: str = "auto"
+) -> dict[str, Any]:
+    """The store's address of a model's translations, for `Store.missing` in estimates."""
+    return {
+        "kind": "translation",
+        "version": 1,
+        "model": model_identity(name, src, tgt, device=device, dtype=dtype),
+        "src": src,
+        "tgt": tgt,
+        "decoding": decoding.identity(),
+    }
+
+
+def translate_remembered(
+    name: str,
+    texts: Sequence[str],
+    src: str,
+    tgt: str,
+    decoding: Decoding = DEFAULT,
+    *,
+    store: Store,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: bool = True,
+) -> list[str]:
+    """The hypothesis of every text, in order: from *store* where it is known, else translated now and kept.
+
+    Every distinct text is translated once per model and settings, whatever the number of perturbations or
+    runs; where nothing is missing, no model is loaded and torch is not imported.
+
+    Raises what `load_translator` raises, but only where something is missing.
+    """
+    config = translation_config(name, src, tgt, decoding, device=device, dtype=dtype)
+
+    def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, str]]:
+        translator = kept_translator(name, src, tgt, device=device, dtype=dtype)
+        batch = [text for (text,) in missing]
+        for hypothesis in translator.translate(batch, src, tgt, decoding, progress=progress):
+            yield {"hypothesis": hypothesis}
+
+    records = store.records(config, [(text,) for text in texts], compute)
+    return [record["hypothesis"] for record in records]
+
+
+def kept_translator(name: str, src: str, tgt: str, *, device: str = "auto", dtype: str = "auto") -> Translator:
+    """`load_translator`, with the last `KEPT` translators kept in this process, one for all languages of a model."""
+    from nbkit.models.translator import load_translator
+
+    key = (name, *place(resolve(name, src, tgt)), device, dtype)
+    if key in _loaded:
+        _loaded.move_to_end(key)
+        return _loaded[key]
+    while len(_loaded) >= KEPT:
+        _loaded.popitem(last=False)
+    _loaded[key] = load_translator(name, src, tgt, device=device, dtype=dtype)
+    return _loaded[key]

@@ -1,0 +1,83 @@
+"""SentencePiece vocabularies for models trained here, as the tokenizers of the published families expect them."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import sentencepiece
+
+from nbkit.errors import ModelError
+from nbkit.models.catalogue import Family
+from nbkit.models.recipe import TranslatorRecipe
+from nbkit.models.translator import load_tokenizer
+
+_SENTENCEPIECE_SPECIALS = ("<unk>", "<s>", "</s>")
+#: Text that the vocabulary is learnt from; more changes nothing and takes longer.
+_SENTENCES = 50_000
+
+
+def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, family: Family, folder: Path) -> Any:
+    """Learns one SentencePiece vocabulary for all languages and writes the family's tokenizer to *folder*.
+
+    texts: both sides of the training data. Returns the tokenizer, loaded from the folder as anyone else would.
+    The vocabulary may come out smaller than asked for where the texts do not hold that many pieces.
+    """
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(texts),
+            model_writer=model,
+            model_type="unigram",
+            vocab_size=recipe.vocabulary,
+            hard_vocab_limit=False,
+            character_coverage=1.0,
+            input_sentence_size=_SENTENCES,
+            shuffle_input_sentence=False,
+            num_threads=recipe.threads,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        raise ModelError(f"vocabulary of {recipe.vocabulary} pieces: {error}") from error
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    pieces = [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
+    pieces = [piece for piece in pieces if piece not in _SENTENCEPIECE_SPECIALS]
+    writer = {"marian": _write_marian, "m2m100": _write_m2m100}[recipe.architecture]
+    writer(folder, model.getvalue(), pieces, recipe)
+    return load_tokenizer(family, folder)
+
+
+def encode_all(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
+    """Token ids of *texts* without special tokens: what the tokenizer gives, a hundred times as fast.
+
+    The Python tokenizers of Marian and M2M-100 go through each text token by token; here SentencePiece cuts all of them
+    at once. Only for tokenizers that `train_vocabulary` made, whose two sides share one vocabulary.
+    """
+    processor = getattr(tokenizer, "sp_model", None) or tokenizer.spm_source
+    unknown = tokenizer.encoder[tokenizer.unk_token]
+    ids = [tokenizer.encoder.get(processor.id_to_piece(i), unknown) for i in range(processor.get_piece_size())]
+    return [[ids[i] for i in row] for row in processor.encode(list(texts))]
+
+
+def _write_marian(folder: Path, model: bytes, pieces: list[str], recipe: TranslatorRecipe) -> None:
+    names = ["</s>", "<unk>", *pieces, "<pad>"]
+    (folder / "source.spm").write_bytes(model)
+    (folder / "target.spm").write_bytes(model)
+    _write_json(folder / "vocab.json", {name: i for i, name in enumerate(names)})
+    languages = {"source_lang": recipe.src, "target_lang": recipe.targets[0]}
+    _write_json(folder / "tokenizer_config.json", {"tokenizer_class": "MarianTokenizer", **languages})
+
+
+def _write_m2m100(folder: Path, model: bytes, pieces: list[str], recipe: TranslatorRecipe) -> None:
+    names = ["<s>", "<pad>", "</s>", "<unk>", *pieces]
+    (folder / "sentencepiece.bpe.model").write_bytes(model)
+    _write_json(folder / "vocab.json", {name: i for i, name in enumerate(names)})
+    languages = {"src_lang": recipe.src, "tgt_lang": recipe.targets[0]}
+    _write_json(folder / "tokenizer_config.json", {"tokenizer_class": "M2M100Tokenizer", **languages})
+
+
+def _write_json(path: Path, value: dict[str, Any]) -> None:
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=1), encoding="utf-8")
