@@ -1,0 +1,276 @@
+"""Intervals, rank correlations and paired tests: how sure one can be of a mean, a trend or a difference.
+
+The unit that is resampled and paired is the sentence pair: perturbations of one sentence are not independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+
+from nbkit.errors import NbkitError
+from nbkit.seeding import generator
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Entries of one block of resampling weights (8 MB).
+_BLOCK = 1 << 20
+
+
+class Interval(NamedTuple):
+    """A mean with its bootstrap interval; NaN where there is no value.
+
+    n: how many units were resampled: values, or groups of them where groups were given.
+    """
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+
+class Correlation(NamedTuple):
+    """Spearman's ρ with its interval and two-sided p; all NaN where it is not defined. n: complete pairs."""
+
+    rho: float
+    low: float
+    high: float
+    p: float
+    n: int
+
+
+def bootstrap_mean(
+    values: Sequence[float] | np.ndarray,
+    *,
+    groups: Sequence[object] | np.ndarray | None = None,
+    resamples: int = 999,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Interval:
+    """The mean of *values* with a percentile bootstrap interval; NaN values are left out.
+
+    The mean of a resample in which unit i was drawn wᵢ times is Σ wᵢ sᵢ / Σ wᵢ cᵢ, with the sum sᵢ and the number
+    cᵢ of the unit's values. groups: the unit of each value (such as its sentence pair), for a cluster bootstrap; None:
+    each value is one. The interval depends on values, seed and resamples, not on the values' order.
+
+    Source: Efron & Tibshirani 1993, chapter 13.
+
+    >>> bootstrap_mean([0.0, 0.5, 1.0, float("nan")])
+    Interval(mean=0.5, low=0.0, high=1.0, n=3)
+    >>> bootstrap_mean([0.0, 0.0, 1.0, 1.0], groups=["a", "a", "b", "b"]).n
+    2
+    """
+    _check(resamples, level)
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise NbkitError(f"bootstrap_mean: one-dimensional values expected, not an array of shape {array.shape}")
+    present = ~np.isnan(array)
+    totals: np.ndarray
+    counts: np.ndarray
+    if groups is None:
+        totals, counts = array[present], np.ones(np.count_nonzero(present))
+    else:
+        if len(groups) != len(array):
+            raise NbkitError(f"bootstrap_mean: {len(array)} values but {len(groups)} groups")
+        numbers: dict[object, int] = {}
+        units = np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
+        counts = np.bincount(units[present], weights=np.ones(np.count_nonzero(present)), minlength=len(numbers))
+        totals = np.bincount(units[present], weights=array[present], minlength=len(numbers))
+        totals, counts = totals[counts > 0], counts[counts > 0]
+    order = np.lexsort((counts, totals))
+    totals, counts = totals[order], counts[order]
+    if not len(totals):
+        return Interval(np.nan, np.nan, np.nan, 0)
+    weighted = [(w @ totals, w @ counts) for w in _weights(len(totals), resamples, seed)]
+    means = np.concatenate([sums / sizes for sums, sizes in weighted])
+    low, high = np.quantile(means, _tails(level))
+    return Interval(float(totals.sum() / counts.sum()), float(low), float(high), len(totals))
+
+
+def bootstrap_means(table: np.ndarray, *, resamples: int = 999, seed: int = 0, level: float = 0.95) -> list[Interval]:
+    """`bootstrap_mean` of every column of *table* (units × quantities, NaN where a unit has no value), at once.
+
+    Columns with equally many values share their resampling weights, so that thousands take seconds.
+
+    >>> table = np.array([[0.0, 1.0], [1.0, np.nan], [0.5, 2.0]])
+    >>> bootstrap_means(table)
+    [Interval(mean=0.5, low=0.0, high=1.0, n=3), Interval(mean=1.5, low=1.0, high=2.0, n=2)]
+    """
+    _check(resamples, level)
+    table = np.asarray(table, dtype=np.float64)
+    if table.ndim != 2:
+        raise NbkitError(f"bootstrap_means: a table of units × quantities expected, not shape {table.shape}")
+    ordered = np.sort(table, axis=0)  # NaN last
+    sizes = np.count_nonzero(~np.isnan(table), axis=0)
+    intervals = [Interval(np.nan, np.nan, np.nan, 0)] * table.shape[1]
+    for n in np.unique(sizes[sizes > 0]):
+        columns = np.flatnonzero(sizes == n)
+        values = ordered[:n, columns]
+        means = np.concatenate([w @ values for w in _weights(int(n), resamples, seed)]) / n
+        bounds = np.quantile(means, _tails(level), axis=0)
+        for column, mean, low, high in zip(columns, values.sum(axis=0) / n, *bounds, strict=True):
+            intervals[column] = Interval(float(mean), float(low), float(high), int(n))
+    return intervals
+
+
+def bootstrap_draws(table: np.ndarray, *, resamples: int = 999, seed: int = 0) -> np.ndarray:
+    """The means of every column in every resample: resamples × quantities, for means of several quantities.
+
+    Rows of *table* (units × quantities, NaN where a unit has no value) are drawn together, so that quantities
+    of the same units stay dependent. `percentile_interval` makes an interval of a column, or of any function of them.
+
+    >>> table = np.array([[0.0, 1.0], [1.0, np.nan], [0.5, 2.0]])
+    >>> draws = bootstrap_draws(table)
+    >>> draws.shape, percentile_interval(np.nanmean(draws, axis=1))
+    ((999, 2), (..., ...))
+    """
+    _check(resamples, 0.95)
+    table = np.asarray(table, dtype=np.float64)
+    present = ~np.isnan(table)
+    filled = np.where(present, table, 0.0)
+    parts = []
+    for weights in _weights(len(table), resamples, seed):
+        counts = weights @ present.astype(np.float64)
+        sums = weights @ filled
+        parts.append(np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0))
+    return np.concatenate(parts)
+
+
+def percentile_interval(draws: np.ndarray, level: float = 0.95) -> tuple[float, float]:
+    """Lower and upper percentile of *draws*, resamples without a value left out; NaN where none has one.
+
+    >>> percentile_interval(np.arange(101.0), level=0.9)
+    (5.0, 95.0)
+    """
+    known = draws[~np.isnan(draws)]
+    if not len(known):
+        return float("nan"), float("nan")
+    low, high = np.quantile(known, _tails(level))
+    return float(low), float(high)
+
+
+def spearman(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> Correlation:
+    """Spearman's rank correlation with its 95 % interval by Fisher's z, computed by pingouin.
+
+    Pairs with a NaN are left out. With fewer than 4 pairs or a constant side everything is NaN.
+
+    >>> spearman([1, 2, 3, 4, 5], [1, 3, 2, 4, 5])
+    Correlation(rho=0.8..., low=0.08..., high=0.99..., p=0.03..., n=5)
+    """
+    left, right = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if left.shape != right.shape or left.ndim != 1:
+        raise NbkitError(f"spearman: two rows of equal length expected, not shapes {left.shape} and {right.shape}")
+    complete = ~(np.isnan(left) | np.isnan(right))
+    left, right = left[complete], right[complete]
+    if len(left) < 4 or np.ptp(left) == 0 or np.ptp(right) == 0:
+        return Correlation(np.nan, np.nan, np.nan, np.nan, len(left))
+    import pingouin
+
+    row = pingouin.corr(left, right, method="spearman").iloc[0]
+    rho = float(row["r"])
+    # pingouin.corr rounds its interval to two digits; at ±1 Fisher's z is infinite and the interval a point.
+    exact = abs(rho) == 1
+    low, high = (rho, rho) if exact else pingouin.compute_esci(stat=rho, nx=len(left), eftype="r", decimals=12)
+    return Correlation(rho, float(low), float(high), float(row["p_val"]), len(left))
+
+
+def paired_tests(
+    frame: pd.DataFrame,
+    *,
+    value: str,
+    system: str = "model",
+    unit: str = "pair",
+    by: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Wilcoxon signed-rank tests between every two systems over the units that both have, Holm-corrected.
+
+    frame: tidy; several values of a system for one unit (its perturbations) are averaged first. by: columns within
+    whose groups systems are compared; the correction is over all comparisons of the call, whatever their group.
+
+    Returns one row a comparison: the *by* columns, a, b, n (common units), mean_a, mean_b, difference (mean of a − b),
+    w (the test's statistic), p, p_holm, rank_biserial (matched pairs; positive: a is larger) and hedges_g. Where a and
+    b agree on every unit, p is 1 and both effect sizes are 0; without a common unit they are NaN, and so is
+    hedges_g where neither side varies.
+
+    Source: Demšar 2006 (tests over paired scores); Kerby 2014 (rank-biserial correlation); Holm 1979.
+
+    >>> import pandas as pd
+    >>> scores = {"x": [0, 1, 2, 3, 4, 5], "y": [1, 2, 3, 4, 5, 6]}
+    >>> frame = pd.DataFrame(scores).rename_axis("pair").melt(var_name="model", value_name="bleu", ignore_index=False)
+    >>> frame = frame.reset_index()
+    >>> row = paired_tests(frame, value="bleu").iloc[0]
+    >>> row["a"], row["b"], float(row["difference"]), float(row["rank_biserial"])
+    ('x', 'y', -1.0, -1.0)
+    """
+    import pandas as pd
+    from pingouin import multicomp
+
+    columns = [*by, system, unit, value]
+    unknown = [column for column in columns if column not in frame.columns]
+    if unknown:
+        raise NbkitError(f"paired_tests: no column {', '.join(unknown)}; there are: {', '.join(frame.columns)}")
+    averaged = frame[columns].groupby([*by, unit, system], sort=True, observed=True, dropna=False)[value].mean()
+    rows = []
+    groups = averaged.groupby(level=list(by), observed=True, dropna=False) if by else [((), averaged)]
+    for keys, part in groups:
+        wide = part.droplevel(list(by)).unstack(system)
+        cell = dict(zip(by, cast(tuple, keys), strict=True))
+        for a, b in combinations(wide.columns, 2):
+            common = wide[[a, b]].dropna().to_numpy()
+            rows.append({**cell, "a": a, "b": b, **_compared(common[:, 0], common[:, 1])})
+    names = [*by, "a", "b", "n", "mean_a", "mean_b", "difference", "w", "p", "p_holm", "rank_biserial", "hedges_g"]
+    tests = pd.DataFrame(rows, columns=[name for name in names if name != "p_holm"])
+    holm = multicomp(tests["p"].to_numpy(dtype=float), method="holm")[1] if len(tests) else []
+    tests.insert(names.index("p_holm"), "p_holm", holm)
+    return tests
+
+
+def _compared(a: np.ndarray, b: np.ndarray) -> dict[str, float]:
+    """The test of one pair of systems and its effect sizes."""
+    n = len(a)
+    means = {"n": n, "mean_a": a.mean() if n else np.nan, "mean_b": b.mean() if n else np.nan}
+    differences = a - b
+    if not differences.any():
+        same = {"w": 0.0, "p": 1.0, "rank_biserial": 0.0, "hedges_g": 0.0, "difference": 0.0}
+        return means | (same if n else dict.fromkeys(same, np.nan))
+    from pingouin import compute_effsize, wilcoxon
+
+    # Given differences and not both sides, pingouin does not build an n × n table for an effect size unused here.
+    test = wilcoxon(differences).iloc[0]
+    return means | {
+        "difference": differences.mean(),
+        "w": test["W_val"],
+        "p": test["p_val"],
+        "rank_biserial": test["RBC"],
+        "hedges_g": compute_effsize(a, b, paired=True, eftype="hedges") if np.ptp(a) or np.ptp(b) else np.nan,
+    }
+
+
+def _weights(n: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
+    """How often each of *n* units is drawn in each resample, in blocks of resamples × units."""
+    rows = max(1, _BLOCK // n)
+    for start in range(0, resamples, rows):
+        yield _weight_block(n, start, min(rows, resamples - start), seed)
+
+
+@lru_cache(maxsize=8)
+def _weight_block(n: int, start: int, rows: int, seed: int) -> np.ndarray:
+    drawn = generator(seed, "bootstrap", n, start).integers(n, size=(rows, n))
+    drawn += np.arange(rows)[:, None] * n
+    return np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+
+
+def _tails(level: float) -> tuple[float, float]:
+    return (1 - level) / 2, (1 + level) / 2
+
+
+def _check(resamples: int, level: float) -> None:
+    if resamples < 1:
+        raise NbkitError(f"bootstrap: at least 1 resample expected, not {resamples}")
+    if not 0 < level < 1:
+        raise NbkitError(f"bootstrap: level is a probability such as 0.95, not {level}")
