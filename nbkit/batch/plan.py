@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from nbkit.batch.fingerprint import fingerprint
+from nbkit.fingerprint import fingerprint
 from nbkit.batch.notebooks import Source, find_notebook, read_source
 from nbkit.batch.params import Entry, RunFile, entries
 from nbkit.errors import DataError, NbkitError
