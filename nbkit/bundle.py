@@ -1,0 +1,57 @@
+"""The notebooks and run files that come with nbkit: in a checkout, or inside the installed package."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from nbkit.errors import NbkitError
+
+ROOMS = ("notebooks", "params")
+
+
+def bundled(room: str) -> Path:
+    """The folder ``notebooks`` or ``params`` that belongs to this nbkit.
+
+    >>> bundled("params").name
+    'params'
+    """
+    package = Path(__file__).resolve().parent
+    for root in (package / "_bundle", package.parent):
+        if (root / room).is_dir():
+            return root / room
+    raise NbkitError(f"this installation of nbkit has no {room}: install it again, or work in a checkout")
+
+
+def find_params(path: Path) -> Path:
+    """*path* where it is a file; else the run file of that name that comes with nbkit; else *path* again.
+
+    So that ``nbkit run params/demo.yaml`` works in any folder, while one's own file always wins.
+
+    >>> find_params(Path("params/demo.yaml")).name, find_params(Path("mine.yaml"))
+    ('demo.yaml', PosixPath('mine.yaml'))
+    """
+    if path.exists() or path.is_absolute() or path.parent not in (Path(), Path("params")):
+        return path
+    own = bundled("params") / path.name
+    return own if own.is_file() else path
+
+
+def lay_out(folder: Path) -> list[Path]:
+    """Copy notebooks and run files into *folder*; what was written. Raises `NbkitError`, not to overwrite a file."""
+    copies = {}
+    for room in ROOMS:
+        source = bundled(room)
+        for path in sorted(source.rglob("*")):
+            inside = path.relative_to(source)
+            hidden = any(part.startswith((".", "__")) for part in inside.parts)
+            if path.is_file() and not hidden:
+                copies[folder / room / inside] = path
+    taken = [path for path in copies if path.exists()]
+    if taken:
+        more = f" and {len(taken) - 1} more" if len(taken) > 1 else ""
+        raise NbkitError(f"{taken[0]}{more} would be overwritten: choose another folder, or move them away")
+    for target, source in copies.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+    return list(copies)

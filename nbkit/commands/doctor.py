@@ -1,0 +1,133 @@
+"""`nbkit doctor`: versions, device, caches, and what is missing for which study."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from nbkit.commands.settings import go_offline
+from nbkit.commands.tables import aligned
+from nbkit.errors import NbkitError
+
+_SHOWN_PROBLEMS = 4
+
+Row = tuple[str, str]
+
+
+@click.command()
+@click.option("--offline", is_flag=True, help="Never ask the model hub.")
+def doctor(offline: bool) -> None:
+    """Show versions, device and caches, and what is missing for which study, with the way out."""
+    if offline:
+        go_offline()
+    for title, rows in (
+        ("nbkit", _software()),
+        ("Folders", _folders()),
+        ("Parsers", _parsers()),
+        ("Metrics", _metrics()),
+        ("Run files", _run_files()),
+    ):
+        click.echo(f"{title}\n{aligned(list(rows), indent='  ')}\n")
+
+
+def _software() -> Iterator[Row]:
+    import nbkit
+    from nbkit import provenance
+
+    facts = provenance.collect()
+    yield "nbkit", f"{nbkit.__version__} ({facts.get('commit', 'installed package')})"
+    yield "python", platform.python_version()
+    yield from provenance.versions().items()
+    yield "device", facts["device"]
+    yield "dtype", facts["dtype"]
+    memory = _memory()
+    if memory:
+        yield "memory", f"{memory / 2**30:.1f} GiB"
+
+
+def _memory() -> int:
+    import psutil
+
+    return psutil.virtual_memory().total
+
+
+def _folders() -> Iterator[Row]:
+    from nbkit.models.weights import hub_cache, is_offline
+    from nbkit.store import cache_folder
+
+    cache = cache_folder()
+    yield "cache ($NBKIT_CACHE)", cache if "://" in cache else _described(Path(cache))
+    yield "model hub ($HF_HOME)", _described(hub_cache()) + (", offline" if is_offline() else "")
+    data = os.environ.get("NBKIT_DATA")
+    yield "data ($NBKIT_DATA)", _described(Path(data)) if data else "not set: tests and runs on real data need it"
+    yield "disk", f"{shutil.disk_usage(Path.cwd()).free / 2**30:.1f} GiB free here"
+
+
+def _described(folder: Path) -> str:
+    if not folder.is_dir():
+        return f"{folder} (not there yet)"
+    files = [path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    return f"{folder} ({len(files)} files, {_size(sum(files))})"
+
+
+def _size(size: float) -> str:
+    for unit in ("B", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}"
+        size /= 1024
+    return f"{size:.1f} GiB"
+
+
+def _parsers() -> Iterator[Row]:
+    from nbkit.commands.settings import pipeline_for
+    from nbkit.languages import TARGETS
+    from nbkit.syntax import check_parser, parser_for
+
+    missing = False
+    for lang in ("en", *TARGETS):
+        found = pipeline_for(lang)
+        missing |= found is None
+        yield lang, found or _first_clause(check_parser(parser_for(lang), lang) or "")
+    if missing:
+        yield "", "python -m spacy download NAME, or conda install -c conda-forge spacy-model-NAME, or name a"
+        yield "", "folder in the run file (parsers: {de: FOLDER}); the sandbox and treebanks need no parser"
+
+
+def _metrics() -> Iterator[Row]:
+    from nbkit.metrics import METRICS, check_metric
+
+    for name in METRICS:
+        yield name, _first_line(check_metric(name, lang="en") or "ready")
+
+
+def _run_files() -> Iterator[Row]:
+    """Whether each run file here, or that came with nbkit, could be run as things are."""
+    from nbkit.batch.params import read, validate
+    from nbkit.bundle import bundled
+
+    here = Path("params")
+    folder = here if here.is_dir() else bundled("params")
+    for path in sorted(folder.glob("*.yaml")):
+        try:
+            problems = [problem.message for problem in validate(read(path))]
+        except NbkitError as error:
+            problems = str(error).splitlines()
+        messages = list(dict.fromkeys(map(_first_line, problems)))
+        yield path.stem, "ready to run" if not messages else f"{len(problems)} problems:"
+        for message in messages[:_SHOWN_PROBLEMS]:
+            yield "", message
+        if len(messages) > _SHOWN_PROBLEMS:
+            yield "", f"… and more: nbkit validate {path}"
+
+
+def _first_clause(text: str) -> str:
+    return text.partition(";")[0]
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0]

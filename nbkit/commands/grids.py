@@ -1,0 +1,124 @@
+"""`nbkit validate`, `nbkit run` and `nbkit report`: run files and their output folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nbkit.bundle import find_params
+from nbkit.commands.settings import go_offline
+
+if TYPE_CHECKING:
+    from nbkit.batch.run import RunSummary
+
+_RUN_FILE = click.argument("run_file", metavar="PARAMS.YAML", type=click.Path(path_type=Path))
+
+
+@click.command()
+@_RUN_FILE
+@click.option("--offline", is_flag=True, help="Never ask the model hub.")
+@click.pass_context
+def validate(context: click.Context, run_file: Path, offline: bool) -> None:
+    """Check a run file: parameters, languages, files, parsers and models; nothing is loaded or run."""
+    from nbkit.batch.params import read
+    from nbkit.batch.params import validate as problems_of
+
+    if offline:
+        go_offline()
+    problems = problems_of(read(find_params(run_file)))
+    for problem in problems:
+        click.echo(str(problem), err=True)
+    if problems:
+        click.echo(f"{run_file}: {len(problems)} problem{'s' * (len(problems) != 1)}", err=True)
+        context.exit(1)
+    click.echo(f"{run_file}: ready to run")
+
+
+@click.command()
+@_RUN_FILE
+@click.option("--workers", type=click.IntRange(min=1), help="Processes at a time; by default one a core, at most 8.")
+@click.option("--force", is_flag=True, help="Execute notebooks again that are finished and unchanged.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and for how long.")
+@click.option("--output", type=click.Path(path_type=Path), help="Folder of the results; by default outputs/<name>.")
+@click.option("--offline", is_flag=True, help="Never ask the model hub.")
+@click.pass_context
+def run(
+    context: click.Context,
+    run_file: Path,
+    workers: int | None,
+    force: bool,
+    dry_run: bool,
+    output: Path | None,
+    offline: bool,
+) -> None:
+    """Run the grid of a run file and write its report.
+
+    A run that was stopped goes on where it was; what is finished and unchanged is not done again.
+    The exit code is 1 where a part of it failed.
+    """
+    from nbkit.batch import run as batch
+
+    if offline:
+        go_offline()
+    path = find_params(run_file)
+    if dry_run:
+        _show_plan(batch.dry_run(path, output=output, workers=workers, force=force))
+        return
+    try:
+        summary = batch.run(path, output=output, workers=workers, force=force)
+    except KeyboardInterrupt:
+        click.echo("\nStopped. What is finished is kept; the same command goes on from there.", err=True)
+        context.exit(130)
+    _show_summary(summary)
+    context.exit(summary.exit_code)
+
+
+def _show_plan(summary: RunSummary) -> None:
+    from nbkit.commands.tables import aligned
+
+    rows = [
+        ("output", str(summary.output)),
+        ("cells", str(summary.cells)),
+        ("notebooks", f"{len(summary.executed)} to execute, {len(summary.skipped)} finished and unchanged"),
+        ("units of work", str(summary.units)),
+        ("texts", f"{summary.texts} to handle, {summary.stored} of them remembered"),
+    ]
+    if summary.estimate is not None:
+        basis = "as measured in earlier runs" if summary.measured else "a guess: not all of it was measured yet"
+        rows.append(("time", f"about {_minutes(summary.estimate)} ({basis})"))
+    click.echo(aligned(rows))
+
+
+def _show_summary(summary: RunSummary) -> None:
+    for failure in summary.failures:
+        click.echo(f"failed: {failure.label}: {failure.error}", err=True)
+    click.echo(
+        f"{summary.name}: {len(summary.executed)} notebooks executed, {len(summary.skipped)} unchanged, "
+        f"{len(summary.failures)} failures, {_minutes(summary.seconds)}"
+    )
+    if summary.report:
+        click.echo(f"Report: {summary.report}")
+
+
+def _minutes(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+@click.command()
+@click.argument("folder", metavar="OUTPUTS/RUN", type=click.Path(path_type=Path))
+@click.option("--zip", "as_zip", is_flag=True, help="Also pack pages, figures and tables into one file.")
+@click.option("--no-text", is_flag=True, help="Pack without the sentences of the corpus (implies --zip).")
+def report(folder: Path, as_zip: bool, no_text: bool) -> None:
+    """Make the report of an output folder anew, and pack it for an e-mail."""
+    from nbkit.batch import report as reports
+
+    if no_text:
+        click.echo(reports.archive_without_text(folder))
+    elif as_zip:
+        click.echo(reports.archive(folder))
+    else:
+        click.echo(reports.build(folder))

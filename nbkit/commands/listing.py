@@ -1,0 +1,70 @@
+"""`nbkit list`: what there is by name, without importing what it takes to use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from nbkit.commands.tables import as_columns, as_json
+
+
+def _models() -> list[dict[str, Any]]:
+    from nbkit.models import MODELS
+
+    rows = []
+    for name in MODELS:
+        entry = MODELS.get(name)
+        rows.append({"name": name, "from": entry.hub or "trained here", "summary": MODELS.summary(name)})
+    return rows
+
+
+def _corpora() -> list[dict[str, Any]]:
+    from nbkit.corpora import describe_corpora
+
+    return [
+        {"name": c.name, "languages": list(c.languages), "splits": list(c.splits), "summary": c.summary}
+        for c in describe_corpora()
+    ]
+
+
+def _perturbations() -> list[dict[str, Any]]:
+    from nbkit.perturb import PERTURBATIONS
+
+    found = map(PERTURBATIONS.get, PERTURBATIONS)
+    return [
+        {"name": p.name, "category": p.category, "needs": p.needs, "summary": p.summary, "aliases": list(p.aliases)}
+        for p in found
+    ]
+
+
+def _metrics() -> list[dict[str, Any]]:
+    from nbkit.metrics import METRICS
+
+    return [{"name": name, "summary": METRICS.summary(name)} for name in METRICS]
+
+
+def _studies() -> list[dict[str, Any]]:
+    from nbkit.studies import STUDIES
+
+    return [{"name": name, "summary": STUDIES.summary(name)} for name in STUDIES]
+
+
+#: What can be listed: the rows, and which of their entries are shown in columns.
+_KINDS: dict[str, tuple[Callable[[], list[dict[str, Any]]], list[str]]] = {
+    "models": (_models, ["name", "from", "summary"]),
+    "corpora": (_corpora, ["name", "languages", "splits", "summary"]),
+    "perturbations": (_perturbations, ["name", "category", "needs", "summary"]),
+    "metrics": (_metrics, ["name", "summary"]),
+    "studies": (_studies, ["name", "summary"]),
+}
+
+
+@click.command(name="list")
+@click.argument("kind", type=click.Choice(list(_KINDS)))
+@click.option("--json", "wants_json", is_flag=True, help="Print a JSON list instead of columns.")
+def listing(kind: str, wants_json: bool) -> None:
+    """List models, corpora, perturbations, metrics or studies by name."""
+    rows, keys = _KINDS[kind]
+    click.echo(as_json(rows()) if wants_json else as_columns(rows(), keys))

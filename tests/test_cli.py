@@ -1,0 +1,242 @@
+"""The command line: what it prints, what it refuses, and how little it imports."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from nbkit.cli import main
+
+HEAVY = {"torch", "transformers", "spacy", "pandas", "datasets", "matplotlib", "papermill", "nbconvert"}
+TOM = "Tom said he could n't find a decent place to live ."
+
+
+def nbkit(*arguments: str, **options) -> Result:
+    return CliRunner().invoke(main, list(arguments), **options)
+
+
+@pytest.fixture
+def no_parser(monkeypatch):
+    """No pipeline anywhere, as on a fresh machine."""
+    monkeypatch.delenv("NBKIT_DATA", raising=False)
+    monkeypatch.setattr("nbkit.syntax.pipelines.util.find_spec", lambda name: None)
+
+
+@pytest.fixture
+def data() -> Path:
+    folder = os.environ.get("NBKIT_DATA")
+    if not folder or not (Path(folder) / "models" / "en_ud_sm").is_dir():
+        pytest.skip("NBKIT_DATA is not set or holds no models/en_ud_sm")
+    return Path(folder)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("models", "opus-mt"),
+        ("corpora", "sandbox"),
+        ("perturbations", "tree_mirror_pre"),
+        ("metrics", "bleu"),
+        ("studies", "word_order"),
+    ],
+)
+def test_list_shows_names_in_columns_and_as_json(kind: str, name: str):
+    shown = nbkit("list", kind)
+    assert shown.exit_code == 0
+    assert shown.output.startswith("name ")
+    assert name in [line.split()[0] for line in shown.output.splitlines()]
+    rows = json.loads(nbkit("list", kind, "--json").output)
+    assert name in [row["name"] for row in rows]
+    assert all(row["summary"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--version"], *([["list", k] for k in ("models", "corpora", "perturbations", "metrics", "studies")])],
+)
+def test_light_commands_import_no_heavy_library(arguments: list[str]):
+    code = (
+        "import sys\nfrom nbkit.cli import main\n"
+        f"try: main({arguments!r})\nexcept SystemExit: pass\n"
+        f"print('heavy:', sorted({HEAVY!r} & set(sys.modules)))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.endswith("heavy: []\n"), ran.stdout[-300:]
+
+
+def test_importing_the_package_is_cheap():
+    code = f"import sys, nbkit\nprint(sorted(({HEAVY!r} | {{'numpy', 'pydantic', 'yaml'}}) & set(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
+
+
+def test_list_models_is_quick():
+    took = []
+    for _ in range(3):  # the best of three: the machine may be busy
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "nbkit", "list", "models"], capture_output=True, check=True)
+        took.append(time.perf_counter() - began)
+    assert min(took) < 0.7
+
+
+def test_unknown_names_are_answered_with_what_was_meant():
+    assert "did you mean 'list'" in nbkit("lst").output
+    assert nbkit("lst").exit_code == 2
+    wrong = nbkit("perturb", TOM, "--only", "tree_miror_pre")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert wrong.stderr.startswith("nbkit: unknown perturbation 'tree_miror_pre'; did you mean 'tree_mirror_pre'?")
+    assert "unknown language 'xx'" in nbkit("perturb", TOM, "--lang", "xx").stderr
+
+
+def test_debug_shows_the_error_itself():
+    assert "Traceback" not in nbkit("perturb", TOM, "--only", "no_such").output
+    raised = nbkit("--debug", "perturb", TOM, "--only", "no_such").exception
+    assert type(raised).__name__ == "UnknownNameError"
+
+
+def test_perturb_shows_every_order_of_the_paper(data: Path):
+    shown = nbkit("perturb", TOM, "--tokenized", "--parser", str(data / "models" / "en_ud_sm"))
+    rows = dict(line.split("  ", 1) for line in shown.output.splitlines())
+    assert shown.exit_code == 0
+    assert len(rows) == 17 and rows["as given"].strip() == TOM
+    assert rows["reversed"].strip() == "live to place decent a find n't could he said Tom ."
+    assert all(sorted(row.split()) == sorted(TOM.split()) for row in rows.values() if "apply" not in row)
+
+
+def test_perturb_takes_the_pipeline_of_the_data_folder(data: Path, monkeypatch):
+    monkeypatch.setattr("nbkit.syntax.pipelines.util.find_spec", lambda name: None)
+    shown = nbkit("perturb", "Der Hund sah gestern die kleine Katze.", "--lang", "de", "--only", "reversed")
+    assert "Katze kleine die gestern sah Hund Der ." in shown.stdout
+    assert shown.stderr == ""
+
+
+def test_perturb_without_a_parser_shows_what_needs_none(no_parser):
+    shown = nbkit("perturb", TOM, "--tokenized")
+    assert shown.exit_code == 0
+    assert [line.split()[0] for line in shown.stdout.splitlines()] == [
+        "as", "word_shuffle", "shuffle_first_half", "shuffle_last_half", "reversed",
+    ]  # fmt: skip
+    assert "'en_core_web_sm' is not installed" in shown.stderr and "spacy download" in shown.stderr
+
+
+def test_perturb_refuses_a_tree_perturbation_without_a_parser(no_parser):
+    refused = nbkit("perturb", TOM, "--only", "tree_mirror_pre")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "'en_core_web_sm' is not installed" in refused.stderr
+
+
+def test_perturb_is_seeded(no_parser):
+    shuffled = [nbkit("perturb", TOM, "--only", "word_shuffle", "--seed", seed).stdout for seed in ("0", "0", "1")]
+    assert shuffled[0] == shuffled[1] != shuffled[2]
+
+
+def test_perturb_refuses_an_empty_text():
+    assert "the text is empty" in nbkit("perturb", "  ").stderr
+
+
+def test_perturb_keeps_given_tokens_or_says_why_not(data: Path):
+    parser = str(data / "models" / "en_ud_sm")
+    refused = nbkit("perturb", "It does(n't) work well", "--tokenized", "--parser", parser)
+    assert refused.exit_code == 2 and "leave --tokenized out" in refused.stderr
+
+
+def test_translate_keeps_lines_and_remembers(data: Path, tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    source = tmp_path / "captions.en"
+    source.write_text("A man rides a bike.\n\n  A dog runs.  \nA man rides a bike.")
+    model = str(data / "models" / "m30k-en-de")
+    arguments = ["translate", str(source), "--model", model, "--to", "de", "--beams", "1", "--device", "cpu"]
+    first = nbkit(*arguments)
+    assert first.exit_code == 0, first.output
+    lines = first.stdout.split("\n")
+    assert len(lines) == 5 and lines[1] == lines[4] == "" and lines[0] == lines[3] != ""
+    assert "Mann" in lines[0]
+
+    def load(*_, **__):
+        raise AssertionError("a remembered translation needs no model")
+
+    monkeypatch.setattr("nbkit.models.translator.load_translator", load)
+    target = tmp_path / "captions.de"
+    again = nbkit(*arguments, "--output", str(target))
+    assert (again.exit_code, again.stdout) == (0, "")
+    assert target.read_text() == first.stdout
+    assert nbkit(*arguments[:1], "-", *arguments[2:], input="A dog runs.\n").stdout == lines[2] + "\n"
+
+
+def test_translate_names_what_it_cannot_use(tmp_path: Path):
+    missing = nbkit("translate", str(tmp_path / "none.en"), "--model", "opus-mt", "--to", "de")
+    assert missing.exit_code == 2 and "none.en: No such file" in missing.stderr
+    (tmp_path / "latin1.en").write_bytes(b"good\nna\xefve\n")
+    latin = nbkit("translate", str(tmp_path / "latin1.en"), "--model", "opus-mt", "--to", "de")
+    assert latin.exit_code == 2 and "latin1.en:2: not UTF-8" in latin.stderr
+    (tmp_path / "a.en").write_text("Hello.\n")
+    unknown = nbkit("translate", str(tmp_path / "a.en"), "--model", "opus-nt", "--to", "de")
+    assert unknown.exit_code == 2 and "did you mean 'opus-mt'" in unknown.stderr
+
+
+def test_train_translator_takes_its_options_from_the_recipe():
+    from nbkit.models.recipe import TranslatorRecipe
+
+    shown = nbkit("train", "translator", "--help").output
+    for name in TranslatorRecipe.model_fields:
+        assert f"--{name.replace('_', '-')}" in shown
+    wrong = nbkit("train", "translator", "out", "--targets", "de,fr", "--steps", "1")
+    assert wrong.exit_code == 2 and "marian takes one target" in wrong.stderr
+    assert not Path("out").exists()
+
+
+def test_init_lays_notebooks_and_run_files_out_and_overwrites_nothing(tmp_path: Path):
+    laid = nbkit("init", str(tmp_path / "mine"))
+    assert laid.exit_code == 0, laid.output
+    assert (tmp_path / "mine" / "params" / "demo.yaml").is_file()
+    assert (tmp_path / "mine" / "notebooks").is_dir()
+    (tmp_path / "mine" / "params" / "demo.yaml").write_text("changed")
+    again = nbkit("init", str(tmp_path / "mine"))
+    assert again.exit_code == 2 and "would be overwritten" in again.stderr
+    assert (tmp_path / "mine" / "params" / "demo.yaml").read_text() == "changed"
+
+
+def test_report_refuses_a_foreign_folder(tmp_path: Path):
+    refused = nbkit("report", str(tmp_path))
+    assert refused.exit_code == 2 and "no run.json" in refused.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_validate_says_everything_that_is_wrong(tmp_path: Path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("name: mine\nruns:\n  - study: word_order\n    params:\n      sed: 1\n      languages: [xx]\n")
+    wrong = nbkit("validate", str(path), "--offline")
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+    assert "mine.yaml:5: " in wrong.stderr and "did you mean 'seed'" in wrong.stderr
+    assert "mine.yaml:6: " in wrong.stderr and "'xx'" in wrong.stderr
+    assert wrong.stderr.endswith("2 problems\n")
+    missing = nbkit("validate", str(tmp_path / "mien.yaml"))
+    assert missing.exit_code == 2 and "mine.yaml" in missing.stderr
+
+
+def test_the_demo_is_ready_to_run_in_any_folder(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ready = nbkit("validate", "params/demo.yaml")
+    assert (ready.exit_code, ready.stdout) == (0, "params/demo.yaml: ready to run\n"), ready.output
+
+
+def test_doctor_names_versions_device_caches_and_what_is_missing(no_parser):
+    shown = nbkit("doctor", "--offline").stdout
+    for wanted in (
+        "torch",
+        "device",
+        "$NBKIT_CACHE",
+        "$HF_HOME",
+        "'en_core_web_sm' is not installed",
+        "spacy download",
+    ):
+        assert wanted in shown
+    demo = next(line for line in shown.splitlines() if line.split()[:1] == ["demo"])
+    assert "ready to run" in demo
