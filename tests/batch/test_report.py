@@ -13,6 +13,8 @@ import pytest
 from nbkit.batch import report
 from nbkit.errors import DataError, NbkitError
 
+pytestmark = pytest.mark.xdist_group("report")  # the run is executed once
+
 SCRIPT = "<script>window.ran"  # begins every hostile sentence of the fixture
 
 

@@ -1,0 +1,186 @@
+"""The report in headless Chromium, from disk and without a network."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nbkit.batch import report
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("report"),
+    pytest.mark.skipif(
+        not (shutil.which("chromium") and shutil.which("chromedriver")),
+        reason="needs Debian's chromium and chromium-driver",
+    ),
+]
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1200,900",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+)
+GRID = "table.runs tbody tr"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory) -> Iterator:
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    for flag in FLAGS:
+        options.add_argument(flag)
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"), log_output=os.devnull)
+    driver = webdriver.Chrome(options=options, service=service)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def pages(finished_run: Path, browser) -> dict[str, str]:
+    """The addresses of all pages by name, the index first."""
+    index = report.build(finished_run)
+    browser.get("about:blank")
+    for kind in ("performance", "browser"):
+        browser.get_log(kind)
+    return {"index": index.as_uri()} | {p.stem: p.as_uri() for p in sorted((finished_run / "html").glob("*.html"))}
+
+
+def shown(browser, selector: str) -> list[str]:
+    """The texts of the elements that can be seen."""
+    elements = browser.find_elements("css selector", selector)
+    return [element.text for element in elements if element.is_displayed()]
+
+
+def click(browser, selector: str) -> None:
+    browser.find_element("css selector", selector).click()
+
+
+def test_no_page_asks_for_anything_or_violates_its_policy(pages: dict[str, str], browser):
+    for address in pages.values():
+        browser.get(address)
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = {m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"}
+    assert {url for url in asked if not url.startswith("data:")} == set(pages.values())
+    assert browser.get_log("browser") == []  # no broken picture, no script that was stopped, no error in ours
+
+
+def test_nothing_that_stands_in_corpus_text_is_run(pages: dict[str, str], browser):
+    for name, address in pages.items():
+        browser.get(address)
+        assert browser.execute_script("return window.ran") is None, name
+        assert len(browser.find_elements("tag name", "script")) == 1, name
+    browser.get(pages["word_order-summary"])
+    text = browser.find_element("tag name", "main").text
+    # in prose, printed, in a table written by hand, three times in a styled one
+    assert text.count("Der <script>window.ran = 1</script>") == 6
+    browser.get(pages["word_order-lengths-ja-opus-mt"])
+    traceback = browser.find_element("css selector", ".traceback").text
+    assert "ValueError: no tree for Der <script>window.ran = 1</script> Hund & das <b>Vogelhaus</b>" in traceback
+    browser.get(pages["index"])
+    assert "m2m<script>window.ran = 3</script>" in browser.find_element("css selector", "table.runs").text
+
+
+def test_pictures_are_there_and_named(pages: dict[str, str], browser):
+    browser.get(pages["word_order-summary"])
+    pictures = browser.find_elements("css selector", "figure img")
+    assert len(pictures) == 2
+    for picture in pictures:
+        assert int(picture.get_property("naturalWidth")) > 100
+        assert picture.get_attribute("alt") == "Figure: Robust or faithful?"
+
+
+def test_filters_narrow_the_table_and_are_kept_in_the_address(pages: dict[str, str], browser):
+    browser.get(pages["index"])
+    assert len(shown(browser, GRID)) == 5
+    click(browser, "[data-facet=language][data-value=ja]")
+    assert len(shown(browser, GRID)) == 3
+    click(browser, "[data-facet=model][data-value=opus-mt]")
+    click(browser, "[data-facet=status][data-value=done]")
+    assert len(shown(browser, GRID)) == 1
+    assert shown(browser, ".filters output") == ["1 of 5 shown"]
+    address = browser.current_url
+    assert address.endswith("#language=ja&model=opus-mt&status=done")
+    click(browser, "[data-facet=language][data-value=de]")  # values of one facet widen the choice
+    assert len(shown(browser, GRID)) == 2
+    click(browser, ".clear")
+    assert len(shown(browser, GRID)) == 5
+    browser.get("about:blank")
+    browser.get(address)
+    assert len(shown(browser, GRID)) == 1
+    pressed = browser.find_elements("css selector", "[aria-pressed=true]")
+    assert [button.text for button in pressed] == ["Japanese (ja)", "opus-mt", "done"]
+
+
+def test_a_click_on_a_header_sorts_by_value(pages: dict[str, str], browser):
+    browser.get(pages["word_order-summary"])
+    headers = browser.find_elements("css selector", "th[aria-sort]")
+    header = next(header for header in headers if header.text.startswith("N"))
+    column = "return [...arguments[0].closest('table').tBodies[0].rows].map(row => row.cells[1].textContent.trim())"
+    header.find_element("tag name", "button").click()
+    assert browser.execute_script(column, header) == ["87", "412", "998", "1000"]
+    assert header.get_attribute("aria-sort") == "ascending"
+    header.click()
+    assert browser.execute_script(column, header) == ["1000", "998", "412", "87"]
+    assert header.get_attribute("aria-sort") == "descending"
+
+
+def test_code_is_folded_until_asked_for(pages: dict[str, str], browser):
+    browser.get(pages["word_order-summary"])
+    assert shown(browser, ".source pre") == []
+    click(browser, "details.source summary")
+    assert len(shown(browser, ".source pre")) == 1
+    click(browser, ".folds button")
+    assert len(shown(browser, ".source pre")) == len(browser.find_elements("css selector", ".source pre"))
+    click(browser, ".folds button")
+    assert shown(browser, ".source pre") == []
+
+
+def test_pages_lead_to_each_other(pages: dict[str, str], browser):
+    browser.get(pages["index"])
+    click(browser, ".failure a")
+    assert browser.current_url == pages["word_order-lengths-ja-opus-mt"] + "#failure"
+    click(browser, "a.home")
+    click(browser, ".cards a")
+    seen = [browser.current_url]
+    while following := browser.find_elements("css selector", "a[rel=next]"):
+        following[0].click()
+        seen.append(browser.current_url)
+    assert sorted(seen) == sorted(address for name, address in pages.items() if name != "index")
+
+
+def test_the_page_reads_without_its_script(pages: dict[str, str], browser):
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.get(pages["index"])
+        assert len(shown(browser, GRID)) == 5
+        assert shown(browser, ".filters") == [] and shown(browser, ".folds") == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_nothing_is_wider_than_a_telephone(pages: dict[str, str], browser):
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    )
+    try:
+        for name, address in pages.items():
+            browser.get(address)
+            assert browser.execute_script("return document.documentElement.scrollWidth") <= 390, name
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
