@@ -1,0 +1,197 @@
+"""Files of pairs: what is written is read back, and what is malformed is named with file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbkit.corpora import Skipped
+from nbkit.corpora.readers import RawPair, read_coded_tsv, read_moses, read_parquet, read_treebanks, read_tsv
+from nbkit.errors import DataError, NbkitError
+from nbkit.syntax.skipped import keep_good
+
+# Anything a line of text may hold, other Unicode line ends (U+2028, U+0085, form feed) among it.
+side = st.text(
+    st.characters(exclude_characters="\t\n\r\ufeff", exclude_categories=("Cs",)), min_size=1, max_size=20
+).filter(lambda text: text.strip())
+
+
+@given(st.lists(st.tuples(side, side), max_size=8), st.sampled_from(["\n", "\r\n"]))
+def test_tsv_round_trip(tmp_path_factory, pairs, newline):
+    path = tmp_path_factory.mktemp("tsv") / "pairs.tsv"
+    path.write_bytes("".join(f"{source}\t{target}{newline}" for source, target in pairs).encode())
+    expected = [RawPair(str(number), *pair) for number, pair in enumerate(pairs, start=1)]
+    assert list(read_tsv(path)) == expected
+    assert [(pair.target, pair.source) for pair in read_tsv(path, 1, 0)] == pairs
+
+
+@given(st.lists(st.tuples(side, side), max_size=8), st.booleans())
+def test_moses_round_trip(tmp_path_factory, pairs, last_newline):
+    folder = tmp_path_factory.mktemp("moses")
+    for column, lang in enumerate(("en", "de")):
+        text = "\n".join(pair[column] for pair in pairs) + "\n" * (last_newline and bool(pairs))
+        (folder / f"test.{lang}").write_bytes(text.encode())
+    read = list(read_moses(folder / "test.en", folder / "test.de"))
+    assert read == [RawPair(str(number), *pair) for number, pair in enumerate(pairs, start=1)]
+
+
+MALFORMED_TSV = {
+    "one column": ("only one", "2 tab-separated columns expected, 1 found"),
+    "three columns": ("a\tb\tc", "2 tab-separated columns expected, 3 found"),
+    "empty line": ("", "2 tab-separated columns expected, 1 found"),
+    "empty source": (" \tb", "the source side is empty"),
+    "empty target": ("a\t\u00a0", "the target side is empty"),
+    "bad UTF-8": (b"Gr\xf6\xdfe\tsize", "bad UTF-8 at byte 3 of the line"),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED_TSV)
+def test_a_malformed_line_of_a_tsv_file(tmp_path, case):
+    line, reason = MALFORMED_TSV[case]
+    path = tmp_path / "pairs.tsv"
+    data = line if isinstance(line, bytes) else line.encode()
+    path.write_bytes(b"Hi.\tHallo!\n" + data + b"\nGo.\tGeh.\n")
+    with pytest.raises(DataError) as caught:
+        list(keep_good(read_tsv(path), "raise", None))
+    assert (caught.value.path, caught.value.line, caught.value.reason) == (str(path), 2, reason)
+    skipped = Skipped()
+    good = list(keep_good(read_tsv(path), "skip", skipped))
+    assert [pair.id for pair in good] == ["1", "3"]
+    assert skipped.rows() == [(str(path), 2, reason)]
+
+
+def moses(folder: Path, source: bytes, target: bytes) -> tuple[Path, Path]:
+    paths = folder / "test.en", folder / "test.de"
+    for path, data in zip(paths, (source, target), strict=True):
+        path.write_bytes(data)
+    return paths
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "file", "reason"),
+    [
+        (b"a\n \nc\n", b"a\nb\nc\n", "test.en", "the source side is empty"),
+        (b"a\nb\nc\n", b"a\n\nc\n", "test.de", "the target side is empty"),
+        (b"a\n\xff\nc\n", b"a\nb\nc\n", "test.en", "bad UTF-8 at byte 1 of the line"),
+        (b"a\nb\nc\n", b"a\nx\xff\nc\n", "test.de", "bad UTF-8 at byte 2 of the line"),
+    ],
+)
+def test_a_malformed_line_of_moses_files_does_not_shift_the_others(tmp_path, source, target, file, reason):
+    items = list(read_moses(*moses(tmp_path, source, target)))
+    assert [item.id for item in items if isinstance(item, RawPair)] == ["1", "3"]
+    (error,) = (item for item in items if isinstance(item, DataError))
+    assert (error.path, error.line, error.reason) == (str(tmp_path / file), 2, reason)
+
+
+@pytest.mark.parametrize(("source", "target", "longer"), [(b"a\nb\n", b"a\n", "en"), (b"a\n", b"a\nb\nc\n", "de")])
+def test_moses_files_of_unequal_length_are_an_error_even_when_skipping(tmp_path, source, target, longer):
+    with pytest.raises(DataError, match="has only 1 lines: the two are not line-aligned") as caught:
+        list(keep_good(read_moses(*moses(tmp_path, source, target)), "skip", Skipped()))
+    assert (caught.value.path, caught.value.line) == (str(tmp_path / f"test.{longer}"), 2)
+
+
+def test_coded_tsv_takes_either_direction_and_leaves_other_varieties_out(tmp_path):
+    path = tmp_path / "tatoeba-test.eng-zho.tsv"
+    rows = [
+        "eng\tcmn_Hans\tHi.\t嗨。",
+        "eng\tcmn_Hant\tTry it.\t試試吧。",
+        "cmn_Hans\teng\t等等！\tWait!",
+        "eng\tcmn_Hans\tonly three",
+        "eng\tcmn_Hans\tGo.\t",
+    ]
+    path.write_text("\n".join(rows), "utf-8")
+    first, second, columns, empty = read_coded_tsv(path, ("eng",), ("cmn_Hans",))
+    assert (first, second) == (RawPair("1", "Hi.", "嗨。"), RawPair("3", "Wait!", "等等！"))
+    assert isinstance(columns, DataError) and columns.reason == "4 tab-separated columns expected, 3 found"
+    assert isinstance(empty, DataError) and (empty.line, empty.reason) == (5, "the target side is empty")
+    back = read_coded_tsv(path, ("cmn_Hans",), ("eng",))
+    assert next(back) == RawPair("1", "嗨。", "Hi.")
+
+
+def test_parquet_with_a_translation_column(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "test-00000-of-00001.parquet"
+    rows = [
+        {"de": "Geh.", "en": "Go."},
+        {"de": "", "en": "Hm."},
+        {"de": None, "en": "Hm."},
+        {"de": "Ja.", "en": "Yes."},
+    ]
+    pq.write_table(pa.table({"translation": rows}), path)
+    items = list(read_parquet(path, "en", "de"))
+    assert [item for item in items if isinstance(item, RawPair)] == [
+        RawPair("1", "Go.", "Geh."),
+        RawPair("4", "Yes.", "Ja."),
+    ]
+    assert [str(item) for item in items if isinstance(item, DataError)] == [
+        f"{path}:2: the target side is empty",
+        f"{path}:3: the target side is empty",
+    ]
+    (first, *_) = read_parquet(path, "en", "fr")
+    assert isinstance(first, DataError) and "no translation of en to fr in columns translation" in first.reason
+
+
+def test_a_file_that_is_no_parquet(tmp_path):
+    path = tmp_path / "no.parquet"
+    path.write_text("text")
+    with pytest.raises(NbkitError, match=r"no\.parquet cannot be read as Parquet"):
+        list(read_parquet(path, "en", "de"))
+
+
+def treebank(path: Path, *sentences: tuple[str | None, str]) -> Path:
+    blocks = []
+    for identifier, word in sentences:
+        comment = f"# sent_id = {identifier}\n" if identifier else ""
+        blocks.append(f"{comment}1\t{word}\t_\t{'INTJ' if word.isalpha() else '?'}\t_\t_\t0\troot\t_\t_\n\n")
+    path.write_text("".join(blocks), "utf-8")
+    return path
+
+
+def read_two(folder, left, right):
+    paths = treebank(folder / "en.conllu", *left), treebank(folder / "de.conllu", *right)
+    return list(read_treebanks(*paths, "en", "de"))
+
+
+def test_two_treebanks_with_the_same_sentences(tmp_path):
+    first, second = read_two(tmp_path, [("a", "Hi"), ("b", "Go")], [("a", "Hallo"), ("b", "Geh")])
+    assert (first.id, first.source.text, first.target.text) == ("a", "Hi", "Hallo")
+    assert (first.source.lang, first.target.lang) == ("en", "de")
+    assert second.id == "b"
+
+
+def test_treebanks_with_ids_of_their_own_go_by_position(tmp_path):
+    pairs = read_two(tmp_path, [("en-1", "Hi"), ("en-2", "Go")], [("de-1", "Hallo"), (None, "Geh")])
+    assert [pair.id for pair in pairs] == ["en-1", "en-2"]
+
+
+def test_a_malformed_sentence_leaves_out_its_pair_and_shifts_nothing(tmp_path):
+    pairs = read_two(tmp_path, [("a", "Hi"), ("b", "?"), ("c", "No")], [("a", "Hallo"), ("b", "Geh"), ("c", "Nein")])
+    assert isinstance(pairs[1], DataError) and (pairs[1].path, pairs[1].line) == (str(tmp_path / "en.conllu"), 5)
+    assert (pairs[2].source.text, pairs[2].target.text) == ("No", "Nein")
+
+
+def test_treebanks_that_have_shifted_are_an_error(tmp_path):
+    with pytest.raises(DataError, match=r"de.conllu:4: sentence 'c' stands where en.conllu has 'b'"):
+        read_two(tmp_path, [("a", "Hi"), ("b", "Go")], [("a", "Hallo"), ("c", "Nein")])
+
+
+def test_treebanks_of_unequal_length_are_an_error(tmp_path):
+    with pytest.raises(DataError, match=r"en.conllu:4: de.conllu has only 1 sentences: the two are not aligned"):
+        read_two(tmp_path, [("a", "Hi"), ("b", "Go")], [("a", "Hallo")])
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    with pytest.raises(NbkitError, match=r"corpus file .*none.tsv cannot be read: No such file"):
+        list(read_tsv(tmp_path / "none.tsv"))
+
+
+def test_skipped_lists_what_it_left_out():
+    skipped = Skipped([DataError("empty", "f.tsv", number) for number in range(1, 13)])
+    assert skipped.summary(2) == "12 entries skipped:\n  f.tsv:1: empty\n  f.tsv:2: empty\n  … and 10 more"
+    assert Skipped().summary() == "nothing skipped"
+    assert [error.line for error in skipped][-1] == 12
