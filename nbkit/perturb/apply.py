@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.perturb.catalogue import ANNOTATION, NAMES, PERTURBATIONS, Perturbation
+from nbkit.perturb.catalogue import ANNOTATION, NAMES, PERTURBATIONS, PUBLISHED, Perturbation
 from nbkit.perturb.draws import Draws
 from nbkit.perturb.view import Unit, View
 from nbkit.text import Order, Sentence, Text
@@ -43,7 +43,7 @@ def perturb(sentence: Sentence, name: str, *, seed: int = 0, draw: int = 0, unit
     >>> tom.reorder(perturb(tom, "noun_verb_swap", unit="token"))
     "said Tom could he n't find a decent live to place ."
     >>> [tom.reorder(perturb(tom, "shuffle_last_half", draw=draw)) for draw in (0, 1)]
-    ["Tom said he could n't find decent a to live place .", "Tom said he could n't find live a place to decent ."]
+    ["Tom said he could n't find to decent place live a .", "Tom said he could n't find decent place a live to ."]
     >>> print(perturb(tom, "adverb_verb_swap"))
     None
     """
@@ -96,34 +96,47 @@ def perturb_all(
     long_enough = len(text) >= min_tokens
     results: dict[str, tuple[Order | None, ...] | None] = {}
     for perturbation in perturbations:
-        orders = tuple([_perturbed(view, perturbation, seed, draw) for view in views])
-        applies = long_enough and any(order is not None for order in orders)
-        results[perturbation.name] = orders if applies else None
+        orders, applies = [], False
+        for view in views:
+            order = _perturbed(view, perturbation, seed, draw)
+            orders.append(order)
+            applies = applies or order is not None
+        results[perturbation.name] = tuple(orders) if applies and long_enough else None
     return results
 
 
 def _perturbed(view: View, perturbation: Perturbation, seed: int, draw: int) -> Order | None:
-    sentence, name = view.sentence, perturbation.name
-    _check_annotation(sentence, perturbation, view.unit)
-    moved = perturbation.function(view, Draws(seed, name, draw, sentence.digest))
+    sentence = view.sentence
+    if view.missing:
+        _check_annotation(view, perturbation)
+    moved = perturbation.function(view, Draws(seed, perturbation.name, draw, sentence.digest))
     if moved is None:
         return None
-    if sorted(moved) != list(range(len(view))):
-        raise NbkitError(
-            f"perturbation '{name}' returned {moved} for {sentence.joined!r}, which is no permutation of "
-            f"its {len(view)} tokens before the final punctuation"
-        )
+    if perturbation.function not in _PROVEN:
+        _check_permutation(view, perturbation, moved)
     if view.reads_same(moved):
         return None
-    return np.array([*moved, *range(len(view), len(sentence))], dtype=np.intp)
+    moved += range(view.length, len(sentence.tokens))
+    return np.array(moved, dtype=np.intp)
 
 
-def _check_annotation(sentence: Sentence, perturbation: Perturbation, unit: Unit) -> None:
-    needs = "pos" if perturbation.needs == "phrases" and unit == "token" else perturbation.needs
-    missing = [field for field in ANNOTATION[needs] if getattr(sentence, field) is None]
-    if missing:
+_PROVEN = frozenset(PUBLISHED.values())
+
+
+def _check_permutation(view: View, perturbation: Perturbation, moved: list[int]) -> None:
+    if sorted(moved) != list(range(view.length)):
         raise NbkitError(
-            f"perturbation '{perturbation.name}' needs {' and '.join(missing)}, which {sentence.joined!r} "
+            f"perturbation '{perturbation.name}' returned {moved} for {view.sentence.joined!r}, which is no "
+            f"permutation of its {view.length} tokens before the final punctuation"
+        )
+
+
+def _check_annotation(view: View, perturbation: Perturbation) -> None:
+    needs = "pos" if perturbation.needs == "phrases" and view.unit == "token" else perturbation.needs
+    lacks = [field for field in ANNOTATION[needs] if field in view.missing]
+    if lacks:
+        raise NbkitError(
+            f"perturbation '{perturbation.name}' needs {' and '.join(lacks)}, which {view.sentence.joined!r} "
             "lacks: parse it first (nbkit.syntax), or read it from a treebank"
         )
 

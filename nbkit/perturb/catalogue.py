@@ -37,7 +37,7 @@ class Perturbation:
     """A way to reorder a sentence.
 
     function: takes the sentence's `View` and its addressed `Draws`, and returns an order of the view's
-    ``len(view)`` tokens, or None where the entry condition is not met. It need not look after final
+    ``view.length`` tokens, or None where the entry condition is not met. It need not look after final
     punctuation or after orders that change nothing: `perturb` does.
     category: where figures group it. needs: what the sentence must carry. aliases: other spellings.
     random: whether two draws may differ, so that a chance level is worth computing.
@@ -76,6 +76,9 @@ class Perturbations(Registry[Perturbation]):
 
     def get(self, name: str) -> Perturbation:
         """The perturbation that *name* stands for. Raises `UnknownNameError`."""
+        entry = self._entries.get(name)
+        if isinstance(entry, Perturbation):  # the way of nearly every call
+            return entry
         return super().get(self.canonical(name))
 
 
@@ -100,7 +103,8 @@ def _rows(file: str) -> Iterator[dict[str, str]]:
     return csv.DictReader(text.splitlines(), delimiter="\t")
 
 
-_FUNCTIONS: dict[str, Callable[[View, Draws], list[int] | None]] = {
+#: The functions of the paper's perturbations, which the tests prove to return permutations.
+PUBLISHED: dict[str, Callable[[View, Draws], list[int] | None]] = {
     "tree_mirror_pre": tree.tree_mirror_pre,
     "tree_mirror_post": tree.tree_mirror_post,
     "tree_mirror_in": tree.tree_mirror_in,
@@ -132,7 +136,7 @@ def _published() -> Perturbations:
             category=row["category"],  # type: ignore[arg-type]
             aliases=tuple(aliases[name]),
             needs=row["needs"],  # type: ignore[arg-type]
-            function=_FUNCTIONS[name],
+            function=PUBLISHED[name],
             random=row["random"] == "yes",
             label=row["label"],
             summary=row["summary"],

@@ -1,18 +1,18 @@
-"""Random numbers that are addressed: equal for one address on every machine, drawn without a bias.
+"""Random permutations that are addressed: equal for one address on every machine and in every version.
 
-A NumPy generator costs some ten microseconds to seed, more than a perturbation takes. A keyed hash in
-counter mode costs one, needs no state but a counter, and does not change with a library's version.
+A NumPy generator costs some ten microseconds to seed, more than a whole perturbation takes. A hash in
+counter mode costs less than one and keeps no state but the counter.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 from hashlib import blake2b
-from math import factorial
+from struct import Struct
 
 from nbkit.seeding import address
 
-_BLOCK = 64  # bytes that one hash yields
+_BLOCK = Struct("<8Q")  # the 64-bit numbers that one hash yields
 
 
 @lru_cache(maxsize=4096)
@@ -21,45 +21,35 @@ def _prefix(seed: int, name: str, draw: int) -> bytes:
 
 
 class Draws:
-    """Random numbers of one (run seed, perturbation name, draw index, sentence digest).
+    """The random permutations of one (run seed, perturbation name, draw index, sentence digest), one after another.
 
-    No hash is computed before the first number is asked for.
+    No hash is computed before the first permutation is asked for.
 
     >>> draws = Draws(0, "word_shuffle", 0, b"digest of a sentence")
-    >>> draws.permutation(5), draws.permutation(5), draws.below(100)
-    ([1, 2, 3, 4, 0], [1, 2, 4, 0, 3], 0)
+    >>> draws.permutation(5), draws.permutation(5)
+    ([1, 0, 2, 4, 3], [0, 3, 1, 2, 4])
     >>> Draws(0, "word_shuffle", 1, b"digest of a sentence").permutation(5)
-    [4, 3, 2, 0, 1]
+    [0, 4, 3, 2, 1]
     """
 
-    __slots__ = ("_counter", "_key")
+    __slots__ = ("_address", "_blocks", "_unused")
 
     def __init__(self, seed: int, name: str, draw: int, digest: bytes):
-        self._key = _prefix(seed, name, draw) + digest
-        self._counter = 0
-
-    def below(self, limit: int) -> int:
-        """A whole number from 0 to ``limit - 1``, all equally likely (by rejection)."""
-        size = limit.bit_length() // 8 + 5  # four bytes to spare: a rejection is rarer than one in 2**32
-        values = 1 << 8 * size
-        ceiling = values - values % limit
-        while True:
-            value = int.from_bytes(self._bytes(size), "little")
-            if value < ceiling:
-                return value % limit
+        self._address = seed, name, draw, digest
+        self._blocks = 0
+        self._unused: tuple[int, ...] = ()
 
     def permutation(self, n: int) -> list[int]:
-        """A permutation of ``0 … n - 1``, all n! equally likely: one number below n!, read digit by digit."""
-        items = list(range(n))
-        rank = self.below(factorial(n))
-        for last in range(n - 1, 0, -1):
-            rank, other = divmod(rank, last + 1)
-            items[last], items[other] = items[other], items[last]
-        return items
+        """A permutation of ``0 … n - 1``, all n! equally likely: the order of n random 64-bit numbers.
 
-    def _bytes(self, size: int) -> bytes:
-        blocks = []
-        for _ in range(0, size, _BLOCK):
-            blocks.append(blake2b(self._key + self._counter.to_bytes(8, "little")).digest())
-            self._counter += 1
-        return b"".join(blocks)[:size]
+        (Two of them being equal, where the smaller index would come first, has a chance of n² / 2⁶⁵.)
+        """
+        numbers = self._unused
+        if len(numbers) < n:
+            seed, name, draw, digest = self._address
+            key = _prefix(seed, name, draw) + digest
+            while len(numbers) < n:
+                numbers += _BLOCK.unpack(blake2b(key + self._blocks.to_bytes(8, "little")).digest())
+                self._blocks += 1
+        self._unused = numbers[n:]
+        return sorted(range(n), key=numbers.__getitem__)

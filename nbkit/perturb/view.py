@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Literal, TypeAlias
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from operator import ne
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
+from nbkit.errors import NbkitError
 from nbkit.syntax.noun_phrases import base_noun_phrases
 from nbkit.text import Sentence
 
@@ -13,9 +16,6 @@ Unit: TypeAlias = Literal["phrase", "token"]
 
 #: A half-open range of tokens.
 Span: TypeAlias = tuple[int, int]
-
-#: A token's left dependents and its right ones.
-Sides: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
 #: Coarse tags of the word classes of the paper's §4.2.
 VERB = ("VERB", "AUX")
@@ -26,6 +26,30 @@ ADVERB = ("ADV",)
 FUNCTIONAL = ("ADP", "DET", "CCONJ", "SCONJ")
 
 
+#: A token with its left dependents and its right ones, both from left to right.
+Branch: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
+
+Value = TypeVar("Value")
+
+
+class computed_once(Generic[Value]):
+    """`functools.cached_property` without its lock, which costs Python 3.11 more than most of what is computed here."""
+
+    def __init__(self, compute: Callable[[Any], Value]):
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> computed_once[Value]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+    def __get__(self, instance: object | None, owner: type) -> computed_once[Value] | Value:
+        if instance is None:
+            return self
+        value = instance.__dict__[self.compute.__name__] = self.compute(instance)
+        return value
+
+
 class View:
     """A sentence up to its final punctuation, which keeps its place: what may move, and as what.
 
@@ -33,7 +57,8 @@ class View:
     (closing quotes and brackets included; symbols, tagged SYM, are words).
 
     sentence: the whole sentence. unit: what the noun perturbations move.
-    tokens: the tokens that may move, ``len(view)`` of them; all indices below are into them.
+    tokens: the tokens that may move. length: how many they are.
+    missing: the annotation that the sentence lacks.
 
     >>> view = View(Sentence(("Go", "away", "!", "”"), "en", upos=("VERB", "ADV", "PUNCT", "PUNCT")))
     >>> view.tokens, view.verbs
@@ -43,10 +68,9 @@ class View:
     def __init__(self, sentence: Sentence, unit: Unit = "phrase"):
         self.sentence = sentence
         self.unit = unit
-        self.tokens = sentence.tokens[: _movable(sentence)]
-
-    def __len__(self) -> int:
-        return len(self.tokens)
+        self.length = _movable(sentence)
+        self.tokens = sentence.tokens[: self.length]
+        self.missing = [field for field in ("upos", "heads", "deprels") if getattr(sentence, field) is None]
 
     def tagged(self, tags: tuple[str, ...]) -> list[int]:
         """Indices of the tokens with one of *tags*, from left to right."""
@@ -55,45 +79,55 @@ class View:
             return places.get(tags[0], [])
         return sorted([index for tag in tags for index in places.get(tag, ())])
 
-    @cached_property
+    @computed_once
     def verbs(self) -> list[int]:
         """Indices of verbs and auxiliaries."""
         return self.tagged(VERB)
 
-    @cached_property
+    @computed_once
     def nominals(self) -> list[Span]:
         """Nouns, names and pronouns from left to right: as base noun phrases, or as tokens (see `unit`)."""
         if self.unit == "token":
             return spans(self.tagged(NOUN + PRONOUN))
-        return [(start, end) for start, end in base_noun_phrases(self.sentence) if end <= len(self)]
+        return [(start, end) for start, end in base_noun_phrases(self.sentence) if end <= self.length]
 
-    @cached_property
+    @computed_once
     def free_verbs(self) -> list[int]:
         """Verbs outside of every nominal: those inside (*the boiling water*) move with it."""
-        inside = {index for start, end in self.nominals for index in range(start, end)}
-        return [index for index in self.verbs if index not in inside]
+        starts = [start for start, _ in self.nominals]
+        ends = [-1, *[end for _, end in self.nominals]]
+        return [index for index in self.verbs if ends[bisect_right(starts, index)] <= index]
 
-    @cached_property
-    def sides(self) -> list[Sides]:
-        """The left and the right dependents of each token of the whole sentence, from left to right."""
-        return [
-            _divided(dependents, token) if dependents else _LEAF
-            for token, dependents in enumerate(self.sentence.children)
-        ]
+    @computed_once
+    def branches(self) -> list[Branch]:
+        """Each token of the whole sentence that has dependents, with the left and the right ones.
+
+        Leaves first: a token comes after all tokens below it. Raises `NbkitError` where the heads run in
+        a circle, so that a walk from the root would miss tokens.
+        """
+        children = self.sentence.children
+        top_down = [self.sentence.root]
+        for token in top_down:
+            top_down += children[token]
+        if len(top_down) != len(children):
+            raise NbkitError(f"the heads of {self.sentence.joined!r} run in a circle: {self.sentence.heads}")
+        branches = []
+        for token in reversed(top_down):
+            dependents = children[token]
+            if dependents:
+                left = bisect_left(dependents, token)
+                branches.append((token, dependents[:left], dependents[left:]))
+        return branches
 
     def reads_same(self, order: list[int]) -> bool:
         """Whether the tokens in *order* read as they do now: also *the* in the place of *the*."""
-        return tuple(map(self.tokens.__getitem__, order)) == self.tokens
+        return not any(map(ne, map(self.tokens.__getitem__, order), self.tokens))
 
-    def all_equal(self, indices: range | list[int]) -> bool:
-        """Whether the tokens at *indices* are one and the same word, so that no exchange of them shows."""
-        return len({self.tokens[index] for index in indices}) < 2
-
-    @cached_property
+    @computed_once
     def _places(self) -> dict[str, list[int]]:
         assert self.sentence.upos is not None
         places: dict[str, list[int]] = {}
-        for index, tag in enumerate(self.sentence.upos[: len(self)]):
+        for index, tag in enumerate(self.sentence.upos[: self.length]):
             places.setdefault(tag, []).append(index)
         return places
 
@@ -101,14 +135,6 @@ class View:
 def spans(indices: list[int]) -> list[Span]:
     """Single tokens as spans of length one."""
     return [(index, index + 1) for index in indices]
-
-
-_LEAF: Sides = ((), ())
-
-
-def _divided(dependents: tuple[int, ...], token: int) -> Sides:
-    left = sum([dependent < token for dependent in dependents])
-    return dependents[:left], dependents[left:]
 
 
 def _movable(sentence: Sentence) -> int:

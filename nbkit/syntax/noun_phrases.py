@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import yaml
 
 from nbkit.errors import NbkitError
-from nbkit.text import Sentence
+from nbkit.text import ROOT, Sentence
 
 Span: TypeAlias = tuple[int, int]
 
@@ -43,15 +43,22 @@ def base_noun_phrases(sentence: Sentence) -> list[tuple[int, int]]:
             "parse it first, or read it from a treebank"
         )
     assert sentence.upos is not None and sentence.deprels is not None
-    upos, roles = sentence.upos, [_roles(label) for label in sentence.deprels]
+    roles = [_roles(label) for label in sentence.deprels]
     blocks = _blocks_as_dependents(sentence, roles)
-    heads = _labels()["heads"]
-    spans = []
-    for token, tag in enumerate(upos):
-        if tag in heads and not roles[token].no_head:
-            start, end = _block(sentence.children[token], token, roles, blocks, heads_phrase=True)
-            spans.append(_punctuated(sentence, start, end))
-    return _outermost(spans)
+    heads, children = _labels()["heads"], sentence.children
+    spans: list[Span] = []
+    for token, tag in enumerate(sentence.upos):
+        if tag not in heads or roles[token].no_head:
+            continue
+        span = token, token + 1
+        if children[token]:
+            span = _punctuated(sentence, *_block(children[token], token, roles, blocks, heads_phrase=True))
+        # Two blocks of a tree are nested or apart: the outer one stays.
+        while spans and spans[-1][0] >= span[0]:
+            spans.pop()
+        if not spans or spans[-1][1] <= span[0]:
+            spans.append(span)
+    return spans
 
 
 class _Roles(NamedTuple):
@@ -62,19 +69,27 @@ class _Roles(NamedTuple):
     before_noun: bool
     bare_before_noun: bool
     no_head: bool
+    belongs_somewhere: bool
 
 
 def _blocks_as_dependents(sentence: Sentence, roles: list[_Roles]) -> list[Span]:
     """For each token the span that comes with it where it is part of a noun's block; leaves first."""
     blocks = [(token, token + 1) for token in range(len(sentence))]
     children = sentence.children
-    top_down = [sentence.root]
-    for token in top_down:
-        top_down.extend(children[token])
-    for token in reversed(top_down):
-        if children[token]:
-            blocks[token] = _block(children[token], token, roles, blocks, heads_phrase=False)
+    branches = [token for token, role in enumerate(roles) if role.belongs_somewhere and children[token]]
+    for token in sorted(branches, key=lambda token: _depth(sentence, token), reverse=True):
+        blocks[token] = _block(children[token], token, roles, blocks, heads_phrase=False)
     return blocks
+
+
+def _depth(sentence: Sentence, token: int) -> int:
+    heads = sentence.heads
+    assert heads is not None
+    depth = 0
+    while token != ROOT and depth <= len(heads):  # heads that run in a circle have no depth
+        token = heads[token]
+        depth += 1
+    return depth
 
 
 def _block(children: Sequence[int], governor: int, roles: list[_Roles], blocks: list[Span], heads_phrase: bool) -> Span:
@@ -99,11 +114,13 @@ def _punctuated(sentence: Sentence, start: int, end: int) -> Span:
     """The span without punctuation at its edges, but with the partner of a bracket or quotation mark inside it."""
     tokens, upos = sentence.tokens, sentence.upos
     assert upos is not None
+    if "PUNCT" not in upos[start:end]:
+        return start, end
     while upos[start] == "PUNCT":
         start += 1
     while upos[end - 1] == "PUNCT":
         end -= 1
-    if "PUNCT" in upos[start:end] and sum(token in _PAIRED for token in tokens[start:end]) % 2:
+    if sum(token in _PAIRED for token in tokens[start:end]) % 2:
         if end < len(tokens) and tokens[end] in _PAIRED:
             end += 1
         elif start and tokens[start - 1] in _PAIRED:
@@ -112,15 +129,6 @@ def _punctuated(sentence: Sentence, start: int, end: int) -> Span:
 
 
 _PAIRED = frozenset('()[]{}«»‹›“”„"「」『』（）《》【】')
-
-
-def _outermost(spans: list[Span]) -> list[Span]:
-    """The spans that lie in no other one. Two blocks of a tree are nested or apart, so this separates them."""
-    kept: list[Span] = []
-    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
-        if not kept or start >= kept[-1][1]:
-            kept.append((start, end))
-    return kept
 
 
 @lru_cache(maxsize=1)
@@ -133,10 +141,5 @@ def _labels() -> dict[str, frozenset[str]]:
 def _roles(label: str) -> _Roles:
     """The roles of *label*: its own, or those of the label it is a subtype of."""
     labels, names = _labels(), {label, label.partition(":")[0]}
-    return _Roles(
-        of_noun=not names.isdisjoint(labels["of_noun"]),
-        of_modifier=not names.isdisjoint(labels["of_modifier"]),
-        before_noun=not names.isdisjoint(labels["before_noun"]),
-        bare_before_noun=not names.isdisjoint(labels["bare_before_noun"]),
-        no_head=not names.isdisjoint(labels["no_head"]),
-    )
+    has = {group: not names.isdisjoint(labels[group]) for group in _Roles._fields if group in labels}
+    return _Roles(**has, belongs_somewhere=any(has[group] for group in has if group != "no_head"))

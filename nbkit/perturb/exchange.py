@@ -1,0 +1,128 @@
+"""Exchanging places: what the perturbations by part of speech and the shuffles are made of."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from operator import eq, ne
+from typing import TypeAlias
+
+from nbkit.perturb.draws import Draws
+from nbkit.perturb.view import Span, View
+
+#: Takes places from left to right and a span that holds none of them; returns the index of one of the places.
+Choice: TypeAlias = Callable[[Sequence[int], Span], int]
+
+
+def shuffled(view: View, draws: Draws, places: Sequence[int]) -> list[int] | None:
+    """The tokens at *places* in a random order, every permutation that reads differently being equally likely.
+
+    None where all of them are the same word. Otherwise at least every other permutation shows.
+    """
+    words = [view.tokens[place] for place in places]
+    if len(set(words)) < 2:
+        return None
+    if len(places) == 2:
+        return _placed(view.length, places, (1, 0))
+    while True:
+        permutation = draws.permutation(len(places))
+        if _shows(words, permutation):
+            return _placed(view.length, places, permutation)
+
+
+def deranged(view: View, draws: Draws, places: Sequence[int]) -> list[int] | None:
+    """As `shuffled`, but no token at *places* stays where it is.
+
+    None where all of them are the same word; otherwise the rotation by one is such an order.
+    """
+    words = [view.tokens[place] for place in places]
+    if len(set(words)) < 2:
+        return None
+    if len(places) == 2:
+        return _placed(view.length, places, (1, 0))
+    while True:  # about one permutation in e leaves nothing in its place
+        permutation = draws.permutation(len(places))
+        if not any(map(eq, permutation, range(len(places)))) and _shows(words, permutation):
+            return _placed(view.length, places, permutation)
+
+
+def shuffled_blocks(view: View, draws: Draws, blocks: Sequence[Span]) -> list[int] | None:
+    """As `shuffled`, for blocks of tokens that may differ in length; what stands between them stays between them."""
+    if len({view.tokens[start:end] for start, end in blocks}) < 2:
+        return None
+    for _ in range(_TRIES):
+        order = _filled(view.length, blocks, [blocks[index] for index in draws.permutation(len(blocks))])
+        if not view.reads_same(order):
+            return order
+    # Two blocks differ, so at least every other permutation shows, unless blocks of different length make
+    # the same text in any order ("ha" and "ha ha"): then no exchange of two of them shows either.
+    shown = [order for order in _exchanges_of_two(view, blocks) if not view.reads_same(order)]
+    return shown[draws.permutation(len(shown))[0]] if shown else None
+
+
+def paired(view: View, blocks: Sequence[Span], partners: Sequence[int], choose: Choice) -> list[int] | None:
+    """Each block, from left to right, trades places with the token that *choose* picks of the partners left over."""
+    left_over = list(partners)
+    trades: dict[Span, Span] = {}
+    for block in blocks[: len(partners)]:
+        partner = left_over.pop(choose(left_over, block))
+        trades[block] = (partner, partner + 1)
+        trades[partner, partner + 1] = block
+    if not trades:
+        return None
+    slots = sorted(trades)
+    return _filled(view.length, slots, [trades[slot] for slot in slots])
+
+
+def closest(places: Sequence[int], block: Span) -> int:
+    """The index of the place closest to an edge of the block (neighbours are 1 apart), the left one on a tie."""
+    start, end = block
+    right = bisect_left(places, start)
+    if right == len(places) or (right and start - places[right - 1] <= places[right] - end + 1):
+        return right - 1
+    return right
+
+
+def farthest(places: Sequence[int], block: Span) -> int:
+    """The index of the place farthest from an edge of the block, the left one on a tie."""
+    start, end = block
+    return 0 if _distance(places[0], start, end) >= _distance(places[-1], start, end) else len(places) - 1
+
+
+_TRIES = 64
+
+
+def _distance(place: int, start: int, end: int) -> int:
+    return start - place if place < start else place - end + 1
+
+
+def _shows(words: Sequence[str], permutation: Sequence[int]) -> bool:
+    return any(map(ne, map(words.__getitem__, permutation), words))
+
+
+def _exchanges_of_two(view: View, blocks: Sequence[Span]) -> Iterator[list[int]]:
+    for one, other in combinations(range(len(blocks)), 2):
+        contents = list(blocks)
+        contents[one], contents[other] = blocks[other], blocks[one]
+        yield _filled(view.length, blocks, contents)
+
+
+def _placed(length: int, places: Sequence[int], permutation: Sequence[int]) -> list[int]:
+    """The order of *length* tokens in which each place holds the token of the place that the permutation names."""
+    order = list(range(length))
+    for place, index in zip(places, permutation, strict=True):
+        order[place] = places[index]
+    return order
+
+
+def _filled(length: int, slots: Sequence[Span], contents: Sequence[Span]) -> list[int]:
+    """The order of *length* tokens in which each slot, from left to right, holds the content given for it."""
+    order: list[int] = []
+    done = 0
+    for (start, end), (first, stop) in zip(slots, contents, strict=True):
+        order += range(done, start)
+        order += range(first, stop)
+        done = end
+    order += range(done, length)
+    return order
