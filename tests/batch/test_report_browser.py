@@ -96,6 +96,32 @@ def test_nothing_that_stands_in_corpus_text_is_run(pages: dict[str, str], browse
     assert "m2m<script>window.ran = 3</script>" in browser.find_element("css selector", "table.runs").text
 
 
+def test_known_attacks_leave_the_policy_nothing_to_stop(tmp_path: Path, browser):
+    attacks = (Path(__file__).parent / "attacks.txt").read_text().splitlines()
+    html = [{"output_type": "display_data", "metadata": {}, "data": {"text/html": attack}} for attack in attacks]
+    texts = [{"output_type": "stream", "name": "stdout", "text": attack} for attack in attacks]
+    code = {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": "1", "outputs": html + texts}
+    prose = [{"cell_type": "markdown", "metadata": {}, "source": attack} for attack in attacks]
+    for room, name, content in (
+        (".", "run.json", {"title": attacks[0]}),
+        ("cells", "a.json", {"status": attacks[0], "title": attacks[2], "tags": {"model": attacks[2]}}),
+        ("notebooks", "a.ipynb", {"cells": [code, *prose], "nbformat": 4, "nbformat_minor": 5}),
+    ):
+        (tmp_path / room).mkdir(exist_ok=True)
+        (tmp_path / room / name).write_text(json.dumps(content))
+    index = report.build(tmp_path)
+    browser.get_log("browser")
+    for page in (index, tmp_path / "html" / "a.html"):
+        browser.get(page.as_uri())
+        assert browser.get_log("browser") == []  # a script or a picture that was blocked would be told here
+        handlers = (
+            "return [...document.querySelectorAll('*')].flatMap(e => e.getAttributeNames()).filter(n => /^on/.test(n))"
+        )
+        assert browser.execute_script(handlers) == []
+        assert len(browser.find_elements("css selector", "script")) == 1
+        assert browser.find_elements("css selector", "main :is(svg, math, iframe, form, input, object, style)") == []
+
+
 def test_pictures_are_there_and_named(pages: dict[str, str], browser):
     browser.get(pages["word_order-summary"])
     pictures = browser.find_elements("css selector", "figure img")
