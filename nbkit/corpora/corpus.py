@@ -30,6 +30,10 @@ from nbkit.syntax.skipped import keep_good
 CHUNK = 2000
 
 
+#: Counts up when the same files are read as other pairs, so that results on the old ones are not used.
+READING = 1
+
+
 @dataclass(frozen=True)
 class Request:
     """Which pairs of a corpus are meant, and how they are read (see `nbkit.corpora.load_pairs`)."""
@@ -42,6 +46,12 @@ class Request:
     on_error: OnError = "raise"
     skipped: Skipped | None = None
     store: Store | None = None
+    start: int = 0
+
+    @property
+    def stop(self) -> int | None:
+        """The number of the first pair that is not meant any more; None where all are."""
+        return None if self.n is None else self.start + self.n
 
 
 class Corpus(Protocol):
@@ -57,7 +67,7 @@ class Corpus(Protocol):
     def splits(self) -> tuple[str, ...]: ...
 
     def pairs(self, request: Request) -> Iterator[Pair]:
-        """The first ``request.n`` pairs, streaming."""
+        """The pairs ``request.start`` to ``request.stop``, streaming."""
 
     def identity(self, request: Request) -> dict[str, Any]:
         """What the pairs depend on, for cache keys: file digests or revisions, the parsers."""
@@ -97,13 +107,14 @@ class FileCorpus(ABC):
 
     @abstractmethod
     def pairs(self, request: Request) -> Iterator[Pair]:
-        """The first ``request.n`` good pairs."""
+        """The good pairs ``request.start`` to ``request.stop``."""
 
     def identity(self, request: Request) -> dict[str, Any]:
         """How the files are read, and digest or revision of each; the same under whatever name or path they go."""
         self.check(request)
         return {
             "reader": type(self).__name__,
+            "version": READING,
             "columns": list(self.layout.columns),
             "header": self.layout.header,
             "varieties": {lang: list(codes) for lang, codes in self.layout.varieties.items()},
@@ -165,7 +176,7 @@ class RawCorpus(FileCorpus):
         """The unparsed pairs, and the malformed lines in their places."""
 
     def pairs(self, request: Request) -> Iterator[Pair]:
-        """The first ``request.n`` good pairs; `CHUNK` of them are parsed at a time.
+        """The good pairs ``request.start`` to ``request.stop``; `CHUNK` of them are parsed at a time.
 
         Raises at once, before anything is read, where a file or a parser is missing.
         """
@@ -173,7 +184,7 @@ class RawCorpus(FileCorpus):
         specs = [parser_for(lang, request.parsers) for lang in (request.src, request.tgt)]
         for spec, lang in zip(specs, (request.src, request.tgt), strict=True):
             check_usable(find_pipeline(spec), spec, lang)
-        good = islice(keep_good(raw, request.on_error, request.skipped), request.n)
+        good = islice(keep_good(raw, request.on_error, request.skipped), request.start, request.stop)
         return self._parsed(good, request, *specs)
 
     @staticmethod
@@ -250,10 +261,10 @@ class ConlluCorpus(FileCorpus):
         return self._side_fields(request)
 
     def pairs(self, request: Request) -> Iterator[Pair]:
-        """The first ``request.n`` good pairs."""
+        """The good pairs ``request.start`` to ``request.stop``."""
         source, target = self._paths(request)
         pairs = read_treebanks(source, target, request.src, request.tgt)
-        return islice(keep_good(pairs, request.on_error, request.skipped), request.n)
+        return islice(keep_good(pairs, request.on_error, request.skipped), request.start, request.stop)
 
 
 #: The formats by the name that a catalogue or a corpus ``format:path`` gives them.

@@ -23,6 +23,7 @@ def load_pairs(
     on_error: OnError = "raise",
     skipped: Skipped | None = None,
     store: Store | None = None,
+    start: int = 0,
 ) -> Iterator[Pair]:
     """The first *n* pairs of a corpus (all without *n*), parsed on both sides, streaming.
 
@@ -32,6 +33,7 @@ def load_pairs(
     on_error: "raise" ends with the first malformed line, "skip" leaves it out and adds it to *skipped*. Left
     out lines do not count towards *n*.
     store: where parses are remembered (default: `Store()`).
+    start: leave out this many pairs first, unparsed: ``n=100, start=100`` is the second hundred.
 
     Raises `UnknownNameError` (corpus, split, language), `MissingExtraError` (parser), `DataError` (file and
     line), `NbkitError` (files, environment variables, hub), the first two before anything is read.
@@ -39,7 +41,9 @@ def load_pairs(
     found, split = find_corpus(corpus)
     if n is not None and n < 1:
         raise NbkitError(f"n is {n}; at least one pair is needed (or no n, for all of corpus {corpus})")
-    return found.pairs(Request(src, tgt, split, n, parsers, on_error, skipped, store))
+    if start < 0:
+        raise NbkitError(f"start is {start}; it counts pairs from 0")
+    return found.pairs(Request(src, tgt, split, n, parsers, on_error, skipped, store, start))
 
 
 def corpus_identity(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from nbkit.corpora import sandbox
@@ -23,11 +24,12 @@ class SandboxCorpus:
     splits: tuple[str, ...] = ("test", "dev", "train")
 
     def pairs(self, request: Request) -> Iterator[Pair]:
-        """The first ``request.n`` pairs of the split; the sandbox has no end, so there must be an *n*."""
+        """The pairs ``request.start`` to ``request.stop`` of the split, which has no end: there must be an *n*."""
         split = self._checked(request)
-        if request.n is None:
+        if request.stop is None:
             raise NbkitError("corpus sandbox has no last pair: say how many are wanted (n)")
-        return sandbox.pairs(request.src, request.tgt, n=request.n, split=split, mixture=MIXTURE)
+        pairs = sandbox.pairs(request.src, request.tgt, n=request.stop, split=split, mixture=MIXTURE)
+        return islice(pairs, request.start, None)
 
     def identity(self, request: Request) -> dict[str, Any]:
         """The sandbox's version, mixture and split."""

@@ -70,19 +70,19 @@ def find_pipeline(spec: str) -> Pipeline:
     Raises `MissingExtraError` with the install line where it is not there, `NbkitError` where it is no pipeline.
     """
     place = expand_path(spec, "parser")
+    if re.fullmatch(r"[A-Za-z_]\w*", place):  # a package counts before a folder of the same name, as in spacy.load
+        found = util.find_spec(place)
+        if found is not None and found.submodule_search_locations:
+            folder = Path(next(iter(found.submodule_search_locations)))
+            return Pipeline(place, folder, True, _meta(spec, folder))
+        if not Path(place).is_dir():
+            raise MissingExtraError(f"parser '{spec}' is not installed; {_ways_out(place)}")
     folder = Path(place)
-    is_path = "/" in place or "\\" in place or place.startswith(".") or folder.is_dir()
-    if is_path:
-        if not folder.is_dir():
-            raise MissingExtraError(f"parser '{spec}': there is no folder {folder}; {_ways_out('<pipeline>')}")
+    if folder.is_dir():
         return Pipeline(folder.resolve().name, folder, False, _meta(spec, folder))
-    if not re.fullmatch(r"[A-Za-z_]\w*", place):
-        raise NbkitError(f"parser '{spec}' is neither the name of a spaCy pipeline nor a folder")
-    found = util.find_spec(place)
-    if found is None or not found.submodule_search_locations:
-        raise MissingExtraError(f"parser '{spec}' is not installed; {_ways_out(place)}")
-    folder = Path(next(iter(found.submodule_search_locations)))
-    return Pipeline(place, folder, True, _meta(spec, folder))
+    if len(folder.parts) > 1:
+        raise MissingExtraError(f"parser '{spec}': there is no folder {folder}; {_ways_out('<pipeline>')}")
+    raise NbkitError(f"parser '{spec}' is neither the name of a spaCy pipeline nor a folder")
 
 
 def _ways_out(name: str) -> str:

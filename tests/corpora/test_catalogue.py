@@ -169,3 +169,20 @@ def test_the_identity_of_a_hub_file_is_its_pinned_revision_and_fetches_nothing(h
 def test_a_pair_without_the_pivot_language(hub):
     (problem, *_) = check_corpus("opus100", "de", "fr")
     assert problem == "corpus opus100 has no pairs de-fr: one side is always 'en'"
+
+
+def test_the_sandbox_by_name():
+    from nbkit.corpora import sandbox
+
+    assert check_corpus("sandbox", "en", "ja") == []
+    pairs = list(load_pairs("sandbox", "en", "de", n=5))
+    assert pairs == list(sandbox.pairs("en", "de", n=5))
+    assert list(load_pairs("sandbox:test", "en", "de", n=2, start=3)) == pairs[3:]
+    assert list(load_pairs("sandbox:train", "en", "de", n=5)) != pairs
+    assert corpus_identity("sandbox", "en", "de", n=5)["version"] == sandbox.VERSION
+    assert corpus_identity("sandbox:dev", "en", "de", n=5)["split"] == "dev"
+    assert check_corpus("sandbox", "en", "sw") == ["corpus sandbox has no 'sw'; it has en, de, fr, es, it, ru, zh, ja"]
+    (problem,) = check_corpus("sandbox:tset", "en", "de")
+    assert problem.startswith("unknown split of corpus sandbox 'tset'; did you mean 'test'?")
+    with pytest.raises(NbkitError, match="corpus sandbox has no last pair"):
+        load_pairs("sandbox", "en", "de")

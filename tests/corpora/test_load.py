@@ -11,6 +11,7 @@ from nbkit.corpora import Pair, Skipped, check_corpus, corpus_identity, load_pai
 from nbkit.corpora import corpus as corpus_module
 from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError
 from nbkit.store import Store
+from nbkit.syntax import parser_identity
 
 PAIRS = [("Tom sleeps.", "Tom schläft."), ("Go away!", "Geh weg!"), ("Tom couldn't sleep.", "Tom schlief nicht.")]
 
@@ -75,6 +76,19 @@ def test_n_takes_the_first_good_pairs(tsv, tiny_pipelines):
         load_pairs(str(tsv), "en", "de", n=0, parsers=tiny_pipelines)
 
 
+def test_start_leaves_pairs_out_without_parsing_them(tsv, tiny_pipelines, tmp_path):
+    tsv.write_text("no tab\n" + tsv.read_text("utf-8"), "utf-8")
+    store = Store(tmp_path / "mine")
+    options = {"parsers": tiny_pipelines, "on_error": "skip", "store": store}
+    (pair,) = load_pairs(str(tsv), "en", "de", n=1, start=1, **options)
+    assert (pair.id, pair.source.text) == ("3", PAIRS[1][0])
+    config = {"kind": "parse", **parser_identity(tiny_pipelines["en"], "en")}
+    assert store.missing(config, [(source,) for source, _ in PAIRS]) == [(PAIRS[0][0],), (PAIRS[2][0],)]
+    assert texts(load_pairs(str(tsv), "en", "de", start=2, **options)) == PAIRS[2:]
+    with pytest.raises(NbkitError, match="start is -1"):
+        load_pairs(str(tsv), "en", "de", start=-1, **options)
+
+
 def test_chunks_change_nothing_and_reading_is_streaming(tsv, tiny_pipelines, monkeypatch):
     whole = list(load_pairs(str(tsv), "en", "de", parsers=tiny_pipelines))
     monkeypatch.setattr(corpus_module, "CHUNK", 2)
@@ -104,6 +118,7 @@ def test_conllu_pairs_need_no_parser(tmp_path):
         (pair,) = load_pairs(spec, "en", "ja")
         assert isinstance(pair, Pair)
         assert (pair.id, pair.source.text, pair.target.text) == ("s1", "Hi", "やあ")
+        assert list(load_pairs(spec, "en", "ja", start=1)) == []
 
 
 def test_identity_follows_content_parsers_and_n(tsv, tmp_path, tiny_pipelines):

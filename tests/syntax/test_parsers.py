@@ -219,6 +219,20 @@ def test_a_package_that_is_no_pipeline_and_a_folder_that_is_not_there(tmp_path):
     assert "neither the name of a spaCy pipeline nor a folder" in str(check_parser("en core", "en"))
 
 
+def test_a_folder_in_the_working_directory_and_a_package_of_the_same_name(tiny_pipelines, monkeypatch, tmp_path):
+    monkeypatch.chdir(Path(tiny_pipelines["en"]).parent)
+    assert parser_identity("en_tiny", "en") == parser_identity(tiny_pipelines["en"], "en")
+    package = tmp_path / "packages" / "en_tiny"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    meta = {"lang": "en", "name": "packed", "version": "3.8.0", "pipeline": ["morphologizer", "parser"]}
+    (package / "meta.json").write_text(json.dumps(meta))
+    monkeypatch.syspath_prepend(package.parent)
+    identity = parser_identity("en_tiny", "en")
+    assert (identity["pipeline"], identity["version"]) == ("en_packed", "3.8.0")
+    assert "digest" not in identity  # a released package is what its version says
+
+
 @pytest.mark.parametrize(
     ("meta", "message"),
     [
