@@ -92,6 +92,7 @@ class Study:
     texts and stored counts, which reads the corpus and the store but no model.
     problems: what is wrong with the parameters in this installation, one message each, without loading
     a model (languages, files, parsers, weights on disk, perturbations).
+    inputs: what stands behind the parameters outside the code (digests of corpora, weights, parsers), JSON-able.
     modules: the modules whose source decides whether a finished cell is out of date.
     """
 
@@ -102,5 +103,6 @@ class Study:
     cells: Callable[[Any], list[Cell]]
     units: Callable[..., list[Unit]]
     problems: Callable[[Any], list[str]]
+    inputs: Callable[[Any], Mapping[str, Any]]
     notebooks: tuple[Notebook, ...]
     modules: tuple[str, ...]

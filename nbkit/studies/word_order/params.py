@@ -1,0 +1,150 @@
+"""Parameters of the word-order study, and what of them goes into the keys of remembered results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from nbkit import corpora, models
+from nbkit.errors import NbkitError
+from nbkit.languages import check_language, in_order
+from nbkit.metrics import METRICS, Kappa, load_metric
+from nbkit.models import Decoding
+from nbkit.perturb import NAMES, PERTURBATIONS
+from nbkit.studies.base import StudyParams
+from nbkit.text import Spacing
+
+
+class WordOrderParams(StudyParams):
+    """What is perturbed, translated and compared.
+
+    corpus: a named corpus, ``name:split``, or a path (`nbkit list corpora`).
+    source: the language translated from. languages: the languages translated into.
+    models: translators; none means that only the perturbations themselves are studied.
+    n_pairs: how many sentence pairs from the top of the corpus; None takes all.
+    perturbations: which of the sixteen; empty means all.
+    metrics: similarity functions κ. metric_options: options of single ones, such as a folder with weights,
+    ``{"bertscore": {"model": "…"}}``. kappa: the one that the main figures and the flips use.
+    parsers: language to spaCy pipeline (name or folder), for corpora without gold trees.
+    unit: whether noun swaps move base noun "phrase"s or single "token"s.
+    min_tokens: texts with fewer tokens (punctuation included) are left out.
+    spacings: how a reordered sentence is written: "joined" (tokens and spaces, the paper's way) and
+    "original" (clitics and punctuation re-attached); the report shows each that was run.
+    beams, max_new_tokens: decoding (None: a length that follows the source's).
+    device, dtype: where and in which precision models run; "auto" takes a GPU in bf16 where there is one.
+    on_error: whether a malformed line of the corpus is an error ("raise") or is counted ("skip").
+    seed: part of the address of every random draw.
+    """
+
+    corpus: str = "sandbox"
+    source: str = "en"
+    languages: list[str] = Field(default=["de"], min_length=1)
+    models: list[str] = Field(default=["sandbox-marian"])
+    n_pairs: int | None = Field(default=200, ge=1)
+    perturbations: list[str] = Field(default=[])
+    metrics: list[str] = Field(default=["bleu", "levenshtein", "chrf"], min_length=1)
+    metric_options: dict[str, dict[str, str | int | float]] = Field(default={})
+    kappa: str = "bleu"
+    parsers: dict[str, str] = Field(default={})
+    unit: Literal["phrase", "token"] = "phrase"
+    min_tokens: int = Field(default=4, ge=1)
+    spacings: list[Spacing] = Field(default=["joined"], min_length=1)
+    beams: int = Field(default=4, ge=1)
+    max_new_tokens: int | None = Field(default=None, ge=1)
+    device: str = "auto"
+    dtype: str = "auto"
+    on_error: Literal["raise", "skip"] = "raise"
+
+    @field_validator("source")
+    @classmethod
+    def _known_source(cls, code: str) -> str:
+        return _or_value_error(check_language, code)
+
+    @field_validator("languages")
+    @classmethod
+    def _known_languages(cls, codes: list[str]) -> list[str]:
+        return in_order(_or_value_error(check_language, code) for code in codes)
+
+    @field_validator("perturbations")
+    @classmethod
+    def _known_perturbations(cls, names: list[str]) -> list[str]:
+        wanted = {_or_value_error(PERTURBATIONS.canonical, name) for name in names}
+        return [name for name in NAMES if name in wanted] + sorted(wanted - set(NAMES))
+
+    @field_validator("metrics")
+    @classmethod
+    def _known_metrics(cls, names: list[str]) -> list[str]:
+        for name in names:
+            _or_value_error(METRICS.get, name)
+        return names
+
+    @field_validator("models", "metrics", "spacings")
+    @classmethod
+    def _no_repeats(cls, names: list[str]) -> list[str]:
+        return list(dict.fromkeys(names))
+
+    @model_validator(mode="after")
+    def _consistent(self) -> WordOrderParams:
+        if self.kappa not in self.metrics:
+            raise ValueError(f"kappa '{self.kappa}' is not among the metrics {self.metrics}; add it there")
+        if self.source in self.languages:
+            raise ValueError(f"'{self.source}' is both the source and a target language; remove it from languages")
+        return self
+
+    @model_validator(mode="after")
+    def _known_options(self) -> WordOrderParams:
+        for name, options in self.metric_options.items():
+            if name not in self.metrics:
+                raise ValueError(f"metric_options: '{name}' is not among the metrics {self.metrics}")
+            _or_value_error(lambda metric, options=options: load_metric(metric, **options), name)
+        return self
+
+    def kappas(self) -> list[Kappa]:
+        """The metrics of the run, made with their options."""
+        return [load_metric(name, **self.metric_options.get(name, {})) for name in self.metrics]
+
+    @property
+    def perturbation_names(self) -> list[str]:
+        """The perturbations asked for, in the paper's order."""
+        return self.perturbations or list(NAMES)
+
+    @cached_property
+    def decoding(self) -> Decoding:
+        """The decoding settings of every translation of this run."""
+        return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
+
+    def narrowed(self, language: str, model: str | None = None) -> WordOrderParams:
+        """The same parameters for one language and, where given, one model."""
+        return self.model_copy(update={"languages": [language], "models": self.models if model is None else [model]})
+
+    def language_key(self, language: str) -> dict[str, Any]:
+        """Everything that can change the perturbed texts of one language pair: part of store keys."""
+        return {
+            "corpus": corpora.corpus_identity(
+                self.corpus, self.source, language, n=self.n_pairs, parsers=self.parsers or None
+            ),
+            "on_error": self.on_error,
+            "perturbations": self.perturbation_names,
+            "unit": self.unit,
+            "min_tokens": self.min_tokens,
+            "seed": self.seed,
+        }
+
+    def model_key(self, language: str, model: str) -> Mapping[str, Any]:
+        """Everything that can change the translations into one language by one model."""
+        return {
+            "model": models.model_identity(model, self.source, language, device=self.device, dtype=self.dtype),
+            "decoding": self.decoding.identity(),
+            "spacings": list(self.spacings),
+        }
+
+
+def _or_value_error(check: Any, value: str) -> Any:
+    """*check* of *value*, with its `NbkitError` turned into the ValueError that pydantic collects."""
+    try:
+        return check(value)
+    except NbkitError as error:
+        raise ValueError(str(error)) from None

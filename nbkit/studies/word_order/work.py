@@ -1,0 +1,114 @@
+"""The word-order study as the batch runner sees it: cells, units of work, and what can be wrong beforehand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from nbkit import corpora, models
+from nbkit.metrics import check_metric
+from nbkit.store import Store
+from nbkit.studies.base import Cell, Unit
+from nbkit.studies.word_order import scores
+from nbkit.studies.word_order.params import WordOrderParams
+from nbkit.studies.word_order.variants import chunk_starts, read_chunk, variants
+
+_HERE = "nbkit.studies.word_order.work"
+
+
+def cells(params: WordOrderParams) -> list[Cell]:
+    """One cell a language and model; none where the run has no models."""
+    return [
+        Cell(
+            label=re.sub(r"[^A-Za-z0-9.]+", "-", f"{language}.{models.label(model)}").strip("-"),
+            params=params.narrowed(language, model),
+            tags={"language": language, "model": models.label(model), "corpus": params.corpus},
+        )
+        for language in params.languages
+        for model in params.models
+    ]
+
+
+def units(params: WordOrderParams, *, count: bool = False, store: Store | None = None) -> list[Unit]:
+    """The work that fills the store, in stages: train what has a recipe, read and score texts, translate and score.
+
+    Corpora of a known size are cut into chunks. With *count*, each translating unit says how many texts
+    it translates and how many of these are remembered.
+    """
+    dump = params.model_dump(mode="json")
+    work = [
+        Unit(f"model {models.label(model)} {language}", f"{_HERE}:ensure_model",
+             {"params": dump, "language": language, "model": model}, stage=0)
+        for model in params.models
+        for language in params.languages
+        if models.is_trained(model, params.source, language)
+    ]  # fmt: skip
+    for language in params.languages:
+        work.append(Unit(f"texts {language}", f"{_HERE}:score_texts", {"params": dump, "language": language}, stage=0))
+    for language in params.languages:
+        starts = [None] if params.n_pairs is None else list(chunk_starts(params.n_pairs))
+        for model in params.models:
+            for start in starts:
+                arguments = {"params": dump, "language": language, "model": model, "start": start}
+                texts, stored = _count(params, language, model, start, store or Store()) if count else (0, 0)
+                label = f"translate {models.label(model)} {language}" + ("" if len(starts) == 1 else f" {start}")
+                work.append(Unit(label, f"{_HERE}:score_translations", arguments, stage=1, texts=texts, stored=stored))
+    return work
+
+
+def ensure_model(params: Mapping[str, Any], language: str, model: str) -> None:
+    """Unit of work: train a model that comes as a recipe, unless it is there."""
+    models.ensure_model(model, WordOrderParams(**params).source, language)
+
+
+def score_texts(params: Mapping[str, Any], language: str) -> None:
+    """Unit of work: read, parse and perturb the corpus for one language; α, chance and similarity."""
+    checked, store = WordOrderParams(**params), Store()
+    for start in chunk_starts(scores.n_pairs(checked, language, store)):
+        scores.difficulty_chunk(checked, language, start, store)
+        scores.similarity_chunk(checked, language, start, store)
+
+
+def score_translations(params: Mapping[str, Any], language: str, model: str, start: int | None) -> None:
+    """Unit of work: translate and score one chunk of pairs, or all of them where *start* is None."""
+    checked, store = WordOrderParams(**params), Store()
+    available = chunk_starts(scores.n_pairs(checked, language, store))
+    for each in available if start is None else [s for s in available if s == start]:
+        scores.behaviour_chunk(checked, language, model, each, store)
+
+
+def problems(params: WordOrderParams) -> list[str]:
+    """What stands in the way of this run here, one message each; loads no model."""
+    found = []
+    for language in params.languages:
+        found += corpora.check_corpus(params.corpus, params.source, language, params.parsers or None)
+        for model in params.models:
+            found.append(models.check_model(model, params.source, language))
+    found += [check_metric(name, **params.metric_options.get(name, {})) for name in params.metrics]
+    return list(dict.fromkeys(problem for problem in found if problem))
+
+
+def inputs(params: WordOrderParams) -> dict[str, Any]:
+    """Digests of what the parameters stand for: corpus, parsers, metrics' weights, models."""
+    found: dict[str, Any] = {}
+    for language in params.languages:
+        found[language] = {
+            "texts": params.language_key(language),
+            "metrics": [metric.identity(language) for metric in params.kappas()],
+            "models": [params.model_key(language, model) for model in params.models],
+        }
+    return found
+
+
+def _count(params: WordOrderParams, language: str, model: str, start: int | None, store: Store) -> tuple[int, int]:
+    texts: set[str] = set()
+    for each in chunk_starts(scores.n_pairs(params, language, store)) if start is None else [start]:
+        pairs = read_chunk(params, language, each, store)
+        texts.update(pair.source.text for pair in pairs)
+        for spacing in params.spacings:
+            texts.update(variant.perturbed_source for variant in variants(params, pairs, each, spacing))
+    config = models.translation_config(
+        model, params.source, language, params.decoding, device=params.device, dtype=params.dtype
+    )
+    return len(texts), len(texts) - len(store.missing(config, [(text,) for text in sorted(texts)]))
