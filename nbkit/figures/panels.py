@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from nbkit.figures import theme
 from nbkit.figures.theme import Look
 from nbkit.metrics import check_metric
-from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS
+from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, label
 
 NO_MODEL = "No model in this run, so nothing was translated: add names to the parameter models."
 NO_ROWS = "No sentence of this run could be perturbed on both sides: there is nothing to show."
@@ -106,7 +106,7 @@ def perturbation_rows(names: Sequence[str]) -> dict[str, float]:
 
 def perturbation_axis(panel: Axes, heights: Mapping[str, float], *, labels: bool, categories: bool) -> None:
     """The vertical axis of a panel whose rows are perturbations: names left, categories right."""
-    panel.set_yticks(list(heights.values()), [theme.perturbation_label(name) for name in heights] if labels else [])
+    panel.set_yticks(list(heights.values()), [label(name) for name in heights] if labels else [])
     top, bottom = min(heights.values()), max(heights.values())
     panel.set_ylim(bottom + 0.6, top - 0.6)
     panel.tick_params(axis="y", length=0)

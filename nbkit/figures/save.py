@@ -9,6 +9,7 @@ import os
 import re
 import tempfile
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -16,40 +17,40 @@ from pandas.io.formats.style import Styler
 
 from nbkit.figures import styles, theme
 
+Table = TypeVar("Table", Styler, pd.DataFrame)
+
 
 def output_folder() -> Path:
     """Where this run keeps its files: ``$NBKIT_OUTPUT``, or ``outputs/explore``."""
     return Path(os.environ.get("NBKIT_OUTPUT") or Path("outputs") / "explore")
 
 
-def save_figure(figure: Figure, name: str) -> Path:
-    """Keep *figure* as ``figures/<name>.pdf``; returns the path."""
+def save_figure(figure: Figure, name: str) -> Figure:
+    """Keep *figure* as ``figures/<name>.pdf``; returns the figure, to be shown."""
     path = _path("figures", name, ".pdf")
     with theme.style(), _replacing(path) as temporary:
         figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
-    return path
+    return figure
 
 
-def save_table(table: Styler | pd.DataFrame, name: str) -> Path:
+def save_table(table: Table, name: str) -> Table:
     """Keep *table* as ``tables/<name>.csv``; a styled one as ``tables/<name>.tex`` too, for a paper.
 
-    Returns the CSV's path. For tables that hold sentences of a corpus use `save_text_table`.
+    Returns the table, to be shown. For tables that hold sentences of a corpus use `save_text_table`.
     """
-    path = _path("tables", name, ".csv")
     if isinstance(table, Styler):
         _write(_path("tables", name, ".tex"), styles.to_latex(table))
-    _write(path, _frame(table).to_csv(index=False))
-    return path
+    _write(_path("tables", name, ".csv"), _frame(table).to_csv(index=False))
+    return table
 
 
-def save_text_table(table: Styler | pd.DataFrame, name: str) -> Path:
-    """Keep a table that holds corpus text as ``tables/<name>.texts.csv``; returns the path.
+def save_text_table(table: Table, name: str) -> Table:
+    """Keep a table that holds corpus text as ``tables/<name>.texts.csv``; returns the table.
 
     The suffix marks what a report without text leaves out; there is no LaTeX copy for the same reason.
     """
-    path = _path("tables", name, ".texts.csv")
-    _write(path, _frame(table).to_csv(index=False))
-    return path
+    _write(_path("tables", name, ".texts.csv"), _frame(table).to_csv(index=False))
+    return table
 
 
 def _frame(table: Styler | pd.DataFrame) -> pd.DataFrame:

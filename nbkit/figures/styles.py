@@ -17,6 +17,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from pandas.io.formats.style import Styler
 
 from nbkit.figures import theme
+from nbkit.perturb import label
 
 #: What stands for a number that does not exist.
 NOTHING = "–"
@@ -42,7 +43,7 @@ _HEADINGS = {
 }
 _DECIMALS = {"p": 4, "p_corrected": 4}
 _SIGNED = frozenset({"difference", "effect", "rho"})
-_SHARES = frozenset({"share"})
+_SHARES = frozenset({"share", "paper_share"})
 
 # LaTeX knows Greek letters, minus and dash by name; pdfLaTeX stops at the characters themselves.
 _IN_LATEX = {
@@ -162,12 +163,12 @@ def named(frame: pd.DataFrame) -> pd.DataFrame:
     """*frame* with perturbations and metrics under the names they are read by.
 
     >>> named(pd.DataFrame({"perturbation": ["noun_swaps"], "metric": ["bleu"]})).iloc[0].tolist()
-    ['noun swaps', 'BLEU-4']
+    ['Noun swaps', 'BLEU-4']
     """
     readers = {
-        "perturbation": theme.perturbation_label,
-        "perturbation_a": theme.perturbation_label,
-        "perturbation_b": theme.perturbation_label,
+        "perturbation": label,
+        "perturbation_a": label,
+        "perturbation_b": label,
         "metric": theme.metric_label,
     }
     return frame.assign(**{name: frame[name].map(read) for name, read in readers.items() if name in frame})

@@ -146,15 +146,6 @@ def language_label(code: str) -> str:
     return f"{codes.NAMES[code]} ({code})" if code in codes.NAMES else code
 
 
-def perturbation_label(name: str) -> str:
-    """A perturbation's name as it is read.
-
-    >>> perturbation_label("tree_mirror_pre")
-    'tree mirror pre'
-    """
-    return name.replace("_", " ")
-
-
 def metric_label(metric: str) -> str:
     """A metric's name as it is written in prose.
 
@@ -184,7 +175,10 @@ def symbol(score: str, metric: str) -> str:
     '$\\\\alpha^{L}$'
     """
     letter, index = _LETTERS[score]
-    return f"${letter}{f'_{{{index}}}' if index else ''}^{{{load_metric(metric).symbol}}}$"
+    superscript = load_metric(metric).symbol
+    if len(superscript) > 1:
+        superscript = rf"\mathrm{{{superscript}}}"
+    return f"${letter}{f'_{{{index}}}' if index else ''}^{{{superscript}}}$"
 
 
 def message(text: str) -> Figure:

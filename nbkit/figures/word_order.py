@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from nbkit.figures import panels, theme
 from nbkit.languages import in_order
+from nbkit.perturb import label
 
 _PREFERENCE = "← faithful        {robustness} − {faithfulness}        robust →"
 
@@ -183,7 +184,7 @@ def fig13_heatmaps(by_perturbation: pd.DataFrame, metric: str = "levenshtein", s
             )  # fmt: skip
             panel.set(xlabel="", ylabel="")
             panel.set_title(f"{looks[model].label}\n{theme.symbol(score, metric)}", fontsize=9)
-            panel.set_yticks(np.arange(len(names)) + 0.5, list(map(theme.perturbation_label, names)), rotation=0)
+            panel.set_yticks(np.arange(len(names)) + 0.5, list(map(label, names)), rotation=0)
             panel.tick_params(axis="both", length=0)
             panel.tick_params(axis="x", labelrotation=0)
         bar = figure.colorbar(axes[0, 0].collections[0], ax=axes, shrink=0.5, aspect=30, pad=0.02)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from nbkit.figures import panels, theme
 from nbkit.languages import in_order
+from nbkit.perturb import label
 
 
 def fig5_similarity(similarity: pd.DataFrame, metric: str = "bleu") -> Figure:
@@ -140,7 +141,7 @@ def _heatmap(
         annot=numbers, fmt=".2f", annot_kws={"fontsize": 7},
     )  # fmt: skip
     positions = np.arange(len(names)) + 0.5
-    shown = [theme.perturbation_label(name) for name in names]
+    shown = [label(name) for name in names]
     size = 8 if numbers else 6.5
     panel.set_yticks(positions, shown if labels[0] else [""] * len(names), rotation=0, fontsize=size)
     panel.set_xticks(positions, shown if labels[1] else [""] * len(names), rotation=90, fontsize=size)

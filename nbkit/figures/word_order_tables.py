@@ -104,6 +104,37 @@ def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
     )
 
 
+def counts_beside(counts: pd.DataFrame) -> Styler:
+    """N of this run beside the paper's (Table 1), compared as shares, because the sets differ in size."""
+    joined = published.beside(counts, "table1", ["language", "perturbation"])
+    known = joined[joined["published"].notna()]
+    if known.empty:
+        return beside(counts, "table1", ["language", "perturbation"])
+    totals = published.load("table1").set_index(["language", "perturbation"])["total"]
+    theirs = (
+        known["published"] / totals.loc[list(zip(known["language"], known["perturbation"], strict=True))].to_numpy()
+    )
+    share = known["n"] / known["total"]
+    table = known[["language", "perturbation", "n"]].assign(
+        share=share,
+        published=known["published"],
+        paper_share=theirs,
+        difference=100 * (share - theirs),
+        note=known["note"],
+    )
+    return styles.styled(
+        styles.named(table),
+        caption=f"{published.title('table1')}. Another corpus: a comparison, not a replication.",
+        headings={
+            "n": "N, this run",
+            "share": "of pairs, this run",
+            "published": "N, paper",
+            "paper_share": "of pairs, paper",
+            "difference": "difference (points)",
+        },
+    )
+
+
 def as_printed(artefact: str, rows: str, columns: str) -> Styler:
     """A whole table of the paper with its numbers as printed, *rows* × *columns*."""
     table = published.load(artefact)

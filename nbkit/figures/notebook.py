@@ -1,0 +1,30 @@
+"""What every notebook page of a study begins and ends with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbkit import provenance
+from nbkit.figures import theme
+
+
+def begin() -> None:
+    """Show figures as SVG. Called once, in a notebook's first cell of code."""
+    theme.use_vector_output()
+
+
+def signatures(params: Any) -> dict[str, str]:
+    """Each metric's settings by language, languages of one setting together.
+
+    params: a study's parameters with ``kappas()``, ``source`` and ``languages``.
+    """
+    found: dict[str, list[str]] = {}
+    for metric in params.kappas():
+        for language in (params.source, *params.languages):
+            found.setdefault(metric.signature(language), []).append(language)
+    return {f"{signature.partition('|')[0]} ({', '.join(langs)})": signature for signature, langs in found.items()}
+
+
+def footer(params: Any) -> provenance.Footer:
+    """Where the page's results come from: parameters, versions, device, metric settings."""
+    return provenance.footer(params, signatures=signatures(params), models=params.models)
