@@ -118,7 +118,7 @@ def _run_files() -> Iterator[Row]:
         except NbkitError as error:
             problems = str(error).splitlines()
         messages = list(dict.fromkeys(map(_first_line, problems)))
-        yield path.stem, "ready to run" if not messages else f"{len(problems)} problems:"
+        yield path.stem, "ready to run" if not messages else f"{len(problems)} problem{'s' * (len(problems) > 1)}:"
         for message in messages[:_SHOWN_PROBLEMS]:
             yield "", message
         if len(messages) > _SHOWN_PROBLEMS:
