@@ -29,7 +29,6 @@ from nbkit.syntax.skipped import keep_good
 #: Pairs that are parsed at a time: a corpus of any size is read in as much memory as these need.
 CHUNK = 2000
 
-
 #: Counts up when the same files are read as other pairs, so that results on the old ones are not used.
 READING = 1
 
