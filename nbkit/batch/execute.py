@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -64,6 +65,7 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
     output: the run's folder. runtime: a short-named folder for connection files and sockets (the name of a
     socket may have 107 characters). A notebook that fails keeps its traceback and what it had saved.
     """
+    _spare_grammar()
     import papermill
     from papermill.exceptions import PapermillExecutionError
     from traitlets.config import Config
@@ -91,6 +93,7 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
             language="python",
             progress_bar=False,
             start_timeout=START_TIMEOUT,
+            shutdown_kernel="immediate",  # it has nothing left to say, and a graceful one takes a second
             kernel_manager_class=OwnKernelManager,
             config=Config({"OwnKernelManager": kernel}),
         )
@@ -104,3 +107,9 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
 def _braces_kept(path: Path) -> str:
     """*path* for papermill, which fills in ``{parameters}`` in the names of files."""
     return str(path).replace("{", "{{").replace("}", "}}")
+
+
+def _spare_grammar() -> None:
+    # nbformat imports jsonschema, which imports this package, if it is there, for a format that no notebook
+    # has; it compiles a grammar for two seconds in every process. Missing, it is passed over.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nbkit.bundle import bundled
 from nbkit.errors import DataError, NbkitError, closest
 
 
@@ -30,8 +31,7 @@ def find_notebook(path: str) -> Path:
 
     Raises `NbkitError` where there is none, with the closest match.
     """
-    package = Path(__file__).parents[1]
-    roots = (Path("notebooks"), package / "_bundle" / "notebooks", package.parent / "notebooks")
+    roots = (Path("notebooks"), bundled("notebooks"))
     for root in roots:
         if (file := root / f"{path}.ipynb").is_file():
             return file.resolve()

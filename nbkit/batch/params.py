@@ -212,7 +212,7 @@ def _explained(error: ValidationError, run: RunFile, prefix: Location, fields: A
 def _load_yaml(text: str, path: str) -> tuple[dict[Location, int], Any]:
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
-        lines = dict(_lines(node, (), path, set())) if node is not None else {}
+        lines = dict(_lines(node, (), path, {})) if node is not None else {}
         return lines, yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -220,25 +220,33 @@ def _load_yaml(text: str, path: str) -> tuple[dict[Location, int], Any]:
         raise DataError(f"no valid YAML: {reason}", path, mark.line + 1 if mark else None) from None
 
 
-def _lines(node: yaml.Node, location: Location, path: str, seen: set[int]) -> Iterator[tuple[Location, int]]:
-    """Where each value stands (`yaml.safe_load` forgets), and an error for a key that is given twice."""
-    yield location, node.start_mark.line + 1
-    if id(node) in seen:  # an alias, perhaps of something that holds it
+def _lines(node: yaml.Node, location: Location, path: str, met: dict[int, bool]) -> Iterator[tuple[Location, int]]:
+    """Where each value stands (`yaml.safe_load` forgets). A key given twice, or an alias within itself, is an error.
+
+    met: the nodes met so far; true while they are still open.
+    """
+    line = node.start_mark.line + 1
+    yield location, line
+    if id(node) in met:
+        if met[id(node)]:
+            raise DataError("an alias stands inside of what it names", path, line)
         return
-    seen.add(id(node))
+    met[id(node)] = True
     if isinstance(node, yaml.SequenceNode):
         for number, item in enumerate(node.value):
-            yield from _lines(item, (*location, number), path, seen)
+            yield from _lines(item, (*location, number), path, met)
     elif isinstance(node, yaml.MappingNode):
-        keys: dict[str, int] = {}
+        first: dict[str, int] = {}
         for key, value in node.value:
-            line = key.start_mark.line + 1
-            if key.value in keys and isinstance(key, yaml.ScalarNode):
-                raise DataError(f"'{key.value}' is given twice (first in line {keys[key.value]})", path, line)
-            if isinstance(key, yaml.ScalarNode):
-                keys[key.value] = line
-                yield from _lines(value, (*location, key.value), path, seen)
-                yield (*location, key.value), line  # the key's own line is what a reader looks for
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            here = key.start_mark.line + 1
+            if key.value in first:
+                raise DataError(f"'{key.value}' is given twice (first in line {first[key.value]})", path, here)
+            first[key.value] = here
+            yield from _lines(value, (*location, key.value), path, met)
+            yield (*location, key.value), here  # the key's own line is what a reader looks for
+    met[id(node)] = False
 
 
 def _expanded(value: Any, location: Location, lines: Mapping[Location, int], path: str) -> Any:

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from nbkit.fingerprint import fingerprint
 from nbkit.batch.notebooks import Source, find_notebook, read_source
 from nbkit.batch.params import Entry, RunFile, entries
 from nbkit.errors import DataError, NbkitError
+from nbkit.fingerprint import fingerprint
 from nbkit.studies.base import Cell, Notebook
 
 
@@ -54,12 +54,15 @@ def make_plan(run: RunFile) -> Plan:
     cells = 0
     for entry in checked:
         grid = entry.study.cells(entry.params)
+        points = {"cell": grid, "grid": [Cell("", entry.params)]}
+        inputs = {cell.label: entry.study.inputs(cell.params) for cell in [*grid, *points["grid"]]}
         cells += len(grid)
         for notebook in entry.notebooks:
             source = read_source(find_notebook(notebook.path))
             code = asdict(fingerprint(entry.study.modules, source.code))
-            for cell in grid if notebook.scope == "cell" else [Cell("", entry.params)]:
-                executions.append(_execution(entry, notebook, cell, source, code))
+            for cell in points[notebook.scope]:
+                depends = {"inputs": inputs[cell.label], "code": code, "notebook": source.digest}
+                executions.append(_execution(entry, notebook, cell, source, depends))
     executions.sort(key=lambda execution: execution.scope != "cell")
     label, times = Counter(execution.label for execution in executions).most_common(1)[0] if executions else ("", 0)
     if times > 1:
@@ -69,21 +72,14 @@ def make_plan(run: RunFile) -> Plan:
     return Plan(run, tuple(checked), cells, tuple(executions))
 
 
-def _execution(entry: Entry, notebook: Notebook, cell: Cell, source: Source, code: Mapping[str, Any]) -> Execution:
+def _execution(entry: Entry, notebook: Notebook, cell: Cell, source: Source, depends: Mapping[str, Any]) -> Execution:
     values = cell.params.model_dump(mode="json")
     # papermill only warns about a parameter that the notebook does not have, and then ignores it.
     for name, default in type(cell.params)().model_dump(mode="json").items():
         if name not in source.declared and values[name] != default:
             raise DataError(f"parameter '{name}' is set but missing in the notebook's parameters cell", source.path)
     parameters = {name: value for name, value in values.items() if name in source.declared}
-    # A study may say what stands behind its parameters: digests of corpora, models, parsers.
-    inputs = getattr(entry.study, "inputs", None)
-    everything = {
-        "notebook": source.digest,
-        "parameters": parameters,
-        "inputs": inputs(cell.params) if inputs else {},
-        "code": code,
-    }
+    everything = json.dumps({**depends, "parameters": parameters}, sort_keys=True)
     return Execution(
         label=".".join(filter(None, (entry.name, cell.label, Path(notebook.path).name))),
         entry=entry.name,
@@ -94,5 +90,5 @@ def _execution(entry: Entry, notebook: Notebook, cell: Cell, source: Source, cod
         tags={"study": entry.study.name, "run": entry.name, **cell.tags},
         parameters=parameters,
         source=source.path,
-        key=hashlib.blake2b(json.dumps(everything, sort_keys=True).encode(), digest_size=16).hexdigest(),
+        key=hashlib.blake2b(everything.encode(), digest_size=16).hexdigest(),
     )

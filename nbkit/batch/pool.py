@@ -83,7 +83,7 @@ class ForeignExecutor:
 
 
 class LocalProcesses:
-    """Runs tasks in *workers* fresh processes (spawned: nothing of this process's state leaks in).
+    """Runs tasks in *workers* processes of its own (spawned: no state of this process leaks in), as a context.
 
     A worker that is killed breaks a whole `ProcessPoolExecutor`. Then the tasks that were running are tried
     once more, each alone in a pool of one: the one that breaks that too is to blame and fails,
@@ -92,45 +92,57 @@ class LocalProcesses:
 
     def __init__(self, workers: int, environment: Mapping[str, str]):
         self.workers, self.environment = workers, dict(environment)
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> LocalProcesses:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        pool, self._pool = self._pool, None
+        if pool is None:
+            return
+        if kind is None:
+            pool.shutdown()
+        else:
+            _end(pool)
 
     def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
         queue = deque(tasks)
         while queue:
-            suspects = yield from self._until_broken(queue, self.workers)
+            suspects = yield from self._until_broken(queue)
             for task in suspects:
-                if (yield from self._until_broken(deque([task]), 1)):
-                    yield Done(task, error=_KILLED)
+                with LocalProcesses(1, self.environment) as alone:
+                    if (yield from alone._until_broken(deque([task]))):
+                        yield Done(task, error=_KILLED)
 
-    def _until_broken(self, queue: deque[Task], workers: int) -> Generator[Done, None, list[Task]]:
+    def _until_broken(self, queue: deque[Task]) -> Generator[Done, None, list[Task]]:
         """Work the queue off; where the pool breaks, stop and return the tasks that were running."""
-        pool = ProcessPoolExecutor(
-            min(workers, len(queue)), multiprocessing.get_context("spawn"), prepare_worker, (self.environment,)
-        )
+        if self._pool is None:
+            spawn = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self.workers, spawn, prepare_worker, (self.environment,))
         running: dict[Future[Any], Task] = {}
         suspects: list[Task] = []
-        try:
-            while (queue or running) and not suspects:
-                try:
-                    # Only as many as there are workers: what is in here when the pool breaks was running.
-                    while queue and len(running) < workers:
-                        running[_submit(pool, queue[0])] = queue[0]
-                        queue.popleft()
-                except BrokenExecutor:
-                    suspects = list(running.values())
-                    break
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    task = running.pop(future)
-                    if isinstance(future.exception(), BrokenExecutor):
-                        suspects.append(task)
-                    else:
-                        yield _ended(task, future)
-                if suspects:
-                    suspects += running.values()
-            pool.shutdown()
-        except BaseException:  # Ctrl-C, or the reader of this generator gave up
-            _end(pool)
-            raise
-        return suspects
+        broken = False
+        while (queue or running) and not broken:
+            try:
+                # Only as many as there are workers: what is in here when the pool breaks was running.
+                while queue and len(running) < self.workers:
+                    running[_submit(self._pool, queue[0])] = queue[0]
+                    queue.popleft()
+            except BrokenExecutor:
+                broken = True
+                continue
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                task = running.pop(future)
+                if isinstance(future.exception(), BrokenExecutor):
+                    suspects.append(task)
+                    broken = True
+                else:
+                    yield _ended(task, future)
+        if broken:
+            self._pool.shutdown()
+            self._pool = None
+        return [*suspects, *running.values()]
 
 
 def prepare_worker(environment: Mapping[str, str]) -> None:

@@ -68,20 +68,6 @@ class RunSummary:
         """0, or 1 where something failed."""
         return 1 if self.failures else 0
 
-    def __str__(self) -> str:
-        notebooks = f"{len(self.executed)} notebooks to execute, {len(self.skipped)} finished"
-        if self.estimate is None:
-            notebooks = f"{len(self.executed)} notebooks executed, {len(self.skipped)} finished before"
-        lines = [f"{self.name}: {self.cells} cells, {self.units} units of work, {notebooks}"]
-        if self.estimate is not None:
-            basis = "from earlier runs" if self.measured else "a rough guess: not all of it was measured here before"
-            lines.append(f"texts to translate: {self.texts:,}, of which {self.stored:,} are remembered")
-            lines.append(f"estimated time: {_duration(self.estimate)} ({basis})")
-        else:
-            lines.append(f"took {_duration(self.seconds)}; report: {self.report}")
-        lines += [f"FAILED {failure.label}: {failure.error}" for failure in self.failures]
-        return "\n".join(lines)
-
 
 def run(
     run_file: str | Path | RunFile,
@@ -90,7 +76,6 @@ def run(
     workers: int | None = None,
     executor: Executor | None = None,
     force: bool = False,
-    dry_run: bool = False,
 ) -> RunSummary:
     """Run the grid of *run_file*: units of work in stages, then notebooks, then the report.
 
@@ -99,14 +84,62 @@ def run(
     executor: any `concurrent.futures.Executor` for the units of work (a Dask client's, for many machines that
     share ``$NBKIT_CACHE``). Notebooks are executed in processes of this machine, one kernel each.
     force: execute finished notebooks again (what the store remembers is not computed again).
-    dry_run: only say what would be done; writes nothing and loads no model.
 
     A notebook that fails keeps its traceback and the rest goes on; `RunSummary.failures` lists it.
     Raises `ParamsError` for a run file that cannot be run here, before any work is done, and `NbkitError` for a
     folder that cannot be used. Ctrl-C and ``kill -9`` lose at most the shards being written.
     """
+    from nbkit.batch import report
+
     job = _job(run_file, output, workers, force)
-    return _preview(job) if dry_run else _carry_out(job, executor)
+    began = time.time()
+    if job.waiting:
+        _refuse_problems(job.plan.run)
+    environment = worker_environment(max(1, _cores() // job.workers))
+    with job.folder.claimed(job.plan.run.name):
+        job.folder.remove_all_but(execution.label for execution in job.plan.executions)
+        record = _run_record(job.plan, began)
+        job.folder.write_run({**record, "status": "running"})
+        units = _units(job, count=False)
+        failures: list[Failure] = []
+        status = "interrupted"
+        try:
+            if executor is not None:
+                failures += _run_units(units, ForeignExecutor(executor), environment)
+            else:
+                with LocalProcesses(job.workers, environment) as processes:
+                    failures += _run_units(units, processes, environment)
+            with LocalProcesses(job.workers, environment) as processes:  # fresh ones, which hold no models
+                failures += _run_notebooks(job, processes)
+            status = "failed" if failures else "done"
+        finally:
+            end = {"status": status, "seconds": round(time.time() - began, 1), "failures": list(map(asdict, failures))}
+            job.folder.write_run({**record, **end})
+        index = report.build(job.folder.path)
+    return job.summary(units=len(units), failures=tuple(failures), seconds=time.time() - began, report=index)
+
+
+def dry_run(
+    run_file: str | Path | RunFile,
+    *,
+    output: str | Path | None = None,
+    workers: int | None = None,
+    force: bool = False,
+) -> RunSummary:
+    """What `run` would do with the same arguments, and for how long. Writes no results and loads no model."""
+    job = _job(run_file, output, workers, force)
+    if job.waiting:
+        _refuse_problems(job.plan.run)
+    units = _units(job, count=True)
+    took = [(job.folder.record(execution.label) or {}).get("seconds") for execution in job.waiting]
+    seconds, measured = throughput.estimate(units, took, job.workers)
+    return job.summary(
+        units=len(units),
+        texts=sum(unit.texts for unit in units),
+        stored=sum(unit.stored for unit in units),
+        estimate=seconds,
+        measured=measured,
+    )
 
 
 @dataclass(frozen=True)
@@ -146,47 +179,6 @@ def _job(run_file: str | Path | RunFile, output: str | Path | None, workers: int
     return _Job(plan, folder, workers or min(_cores(), MAX_WORKERS), waiting)
 
 
-def _preview(job: _Job) -> RunSummary:
-    if job.waiting:
-        _refuse_problems(job.plan.run)
-    units = _units(job, count=True)
-    took = [(job.folder.record(execution.label) or {}).get("seconds") for execution in job.waiting]
-    seconds, measured = throughput.estimate(units, took, job.workers)
-    return job.summary(
-        units=len(units),
-        texts=sum(unit.texts for unit in units),
-        stored=sum(unit.stored for unit in units),
-        estimate=seconds,
-        measured=measured,
-    )
-
-
-def _carry_out(job: _Job, executor: Executor | None) -> RunSummary:
-    from nbkit.batch import report
-
-    began = time.time()
-    if job.waiting:
-        _refuse_problems(job.plan.run)
-    environment = worker_environment(max(1, _cores() // job.workers))
-    processes = LocalProcesses(job.workers, environment)
-    with job.folder.claimed(job.plan.run.name):
-        job.folder.remove_all_but(execution.label for execution in job.plan.executions)
-        record = _run_record(job.plan, began)
-        job.folder.write_run({**record, "status": "running"})
-        units = _units(job, count=False)
-        failures: list[Failure] = []
-        status = "interrupted"
-        try:
-            failures += _run_units(units, ForeignExecutor(executor) if executor else processes, environment)
-            failures += _run_notebooks(job, processes)
-            status = "failed" if failures else "done"
-        finally:
-            end = {"status": status, "seconds": round(time.time() - began, 1), "failures": list(map(asdict, failures))}
-            job.folder.write_run({**record, **end})
-        index = report.build(job.folder.path)
-    return job.summary(units=len(units), failures=tuple(failures), seconds=time.time() - began, report=index)
-
-
 def _refuse_problems(run_file: RunFile) -> None:
     if problems := validate(run_file):
         raise ParamsError("\n".join(map(str, problems)))
@@ -195,19 +187,21 @@ def _refuse_problems(run_file: RunFile) -> None:
 def _units(job: _Job, *, count: bool) -> list[Unit]:
     """The units of the entries that have notebooks to execute, each once, in the order of their stages."""
     waiting = {execution.entry for execution in job.waiting}
-    units: list[Unit] = []
+    units: dict[tuple[str, str], Unit] = {}
     for entry in job.plan.entries:
         if entry.name in waiting:
-            units += [unit for unit in entry.study.units(entry.params, count=count) if unit not in units]
-    return sorted(units, key=lambda unit: unit.stage)
+            for unit in entry.study.units(entry.params, count=count):
+                units.setdefault((unit.function, repr(unit.arguments)), unit)
+    return sorted(units.values(), key=lambda unit: unit.stage)
 
 
 def _run_units(units: Sequence[Unit], runner: Runner, environment: Mapping[str, str]) -> Iterator[Failure]:
     for stage, group in groupby(units, key=lambda unit: unit.stage):
-        by_label = {f"{unit.label} #{number}": unit for number, unit in enumerate(group)}
-        tasks = [Task(name, run_unit, (u.function, dict(u.arguments), environment)) for name, u in by_label.items()]
+        members = list(group)
+        tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), environment)) for u in members]
+        by_task = dict(zip(map(id, tasks), members, strict=True))
         for done in _logged(runner(tasks), len(tasks), f"stage {stage + 1}"):
-            unit = by_label[done.task.label]
+            unit = by_task[id(done.task)]
             if done.error is not None:
                 yield Failure(unit.label, str(done.error), done.error.details)
                 continue
@@ -268,15 +262,3 @@ def _cores() -> int:
 
 def _first_line(error: TaskError) -> str:
     return str(error).partition("\n")[0]
-
-
-def _duration(seconds: float) -> str:
-    """
-    >>> _duration(4.26), _duration(95), _duration(7380)
-    ('4.3 s', '1 min 35 s', '2 h 3 min')
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    if seconds < 3600:
-        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
-    return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"

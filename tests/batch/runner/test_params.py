@@ -1,0 +1,120 @@
+"""Run files: what is wrong in them is said with file, line and the closest match."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nbkit.batch.params import entries, parse, read, validate
+from nbkit.errors import DataError, NbkitError, ParamsError
+from nbkit.studies import STUDIES
+
+GRID = """\
+name: demo
+title: A tour
+runs:
+  - study: toy
+    params:
+      words: [eins, zwei]
+      n: 5
+  - study: toy
+    name: other
+    notebooks: [summary]
+"""
+
+
+@pytest.fixture(autouse=True)
+def registered(toy: Path) -> None:
+    assert "toy" in STUDIES
+
+
+def test_a_run_file_becomes_checked_entries():
+    run = parse(GRID)
+    first, second = entries(run)
+    assert (run.name, run.title, first.name, second.name) == ("demo", "A tour", "toy", "other")
+    assert first.params.words == ["eins", "zwei"] and first.params.n == 5 and second.params.words == ["eins"]
+    assert [notebook.path for notebook in first.notebooks] == ["toy/letters", "toy/summary"]
+    assert [notebook.path for notebook in second.notebooks] == ["toy/summary"]
+    assert validate(run) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("title:", "titel:"), "grid.yaml:2: titel: unknown key; did you mean 'title'?"),
+        (("    params:", "    parms:"), "grid.yaml:5: runs.0.parms: unknown key; did you mean 'params'?"),
+        (("name: demo", "nam: demo"), "grid.yaml:1: name: Field required"),
+        (("name: demo", "name: ../demo"), "grid.yaml:1: name: String should match"),
+        (("name: other", "name: toy"), "grid.yaml:3: runs: two entries are called 'toy'"),
+        (("A tour", "[x"), "grid.yaml:3: no valid YAML"),
+        (("      n: 5", "      n: 5\n      n: 6"), "grid.yaml:8: 'n' is given twice (first in line 7)"),
+    ],
+)
+def test_a_file_that_is_no_run_file(change, message):
+    with pytest.raises(NbkitError) as error:
+        parse(GRID.replace(*change), "grid.yaml")
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("study: toy\n    params", "study: tyo\n    params"), "grid.yaml:4: unknown study 'tyo'; did you mean 'toy'?"),
+        (("words:", "wrods:"), "grid.yaml:6: runs.0.params.wrods: unknown parameter; did you mean 'words'?"),
+        (("n: 5", "n: many"), "grid.yaml:7: runs.0.params.n: Input should be a valid integer"),
+        (("n: 5", "n: many"), "found 'many'"),
+        (("[eins, zwei]", "[eins, 2]"), "grid.yaml:6: runs.0.params.words.1: Input should be a valid string"),
+        (("[summary]", "[sumary]"), "study 'toy' has no notebook 'sumary'; did you mean 'summary'?"),
+    ],
+)
+def test_a_run_file_that_does_not_fit_its_study(change, message):
+    run = parse(GRID.replace(*change), "grid.yaml")
+    with pytest.raises(ParamsError) as error:
+        entries(run)
+    assert message in str(error.value)
+    assert any(message in str(problem) for problem in validate(run))
+
+
+def test_validate_lists_all_problems_at_once_those_of_the_study_too():
+    run = parse(GRID.replace("eins", "nix").replace("name: other", "name: other\n    params: {m: 1}"), "grid.yaml")
+    assert [str(problem).partition(": ")[0] for problem in validate(run)] == ["grid.yaml:10", "grid.yaml:4 (toy)"]
+
+
+@pytest.mark.parametrize("text", ["", "- a\n- b\n", "just words", "runs: {}"])
+def test_yaml_of_another_shape(text):
+    with pytest.raises(ParamsError):
+        parse(text, "grid.yaml")
+
+
+def test_yaml_that_would_make_objects_or_holds_itself_is_refused():
+    with pytest.raises(DataError, match=r"grid\.yaml:2"):
+        parse("name: x\ntitle: !!python/object/apply:os.system [ls]\nruns: []\n", "grid.yaml")
+    with pytest.raises(NbkitError):
+        parse("name: x\nruns: &a [*a]\n", "grid.yaml")
+
+
+def test_environment_variables_are_filled_in(monkeypatch):
+    monkeypatch.setenv("TOY_WORD", "drei")
+    run = parse(GRID.replace("zwei", "'${TOY_WORD}-${TOY_WORD}'"))
+    assert run.runs[0].params["words"] == ["eins", "drei-drei"]
+    monkeypatch.delenv("TOY_WORD")
+    with pytest.raises(ParamsError, match=r"grid.yaml:6: \$\{TOY_WORD\} is not set"):
+        parse(GRID.replace("zwei", "'${TOY_WORD}'"), "grid.yaml")
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    (tmp_path / "demo.yaml").write_bytes(b"name: \xff")
+    with pytest.raises(ParamsError, match=r"no run file .*demo.yml; did you mean '.*demo.yaml'"):
+        read(tmp_path / "demo.yml")
+    with pytest.raises(DataError, match="not UTF-8"):
+        read(tmp_path / "demo.yaml")
+    with pytest.raises(ParamsError, match="cannot be read"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("file", sorted((Path(__file__).parents[3] / "params").glob("*.yaml")), ids=lambda f: f.name)
+def test_the_run_files_that_come_with_nbkit_fit_their_schemas(file, monkeypatch):
+    monkeypatch.setenv("NBKIT_DATA", "/data")
+    run = read(file)
+    assert run.name == file.stem and entries(run)

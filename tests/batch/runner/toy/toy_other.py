@@ -1,0 +1,1 @@
+"""What `toy_study` does not import."""
