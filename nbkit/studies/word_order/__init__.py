@@ -55,6 +55,19 @@ __all__ = [
     "spacing_effect",
 ]
 
+#: In the order in which the report shows them; a test compares titles with the notebooks.
+NOTEBOOKS = (
+    Notebook("word_order/perturbations", "What do the perturbations do, and to how many sentences?", "grid"),
+    Notebook("word_order/similarity", "How alike are the perturbations?", "grid"),
+    Notebook("word_order/robust_or_faithful", "Are the models robust or faithful?", "grid"),
+    Notebook("word_order/per_perturbation", "Which perturbations break which model?", "grid"),
+    Notebook("word_order/length", "Does the length of a sentence matter?", "grid"),
+    Notebook("word_order/correlations", "Are better translations more robust?", "grid"),
+    Notebook("word_order/flips", "When does scrambling help?", "grid"),
+    Notebook("word_order/model_comparison", "Which model is more robust, and is the difference real?", "grid"),
+    Notebook("word_order/model_card", "How does this model treat scrambled sentences?", "cell"),
+)
+
 STUDY = Study(
     name="word_order",
     title="Word order: robust or faithful?",
@@ -64,6 +77,6 @@ STUDY = Study(
     units=units,
     problems=problems,
     inputs=inputs,
-    notebooks=(),
+    notebooks=NOTEBOOKS,
     modules=("nbkit.studies.word_order", "nbkit.figures"),
 )

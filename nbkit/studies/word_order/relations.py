@@ -84,7 +84,8 @@ def model_tests(params: WordOrderParams, store: Store | None = None) -> pd.DataF
 
     table = _perturbed(params, store)
     frames = []
-    for (language, metric), group in table.groupby(["language", "metric"], sort=False):
+    for key, group in table.groupby(["language", "metric"], sort=False):
+        language, metric = map(str, key)
         for score in ("beta1", "beta2"):
             tests = paired_tests(group, value=score, by=("perturbation",))
             frames.append(tests.assign(language=language, metric=metric, score=score))

@@ -71,7 +71,8 @@ def _drawn(params: WordOrderParams, table: pd.DataFrame, k: int, purpose: str, s
     import pandas as pd
 
     store, frames = store or Store(), []
-    for (language, label), group in table.groupby(["language", "model"], sort=False):
+    for key, group in table.groupby(["language", "model"], sort=False):
+        language, label = map(str, key)
         rank = [
             address(params.seed, purpose, language, label, int(pair), name)
             for pair, name in zip(group["pair"], group["perturbation"], strict=True)

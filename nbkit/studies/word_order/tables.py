@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nbkit.languages import NAMES as LANGUAGE_NAMES
 from nbkit.metrics.statistics import bootstrap_draws, percentile_interval
-from nbkit.perturb import CONTROL
+from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.store import Store
 from nbkit.studies.word_order import scores as per_sentence
 from nbkit.studies.word_order.params import WordOrderParams
@@ -137,7 +138,7 @@ def flips(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     table = table.assign(flip=table["beta1"] > table["beta"])
     by = ["language", "model", "perturbation", "metric"]
     out = table.groupby(by, sort=False)["flip"].agg(flips="sum", n="size").reset_index()
-    return out.assign(share=out["flips"] / out["n"])
+    return in_paper_order(out.assign(share=out["flips"] / out["n"]))
 
 
 def spacing_effect(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -174,10 +175,10 @@ def _means(table: pd.DataFrame, by: list[str], columns: dict[str, str], params: 
                 key = tuple(first.loc[name])
                 low, high = percentile_interval(draws[:, i])
                 rows.setdefault(key, []).extend([_mean(matrix[:, i]), low, high])
-        for key, size in sizes.items():
-            rows[key if isinstance(key, tuple) else (key,)].append(size)
+        for labels, size in sizes.items():
+            rows[labels if isinstance(labels, tuple) else (labels,)].append(size)
     names = [part for name in columns for part in (name, f"{name}_low", f"{name}_high")]
-    return _frame([[*key, *values] for key, values in rows.items()], [*by, *names, "n"])
+    return in_paper_order(_frame([[*key, *values] for key, values in rows.items()], [*by, *names, "n"]))
 
 
 def _macro(params: WordOrderParams, by: list[str], store: Store | None) -> pd.DataFrame:
@@ -194,7 +195,18 @@ def _macro(params: WordOrderParams, by: list[str], store: Store | None) -> pd.Da
             draws += list(bootstrap_draws(matrix, seed=params.seed).T)
         low, high = percentile_interval(np.nanmean(np.vstack(draws), axis=0))
         rows.append([*key, float(np.nanmean(means)), low, high, len(group)])
-    return _frame(rows, [*by, "difference", "low", "high", "n"])
+    return in_paper_order(_frame(rows, [*by, "difference", "low", "high", "n"]))
+
+
+def in_paper_order(table: pd.DataFrame) -> pd.DataFrame:
+    """*table* with languages, models, then perturbations in the paper's order; all else stays as it was."""
+    ranks = {"language": list(LANGUAGE_NAMES), "perturbation": [CONTROL, *PERTURBATIONS.names()]}
+    keys = [column for column in ("language", "perturbation") if column in table]
+    rank = table.assign(**{key: table[key].map({name: i for i, name in enumerate(ranks[key])}) for key in keys})
+    if "model" in table:
+        rank["model"] = table["model"].map({name: i for i, name in enumerate(dict.fromkeys(table["model"]))})
+    order = rank.sort_values([k for k in ("language", "model", "perturbation") if k in table], kind="stable").index
+    return table.loc[order].reset_index(drop=True)
 
 
 def main_spacing(table: pd.DataFrame, params: WordOrderParams) -> pd.DataFrame:

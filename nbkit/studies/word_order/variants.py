@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 
 from nbkit.corpora import OnError, Pair, Skipped, load_pairs
 from nbkit.perturb import CONTROL, PERTURBATIONS, perturb_all
@@ -54,10 +53,10 @@ def _read(
     start: int, stop: int, store_url: str,
 ) -> tuple[Pair, ...]:  # fmt: skip
     pairs = load_pairs(
-        corpus, source, language, n=stop, parsers=dict(parsers) or None,
+        corpus, source, language, n=stop - start, start=start, parsers=dict(parsers) or None,
         on_error=on_error, skipped=Skipped(), store=Store(store_url),
     )  # fmt: skip
-    return tuple(islice(pairs, start, stop))
+    return tuple(pairs)
 
 
 def variants(

@@ -38,11 +38,9 @@ def units(params: WordOrderParams, *, count: bool = False, store: Store | None =
     """
     dump = params.model_dump(mode="json")
     work = [
-        Unit(f"model {models.label(model)} {language}", f"{_HERE}:ensure_model",
+        Unit(f"train {models.label(model)} {language}", f"{_HERE}:ensure_model",
              {"params": dump, "language": language, "model": model}, stage=0)
-        for model in params.models
-        for language in params.languages
-        if models.is_trained(model, params.source, language)
+        for model, language in _to_train(params)
     ]  # fmt: skip
     for language in params.languages:
         work.append(Unit(f"texts {language}", f"{_HERE}:score_texts", {"params": dump, "language": language}, stage=0))
@@ -80,12 +78,14 @@ def score_translations(params: Mapping[str, Any], language: str, model: str, sta
 
 def problems(params: WordOrderParams) -> list[str]:
     """What stands in the way of this run here, one message each; loads no model."""
-    found = []
+    found: list[str | None] = []
     for language in params.languages:
         found += corpora.check_corpus(params.corpus, params.source, language, params.parsers or None)
         for model in params.models:
             found.append(models.check_model(model, params.source, language))
-    found += [check_metric(name, **params.metric_options.get(name, {})) for name in params.metrics]
+    for name in params.metrics:
+        options: Mapping[str, Any] = params.metric_options.get(name, {})
+        found.append(check_metric(name, **options))
     return list(dict.fromkeys(problem for problem in found if problem))
 
 
@@ -99,6 +99,21 @@ def inputs(params: WordOrderParams) -> dict[str, Any]:
             "models": [params.model_key(language, model) for model in params.models],
         }
     return found
+
+
+def _to_train(params: WordOrderParams) -> list[tuple[str, str]]:
+    """Model and one of its languages for everything that has to be trained, what serves most languages first.
+
+    A model of many languages takes longest to train: started first, the others fill the time beside it.
+    """
+    serves: dict[tuple[str, str], list[str]] = {}
+    for model in params.models:
+        for language in params.languages:
+            if not models.is_trained(model, params.source, language):
+                weights = models.model_identity(model, params.source, language)["weights"]
+                serves.setdefault((model, weights), []).append(language)
+    first = sorted(serves, key=lambda key: -len(serves[key]))
+    return [(model, serves[model, weights][0]) for model, weights in first]
 
 
 def _count(params: WordOrderParams, language: str, model: str, start: int | None, store: Store) -> tuple[int, int]:
