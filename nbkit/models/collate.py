@@ -59,7 +59,7 @@ class Collate:
 
     >>> batch = Collate(pad=9, start=0)([[Example((5, 1), (6, 7, 1)), Example((5, 6, 1), (8, 1))]])
     >>> batch["labels"].tolist(), batch["decoder_input_ids"].tolist()
-    ([[6, 7, 1], [8, 1, -100]], [[0, 6, 7], [0, 8, 1]])
+    ([[6, 7, 1], [8, 1, -100]], [[0, 6, 7], [0, 8, 9]])
     """
 
     pad: int

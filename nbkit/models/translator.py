@@ -173,7 +173,9 @@ class Seq2SeqTranslator:
         config = self._generation_config(target, decoding, decoding.limit(max(map(len, batch))))
         with torch.inference_mode(), _quiet():
             tokens = self.model.generate(**self._padded(batch), generation_config=config)
-        return [text.strip() for text in self.tokenizer.batch_decode(tokens, skip_special_tokens=True)]
+        # The decoder's start and the forced language token, which not every tokenizer knows to be a special one.
+        own = tokens[:, 1 if target is None else 2 :]
+        return [text.strip() for text in self.tokenizer.batch_decode(own, skip_special_tokens=True)]
 
     def _generation_config(self, target: int | None, decoding: Decoding, limit: int) -> Any:
         """The checkpoint's own settings (what it forbids and forces), with the search's set over them."""

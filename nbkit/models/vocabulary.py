@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import sentencepiece
 
 from nbkit.errors import ModelError
-from nbkit.models.catalogue import Family
+from nbkit.models.catalogue import Family, families
 from nbkit.models.recipe import TranslatorRecipe
 from nbkit.models.translator import load_tokenizer
 
@@ -75,9 +75,12 @@ def _write_m2m100(folder: Path, model: bytes, pieces: list[str], recipe: Transla
     names = ["<s>", "<pad>", "</s>", "<unk>", *pieces]
     (folder / "sentencepiece.bpe.model").write_bytes(model)
     _write_json(folder / "vocab.json", {name: i for i, name in enumerate(names)})
-    languages = {"src_lang": recipe.src, "tgt_lang": recipe.targets[0]}
-    _write_json(folder / "tokenizer_config.json", {"tokenizer_class": "M2M100Tokenizer", **languages})
+    settings = {"tokenizer_class": "M2M100Tokenizer", "src_lang": recipe.src, "tgt_lang": recipe.targets[0]}
+    _write_json(folder / "tokenizer_config.json", settings)
+    # The language tokens follow the vocabulary; only where they are listed are they special, and left out of texts.
+    tokens = list(load_tokenizer(families()["m2m100"], folder).lang_token_to_id)
+    _write_json(folder / "tokenizer_config.json", {**settings, "extra_special_tokens": tokens})
 
 
-def _write_json(path: Path, value: dict[str, Any]) -> None:
+def _write_json(path: Path, value: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(value, ensure_ascii=False, indent=1), encoding="utf-8")

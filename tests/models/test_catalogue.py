@@ -1,0 +1,178 @@
+"""Names, folders, hub ids, language codes: what a model name means, and why a model cannot be had."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+
+import pytest
+
+from nbkit.errors import ModelError, UnknownNameError
+from nbkit.languages import TARGETS
+from nbkit.models import MODELS, ModelEntry, label, resolve
+from nbkit.models.catalogue import families
+from nbkit.models.identity import check_model, model_identity
+
+
+@pytest.mark.parametrize(
+    ("name", "src", "tgt", "hub"),
+    [
+        ("opus-mt", "en", "de", "Helsinki-NLP/opus-mt-en-de"),
+        ("opus-mt", "en", "zh", "Helsinki-NLP/opus-mt-en-zh"),
+        ("opus-mt", "en", "ja", "Helsinki-NLP/opus-mt-en-jap"),
+        ("mbart50", "en", "fr", "facebook/mbart-large-50-one-to-many-mmt"),
+        ("m2m100-418m", "en", "fr", "facebook/m2m100_418M"),
+        ("m2m100-1.2b", "en", "fr", "facebook/m2m100_1.2B"),
+        ("Helsinki-NLP/opus-mt-{src}-{tgt}", "de", "en", "Helsinki-NLP/opus-mt-de-en"),
+    ],
+)
+def test_names_of_the_paper(name, src, tgt, hub):
+    assert resolve(name, src, tgt).hub == hub
+
+
+def test_the_papers_labels():
+    labels = [label(name) for name in ("opus-mt", "mbart50", "m2m100-418m", "m2m100-1.2b")]
+    assert labels == ["Helsinki-OPUS", "mBART50", "M2M-100-418M", "M2M-100-1.2B"]
+
+
+def test_revision_and_folder(tmp_path, monkeypatch):
+    assert resolve("org/model@refs/pr/4", "en", "de").revision == "refs/pr/4"
+    monkeypatch.setenv("MODELS_FOLDER", str(tmp_path))
+    reference = resolve("${MODELS_FOLDER}/m-{src}-{tgt}", "en", "fr")
+    assert reference.folder == tmp_path / "m-en-fr"
+    assert reference.hub is None
+
+
+def test_unknown_names_say_what_was_meant():
+    with pytest.raises(UnknownNameError, match="did you mean 'opus-mt'"):
+        resolve("opus_mt", "en", "de")
+    with pytest.raises(ModelError, match="NO_SUCH_VARIABLE is not set"):
+        resolve("${NO_SUCH_VARIABLE}/x", "en", "de")
+    with pytest.raises(ModelError, match=r"\{lang\} cannot be filled in"):
+        resolve("models/x-{lang}", "en", "de")
+
+
+def test_own_models_are_registered_by_name(tmp_path, checkpoints):
+    MODELS.register("own", ModelEntry(hub=str(checkpoints["marian"]), label="Own", targets=("de",)), replace=True)
+    assert label("own") == "Own"
+    assert check_model("own", "en", "de") is None
+    assert "does not translate to 'fr'; it translates to: de" in check_model("own", "en", "fr")
+
+
+def test_language_codes_are_those_of_the_tokenizers():
+    """Our tables against the lists in the tokenizers' own source."""
+    from transformers.models.m2m_100 import tokenization_m2m_100 as m2m100
+    from transformers.models.mbart50 import tokenization_mbart50 as mbart50
+    from transformers.models.nllb import tokenization_nllb as nllb
+
+    assert set(families()["mbart50"].codes.values()) == set(mbart50.FAIRSEQ_LANGUAGE_CODES)
+    assert set(families()["m2m100"].codes) == set(m2m100.FAIRSEQ_LANGUAGE_CODES["m2m100"])
+    assert set(families()["nllb"].codes.values()) <= set(nllb.FAIRSEQ_LANGUAGE_CODES)
+    assert {lang: families()["mbart50"].codes[lang] for lang in TARGETS} == {
+        "de": "de_DE", "fr": "fr_XX", "es": "es_XX", "it": "it_IT", "ru": "ru_RU", "zh": "zh_CN", "ja": "ja_XX"
+    }  # fmt: skip
+
+
+def test_missing_weights_name_model_cache_and_ways_out(own_cache):
+    problem = check_model("m2m100-418m", "en", "de")
+    for part in ("m2m100-418m", "facebook/m2m100_418M", str(own_cache / "huggingface" / "hub"), "HF_HOME",
+                 "HF_HUB_OFFLINE", "--offline", "local folder"):  # fmt: skip
+        assert part in problem
+
+
+def test_missing_weights_without_a_network_are_known_at_once(monkeypatch):
+    """Not offline by setting, only by fact: an address that nobody answers."""
+    from nbkit.models import weights
+
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setenv("HF_ENDPOINT", "https://hub.invalid")
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    weights._unreachable.cache_clear()
+    weights._ask_hub.cache_clear()
+    try:
+        problem = check_model("mbart50", "en", "de")
+    finally:
+        weights._unreachable.cache_clear()
+        weights._ask_hub.cache_clear()
+    assert "facebook/mbart-large-50-one-to-many-mmt" in problem
+    assert "hub.invalid cannot be reached" in problem
+
+
+@pytest.mark.parametrize(
+    ("name", "src", "tgt", "message"),
+    [
+        ("mbart50", "de", "fr", "does not translate from 'de'; it translates from: en"),
+        ("mbart50", "en", "cy", "does not translate to 'cy'; it translates to: en, de, fr"),
+        ("sandbox-m2m", "en", "ta", "it translates to: de, fr, es, it, ru, zh, ja"),
+        ("./nowhere", "en", "de", "there is no folder nowhere"),
+        ("nope", "en", "de", "unknown model 'nope'"),
+    ],
+)
+def test_why_a_model_cannot_be_had(name, src, tgt, message):
+    assert message in check_model(name, src, tgt)
+
+
+def test_a_folder_that_is_no_model(tmp_path, checkpoints):
+    assert "holds no config.json" in check_model(str(tmp_path), "en", "de")
+    (tmp_path / "config.json").write_text('{"model_type": "t5"}')
+    assert "holds no safetensors weights" in check_model(str(tmp_path), "en", "de")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"")
+    assert "pickled ones can run any code" in check_model(str(tmp_path), "en", "de")
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    assert "'t5' model" in check_model(str(tmp_path), "en", "de")
+    (tmp_path / "config.json").write_text("{")
+    assert "cannot be read" in check_model(str(tmp_path), "en", "de")
+
+
+def test_a_marian_folder_knows_its_pair(checkpoints):
+    folder = str(checkpoints["marian"])
+    assert check_model(folder, "en", "de") is None
+    assert "it translates to: de" in check_model(folder, "en", "fr")
+
+
+def test_a_cached_model_is_found_under_any_of_its_branches(own_cache, checkpoints):
+    """Weights on the hub's safetensors branch, settings and pickled weights on main."""
+    repository = own_cache / "huggingface" / "hub" / "models--org--tiny"
+    main, branch = repository / "snapshots" / "aaa", repository / "snapshots" / "bbb"
+    (repository / "refs" / "refs" / "pr").mkdir(parents=True)
+    (repository / "refs" / "main").write_text("aaa")
+    main.mkdir(parents=True)
+    (main / "config.json").write_text("{}")
+    (main / "pytorch_model.bin").write_bytes(b"")
+    assert "only as pickled weights" in check_model("org/tiny", "en", "de")
+    assert model_identity("org/tiny", "en", "de")["weights"] is None
+
+    branch.symlink_to(checkpoints["marian"])
+    (repository / "refs" / "refs" / "pr" / "1").write_text("bbb")
+    assert check_model("org/tiny", "en", "de") is None
+    assert check_model("org/tiny@refs/pr/1", "en", "de") is None
+    assert model_identity("org/tiny", "en", "de")["weights"] == "bbb"
+
+
+def test_identity_follows_the_contents(tmp_path, checkpoints, own_cache):
+    import shutil
+
+    copy = shutil.copytree(checkpoints["marian"], tmp_path / "copy")
+    first = model_identity(str(copy), "en", "de")
+    assert first == model_identity(str(checkpoints["marian"]), "en", "de")
+    assert first["backend"] == "transformers" and first["dtype"] == "float32"
+    (copy / "README.md").write_text("a card changes no translation")
+    assert model_identity(str(copy), "en", "de") == first
+    (copy / "generation_config.json").write_text("{}")
+    assert model_identity(str(copy), "en", "de") != first
+    assert model_identity(str(copy), "en", "de", device="cuda")["dtype"] == "bfloat16"
+    for damaged in (own_cache / "models" / "digests").iterdir():
+        damaged.write_text("[]")
+    assert model_identity(str(checkpoints["marian"]), "en", "de") == first
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+def test_checks_and_identities_import_no_torch():
+    program = (
+        "import sys, nbkit.models as m; m.check_model('opus-mt', 'en', 'de'); m.model_identity('opus-mt', 'en', 'de',"
+        " device='cpu'); print([n for n in ('torch', 'transformers', 'pandas', 'spacy') if n in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
