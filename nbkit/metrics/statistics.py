@@ -65,7 +65,6 @@ def bootstrap_mean(
     >>> bootstrap_mean([0.0, 0.0, 1.0, 1.0], groups=["a", "a", "b", "b"]).n
     2
     """
-    _check(resamples, level)
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise NbkitError(f"bootstrap_mean: one-dimensional values expected, not an array of shape {array.shape}")
@@ -88,69 +87,66 @@ def bootstrap_mean(
         return Interval(np.nan, np.nan, np.nan, 0)
     weighted = [(w @ totals, w @ counts) for w in _weights(len(totals), resamples, seed)]
     means = np.concatenate([sums / sizes for sums, sizes in weighted])
-    low, high = np.quantile(means, _tails(level))
-    return Interval(float(totals.sum() / counts.sum()), float(low), float(high), len(totals))
+    return Interval(float(totals.sum() / counts.sum()), *percentile_interval(means, level), len(totals))
 
 
 def bootstrap_means(table: np.ndarray, *, resamples: int = 999, seed: int = 0, level: float = 0.95) -> list[Interval]:
-    """`bootstrap_mean` of every column of *table* (units × quantities, NaN where a unit has no value), at once.
+    """Means with intervals of all columns of *table* (units × quantities, NaN where a unit has no value), at once.
 
-    Columns with equally many values share their resampling weights, so that thousands take seconds.
+    Rows are resampled as in `bootstrap_draws`, so thousands of columns take seconds. n: a column's values.
 
-    >>> table = np.array([[0.0, 1.0], [1.0, np.nan], [0.5, 2.0]])
+    >>> table = np.array([[0.0, 1.0], [0.5, np.nan], [1.0, 2.0]])
     >>> bootstrap_means(table)
     [Interval(mean=0.5, low=0.0, high=1.0, n=3), Interval(mean=1.5, low=1.0, high=2.0, n=2)]
     """
-    _check(resamples, level)
-    table = np.asarray(table, dtype=np.float64)
-    if table.ndim != 2:
-        raise NbkitError(f"bootstrap_means: a table of units × quantities expected, not shape {table.shape}")
-    ordered = np.sort(table, axis=0)  # NaN last
-    sizes = np.count_nonzero(~np.isnan(table), axis=0)
-    intervals = [Interval(np.nan, np.nan, np.nan, 0)] * table.shape[1]
-    for n in np.unique(sizes[sizes > 0]):
-        columns = np.flatnonzero(sizes == n)
-        values = ordered[:n, columns]
-        means = np.concatenate([w @ values for w in _weights(int(n), resamples, seed)]) / n
-        bounds = np.quantile(means, _tails(level), axis=0)
-        for column, mean, low, high in zip(columns, values.sum(axis=0) / n, *bounds, strict=True):
-            intervals[column] = Interval(float(mean), float(low), float(high), int(n))
+    draws = bootstrap_draws(table, resamples=resamples, seed=seed)
+    intervals = []
+    for column, drawn in zip(np.asarray(table, dtype=np.float64).T, draws.T, strict=True):
+        values = column[~np.isnan(column)]
+        mean = float(values.mean()) if len(values) else float("nan")
+        intervals.append(Interval(mean, *percentile_interval(drawn, level), len(values)))
     return intervals
 
 
 def bootstrap_draws(table: np.ndarray, *, resamples: int = 999, seed: int = 0) -> np.ndarray:
-    """The means of every column in every resample: resamples × quantities, for means of several quantities.
+    """The mean of every column in every resample of the rows: resamples × quantities, NaN where a column has no value.
 
     Rows of *table* (units × quantities, NaN where a unit has no value) are drawn together, so that quantities
     of the same units stay dependent. `percentile_interval` makes an interval of a column, or of any function of them.
+    Which rows are drawn depends on their number and places: keep them in one order.
 
-    >>> table = np.array([[0.0, 1.0], [1.0, np.nan], [0.5, 2.0]])
-    >>> draws = bootstrap_draws(table)
+    >>> draws = bootstrap_draws(np.array([[0.0, 1.0], [0.5, np.nan], [1.0, 2.0]]))
     >>> draws.shape, percentile_interval(np.nanmean(draws, axis=1))
     ((999, 2), (..., ...))
     """
-    _check(resamples, 0.95)
     table = np.asarray(table, dtype=np.float64)
+    if table.ndim != 2:
+        raise NbkitError(f"bootstrap: a table of units × quantities expected, not an array of shape {table.shape}")
     present = ~np.isnan(table)
     filled = np.where(present, table, 0.0)
-    parts = []
+    complete = bool(present.all())  # then every resample has as many values as the table
+    parts = [np.empty((0, table.shape[1]))]
     for weights in _weights(len(table), resamples, seed):
-        counts = weights @ present.astype(np.float64)
         sums = weights @ filled
+        counts = np.full_like(sums, len(table)) if complete else weights @ present
         parts.append(np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0))
     return np.concatenate(parts)
 
 
 def percentile_interval(draws: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """Lower and upper percentile of *draws*, resamples without a value left out; NaN where none has one.
+    """Lower and upper percentile of *draws*; those that are NaN, resamples without a value, are left out.
 
-    >>> percentile_interval(np.arange(101.0), level=0.9)
-    (5.0, 95.0)
+    Both are NaN where no draw is left.
+
+    >>> percentile_interval(np.arange(101.0), level=0.5)
+    (25.0, 75.0)
     """
+    if not 0 < level < 1:
+        raise NbkitError(f"bootstrap: level is a probability such as 0.95, not {level}")
     known = draws[~np.isnan(draws)]
     if not len(known):
         return float("nan"), float("nan")
-    low, high = np.quantile(known, _tails(level))
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
@@ -253,24 +249,17 @@ def _compared(a: np.ndarray, b: np.ndarray) -> dict[str, float]:
 
 def _weights(n: int, resamples: int, seed: int) -> Iterator[np.ndarray]:
     """How often each of *n* units is drawn in each resample, in blocks of resamples × units."""
-    rows = max(1, _BLOCK // n)
+    if resamples < 1:
+        raise NbkitError(f"bootstrap: at least 1 resample expected, not {resamples}")
+    rows = max(1, _BLOCK // max(1, n))
     for start in range(0, resamples, rows):
         yield _weight_block(n, start, min(rows, resamples - start), seed)
 
 
 @lru_cache(maxsize=8)
 def _weight_block(n: int, start: int, rows: int, seed: int) -> np.ndarray:
+    if n == 0:
+        return np.zeros((rows, 0))
     drawn = generator(seed, "bootstrap", n, start).integers(n, size=(rows, n))
     drawn += np.arange(rows)[:, None] * n
     return np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
-
-
-def _tails(level: float) -> tuple[float, float]:
-    return (1 - level) / 2, (1 + level) / 2
-
-
-def _check(resamples: int, level: float) -> None:
-    if resamples < 1:
-        raise NbkitError(f"bootstrap: at least 1 resample expected, not {resamples}")
-    if not 0 < level < 1:
-        raise NbkitError(f"bootstrap: level is a probability such as 0.95, not {level}")

@@ -57,7 +57,7 @@ def cut(text: str, lang: str) -> list[str]:
     if not text.isascii():
         text = _regular(text)
     if lang in UNSPACED:
-        return _CHARACTER.findall(text)
+        return _CHARACTER.findall("".join(text.split()))
     return list(chain.from_iterable(map(_chunks(lang).__getitem__, text.split())))
 
 

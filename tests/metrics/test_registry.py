@@ -1,0 +1,86 @@
+"""The registry of metrics: options, what cannot be used here, one's own metrics, and cheap imports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.metrics import METRICS, Kappa, check_metric, load_metric
+
+PURE = ["bleu", "levenshtein", "chrf"]
+
+
+def test_the_five_of_the_issue_in_order() -> None:
+    assert METRICS.names()[:5] == ["bleu", "levenshtein", "chrf", "bertscore", "bleurt"]
+    assert all(METRICS.summary(name) for name in METRICS.names()[:5])
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_a_pure_metric_is_a_kappa_that_can_always_be_used(name: str) -> None:
+    metric = load_metric(name)
+    assert isinstance(metric, Kappa)
+    assert metric.name == name
+    assert metric.bounded
+    assert check_metric(name) is None
+    scores = metric.scores(["a b c", "x"], ["a c b", "x"], "en")
+    assert scores.dtype == np.float64
+    assert scores[1] == 1 > scores[0]
+
+
+@pytest.mark.parametrize("name", ["bleu", "levenshtein"])
+def test_identity_tells_apart_what_scores_differently(name: str) -> None:
+    metric = load_metric(name)
+    assert metric.identity("zh") != metric.identity("de") == metric.identity("fr")
+    assert metric.signature("zh") in metric.identity("zh").values()
+
+
+def test_identity_tells_orders_apart() -> None:
+    assert load_metric("bleu", max_order=2).identity("de") != load_metric("bleu").identity("de")
+
+
+def test_unknown_names_and_options() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'levenshtein'"):
+        load_metric("levenstein")
+    with pytest.raises(NbkitError, match=r"metric 'levenshtein': unknown option 'norm'\. There are: none"):
+        load_metric("levenshtein", norm="max")
+    assert "did you mean 'layer'" in (check_metric("bertscore", layers=9) or "")
+
+
+def test_ones_own_metric(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Length:
+        name, symbol, bounded = "length", "len", True
+
+        def __init__(self, power: float = 1.0):
+            self.power = power
+
+        def signature(self, lang: str) -> str:
+            return f"length|power:{self.power}"
+
+        def identity(self, lang: str) -> dict[str, object]:
+            return {"metric": self.name, "signature": self.signature(lang)}
+
+        def scores(self, hypotheses, references, lang):  # type: ignore[no-untyped-def]
+            pairs = zip(hypotheses, references, strict=True)
+            return np.array([min(len(h), len(r)) / max(len(h), len(r), 1) for h, r in pairs]) ** self.power
+
+    monkeypatch.setattr(METRICS, "_entries", dict(METRICS._entries))  # so that other tests do not see it
+    METRICS.register("length", Length)
+    metric = load_metric("length", power=2.0)
+    assert isinstance(metric, Kappa)
+    assert check_metric("length") is None
+    assert metric.scores(["ab"], ["abcd"], "en").tolist() == [0.25]
+
+
+def test_nothing_heavy_is_imported_before_it_is_used() -> None:
+    code = (
+        "import sys, nbkit.metrics as m; m.load_metric('bleu').scores(['a'], ['b'], 'en'); m.load_metric('bleurt');"
+        "m.check_metric('bertscore', model='/nowhere', layer=1); import nbkit.metrics.statistics;"
+        "heavy = ['torch', 'transformers', 'pandas', 'sacrebleu', 'pingouin', 'bert_score'];"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

@@ -1,0 +1,253 @@
+"""Intervals, correlations and tests against scipy and brute force."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbkit.errors import NbkitError
+from nbkit.metrics.statistics import (
+    bootstrap_draws,
+    bootstrap_mean,
+    bootstrap_means,
+    paired_tests,
+    percentile_interval,
+    spearman,
+)
+
+VALUES = st.lists(st.one_of(st.floats(0, 1), st.just(float("nan"))), max_size=30)
+
+
+def test_interval_agrees_with_scipy() -> None:
+    values = np.random.default_rng(0).beta(2, 5, size=400)
+    ours = bootstrap_mean(values, resamples=9999)
+    theirs = scipy.stats.bootstrap(
+        (values,), np.mean, n_resamples=9999, method="percentile", rng=np.random.default_rng(1)
+    ).confidence_interval
+    width = theirs.high - theirs.low
+    assert ours.mean == pytest.approx(values.mean())
+    assert ours.low == pytest.approx(theirs.low, abs=0.05 * width)
+    assert ours.high == pytest.approx(theirs.high, abs=0.05 * width)
+
+
+def test_interval_covers_the_true_mean_about_as_often_as_it_says() -> None:
+    samples = np.random.default_rng(0).normal(size=(100, 500))
+    hits = [interval.low <= 0 <= interval.high for interval in bootstrap_means(samples, level=0.9)]
+    assert 0.85 < np.mean(hits) < 0.95
+
+
+def test_groups_are_resampled_whole() -> None:
+    """Sixteen copies of each value say nothing new: the interval stays; counted one by one it would shrink fourfold."""
+    values = np.random.default_rng(3).random(200)
+    single = bootstrap_mean(values)
+    cluster = bootstrap_mean(np.tile(values, 16), groups=list(range(200)) * 16)
+    assert cluster == pytest.approx(single)
+    naive = bootstrap_mean(np.tile(values, 16))
+    assert naive.high - naive.low < 0.35 * (single.high - single.low)
+
+
+def test_groups_of_unequal_sizes_weigh_by_their_values() -> None:
+    values, groups = [1.0, 1.0, 1.0, 0.0], ["a", "a", "a", "b"]
+    interval = bootstrap_mean(values, groups=groups)
+    assert interval == (0.75, 0.0, 1.0, 2)
+    rng = np.random.default_rng(0)
+    values, groups = rng.random(60), np.repeat(np.arange(20), rng.multinomial(60, [1 / 20] * 20))
+    means = []
+    for _ in range(4000):
+        drawn = [values[groups == g] for g in rng.choice(np.unique(groups), size=len(np.unique(groups)))]
+        means.append(np.concatenate(drawn).mean())
+    interval = bootstrap_mean(values, groups=groups, resamples=4000)
+    assert [interval.low, interval.high] == pytest.approx(np.quantile(means, [0.025, 0.975]), abs=0.01)
+
+
+@given(VALUES, st.randoms(use_true_random=False))
+def test_order_and_missing_values_do_not_matter(values: list[float], random) -> None:  # type: ignore[no-untyped-def]
+    present = [value for value in values if not math.isnan(value)]
+    shuffled = random.sample(values, len(values))
+    assert bootstrap_mean(values, resamples=20) == pytest.approx(bootstrap_mean(present, resamples=20), nan_ok=True)
+    assert bootstrap_mean(values, resamples=20) == pytest.approx(bootstrap_mean(shuffled, resamples=20), nan_ok=True)
+    interval = bootstrap_mean(values, resamples=20)
+    assert interval.n == len(present)
+    if present:
+        assert min(present) - 1e-9 <= interval.low <= interval.high <= max(present) + 1e-9
+
+
+ROWS = st.lists(
+    st.lists(st.one_of(st.floats(0, 1), st.just(float("nan"))), min_size=4, max_size=4), min_size=1, max_size=9
+)
+
+
+@given(ROWS)
+def test_columns_at_once_are_the_columns_one_by_one(rows: list[list[float]]) -> None:
+    """The same rows are drawn whatever stands beside a column; missing values count in no mean."""
+    table = np.array(rows)
+    together = bootstrap_means(table, resamples=30)
+    for column, interval in enumerate(together):
+        [alone] = bootstrap_means(table[:, [column]], resamples=30)
+        assert tuple(interval) == pytest.approx(tuple(alone), nan_ok=True)
+        values = bootstrap_mean(table[:, column], resamples=30)
+        assert (interval.mean, interval.n) == pytest.approx((values.mean, values.n), nan_ok=True)
+
+
+def test_a_sorted_column_has_the_interval_of_its_values() -> None:
+    values = np.sort(np.random.default_rng(0).random(50))
+    assert bootstrap_means(values[:, None])[0] == pytest.approx(bootstrap_mean(values))
+
+
+def test_draws_keep_quantities_of_one_unit_together() -> None:
+    """The interval of a difference of two quantities is that of the units' differences, not of independent means."""
+    rng = np.random.default_rng(0)
+    base = rng.random(300)
+    table = np.column_stack([base, base + 0.1])
+    draws = bootstrap_draws(table)
+    assert draws.shape == (999, 2)
+    assert percentile_interval(draws[:, 1] - draws[:, 0]) == pytest.approx((0.1, 0.1))
+    table[::2, 0] = np.nan
+    low, high = percentile_interval(bootstrap_draws(table)[:, 0])
+    assert low < base[1::2].mean() < high
+
+
+def test_seed_and_level_are_the_address() -> None:
+    values = np.random.default_rng(0).random(50)
+    assert bootstrap_mean(values) == bootstrap_mean(values)
+    assert bootstrap_mean(values, seed=1) != bootstrap_mean(values)
+    narrow, wide = bootstrap_mean(values, level=0.5), bootstrap_mean(values, level=0.99)
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_more_units_than_one_block_of_weights_holds() -> None:
+    values = np.random.default_rng(0).random(300_000)
+    interval = bootstrap_mean(values, resamples=40)
+    assert interval.high - interval.low == pytest.approx(2 * 1.96 * values.std() / 300_000**0.5, rel=0.5)
+
+
+def test_degenerate_means() -> None:
+    assert bootstrap_mean([0.3]) == (0.3, 0.3, 0.3, 1)
+    nothing = bootstrap_mean([float("nan")])
+    assert nothing.n == 0
+    assert math.isnan(nothing.mean) and math.isnan(nothing.low)
+    assert bootstrap_means(np.zeros((0, 2)))[1].n == 0
+    with pytest.raises(NbkitError, match="3 values but 2 groups"):
+        bootstrap_mean([1, 2, 3], groups=["a", "b"])
+    with pytest.raises(NbkitError, match=r"level is a probability such as 0\.95, not 95"):
+        bootstrap_mean([1.0], level=95)
+    with pytest.raises(NbkitError, match="at least 1 resample"):
+        bootstrap_means(np.ones((2, 2)), resamples=0)
+    with pytest.raises(NbkitError, match=r"not an array of shape \(1, 2\)"):
+        bootstrap_mean(np.ones((1, 2)))
+    with pytest.raises(NbkitError, match="units × quantities"):
+        bootstrap_means(np.ones(3))
+
+
+def test_spearman_agrees_with_scipy_and_fisher() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    y = x + rng.normal(size=80)
+    x[3] = y[7] = np.nan
+    keep = ~(np.isnan(x) | np.isnan(y))
+    result, expected = spearman(x, y), scipy.stats.spearmanr(x[keep], y[keep])
+    z, half = np.arctanh(expected.statistic), scipy.stats.norm.ppf(0.975) / np.sqrt(78 - 3)
+    assert result == pytest.approx(
+        (expected.statistic, np.tanh(z - half), np.tanh(z + half), expected.pvalue, 78), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize(("y", "rho"), [([1, 2, 3, 4, 9], 1.0), ([9, 4, 3, 2, 1], -1.0)])
+def test_spearman_of_a_perfect_order(y: list[int], rho: float) -> None:
+    result = spearman([1, 2, 3, 4, 5], y)
+    assert result[:3] == pytest.approx((rho, rho, rho))
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "n"),
+    [([], [], 0), ([1, 2, 3], [1, 2, 3], 3), ([1, 1, 1, 1], [1, 2, 3, 4], 4), ([1, 2, 3, 4], [0] * 4, 4)],
+)
+def test_spearman_where_it_is_not_defined(x: list[float], y: list[float], n: int) -> None:
+    result = spearman(x, y)
+    assert result.n == n
+    assert all(math.isnan(value) for value in result[:4])
+
+
+def test_spearman_needs_two_equal_rows() -> None:
+    with pytest.raises(NbkitError, match="two rows of equal length"):
+        spearman([1, 2], [1, 2, 3])
+
+
+def tidy(**systems: list[float]) -> pd.DataFrame:
+    rows = [
+        {"model": name, "pair": i, "beta": value} for name, values in systems.items() for i, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_paired_tests_agree_with_scipy_and_holm() -> None:
+    rng = np.random.default_rng(0)
+    base = rng.random(40)
+    scores = {"x": base, "y": base + rng.normal(0.05, 0.1, 40), "z": base + rng.normal(0, 0.1, 40)}
+    tests = paired_tests(tidy(**scores), value="beta").set_index(["a", "b"])
+    assert list(tests.index) == [("x", "y"), ("x", "z"), ("y", "z")]
+    expected = []
+    for a, b in tests.index:
+        result = scipy.stats.wilcoxon(scores[a], scores[b], correction=True)
+        row = tests.loc[(a, b)]
+        assert row["p"] == pytest.approx(result.pvalue)
+        assert row["w"] == pytest.approx(result.statistic)
+        assert row["difference"] == pytest.approx(np.mean(scores[a] - scores[b]))
+        ranks = scipy.stats.rankdata(abs(scores[a] - scores[b]))
+        assert row["rank_biserial"] == pytest.approx((np.sign(scores[a] - scores[b]) * ranks).sum() / ranks.sum())
+        assert np.sign(row["hedges_g"]) == np.sign(row["difference"])
+        expected.append(result.pvalue)
+    ordered = sorted(expected)
+    holm = np.maximum.accumulate([min(1.0, (3 - i) * p) for i, p in enumerate(ordered)])
+    assert sorted(tests["p_holm"]) == pytest.approx(list(holm))
+
+
+def test_paired_tests_average_a_units_values_and_use_common_units_only() -> None:
+    frame = pd.concat([tidy(x=[1, 2, 3, 4], y=[1, 2, 4, 8]), tidy(x=[3, 4, 5, 6])])
+    frame = pd.concat([frame, pd.DataFrame([{"model": "x", "pair": 99, "beta": 100.0}])])
+    frame.loc[(frame["model"] == "y") & (frame["pair"] == 0), "beta"] = np.nan
+    [row] = paired_tests(frame, value="beta").to_dict("records")
+    assert (row["n"], row["mean_a"], row["mean_b"]) == (3, 4.0, pytest.approx(14 / 3))
+
+
+def test_paired_tests_by_group_are_corrected_together() -> None:
+    rng = np.random.default_rng(1)
+    parts = []
+    for lang in ("de", "fr"):
+        x = rng.random(30)
+        parts.append(tidy(x=x, y=x + rng.normal(0.03, 0.05, 30)).assign(lang=lang))
+    frame = pd.concat(parts)
+    tests = paired_tests(frame, value="beta", by=["lang"])
+    assert tests[["lang", "a", "b"]].to_numpy().tolist() == [["de", "x", "y"], ["fr", "x", "y"]]
+    assert (tests["p_holm"] >= tests["p"]).all()
+    assert tests["p_holm"].min() == pytest.approx(min(1, 2 * tests["p"].min()))
+    alone = paired_tests(parts[0], value="beta").iloc[0]
+    assert tests.iloc[0]["p"] == pytest.approx(alone["p"])
+    shuffled = paired_tests(frame.sample(frac=1, random_state=0), value="beta", by=["lang"])
+    pd.testing.assert_frame_equal(tests, shuffled)
+
+
+def test_paired_tests_of_equal_and_of_unrelated_systems() -> None:
+    [same] = paired_tests(tidy(x=[0.1, 0.2, 0.3], y=[0.1, 0.2, 0.3]), value="beta").to_dict("records")
+    assert (same["p"], same["p_holm"], same["rank_biserial"], same["hedges_g"], same["difference"]) == (1, 1, 0, 0, 0)
+    apart = pd.concat([tidy(x=[1, 2]), tidy(y=[1, 2]).assign(pair=[7, 8])])
+    [none] = paired_tests(apart, value="beta").to_dict("records")
+    assert none["n"] == 0
+    assert math.isnan(none["p"]) and math.isnan(none["p_holm"]) and math.isnan(none["hedges_g"])
+    [constant] = paired_tests(tidy(x=[1, 1, 1], y=[0, 0, 0]), value="beta").to_dict("records")
+    assert constant["rank_biserial"] == 1
+    assert math.isnan(constant["hedges_g"])
+    [single] = paired_tests(tidy(x=[1.0], y=[0.5]), value="beta").to_dict("records")
+    assert (single["n"], single["p"], single["rank_biserial"]) == (1, 1.0, 1.0)
+    assert paired_tests(tidy(x=[1, 2]), value="beta").empty
+
+
+def test_paired_tests_name_a_missing_column() -> None:
+    with pytest.raises(NbkitError, match="no column bleu; there are: model, pair, beta"):
+        paired_tests(tidy(x=[1]), value="bleu")
