@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from nbkit.studies.base import Notebook, Study
 from nbkit.studies.word_order.params import WordOrderParams
+from nbkit.studies.word_order.per_sentence import difficulties, scores
 from nbkit.studies.word_order.relations import (
     correlations,
     difficulty_by_length,
@@ -15,7 +16,6 @@ from nbkit.studies.word_order.relations import (
     model_tests,
 )
 from nbkit.studies.word_order.samples import examples, flip_samples, samples
-from nbkit.studies.word_order.scores import difficulties, scores
 from nbkit.studies.word_order.tables import (
     by_perturbation,
     counts,

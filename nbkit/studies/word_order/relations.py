@@ -10,7 +10,7 @@ import numpy as np
 from nbkit.metrics.statistics import bootstrap_mean, paired_tests, spearman
 from nbkit.perturb import CONTROL
 from nbkit.store import Store
-from nbkit.studies.word_order import scores as per_sentence
+from nbkit.studies.word_order import per_sentence
 from nbkit.studies.word_order.params import WordOrderParams
 from nbkit.studies.word_order.tables import main_spacing
 

@@ -8,7 +8,7 @@ from nbkit.models import label as model_label
 from nbkit.perturb import CONTROL
 from nbkit.seeding import address
 from nbkit.store import Store
-from nbkit.studies.word_order import scores as per_sentence
+from nbkit.studies.word_order import per_sentence
 from nbkit.studies.word_order.params import WordOrderParams
 from nbkit.studies.word_order.tables import main_spacing
 from nbkit.studies.word_order.variants import CHUNK, chunk_starts, read_chunk, variants

@@ -16,7 +16,7 @@ from nbkit.languages import NAMES as LANGUAGE_NAMES
 from nbkit.metrics.statistics import bootstrap_draws, percentile_interval
 from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.store import Store
-from nbkit.studies.word_order import scores as per_sentence
+from nbkit.studies.word_order import per_sentence
 from nbkit.studies.word_order.params import WordOrderParams
 from nbkit.studies.word_order.variants import chunk_starts
 

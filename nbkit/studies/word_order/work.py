@@ -10,7 +10,7 @@ from nbkit import corpora, models
 from nbkit.metrics import check_metric
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Unit
-from nbkit.studies.word_order import scores
+from nbkit.studies.word_order import per_sentence
 from nbkit.studies.word_order.params import WordOrderParams
 from nbkit.studies.word_order.variants import chunk_starts, read_chunk, variants
 
@@ -63,17 +63,17 @@ def ensure_model(params: Mapping[str, Any], language: str, model: str) -> None:
 def score_texts(params: Mapping[str, Any], language: str) -> None:
     """Unit of work: read, parse and perturb the corpus for one language; α, chance and similarity."""
     checked, store = WordOrderParams(**params), Store()
-    for start in chunk_starts(scores.n_pairs(checked, language, store)):
-        scores.difficulty_chunk(checked, language, start, store)
-        scores.similarity_chunk(checked, language, start, store)
+    for start in chunk_starts(per_sentence.n_pairs(checked, language, store)):
+        per_sentence.difficulty_chunk(checked, language, start, store)
+        per_sentence.similarity_chunk(checked, language, start, store)
 
 
 def score_translations(params: Mapping[str, Any], language: str, model: str, start: int | None) -> None:
     """Unit of work: translate and score one chunk of pairs, or all of them where *start* is None."""
     checked, store = WordOrderParams(**params), Store()
-    available = chunk_starts(scores.n_pairs(checked, language, store))
+    available = chunk_starts(per_sentence.n_pairs(checked, language, store))
     for each in available if start is None else [s for s in available if s == start]:
-        scores.behaviour_chunk(checked, language, model, each, store)
+        per_sentence.behaviour_chunk(checked, language, model, each, store)
 
 
 def problems(params: WordOrderParams) -> list[str]:
@@ -118,7 +118,7 @@ def _to_train(params: WordOrderParams) -> list[tuple[str, str]]:
 
 def _count(params: WordOrderParams, language: str, model: str, start: int | None, store: Store) -> tuple[int, int]:
     texts: set[str] = set()
-    for each in chunk_starts(scores.n_pairs(params, language, store)) if start is None else [start]:
+    for each in chunk_starts(per_sentence.n_pairs(params, language, store)) if start is None else [start]:
         pairs = read_chunk(params, language, each, store)
         texts.update(pair.source.text for pair in pairs)
         for spacing in params.spacings:

@@ -179,11 +179,13 @@ def scores(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     store = store or Store()
     frames = []
     for language in params.languages:
-        for start in chunk_starts(n_pairs(params, language, store)):
-            base = difficulty_chunk(params, language, start, store)
-            for model in params.models:
+        starts = chunk_starts(n_pairs(params, language, store))
+        for model in params.models:
+            for start in starts:
+                base = difficulty_chunk(params, language, start, store)
                 ours = behaviour_chunk(params, language, model, start, store)
                 merged = ours.merge(base, on=["pair", "perturbation", "metric"], validate="many_to_one")
+                merged = merged.sort_values("pair", kind="stable")  # the same rows whatever the size of a chunk
                 frames.append(merged.assign(language=language, model=model_label(model)))
     columns = ["language", "model", "pair", "perturbation", "category", "spacing", "metric", "length",
                "beta", "beta1", "beta2", "alpha_source", "alpha_target", "chance"]  # fmt: skip
@@ -232,7 +234,7 @@ def _config(kind: str, params: WordOrderParams, language: str, **more: Any) -> d
 @cache
 def _code() -> str:
     """Digest of the sources behind these tables, so that tables of older definitions are not taken for these."""
-    sources = fingerprint(["nbkit.perturb", "nbkit.studies.word_order.scores"]).sources
+    sources = fingerprint(["nbkit.perturb", "nbkit.studies.word_order.per_sentence"]).sources
     return hashlib.blake2b(repr(sorted(sources.items())).encode(), digest_size=8).hexdigest()
 
 

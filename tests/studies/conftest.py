@@ -1,0 +1,73 @@
+"""A corpus whose answers are known: the "German" side says the same English words, with the same trees."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from nbkit.models import remember
+from nbkit.studies.word_order import WordOrderParams
+
+PUBLISHED = Path(__file__).parent.parent / "perturb" / "published.tsv"
+
+
+def trees() -> list[list[str]]:
+    """The annotated sentences of the paper's examples, each once: rows of ``word/UPOS/head/label``."""
+    lines = PUBLISHED.read_text(encoding="utf-8").splitlines()[1:]
+    sentences = dict.fromkeys(row[2] for row in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return [line.split() for line in sentences if all(word.count("/") == 3 for word in line.split())]
+
+
+@pytest.fixture
+def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The corpus's specification; everything remembered goes to a folder of the test's own."""
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    blocks = []
+    for sentence in trees():
+        rows = [word.split("/") for word in sentence]
+        blocks.append(
+            "".join(
+                f"{i}\t{word}\t{word.lower()}\t{upos}\t_\t_\t{head}\t{label}\t_\t_\n"
+                for i, (word, upos, head, label) in enumerate(rows, 1)
+            )
+        )
+    for lang in ("en", "de"):
+        (tmp_path / f"{lang}.conllu").write_text("\n".join(blocks) + "\n", encoding="utf-8")
+    return f"conllu:{tmp_path}/{{lang}}.conllu"
+
+
+class Dummy:
+    """A translator with a known character; it counts what it was asked."""
+
+    def __init__(self, translate: Callable[[str], str]):
+        self._translate = translate
+        self.asked: list[str] = []
+
+    def translate(self, texts: Sequence[str], *_: object, **__: object) -> Iterator[str]:
+        self.asked += texts
+        return (self._translate(text) for text in texts)
+
+
+@pytest.fixture
+def faithful(monkeypatch: pytest.MonkeyPatch) -> Dummy:
+    """Word for word: whatever order comes in goes out."""
+    dummy = Dummy(lambda text: text)
+    monkeypatch.setattr(remember, "kept_translator", lambda *args, **kwargs: dummy)
+    return dummy
+
+
+@pytest.fixture
+def robust(monkeypatch: pytest.MonkeyPatch) -> Dummy:
+    """Knows every sentence by its words and says it in its ordinary order."""
+    known = {tuple(sorted(w.split("/")[0] for w in s)): " ".join(w.split("/")[0] for w in s) for s in trees()}
+    dummy = Dummy(lambda text: known[tuple(sorted(text.split()))])
+    monkeypatch.setattr(remember, "kept_translator", lambda *args, **kwargs: dummy)
+    return dummy
+
+
+@pytest.fixture
+def params(copies: str) -> WordOrderParams:
+    return WordOrderParams(corpus=copies, languages=["de"], models=["./dummy"], n_pairs=None)
