@@ -1,0 +1,173 @@
+"""Training: what is written, what stays zero, what survives a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from nbkit.errors import ModelError, ParamsError
+from nbkit.models import Decoding, TranslatorRecipe, check_model, load_translator, train_translator
+from nbkit.models.collate import Batches, Example
+
+WORDS = {"the": "das", "dog": "Tier", "cat": "Haus", "sees": "sieht", "finds": "findet", "old": "alte", "and": "und"}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """A word-for-word language: 400 pairs in a TSV file."""
+    import random
+
+    draw, lines = random.Random(0), []
+    for _ in range(400):
+        words = draw.choices(list(WORDS), k=draw.randint(3, 7))
+        lines.append(" ".join(words) + " .\t" + " ".join(WORDS[word] for word in words) + " .")
+    path = tmp_path_factory.mktemp("corpus") / "words.tsv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def tiny(corpus: str, **fields) -> TranslatorRecipe:
+    sizes = {"d_model": 16, "ffn": 32, "heads": 2, "encoder_layers": 1, "decoder_layers": 1, "vocabulary": 60}
+    settings = {"steps": 6, "batch_tokens": 300, "warmup": 2, "save_every": 2, "threads": 1, "card_pairs": 5}
+    places = {"train": corpus, "dev": corpus, "test": corpus}
+    return TranslatorRecipe(**{**sizes, **settings, **places, **fields})
+
+
+def weights_of(folder):
+    from safetensors.torch import load_file
+
+    return load_file(folder / "model.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("architecture", "targets", "pad_starts"), [("marian", ("de",), True), ("m2m100", ("de", "fr"), False)]
+)
+def test_an_ordinary_folder_with_a_zero_pad_embedding(architecture, targets, pad_starts, corpus, tmp_path):
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    recipe = tiny(corpus, architecture=architecture, targets=targets)
+    folder = train_translator(recipe, tmp_path / "model")
+    model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    pad = tokenizer.pad_token_id
+    assert model.config.pad_token_id == pad
+    assert (model.config.decoder_start_token_id == pad) == pad_starts
+    for table in (model.get_input_embeddings(), model.get_encoder().embed_tokens, model.get_decoder().embed_tokens):
+        assert table.weight[pad].abs().max() == 0  # after training and saving
+        assert table.weight[pad - 1 if pad else 1].abs().max() > 0
+    assert model.generation_config.bad_words_ids == [[pad]]
+    assert sorted(path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")) == ["model"]
+    assert check_model(str(folder), "en", targets[-1]) is None
+    assert f"it translates to: {', '.join(targets)}" in check_model(str(folder), "en", "ru")
+
+    text = "the old dog sees the cat ."
+    assert tokenizer.decode(tokenizer(text)["input_ids"], skip_special_tokens=True) == text
+    hypothesis = load_translator(str(folder), "en", targets[-1]).translate([text], "en", targets[-1], Decoding())
+    assert "__" not in hypothesis[0] and "<" not in hypothesis[0]
+
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    for part in (f"| en→{targets[0]} |", "nrefs:1", "| learning_rate | 0.002 |", recipe.train, "pipeline_tag"):
+        assert part in card
+
+
+def test_fast_encoding_is_the_tokenizers_own(corpus, tmp_path):
+    from nbkit.models.catalogue import families
+    from nbkit.models.vocabulary import encode_all, train_vocabulary
+
+    texts = ["the old dog sees the cat .", "a word it never saw: žluťoučký", "", "  two   spaces "]
+    for architecture in ("marian", "m2m100"):
+        folder = tmp_path / architecture
+        folder.mkdir()
+        recipe = tiny(corpus, architecture=architecture, seed=1)
+        tokenizer = train_vocabulary(texts * 9, recipe, families()[architecture], folder)
+        texts_ids = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in [*texts, "an unseen ☃"]]
+        assert encode_all(tokenizer, [*texts, "an unseen ☃"]) == texts_ids
+
+
+def test_the_same_recipe_gives_the_same_weights_and_is_trained_once(corpus, tmp_path):
+    import torch
+
+    first, second = (train_translator(tiny(corpus), tmp_path / name) for name in ("a", "b"))
+    assert all(torch.equal(tensor, weights_of(second)[name]) for name, tensor in weights_of(first).items())
+    changed = (first / "model.safetensors").stat().st_mtime_ns
+    train_translator(tiny(corpus), first)
+    assert (first / "model.safetensors").stat().st_mtime_ns == changed
+    with pytest.raises(ModelError, match="is there already, and not by this recipe"):
+        train_translator(tiny(corpus, seed=2), first)
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_where_it_was(corpus, tmp_path, monkeypatch):
+    """kill -9 in the middle; the resumed run ends in the weights of one that was never interrupted."""
+    import torch
+    from transformers import Seq2SeqTrainer
+
+    recipe = tiny(corpus, steps=60, save_every=5)
+    program = (
+        "import sys, pathlib; from nbkit.models import TranslatorRecipe, train_translator;"
+        "train_translator(TranslatorRecipe.model_validate_json(sys.argv[1]), pathlib.Path(sys.argv[2]))"
+    )
+    killed = tmp_path / "killed"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, recipe.model_dump_json(), str(killed)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    checkpoints = tmp_path / ".killed.training" / "checkpoints"
+    deadline = time.monotonic() + 120
+    while not list(checkpoints.glob("checkpoint-*/trainer_state.json")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not killed.exists()
+    reached = max(json.loads(path.read_text())["global_step"] for path in checkpoints.glob("*/trainer_state.json"))
+    assert 0 < reached < 60
+
+    resumed, train = [], Seq2SeqTrainer.train
+    monkeypatch.setattr(Seq2SeqTrainer, "train", lambda self, **kw: resumed.append(kw) or train(self, **kw))
+    train_translator(recipe, killed)
+    assert resumed[0]["resume_from_checkpoint"].endswith(f"checkpoint-{reached}")
+    assert "| steps | 60 |" in (killed / "README.md").read_text(encoding="utf-8")
+    whole = weights_of(train_translator(recipe, tmp_path / "whole"))
+    assert all(torch.equal(tensor, weights_of(killed)[name]) for name, tensor in whole.items())
+
+
+def test_nothing_to_train_on(tmp_path):
+    empty = tmp_path / "empty.tsv"
+    empty.write_text("")
+    with pytest.raises(ModelError, match="nothing to train on"):
+        train_translator(tiny(str(empty)), tmp_path / "model")
+
+
+def test_batches_keep_their_budget_and_every_pair():
+    import random
+
+    draw = random.Random(0)
+    examples = [Example((i,) * draw.randint(1, 30), (i,) * draw.randint(1, 30)) for i in range(500)]
+    batches = Batches(examples, budget=200, seed=0)
+    sizes = [len(b) * (max(len(e.source) for e in b) + max(len(e.target) for e in b)) for b in batches]
+    assert max(sizes) <= 200
+    assert sorted(e.source[0] for batch in batches for e in batch) == list(range(500))
+    assert Batches(examples, 200, seed=0).batches == batches.batches
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"step": 5}, "r.yaml: step: unknown field; did you mean 'steps'?"),
+        ({}, "one of steps and epochs expected"),
+        ({"steps": 5, "targets": ("de", "fr")}, "architecture marian takes one target, 2 given"),
+        ({"steps": 5, "d_model": 30, "heads": 4}, "an even multiple of heads"),
+        ({"steps": 5, "dropout": 1.5}, "r.yaml: dropout: Input should be less than 1"),
+    ],
+)
+def test_recipes_that_cannot_be(fields, message):
+    with pytest.raises(ParamsError) as error:
+        TranslatorRecipe.checked(fields, "r.yaml")
+    assert message in str(error.value)
