@@ -35,17 +35,19 @@ def fingerprint(roots: Sequence[str], code: Iterable[str] = ()) -> Fingerprint:
     """The fingerprint of the modules *roots*, of the imports in *code*, and of all that these import.
 
     Followed are ``import`` statements anywhere in a module and the ``"package.module:name"`` strings of
-    registries, within nbkit and the packages of *roots*; data files beside a module belong to it. A package
-    that is only on the way to a module does not count. Raises `NbkitError` for a root that does not exist.
+    registries, within nbkit, the packages of *roots* and loose modules beside them. Data files beside a module
+    belong to it; a package that is only on the way to a module does not count.
+    Raises `NbkitError` for a root that does not exist.
 
     >>> seeding = fingerprint(["nbkit.seeding"])
     >>> list(seeding.sources), list(seeding.versions)
     (['nbkit/seeding.py'], ['numpy', 'python'])
     """
-    packages = {PACKAGE, *(root.partition(".")[0] for root in roots)}
     for root in roots:
         if _locate(root) is None:
             raise NbkitError(f"a study names the module '{root}', which does not exist")
+    packages = {PACKAGE, *(root.partition(".")[0] for root in roots)}
+    folders = {place.parent for package in packages for place in _top(package)}
     waiting = [*_submodules(roots), *(name for text in code for name in _imported(ast.parse(text), "", False))]
     seen: set[str] = set()
     sources: dict[str, str] = {}
@@ -55,8 +57,9 @@ def fingerprint(roots: Sequence[str], code: Iterable[str] = ()) -> Fingerprint:
         if name in seen:
             continue
         seen.add(name)
-        if name.partition(".")[0] not in packages:
-            libraries.add(name.partition(".")[0])
+        package = name.partition(".")[0]
+        if package not in packages and not _is_loose(package, folders):
+            libraries.add(package)
             continue
         path = _locate(name)
         if path is None:  # an attribute of a module that was met under its own name
@@ -76,6 +79,13 @@ def _submodules(roots: Iterable[str]) -> Iterator[str]:
             for file in path.parent.rglob("*.py"):
                 parts = file.relative_to(path.parent).with_suffix("").parts
                 yield ".".join((root, *(part for part in parts if part != "__init__")))
+
+
+def _is_loose(package: str, folders: set[Path]) -> bool:
+    """Whether *package* lies beside the studies' own code and belongs to no installed distribution."""
+    if package in sys.stdlib_module_names or _version(package):
+        return False
+    return any(place.parent in folders for place in _top(package))
 
 
 def _top(package: str) -> tuple[Path, ...]:
@@ -170,13 +180,16 @@ def _imported(tree: ast.AST, name: str, is_package: bool) -> Iterator[str]:
 
 
 def _versions(libraries: set[str]) -> dict[str, str]:
-    versions = {"python": "{}.{}".format(*sys.version_info)}
-    for library in libraries - sys.stdlib_module_names:
-        try:
-            versions[library] = version(library)
-        except PackageNotFoundError:
-            continue  # distributed under another name than it is imported by
-    return dict(sorted(versions.items()))
+    found = {library: _version(library) for library in libraries - sys.stdlib_module_names}
+    versions = {library: number for library, number in found.items() if number is not None}
+    return dict(sorted({**versions, "python": "{}.{}".format(*sys.version_info)}.items()))
+
+
+def _version(library: str) -> str | None:
+    try:
+        return version(library)
+    except PackageNotFoundError:  # not installed, or distributed under another name than it is imported by
+        return None
 
 
 def _digest(path: Path) -> str:

@@ -42,13 +42,13 @@ class OutputFolder:
         from filelock import FileLock, Timeout
 
         self.check_owner(run)
-        try:
+        with self._writing():
             self.path.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.path / ".lock", timeout=0).acquire()  # a killed process does not hold it
-        except Timeout:
-            raise NbkitError(f"{self.path}: another nbkit is writing to this folder; wait for it or stop it") from None
-        except OSError as error:
-            raise NbkitError(f"cannot write to {self.path}: {error.strerror or error}") from error
+            try:
+                lock = FileLock(self.path / ".lock", timeout=0).acquire()  # a killed process does not hold it
+            except Timeout:
+                text = f"{self.path}: another nbkit is writing to this folder; wait for it or stop it"
+                raise NbkitError(text) from None
         with lock:
             yield
 
@@ -61,7 +61,7 @@ class OutputFolder:
             owner = self.read_run().get("name")
             if owner != run:
                 raise NbkitError(f"{self.path} holds the run '{owner}', not '{run}'; {way_out}")
-        elif self.path.is_dir() and any(entry.name != ".lock" for entry in self.path.iterdir()):
+        elif self.path.is_dir() and any(not entry.name.startswith(".") for entry in self.path.iterdir()):
             raise NbkitError(f"{self.path} holds files but no run.json, so it is not the output of a run; {way_out}")
 
     def read_run(self) -> dict[str, Any]:
@@ -70,7 +70,8 @@ class OutputFolder:
 
     def write_run(self, record: Mapping[str, Any]) -> None:
         """Write ``run.json``."""
-        _write_json(self.path / "run.json", record)
+        with self._writing():
+            _write_json(self.path / "run.json", record)
 
     def is_finished(self, execution: Execution) -> bool:
         """Whether this notebook was executed to its end with the same key."""
@@ -86,7 +87,7 @@ class OutputFolder:
         """What was written down about a notebook; None where it was not executed or the record is unreadable."""
         try:
             return _read_json(self.path / "cells" / f"{label}.json")
-        except (FileNotFoundError, DataError):
+        except (OSError, DataError):
             return None
 
     def notebook(self, label: str) -> Path:
@@ -109,6 +110,28 @@ class OutputFolder:
         provenance: Mapping[str, Any],
     ) -> None:
         """Put a notebook's staged files in their places and write its record, last."""
+        with self._writing():
+            self._publish_files(execution)
+            record = {
+                "label": execution.label,
+                "status": "done" if error is None else "failed",
+                "key": execution.key,
+                "run": execution.entry,
+                "study": execution.study,
+                "notebook": execution.notebook,
+                "title": execution.title,
+                "scope": execution.scope,
+                "tags": dict(execution.tags),
+                "parameters": dict(execution.parameters),
+                "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
+                "seconds": round(seconds, 2),
+                "error": None if error is None else {"name": error.name, "message": error.message},
+                "files": sorted(self._files(execution.label)),
+                "provenance": {**provenance, "wall_time": f"{seconds:.1f} s"},
+            }
+            _write_json(self.path / "cells" / f"{execution.label}.json", record)
+
+    def _publish_files(self, execution: Execution) -> None:
         label = execution.label
         staging = self.path / ".staging" / label
         (self.path / "cells" / f"{label}.json").unlink(missing_ok=True)
@@ -123,24 +146,6 @@ class OutputFolder:
         else:  # its kernel never started: what it would have run is better than nothing
             shutil.copyfile(execution.source, self.notebook(label))
         shutil.rmtree(staging, ignore_errors=True)
-        record = {
-            "label": label,
-            "status": "done" if error is None else "failed",
-            "key": execution.key,
-            "run": execution.entry,
-            "study": execution.study,
-            "notebook": execution.notebook,
-            "title": execution.title,
-            "scope": execution.scope,
-            "tags": dict(execution.tags),
-            "parameters": dict(execution.parameters),
-            "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
-            "seconds": round(seconds, 2),
-            "error": None if error is None else {"name": error.name, "message": error.message},
-            "files": sorted(self._files(label)),
-            "provenance": {**provenance, "wall_time": f"{seconds:.1f} s"},
-        }
-        _write_json(self.path / "cells" / f"{label}.json", record)
 
     def remove_all_but(self, labels: Iterable[str]) -> list[str]:
         """Remove what notebooks left that are no part of the run any more, and whatever was cut short."""
@@ -154,6 +159,16 @@ class OutputFolder:
             for room in _SAVED:
                 shutil.rmtree(self.path / room / label, ignore_errors=True)
         return sorted(gone)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            place = error.filename or self.path
+            raise NbkitError(
+                f"cannot write to {place}: {error.strerror or error}; make room or grant access"
+            ) from error
 
     def _files(self, label: str) -> Iterator[str]:
         for room in _SAVED:

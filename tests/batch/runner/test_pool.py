@@ -1,0 +1,92 @@
+"""Tasks on executors, and workers that are killed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+
+import psutil
+import pytest
+
+from nbkit.batch.pool import ForeignExecutor, LocalProcesses, Task
+
+
+class AtOnce(Executor):
+    """The simplest executor there can be: does everything when it is submitted."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        future: Future = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - what an executor is for
+            future.set_exception(error)
+        return future
+
+
+@pytest.mark.parametrize("make", [AtOnce, lambda: ThreadPoolExecutor(3)], ids=["own", "threads"])
+def test_any_executor_will_do(make):
+    with make() as executor:
+        done = list(ForeignExecutor(executor)([Task("2", pow, (2, 3)), Task("x", int, ("x",)), Task("3", pow, (3, 2))]))
+    assert sorted((d.task.label, d.value) for d in done if d.error is None) == [("2", 8), ("3", 9)]
+    (failed,) = (d.error for d in done if d.error is not None)
+    assert failed.name == "ValueError" and "int(" in failed.details and str(failed).startswith("ValueError: invalid")
+
+
+def test_workers_get_their_environment_and_are_reused():
+    with LocalProcesses(2, {"TOY": "yes"}) as run:
+        first = list(run([Task(str(i), os.getenv, ("TOY",)) for i in range(6)]))
+        pids = {done.value for _ in range(3) for done in run([Task(str(i), os.getpid, ()) for i in range(4)])}
+    assert [done.value for done in first] == ["yes"] * 6 and len(pids) <= 2
+    assert "TOY" not in os.environ and not any(psutil.pid_exists(pid) for pid in pids)
+
+
+def test_an_error_that_cannot_be_pickled_comes_back_as_text():
+    source = "class E(Exception):\n def __init__(self, a, b): super().__init__('a b')\nraise E(1, 2)"
+    with LocalProcesses(1, {}) as run:
+        (done,) = run([Task("x", exec, (source, {}))])
+        (after,) = run([Task("y", pow, (2, 2))])
+    assert str(done.error) == "E: a b" and after.value == 4
+
+
+def test_a_killed_worker_fails_its_task_and_no_other():
+    die = Task("die", exec, ("import os, time; time.sleep(0.3); os.kill(os.getpid(), 9)",))
+    tasks = [Task(str(i), pow, (i, 2)) for i in range(4)] + [die] + [Task(str(i), pow, (i, 2)) for i in range(4, 9)]
+    with LocalProcesses(2, {}) as run:
+        done = {d.task.label: d for d in run(tasks)}
+    assert {label: d.value for label, d in done.items() if d.error is None} == {str(i): i * i for i in range(9)}
+    assert done["die"].error is not None and done["die"].error.name == "WorkerKilled"
+
+
+def test_a_task_that_was_only_beside_a_killed_one_is_done(tmp_path):
+    once = "import os, sys; os.path.exists({0!r}) or (open({0!r}, 'w'), os.kill(os.getpid(), 9))"
+    with LocalProcesses(1, {}) as run:
+        (done,) = run([Task("second try", exec, (once.format(str(tmp_path / "tried")),))])
+    assert done.error is None
+
+
+ORPHANS = """
+import time
+from nbkit.batch.pool import LocalProcesses, Task
+
+if __name__ == "__main__":
+    with LocalProcesses(2, {}) as run:
+        source = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+        list(run([Task(str(i), exec, (source,)) for i in range(2)]))
+"""
+
+
+@pytest.mark.parametrize("how", ["SIGKILL", "SIGINT"])
+def test_workers_end_with_their_parent(tmp_path, how):
+    import signal
+
+    script = tmp_path / "orphans.py"
+    script.write_text(ORPHANS)
+    parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    workers = [psutil.Process(int(parent.stdout.readline())) for _ in range(2)]
+    parent.send_signal(signal.Signals[how])
+    _, alive = psutil.wait_procs(workers, timeout=20)
+    assert alive == [] and parent.wait(20) != 0
+    parent.communicate()

@@ -1,0 +1,253 @@
+"""Grids from nothing to the report: failures, interruptions, resumption, parallel kernels."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from nbkit.batch import pool
+from nbkit.batch.folder import OutputFolder
+from nbkit.batch.params import RunFile, parse
+from nbkit.batch.run import dry_run, run
+from nbkit.errors import NbkitError, ParamsError
+
+SHARD = 10  # as in toy_study
+
+
+def grid(words: str, more: str = "", notebooks: str = "[letters, summary]", name: str = "toys") -> RunFile:
+    entry = f"{{study: toy, params: {{words: {words}, {more}}}, notebooks: {notebooks}}}"
+    return parse(f"name: {name}\ntitle: Toys\nruns:\n  - {entry}\n")
+
+
+def computed(toy: Path) -> Counter[str]:
+    """How often each text was computed, with the number of threads cut off."""
+    log = toy / "log"
+    lines = log.read_text().splitlines() if log.exists() else []
+    return Counter(line.partition(" ")[2] for line in lines if not line.endswith("prepare"))
+
+
+def record(output: Path, label: str) -> dict:
+    return json.loads((output / "cells" / f"{label}.json").read_text())
+
+
+def outputs_of(notebook: Path) -> list[dict]:
+    cells = json.loads(notebook.read_text())["cells"]
+    return [output for cell in cells for output in cell.get("outputs", [])]
+
+
+@pytest.mark.slow
+def test_failures_keep_their_notebook_and_the_grid_goes_on(toy):
+    run_file = grid("[eins, zwei, tot]", "bad: [zwei]")
+    summary = run(run_file, workers=2)
+    output = toy / "outputs" / "toys"
+    assert summary.exit_code == 1 and summary.output == output
+    assert {failure.label for failure in summary.failures} == {"toy.zwei.letters", "toy.tot.letters"}
+    assert all(count == 1 for count in computed(toy).values()) and computed(toy).total() == 60
+
+    done = record(output, "toy.eins.letters")
+    assert done["status"] == "done" and done["seconds"] > 0 and done["error"] is None
+    assert done["parameters"]["words"] == ["eins"] and done["provenance"]["commit"] != ""
+    assert done["files"] == ["tables/toy.eins.letters/letters.csv"]
+    assert (output / done["files"][0]).read_text() == "letters\n80\n"
+    printed = "".join(outputs_of(output / "notebooks" / "toy.eins.letters.ipynb")[0]["text"])
+    assert printed == "80 module://matplotlib_inline.backend_inline\n"
+
+    failed = record(output, "toy.zwei.letters")
+    assert failed["status"] == "failed"
+    assert failed["error"] == {"name": "ValueError", "message": "zwei is a bad word"}
+    (error,) = (o for o in outputs_of(output / "notebooks" / "toy.zwei.letters.ipynb") if o["output_type"] == "error")
+    assert re.search(r"-->.*raise.*ValueError", re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error["traceback"])))
+    assert record(output, "toy.tot.letters")["error"]["name"] == "DeadKernelError"
+
+    run_json = json.loads((output / "run.json").read_text())
+    assert run_json["status"] == "failed" and len(run_json["failures"]) == 2 and run_json["order"][-1] == "toy.summary"
+    index = (output / "index.html").read_text()
+    assert "zwei is a bad word" in index and summary.report == output / "index.html"
+    assert not list(output.glob(".staging/*"))
+
+    again = run(run_file, workers=2)
+    assert set(again.executed) == {"toy.zwei.letters", "toy.tot.letters"} and len(again.skipped) == 2
+    assert computed(toy).total() == 60
+
+
+@pytest.mark.slow
+def test_a_finished_grid_is_left_alone_until_something_changes(toy, monkeypatch):
+    planned = dry_run(grid("[eins, zwei]", notebooks="[letters]"))
+    assert (planned.cells, planned.units, planned.texts, planned.stored, len(planned.executed)) == (2, 3, 40, 0, 2)
+    assert planned.estimate and not planned.measured and not (toy / "outputs").exists()
+    run(grid("[eins, zwei]", notebooks="[letters]"), workers=2)
+
+    def never(self, tasks):
+        assert not tasks, "nothing is to be done"
+        return iter(())
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pool.LocalProcesses, "__call__", never)
+        started = time.perf_counter()
+        summary = run(grid("[eins, zwei]", notebooks="[letters]"))
+        assert time.perf_counter() - started < 20
+        assert summary.executed == () and summary.exit_code == 0 and summary.units == 0
+        # The grid shrinks: what is left over goes.
+        run(grid("[eins]", notebooks="[letters]"))
+    output = toy / "outputs" / "toys"
+    assert {path.name for path in output.glob("*/*zwei*")} == set()
+    assert [path.name for path in (output / "tables").iterdir()] == ["toy.eins.letters"]
+
+    planned = dry_run(grid("[eins]", "n: 30", notebooks="[letters]"))
+    assert (planned.texts, planned.stored, planned.executed) == (30, 20, ("toy.eins.letters",))
+    assert planned.estimate and planned.measured
+    assert dry_run(grid("[eins]", notebooks="[letters]")).estimate == 0
+    before = record(output, "toy.eins.letters")["started"]
+    time.sleep(1)
+    assert run(grid("[eins]", notebooks="[letters]"), force=True).executed == ("toy.eins.letters",)
+    assert record(output, "toy.eins.letters")["started"] > before
+    assert computed(toy).total() == 40
+
+
+@pytest.mark.slow
+def test_parallel_kernels_do_not_meet(toy):
+    words = ["a", "bb", "ccc", "dddd", "eeeee", "ffffff", "ggggggg", "hhhhhhhh"]
+    summary = run(grid(f"[{', '.join(words)}]", "n: 1", notebooks="[letters]"), workers=4)
+    assert summary.failures == () and len(summary.executed) == 8
+    tables = {path.parent.name: path.read_text() for path in summary.output.glob("tables/*/*")}
+    assert tables == {f"toy.{word}.letters": f"letters\n{len(word)}\n" for word in words}
+
+
+@pytest.mark.slow
+def test_units_run_on_any_executor_and_a_failing_one_is_reported(toy):
+    with ThreadPoolExecutor(2) as executor:
+        summary = run(grid("[eins]", notebooks="[summary]"), executor=executor)
+    assert summary.exit_code == 0 and computed(toy).total() == 20
+    # In processes of our own, one of which is killed as if memory had run out; its notebook computes what is missing.
+    summary = run(grid("[eins, zwei, drei]", "killer: [zwei]", notebooks="[summary]"), workers=1)
+    assert [failure.label for failure in summary.failures] == ["letters of zwei"]
+    assert "killed" in summary.failures[0].error and summary.exit_code == 1
+    assert computed(toy).total() == 60 and record(summary.output, "toy.summary")["status"] == "done"
+
+
+GO = """
+import sys
+from nbkit.studies import STUDIES
+
+STUDIES.register("toy", "toy_study:STUDY")
+from nbkit.batch.params import parse
+from nbkit.batch.run import run
+
+if __name__ == "__main__":
+    summary = run(parse(sys.argv[1]), workers=2)
+    print(len(summary.executed), len(summary.skipped), len(summary.failures))
+"""
+
+
+def _until(condition, process: subprocess.Popen) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert process.poll() is None and time.monotonic() < deadline, "it ended, or it hangs"
+        time.sleep(0.05)
+
+
+def _ended(process: subprocess.Popen, how: signal.Signals) -> int:
+    """End a run in the middle; no worker and no kernel outlives it for long."""
+    family = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(how)
+    process.communicate(timeout=30)
+    assert family and psutil.wait_procs(family, timeout=20)[1] == []
+    return process.returncode
+
+
+@pytest.mark.slow
+def test_a_grid_goes_on_after_ctrl_c_and_kill_9(toy):
+    text = "name: toys\nruns:\n  - {study: toy, params: {words: [eins, zwei, drei], n: 60, delay: 0.02}}\n"
+    (toy / "go.py").write_text(GO)
+    output = toy / "outputs" / "toys"
+
+    def start() -> subprocess.Popen:
+        command = [sys.executable, "go.py", text]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=toy)
+
+    process = start()
+    _until(lambda: computed(toy).total() > 45, process)
+    assert _ended(process, signal.SIGINT) != 0
+    assert json.loads((output / "run.json").read_text())["status"] == "interrupted"
+    interrupted = computed(toy).total()
+
+    process = start()
+    _until(lambda: computed(toy).total() > interrupted + 45, process)
+    assert _ended(process, signal.SIGKILL) == -signal.SIGKILL
+
+    process = start()
+    _until(lambda: list((output / "cells").glob("*.json")), process)
+    assert _ended(process, signal.SIGKILL) == -signal.SIGKILL
+    finished = len(list((output / "cells").glob("*.json")))
+
+    process = start()
+    printed, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert printed.split() == [str(4 - finished), str(finished), "0"] and 1 <= finished < 4
+    # Two interruptions while computing, two workers, a shard each at most; nothing was computed in vain else.
+    assert len(computed(toy)) == 180
+    assert computed(toy).total() - 180 <= 2 * 2 * SHARD and max(computed(toy).values()) <= 3
+    tables = {path.parent.name: path.read_text() for path in output.glob("tables/*/*")}
+    assert tables == {f"toy.{word}.letters": "letters\n240\n" for word in ("eins", "zwei", "drei")}
+    assert json.loads((output / "run.json").read_text())["status"] == "done"
+
+
+# Refusals
+
+
+def test_a_folder_of_another_run_is_refused(toy):
+    output = toy / "outputs" / "toys"
+    OutputFolder(output).write_run({"name": "others"})
+    for function in (run, dry_run):
+        with pytest.raises(NbkitError, match=r"holds the run 'others', not 'toys'.*--output"):
+            function(grid("[eins]"))
+
+
+def test_a_folder_of_other_things_is_refused(toy):
+    (toy / "thesis").mkdir()
+    (toy / "thesis" / "chapter.tex").write_text("x")
+    with pytest.raises(NbkitError, match=r"holds files but no run\.json"):
+        run(grid("[eins]"), output="thesis")
+    with pytest.raises(NbkitError, match="is a file where"):
+        run(grid("[eins]"), output="thesis/chapter.tex")
+    assert [path.name for path in (toy / "thesis").iterdir()] == ["chapter.tex"]
+
+
+def test_a_folder_that_is_being_written_to_is_refused(toy):
+    folder = OutputFolder(toy / "outputs" / "toys")
+    with folder.claimed("toys"), pytest.raises(NbkitError, match="another nbkit is writing"):
+        run(grid("[eins]"))
+
+
+def test_a_folder_that_cannot_be_made_is_named(toy):
+    (toy / "outputs").write_text("a file")
+    with pytest.raises(NbkitError, match=str(toy / "outputs" / "toys")):
+        run(grid("[eins]"))
+
+
+def test_problems_are_told_before_anything_is_done(toy):
+    with pytest.raises(ParamsError, match="no such word: nix"):
+        run(grid("[eins, nix]"))
+    with pytest.raises(NbkitError, match="at least 1"):
+        run(grid("[eins]"), workers=0)
+    assert not (toy / "outputs").exists() and computed(toy).total() == 0
+
+
+def test_threads_are_shared_out_unless_the_user_did(monkeypatch):
+    from nbkit.batch.execute import worker_environment
+
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert worker_environment(3)["OMP_NUM_THREADS"] == "3"
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    assert worker_environment(3)["OMP_NUM_THREADS"] == "7" and os.environ["OMP_NUM_THREADS"] == "7"
