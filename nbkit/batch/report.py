@@ -64,7 +64,7 @@ def archive_without_text(output_folder: Path) -> Path:
 
     full = _site(output_folder)
     files = [name for name in full.files if ".texts." not in Path(name).name]
-    site = _Site(full.run, lambda path: leave_out_text(full.read(path)), files)
+    site = _Site(full.run.without_messages(), lambda path: leave_out_text(full.read(path)), files)
     members = {"index.html": site.index().encode()}
     members |= {f"html/{spread.entry.file}": site.page(spread).encode() for spread in site.spreads()}
     return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
@@ -141,7 +141,7 @@ class _Site:
             "index.html.j2",
             run=self.run,
             failures=[(entry, glance) for entry, glance in listed if entry.failed],
-            summaries=[(entry, glance) for entry, glance in listed if entry.is_summary],
+            summaries=_by_run([(entry, glance) for entry, glance in listed if entry.is_summary]),
             runs=runs,
             columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
             chosen_from=chosen_from,
@@ -156,6 +156,14 @@ def _site(folder: Path) -> _Site:
 
     run = read_run(Path(folder))
     return _Site(run, read_notebook, _saved_files(run.folder))
+
+
+def _by_run(listed: Sequence[tuple[Entry, Any]]) -> dict[str, list[tuple[Entry, Any]]]:
+    """Summary pages by the entry of the run file that they belong to."""
+    groups: dict[str, list[tuple[Entry, Any]]] = {}
+    for entry, glance in listed:
+        groups.setdefault(entry.tags.get("run", ""), []).append((entry, glance))
+    return groups
 
 
 def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -104,6 +104,23 @@ class Run:
         return facts
 
     @property
+    def broken_work(self) -> list[tuple[str, str]]:
+        """Units of work that failed before the notebooks (a model that could not be had): label and error."""
+        notebooks = {entry.label for entry in self.entries}
+        failures = [(str(f.get("label")), str(f.get("error", ""))) for f in self.record.get("failures", ())]
+        return [failure for failure in dict.fromkeys(failures) if failure[0] not in notebooks]
+
+    def without_messages(self) -> Run:
+        """The run without the messages of its errors, which may quote the corpus."""
+        failures = [{"label": failure.get("label")} for failure in self.record.get("failures", ())]
+        return replace(self, record={**self.record, "failures": failures})
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the run was stopped, or is still going on."""
+        return self.record.get("status") in ("running", "interrupted")
+
+    @property
     def provenance(self) -> Mapping[str, Any]:
         """What `provenance.collect` recorded for the run; that of its last entry where it did not."""
         recorded = self.record.get("provenance")
@@ -169,4 +186,8 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    """*value* for the head of the index; of a path on somebody's machine only the last part."""
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    text = str(value)
+    return text.rstrip("/").rpartition("/")[2] if text.startswith(("/", "~", ".", "$")) else text

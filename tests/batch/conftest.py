@@ -88,6 +88,7 @@ def finished_run(tmp_path_factory) -> Path:
     grid = {"study": "word_order", "params": {"corpus": "sandbox", "languages": ["de", "ja"], "seed": 0}}
     provenance = {"nbkit": "0.1.0", "commit": "0123abc"}
     record = {"name": "demo", "title": "A tour of nbkit", "runs": [grid], "provenance": provenance}
+    record |= {"status": "failed", "failures": [{"label": "translate ja", "error": f"ModelError: {SENTENCE}"}]}
     (folder / "run.json").write_text(json.dumps(record))
 
     corpus = tmp_path_factory.mktemp("corpus")

@@ -60,6 +60,33 @@ def test_a_failure_stands_on_the_index_with_its_last_line(finished_run: Path):
     assert 'id="failure"' in page and 'class="traceback"' in page and "(not run)" in page
 
 
+def test_work_that_failed_before_the_notebooks_is_told(finished_run: Path):
+    html = report.build(finished_run).read_text()
+    broken = html.partition('id="broken"')[2].partition("</section>")[0]
+    assert "translate ja" in broken and "ModelError: Der &lt;script&gt;" in broken
+
+
+@pytest.mark.parametrize(("status", "told"), [("done", False), ("interrupted", True), ("running", True)])
+def test_an_unfinished_run_says_so(tmp_path: Path, status: str, told: bool):
+    (tmp_path / "run.json").write_text(json.dumps({"status": status}))
+    assert ("This run is not finished" in report.build(tmp_path).read_text()) is told
+
+
+def test_summaries_of_several_grids_stand_apart_and_paths_are_shortened(tmp_path: Path):
+    grids = [{"name": name, "params": {"models": ["/home/somebody/models/m30k"]}} for name in ("multi30k", "pud")]
+    (tmp_path / "run.json").write_text(json.dumps({"runs": grids}))
+    notebook = {"cells": [{"cell_type": "markdown", "metadata": {}, "source": "# Page"}]}
+    for room in ("cells", "notebooks"):
+        (tmp_path / room).mkdir()
+    for name in ("multi30k", "pud"):
+        record = {"status": "done", "scope": "grid", "tags": {"run": name}}
+        (tmp_path / "cells" / f"{name}.json").write_text(json.dumps(record))
+        (tmp_path / "notebooks" / f"{name}.ipynb").write_text(json.dumps(notebook))
+    html = report.build(tmp_path).read_text()
+    assert html.count('<ul class="cards">') == 2 and "<h3>multi30k</h3>" in html and "<h3>pud</h3>" in html
+    assert "<dd>m30k</dd>" in html and "somebody" not in html
+
+
 def test_summaries_come_first_and_pages_lead_to_their_neighbours(finished_run: Path):
     html = report.build(finished_run).read_text()
     assert html.index("word_order-summary.html") < html.index("word_order-robustness-de-opus-mt.html")
