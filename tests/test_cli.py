@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -219,6 +220,40 @@ def test_validate_says_everything_that_is_wrong(tmp_path: Path):
     assert wrong.stderr.endswith("2 problems\n")
     missing = nbkit("validate", str(tmp_path / "mien.yaml"))
     assert missing.exit_code == 2 and "mine.yaml" in missing.stderr
+
+
+def test_run_names_a_missing_file_and_refuses_a_foreign_folder(tmp_path: Path):
+    (tmp_path / "mine.yaml").write_text("name: mine\nruns:\n  - study: word_order\n")
+    missing = nbkit("run", str(tmp_path / "mien.yaml"))
+    assert missing.exit_code == 2 and "did you mean" in missing.stderr and "mine.yaml" in missing.stderr
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1.tex").write_text("dear")
+    refused = nbkit("run", str(tmp_path / "mine.yaml"), "--output", str(tmp_path / "thesis"))
+    assert refused.exit_code == 2 and "not the output of a run" in refused.stderr
+    assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["chapter1.tex"]
+
+
+def test_run_says_what_it_did_and_fails_where_a_part_failed(tmp_path: Path, monkeypatch):
+    from nbkit.batch.run import Failure, RunSummary
+
+    done = RunSummary("demo", tmp_path, 2, 3, ("a", "b"), ("c",), seconds=100, report=tmp_path / "index.html")
+    failed = replace(done, failures=(Failure("b", "ModelError: no weights"),))
+    for summary, code in ((done, 0), (failed, 1)):
+        monkeypatch.setattr("nbkit.batch.run.run", lambda *_, found=summary, **__: found)
+        shown = nbkit("run", "params/demo.yaml")
+        assert shown.exit_code == code
+        assert shown.stdout.splitlines()[-1] == f"Report: {tmp_path / 'index.html'}"
+        assert "2 notebooks executed, 1 unchanged" in shown.stdout
+    assert "failed: b: ModelError: no weights" in shown.stderr
+
+
+def test_run_stopped_by_hand_says_how_to_go_on(monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nbkit.batch.run.run", stopped)
+    shown = nbkit("run", "params/demo.yaml")
+    assert shown.exit_code == 130 and "the same command goes on from there" in shown.stderr
 
 
 def test_the_demo_is_ready_to_run_in_any_folder(tmp_path: Path, monkeypatch):

@@ -58,16 +58,17 @@ def run(
     A run that was stopped goes on where it was; what is finished and unchanged is not done again.
     The exit code is 1 where a part of it failed.
     """
-    from nbkit.batch import run as batch
+    from nbkit.batch.run import dry_run as plan
+    from nbkit.batch.run import run as run_grid
 
     if offline:
         go_offline()
     path = find_params(run_file)
     if dry_run:
-        _show_plan(batch.dry_run(path, output=output, workers=workers, force=force))
+        _show_plan(plan(path, output=output, workers=workers, force=force))
         return
     try:
-        summary = batch.run(path, output=output, workers=workers, force=force)
+        summary = run_grid(path, output=output, workers=workers, force=force)
     except KeyboardInterrupt:
         click.echo("\nStopped. What is finished is kept; the same command goes on from there.", err=True)
         context.exit(130)
@@ -114,11 +115,11 @@ def _minutes(seconds: float) -> str:
 @click.option("--no-text", is_flag=True, help="Pack without the sentences of the corpus (implies --zip).")
 def report(folder: Path, as_zip: bool, no_text: bool) -> None:
     """Make the report of an output folder anew, and pack it for an e-mail."""
-    from nbkit.batch import report as reports
+    from nbkit.batch.report import archive, archive_without_text, build
 
     if no_text:
-        click.echo(reports.archive_without_text(folder))
+        click.echo(archive_without_text(folder))
     elif as_zip:
-        click.echo(reports.archive(folder))
+        click.echo(archive(folder))
     else:
-        click.echo(reports.build(folder))
+        click.echo(build(folder))
