@@ -32,10 +32,10 @@ _TOKEN = regex.compile(
     regex.VERBOSE,
 )
 _CHARACTER = regex.compile(r"\S\p{M}*")
+_MARK = regex.compile(r"\p{M}")
 # Soft hyphens, joiners and directional marks are invisible; a zero-width space is a space all the same.
 _INVISIBLE = regex.compile(r"\p{Cf}+")
 _ZERO_WIDTH_SPACE = "\u200b"
-# Such a space comes from a parser that took the mark (or an emoji's variation selector) for a token.
 _SPACE_BEFORE_MARK = regex.compile(r"\s+(?=\p{M})")
 _APOSTROPHES = "'’ʼ＇"
 
@@ -54,33 +54,48 @@ def cut(text: str, lang: str) -> list[str]:
     >>> cut("l'homme", "fr"), cut("猫が NHK を見た。", "ja")
     (['l', "'", 'homme'], ['猫', 'が', 'N', 'H', 'K', 'を', '見', 'た', '。'])
     """
-    if not text.isascii():
-        text = _regular(text)
     if lang in UNSPACED:
-        return _CHARACTER.findall("".join(text.split()))
-    return list(chain.from_iterable(map(_chunks(lang).__getitem__, text.split())))
+        text = _composed("".join(text.split()))
+        return _CHARACTER.findall(text) if _MARK.search(text) else list(text)
+    chunks, known = text.split(), _chunks(lang)
+    tokens = list(chain.from_iterable(map(known.__getitem__, chunks)))
+    if known.marks and not known.marks.isdisjoint(chunks):
+        # Here a space stands before a combining mark (or an emoji's variation selector): a parser took it for a token.
+        visible = _INVISIBLE.sub("", text.replace(_ZERO_WIDTH_SPACE, " "))
+        chunks = _SPACE_BEFORE_MARK.sub("", visible).split()
+        tokens = list(chain.from_iterable(map(known.__getitem__, chunks)))
+    return tokens
 
 
-def _regular(text: str) -> str:
-    """*text* in NFC, without invisible characters and without spaces before combining marks."""
+def _composed(text: str) -> str:
+    """*text* in NFC, without invisible characters."""
+    if text.isascii():
+        return text
     if not text.isprintable():  # true of every text that holds an invisible character
         text = _INVISIBLE.sub("", text.replace(_ZERO_WIDTH_SPACE, " "))
-    return unicodedata.normalize("NFC", _SPACE_BEFORE_MARK.sub("", text))
+    return unicodedata.normalize("NFC", text)
 
 
 class _Chunks(dict[str, tuple[str, ...]]):
-    """The tokens of each stretch of text without a space, cut when first asked for."""
+    """The tokens of each stretch of text without a space, cut when first asked for.
+
+    marks: the stretches among them that begin with a combining mark.
+    """
 
     limit = 1 << 17
 
     def __init__(self, lang: str):
         super().__init__()
         self.offsets, self.listed = _seams(lang)
+        self.marks: set[str] = set()
 
     def __missing__(self, chunk: str) -> tuple[str, ...]:
         if len(self) >= self.limit:
             self.clear()
-        tokens = self[chunk] = tuple(_TOKEN.findall(self.listed.sub(self._opened, chunk)))
+        composed = _composed(chunk)
+        if _SPACE_BEFORE_MARK.search(f" {composed}"):
+            self.marks.add(chunk)
+        tokens = self[chunk] = tuple(_TOKEN.findall(self.listed.sub(self._opened, composed)))
         return tokens
 
     def _opened(self, match: regex.Match[str]) -> str:
