@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from IPython.display import HTML
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 from pandas.io.formats.style import Styler
 
 from nbkit.figures import theme
@@ -41,7 +41,7 @@ _HEADINGS = {
     "mean_b": "mean B",
     "printed": "paper",
 }
-_DECIMALS = {"p": 4, "p_corrected": 4}
+_PROBABILITIES = frozenset({"p", "p_corrected"})
 _SIGNED = frozenset({"difference", "effect", "rho"})
 _SHARES = frozenset({"share", "paper_share"})
 
@@ -92,7 +92,7 @@ def styled(
     rules: list[Any] = [
         {"selector": "td, th", "props": "text-align: right; vertical-align: top"},
         {"selector": "td", "props": "white-space: nowrap"},
-        {"selector": "caption", "props": "text-align: left; min-width: 22em"},
+        {"selector": "caption", "props": "text-align: left; min-width: 34em"},
         *({"selector": f"td.col{i}, th.col{i}", "props": "text-align: left; white-space: normal"} for i in left),
     ]
     table.set_table_styles(rules)
@@ -128,17 +128,22 @@ def _reads_as_number(column: pd.Series) -> bool:
     return _is_number(column) or bool(column.map(str).str.match(rf"[-+]?\d|{NOTHING}$").all())
 
 
-def _number_format(name: str, column: pd.Series) -> str:
+def _number_format(name: str, column: pd.Series) -> str | Callable[[float], str]:
     if name in _SHARES:
         return "{:.1%}"
-    sign = "+" if name in _SIGNED else ""
+    if name in _PROBABILITIES:
+        return _probability
     known = column.dropna()
-    if len(known) and (known == known.round()).all() and name not in _DECIMALS and (known.abs() > 1).any():
-        return f"{{:{sign},.0f}}"
-    return f"{{:{sign},.0f}}" if pd.api.types.is_integer_dtype(column) else f"{{:{sign}.{_DECIMALS.get(name, 3)}f}}"
+    counted = len(known) and (known == known.round()).all() and (known.abs() > 1).any()
+    sign = "+" if name in _SIGNED else ""
+    return f"{{:{sign},.0f}}" if counted or is_integer_dtype(column) else f"{{:{sign}.3f}}"
 
 
-def with_interval(mean: Any, low: Any, high: Any) -> str:
+def _probability(p: float) -> str:
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def with_interval(mean: Any, low: Any, high: Any, decimals: int = 3) -> str:
     """A mean with its interval, as it stands in a cell.
 
     >>> with_interval(0.4123, 0.38, 0.45), with_interval(float("nan"), 0, 1)
@@ -146,7 +151,8 @@ def with_interval(mean: Any, low: Any, high: Any) -> str:
     """
     if pd.isna(mean):
         return NOTHING
-    return f"{mean:.3f}" if pd.isna(low) or pd.isna(high) else f"{mean:.3f} [{low:.3f}, {high:.3f}]"
+    shown = f"{mean:.{decimals}f}"
+    return shown if pd.isna(low) or pd.isna(high) else f"{shown} [{low:.{decimals}f}, {high:.{decimals}f}]"
 
 
 def note(text: str) -> HTML:

@@ -5,6 +5,7 @@ Colours and names are data (``theme.yaml``). Symbols are the papers', as matplot
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -181,9 +182,15 @@ def symbol(score: str, metric: str) -> str:
     return f"${letter}{f'_{{{index}}}' if index else ''}^{{{superscript}}}$"
 
 
+def _folded(line: str) -> str:
+    return textwrap.fill(line, width=110)
+
+
 def message(text: str) -> Figure:
     """A small figure that says, in words, why there is nothing to draw."""
     with style():
         figure = Figure(figsize=(WIDTH, 0.9))
-        figure.text(0.5, 0.5, text, ha="center", va="center", wrap=True, color="#5A5A5A", fontsize=10)
+        panel = figure.subplots()  # notebooks do not show a figure without any panel
+        panel.set_axis_off()
+        panel.text(0.5, 0.5, "\n".join(map(_folded, text.splitlines())), ha="center", va="center", color="#5A5A5A")
     return figure

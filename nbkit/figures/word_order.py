@@ -11,6 +11,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from nbkit.figures import panels, theme
 from nbkit.languages import in_order
@@ -85,6 +86,7 @@ def fig6_length(length_effect: pd.DataFrame, metric: str = "bleu") -> Figure:
             row[0].set_title(theme.language_label(language), loc="left")
         for panel in axes[-1]:
             panel.set_xlabel("length of the source (tokens)")
+            panel.xaxis.set_major_locator(MaxNLocator(integer=True))
         panels.legend(figure, looks.values(), columns=4)
     return figure
 
@@ -127,28 +129,35 @@ def fig8_robustness_and_faithfulness(
 ) -> Figure:
     """β₁ and β₂ of every perturbation, a row of panels a language, a column a model (Figures 8 to 11).
 
-    by_perturbation: `word_order.by_perturbation`. Ceiling: β of the unperturbed source on the same pairs; floor
-    of β₂: the chance level, κ of two independent draws of a random perturbation.
+    by_perturbation: `word_order.by_perturbation`. Bars: β of the unperturbed source on the same pairs, and the
+    chance level of β₂, κ of two independent draws of a random perturbation on the reference.
     """
     rows = panels.rows_of(by_perturbation, metric, "beta1", spacing=spacing)
     if rows.empty:
         return theme.message(panels.why_empty(by_perturbation, metric, panels.NO_MODEL))
     languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
     heights = panels.perturbation_rows(panels.in_paper_order(rows["perturbation"]))
+    cells = [(language, model) for language in languages for model in looks]
+    per_line = len(looks) if len(looks) > 1 else min(3, len(languages))
+    lines = -(-len(cells) // per_line)
+    scale = f"{theme.metric_label(metric)}, 1 = perfect"
+    if by_perturbation["spacing"].nunique() > 1:
+        scale += f"\nspacing of tokens: {spacing}"
     with theme.style():
-        height = 1.0 + len(languages) * (0.65 + 0.175 * len(heights))
-        width = min(theme.WIDTH, 4.6 + 2.2 * (len(looks) - 1))
-        figure, axes = panels.grid(len(languages), len(looks), width, height, sharex=True)
-        for language, row in zip(languages, axes, strict=True):
-            for column, ((model, look), panel) in enumerate(zip(looks.items(), row, strict=True)):
-                own = rows[(rows["language"] == language) & (rows["model"] == model)]
-                _dumbbells(panel, own, heights)
-                panels.perturbation_axis(panel, heights, labels=column == 0, categories=column == len(looks) - 1)
-                panel.set_title(f"{theme.language_label(language)}\n{look.label}", fontsize=9)
-                panels.unit_range(panel, rows[["beta1", "beta2", "beta", "chance"]])
-                panel.tick_params(axis="x", labelbottom=True)  # the figure is taller than a screen
-        for panel in axes[-1]:
-            panel.set_xlabel(f"{theme.metric_label(metric)} (0 to 1 = perfect)")
+        width = min(theme.WIDTH, 4.6 + 2.3 * (per_line - 1))
+        figure, axes = panels.grid(lines, per_line, width, 1.0 + lines * (0.75 + 0.175 * len(heights)), sharex=True)
+        for panel in axes.flat[len(cells) :]:
+            panel.set_visible(False)
+        for i, ((language, model), panel) in enumerate(zip(cells, axes.flat, strict=False)):
+            own = rows[(rows["language"] == language) & (rows["model"] == model)]
+            _dumbbells(panel, own, heights)
+            last = i % per_line == per_line - 1 or i == len(cells) - 1
+            panels.perturbation_axis(panel, heights, labels=i % per_line == 0, categories=last)
+            panel.set_title(f"{theme.language_label(language)}\n{looks[model].label}", fontsize=9)
+            panels.unit_range(panel, rows[["beta1", "beta2", "beta", "chance"]])
+            panel.tick_params(axis="x", labelbottom=True)  # the figure is taller than a screen
+            if i + per_line >= len(cells):
+                panel.set_xlabel(scale)
         shown = [s for s in ("beta1", "beta2", "beta", "chance") if rows[s].notna().any()]
         panels.legend(figure, [panels.score_legend(score, metric) for score in shown], columns=2 if width < 7 else 4)
     return figure

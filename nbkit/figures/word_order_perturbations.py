@@ -90,7 +90,7 @@ def fig12_difficulty(difficulty: pd.DataFrame, metric: str = "levenshtein") -> F
             if len(looks) > 1:
                 panel.hlines(np.array(list(heights.values())) + 0.5, *panel.get_xlim(), color="#FFFFFF", linewidth=2.5)
             panel.set_title(f"{name}  {theme.symbol(score, metric)}")
-        figure.supxlabel(f"{theme.metric_label(metric)} to the unperturbed text (1 = unchanged)", fontsize=9)
+            panel.set_xlabel(f"{theme.metric_label(metric)} (1 = unchanged)")
         panels.legend(figure, looks.values(), columns=7 if len(looks) > 5 else 5)
     return figure
 

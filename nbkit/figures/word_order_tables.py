@@ -15,6 +15,7 @@ from pandas.io.formats.style import Styler
 
 from nbkit.figures import panels, styles, theme
 from nbkit.languages import in_order
+from nbkit.perturb import label
 from nbkit.studies import published
 
 #: Below this corrected p a difference between two models is counted as one.
@@ -157,26 +158,52 @@ def examples(table: pd.DataFrame) -> Styler:
     """
     if table.empty:
         return _empty(panels.NO_ROWS)
-    rows = table[["language", "side", "perturbation"]]
-    rows = rows.assign(perturbed=_marked(table["text"], table["perturbed"]))
-    order = {name: i for i, name in enumerate(panels.in_paper_order(table["perturbation"]))}
-    rows = rows.sort_values("perturbation", key=lambda names: names.map(order), kind="stable")
-    rows = rows.sort_values(["language", "side"], key=_ranks, kind="stable")
-    return _with_marks(
-        styles.named(rows), ["perturbed"], caption="Perturbed sentences; what changed its place is marked"
-    )
+    order = panels.in_paper_order(table["perturbation"])
+    rows = []
+    for language in in_order(table["language"]):
+        for side in ("source", "target"):
+            own = table[(table["language"] == language) & (table["side"] == side)]
+            for _, group in own.groupby("pair", sort=True):
+                rows.append((language, side, "unperturbed", escape(group["text"].iloc[0])))
+                group = group.set_index("perturbation").reindex(
+                    [name for name in order if name in set(group["perturbation"])]
+                )
+                rows += [
+                    (language, side, label(name), mark_moved(text, perturbed))
+                    for name, text, perturbed in zip(group.index, group["text"], group["perturbed"], strict=True)
+                ]
+    frame = pd.DataFrame(rows, columns=["language", "side", "perturbation", "text"])
+    return _with_html(frame, ["text"], caption="Perturbed sentences; what changed its place is marked")
+
+
+_TEXTS = {
+    "source": "source",
+    "perturbed_source": "perturbed",
+    "reference": "reference",
+    "hypothesis": "translation",
+    "perturbed_hypothesis": "translation of the perturbed",
+}
 
 
 def sentences(table: pd.DataFrame, caption: str) -> Styler:
     """Sentences with their translations, plain and perturbed, and scores (Tables 4 and 5).
 
-    table: `word_order.flip_samples` or `word_order.samples`.
+    table: `word_order.flip_samples` or `word_order.samples`, or the paper's own samples. What moved is marked.
     """
     if table.empty:
         return _empty("No such sentence in this run.", caption=caption)
-    marked = _marked(table["source"], table["perturbed_source"])
-    rows = table.drop(columns="pair", errors="ignore").assign(perturbed_source=marked)
-    return _with_marks(styles.named(rows), ["perturbed_source"], caption=caption)
+    texts = table[[name for name in _TEXTS if name in table]].map(escape)
+    texts["perturbed_source"] = list(map(mark_moved, table["source"], table["perturbed_source"]))
+    lines = [
+        "<br>".join(f'<span style="color: #586374">{_TEXTS[str(name)]}:</span> {text}' for name, text in row.items())
+        for row in texts.to_dict("records")
+    ]
+    keys = [
+        name for name in ("language", "model", "perturbation") if name == "perturbation" or table[name].nunique() > 1
+    ]
+    scores = [name for name in ("beta", "beta1", "beta2", "note") if name in table]
+    shown = styles.named(table[keys]).assign(sentence=lines, **{name: table[name] for name in scores})
+    return _with_html(shown, ["sentence"], caption=caption)
 
 
 def perturbation_scores(by_perturbation: pd.DataFrame, metric: str = "bleu", signature: str = "") -> Styler:
@@ -186,7 +213,15 @@ def perturbation_scores(by_perturbation: pd.DataFrame, metric: str = "bleu", sig
         return _empty(panels.why_empty(by_perturbation, metric, panels.NO_MODEL))
     keys = [name for name in ("language", "model", "spacing") if rows[name].nunique() > 1]
     scores = ["beta", "beta1", "beta2", "difference", "chance"]
-    cells = {s: list(map(styles.with_interval, rows[s], rows[f"{s}_low"], rows[f"{s}_high"])) for s in scores}
+    rank = {name: i for i, name in enumerate(panels.in_paper_order(rows["perturbation"]))}
+    rows = rows.sort_values("perturbation", key=lambda names: names.map(rank), kind="stable")
+    cells = {
+        s: [
+            styles.with_interval(mean, low, high, decimals=2)
+            for mean, low, high in zip(rows[s], rows[f"{s}_low"], rows[f"{s}_high"], strict=True)
+        ]
+        for s in scores
+    }
     return styles.styled(
         styles.named(rows[[*keys, "perturbation", "n"]].assign(**cells)),
         caption=_caption("Means with 95% bootstrap intervals", metric, signature),
@@ -272,7 +307,7 @@ def _flip_table(flips: pd.DataFrame, metric: str, rows: str, columns: str) -> St
     counts = _wide(sums, rows, columns, "flips", names)
     wide = _wide(sums.assign(cell=sums["flips"].map("{:,}".format) + " (" + share + ")"), rows, columns, "cell", names)
     numbers = counts[names]
-    best = numbers.eq(numbers.max(axis=1), axis=0) & (len(names) > 1)
+    best = numbers.eq(numbers.max(axis=1), axis=0) & (numbers > 0) & (len(names) > 1)
     return styles.styled(
         wide.fillna(styles.NOTHING), caption=f"Flips (β₁ > β), and their share of N; κ is {theme.metric_label(metric)}",
         best=best, headings=_models(names) if columns == "model" else _languages(names),
@@ -289,7 +324,9 @@ def _wide(table: pd.DataFrame, rows: str, columns: str, value: str, names: list[
 
 
 def _empty(why: str, caption: str = "") -> Styler:
-    return styles.styled(pd.DataFrame({"nothing to show": [why.replace("\n", " ")]}), caption=caption)
+    return styles.styled(pd.DataFrame({"nothing to show": [why.replace("\n", " ")]}), caption=caption).hide(
+        axis="columns"
+    )
 
 
 def _caption(text: str, metric: str, signature: str) -> str:
@@ -302,11 +339,6 @@ def _languages(codes: Iterable[str]) -> dict[str, str]:
 
 def _models(names: Iterable[str]) -> dict[str, str]:
     return {name: look.label for name, look in theme.model_looks(names).items()}
-
-
-def _ranks(column: pd.Series) -> pd.Series:
-    rank = {name: i for i, name in enumerate(in_order(column) if column.name == "language" else ("source", "target"))}
-    return column.map(rank)
 
 
 def mark_moved(text: str, perturbed: str) -> str:
@@ -337,11 +369,6 @@ def _cut_like(text: str, tokens: Sequence[str]) -> list[str]:
     return pieces
 
 
-def _marked(texts: Iterable[str], perturbed: Iterable[str]) -> list[str]:
-    return [mark_moved(*row) for row in zip(texts, perturbed, strict=True)]
-
-
-def _with_marks(rows: pd.DataFrame, columns: list[Hashable], caption: str) -> Styler:
-    """`styles.styled`, with *columns* that are HTML made by `mark_moved` and hence escaped already."""
-    table = styles.styled(rows, caption=caption)
-    return table.format(str, subset=columns)
+def _with_html(rows: pd.DataFrame, columns: list[Hashable], caption: str) -> Styler:
+    """`styles.styled`, with *columns* that are HTML made here of escaped parts."""
+    return styles.styled(rows, caption=caption).format(str, subset=columns)

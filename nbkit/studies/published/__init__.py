@@ -57,12 +57,12 @@ def note(name: str) -> str:
     """What is odd about the printed numbers of *name*; for a figure, that they are not printed.
 
     >>> note("fig1")
-    'not printed: the paper shows Figure 1 as a drawing only'
+    'Published values: not printed, the paper shows Figure 1 as a drawing only.'
     """
     artefact = _artefact(name)
     if "file" in artefact:
         return artefact["note"]
-    return f"{NOT_PRINTED}: the paper shows {artefact['title'].split(':')[0]} as a drawing only"
+    return f"Published values: {NOT_PRINTED}, the paper shows {artefact['title'].split(':')[0]} as a drawing only."
 
 
 def is_printed(name: str) -> bool:
