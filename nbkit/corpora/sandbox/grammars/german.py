@@ -1,0 +1,318 @@
+"""German clauses: verb second, the sentence bracket, verb-final subordinate clauses, separable verbs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from nbkit.corpora.sandbox.grammars.base import governed, modal_of
+from nbkit.corpora.sandbox.grammars.german_nouns import ACCUSATIVE, DATIVE, NOMINATIVE, GermanNouns
+from nbkit.corpora.sandbox.lexicon import table
+from nbkit.corpora.sandbox.meaning import THIRD, Clause, Phrase
+from nbkit.corpora.sandbox.tree import AUX, DEGREE, MARK, MODAL, NEGATION, PART, Node, comma
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A verb's forms; *prefix* is the separable one."""
+
+    prefix: str
+    stem: str
+    present: tuple[str, ...]
+    participle: str
+    imperative: str
+    perfect: str
+    preposition: str
+    case: int
+
+    @property
+    def infinitive(self) -> str:
+        return self.prefix + self.stem
+
+
+def conjugate(cell: str, options: dict[str, str], flags: list[str]) -> Verb:
+    """A verb from its cell: infinitive, third person, participle.
+
+    >>> conjugate("auf|machen,macht,aufgemacht", {}, []).present
+    ('mache', 'machst', 'macht', 'machen', 'machen')
+    >>> conjugate("lesen,liest,gelesen", {}, []).imperative
+    'lies'
+    """
+    infinitive, third, participle = cell.split(",")
+    prefix, _, stem = infinitive.rpartition("|")
+    base = stem.removesuffix("n").removesuffix("e")
+    first = options.get("1", base[:-2] + "le" if stem.endswith("eln") else base + "e")
+    root = third.removesuffix("t")
+    second = options.get("2", root + ("t" if root.endswith(("s", "ß", "z")) else "st"))
+    changed = ("ie" in root or "i" in root) and not ("ie" in base or "i" in base)
+    imperative = root if changed else base + ("e" if third.endswith(("et", "net")) else "")
+    preposition, case = "", DATIVE if "dat" in flags else ACCUSATIVE
+    for flag in flags:
+        if flag.startswith("+"):
+            preposition = flag[1:].partition(".")[0]
+    perfect = "sein" if "sein" in flags else "haben"
+    return Verb(prefix, stem, (first, second, third, stem, stem), participle, imperative, perfect, preposition, case)
+
+
+class German(GermanNouns):
+    @cached_property
+    def verbs(self) -> dict[str, Verb]:
+        return {lexeme.id: conjugate(*governed(lexeme, "de")) for lexeme in table("verbs")}
+
+    # --- the verb cluster
+
+    def cluster(self, clause: Clause, agreement: int, separate: bool) -> tuple[Node, Node | None, Node | None]:
+        """Lexical verb, finite auxiliary (or None where the verb itself is finite), separated prefix.
+
+        *separate* where the finite verb stands second, away from its prefix.
+        """
+        assert clause.verb is not None
+        verb = self.verbs[clause.verb.id]
+        key, past = clause.key, clause.tense == "past"
+        lemma, infinitive = verb.infinitive, "VerbForm=Inf"
+        if clause.modal:
+            modal = self.words["modals"][clause.modal]
+            form = modal["past" if past else "present"][agreement]
+            tense = "Past" if past else "Pres"
+            auxiliary = self._auxiliary(form, modal["lemma"], clause.modal_key or key + MODAL, tense)
+            return Node(lemma, "VERB", "root", (key,), lemma, infinitive), auxiliary, None
+        if clause.passive:
+            form = self.words["passive"][agreement]
+            auxiliary = self._auxiliary(form, "werden", key + AUX, "Past")
+            auxiliary.deprel = "aux:pass"
+            return Node(verb.participle, "VERB", "root", (key,), lemma, "VerbForm=Part"), auxiliary, None
+        if past:
+            form = (self.words["be"]["present"] if verb.perfect == "sein" else self.words["have"])[agreement]
+            auxiliary = self._auxiliary(form, verb.perfect, key + AUX, "Pres")
+            return Node(verb.participle, "VERB", "root", (key,), lemma, "VerbForm=Part"), auxiliary, None
+        if clause.tense == "future":
+            auxiliary = self._auxiliary(self.words["will"][agreement], "werden", key + AUX, "Pres")
+            return Node(lemma, "VERB", "root", (key,), lemma, infinitive), auxiliary, None
+        feats = "Tense=Pres|VerbForm=Fin"
+        if clause.force == "command":
+            form, feats = verb.imperative, "Mood=Imp|VerbForm=Fin"
+        else:
+            form = verb.present[agreement]
+        prefix = Node(verb.prefix, "ADP", "compound:prt", (key,)) if verb.prefix and separate else None
+        if verb.prefix and not separate:
+            form = verb.prefix + form
+        return Node(form, "VERB", "root", (key,), lemma, feats), None, prefix
+
+    def _auxiliary(self, form: str, lemma: str, key: int, tense: str) -> Node:
+        return Node(form, "AUX", "aux", (key,), lemma, f"Tense={tense}|VerbForm=Fin")
+
+    # --- the field between the verbs
+
+    def middle(self, clause: Clause, subject: Node | None) -> tuple[list[Node], list[Node]]:
+        """What stands between the two verbs, and what comes after the last one."""
+        assert clause.verb is not None
+        verb = self.verbs[clause.verb.id]
+        field = [subject] if subject is not None else []
+        thing = clause.object
+        known = thing is not None and thing.determiner not in ("indefinite", "count", "many") and not verb.preposition
+        nothing = thing is not None and thing.determiner == "indefinite" and clause.negative and not verb.preposition
+        late: list[Node] = []
+        if clause.recipient is not None:
+            field.append(self.phrase(clause.recipient, "iobj", DATIVE))
+        if thing is not None and not clause.passive:
+            relation = "obl" if verb.preposition else "obj" if verb.case == ACCUSATIVE else "obl:arg"
+            node = self.phrase(thing, relation, verb.case, verb.preposition, nothing)
+            (field if known and clause.recipient is None else late).append(node)
+        if clause.time is not None and not clause.time_first:
+            field.append(self.adverbial(clause.time))
+        if clause.frequency is not None:
+            field.append(self.adverbial(clause.frequency))
+        if known and clause.recipient is not None:
+            field.extend(late)
+            late = []
+        if clause.negative and not nothing:
+            field.append(Node("nicht", "PART", "advmod", (clause.key + NEGATION,)))
+        elif nothing:
+            late[0].before[0].keys += (clause.key + NEGATION,)
+        if clause.passive and clause.object is not None:
+            field.append(self.phrase(clause.object, "obl:agent", DATIVE, "von"))
+        if clause.place is not None:
+            field.append(self.place(clause.place, "obl"))
+        if clause.companion is not None:
+            field.append(self.phrase(clause.companion, "obl", DATIVE, "mit"))
+        if clause.instrument is not None:
+            field.append(self.phrase(clause.instrument, "obl", DATIVE, "mit"))
+        if clause.manner is not None:
+            field.append(self.adverbial(clause.manner))
+        field.extend(late)
+        if clause.goal is not None:
+            field.append(self.toward(clause.goal))
+        return field, self.after(clause)
+
+    def after(self, clause: Clause) -> list[Node]:
+        """Clauses after the last verb."""
+        nodes = []
+        if clause.infinitive is not None:
+            nodes.append(self.with_commas(self.infinitive(clause.infinitive, "xcomp"), before=True))
+        if clause.purpose is not None:
+            node = self.infinitive(clause.purpose, "advcl")
+            node.before.insert(0, Node("um", "SCONJ", "mark", (clause.purpose.key + MARK,)))
+            nodes.append(self.with_commas(node, before=True))
+        if clause.content is not None:
+            opening = Node("dass", "SCONJ", "mark", (clause.content.key + MARK,))
+            node = self.subordinate(clause.content, opening)
+            node.deprel = "ccomp"
+            nodes.append(self.with_commas(node, before=True))
+        if clause.subordinate is not None and not clause.subordinate.first:
+            nodes.append(self.with_commas(self.adverbial_clause(clause), before=True))
+        return nodes
+
+    def infinitive(self, clause: Clause, relation: str) -> Node:
+        """An infinitive with *zu*, which a separable prefix takes inside."""
+        assert clause.verb is not None
+        verb = self.verbs[clause.verb.id]
+        field, after = self.middle(clause, None)
+        if verb.prefix:
+            node = Node(
+                f"{verb.prefix}zu{verb.stem}", "VERB", relation, (clause.key, clause.key + MARK), verb.infinitive
+            )
+            node.before = field
+        else:
+            node = Node(verb.stem, "VERB", relation, (clause.key,), verb.stem)
+            node.before = [*field, Node("zu", "PART", "mark", (clause.key + MARK,))]
+        node.feats = "VerbForm=Inf"
+        node.after = after
+        return node
+
+    # --- clauses
+
+    def main(self, clause: Clause) -> Node:
+        clause = modal_of(clause)
+        subject = clause.subject
+        node = self.second(clause, subject)
+        if clause.conjunct is not None:
+            conjunct = clause.conjunct
+            cc = Node(self.words["conjunctions"][clause.conjunction], "CCONJ", "cc", (conjunct.key + MARK,))
+            if clause.shared_subject:
+                assert subject is not None
+                other = self.second(replace(conjunct, subject=None), None, subject.agreement)
+            else:
+                other = self.second(conjunct, conjunct.subject)
+            other.before.insert(0, cc)
+            other.deprel = "conj"
+            if clause.conjunction == "but":
+                other.before.insert(0, comma())
+            node.after.append(other)
+        return node
+
+    def second(self, clause: Clause, subject: Phrase | None, agreement: int = THIRD) -> Node:
+        """A main clause: finite verb second, or first in polar questions and commands."""
+        if subject is not None:
+            agreement = subject.agreement
+        if clause.verb is None:
+            return self._copular(clause, subject, agreement)
+        head, auxiliary, prefix = self.cluster(clause, agreement, separate=True)
+        opening = self._opening(clause)
+        node = None
+        if subject is not None and clause.force != "command":
+            node = self.phrase(subject, "nsubj:pass" if clause.passive else "nsubj", NOMINATIVE)
+        if not opening and clause.force == "statement" and node is not None:
+            opening, node = [node], None
+        field, after = self.middle(clause, node)
+        if clause.please:
+            opening.insert(0, Node("bitte", "INTJ", "discourse", (clause.key + PART,)))
+        if auxiliary is not None:
+            head.before = [*opening, auxiliary, *field]
+            head.after = after
+        else:
+            head.before = opening
+            head.after = [*field, *([prefix] if prefix is not None else []), *after]
+        return head
+
+    def _opening(self, clause: Clause) -> list[Node]:
+        """What fills the place before the finite verb, other than the subject."""
+        key = (clause.question_key,)
+        match clause.force:
+            case "subject":
+                return [Node("wer", "PRON", "nsubj", key, feats="PronType=Int")]
+            case "object":
+                return [Node("was", "PRON", "obj", key, feats="PronType=Int")]
+            case "place" | "time" | "reason":
+                return [Node(self.words["question"][clause.force], "ADV", "advmod", key, feats="PronType=Int")]
+        if clause.subordinate is not None and clause.subordinate.first:
+            return [self.with_commas(self.adverbial_clause(clause), after=True)]
+        if clause.time is not None and clause.time_first and clause.force == "statement":
+            return [self.adverbial(clause.time)]
+        return []
+
+    def adverbial_clause(self, clause: Clause) -> Node:
+        subordinate = clause.subordinate
+        assert subordinate is not None
+        word = self.words["conjunctions"][subordinate.conjunction]
+        node = self.subordinate(subordinate.clause, Node(word, "SCONJ", "mark", (subordinate.key + MARK,)))
+        node.deprel = "advcl"
+        return node
+
+    def subordinate(self, clause: Clause, opening: Node) -> Node:
+        """A clause with its own subject and the finite verb at the end."""
+        clause = modal_of(clause)
+        if clause.verb is not None:
+            return self.verb_final(clause, opening)
+        assert clause.subject is not None
+        node = self._copular(clause, clause.subject, clause.subject.agreement)
+        copula = node.before.pop(1)
+        node.after.insert(0, copula)
+        node.before.insert(0, opening)
+        return node
+
+    def verb_final(self, clause: Clause, opening: Node, agreement: int = THIRD) -> Node:
+        subject = None
+        if clause.subject is not None:
+            agreement = clause.subject.agreement
+            subject = self.phrase(clause.subject, "nsubj", NOMINATIVE)
+        head, auxiliary, _ = self.cluster(clause, agreement, separate=False)
+        field, after = self.middle(replace(clause, time_first=False), subject)
+        head.before = [opening, *field]
+        head.after = [*([auxiliary] if auxiliary is not None else []), *after]
+        return head
+
+    def _copular(self, clause: Clause, subject: Phrase | None, agreement: int) -> Node:
+        past = clause.tense == "past"
+        form = self.words["be"]["past" if past else "present"][agreement]
+        copula = Node(
+            form, "AUX", "cop", (clause.key + AUX,), "sein", f"Tense={'Past' if past else 'Pres'}|VerbForm=Fin"
+        )
+        if clause.existing is not None:
+            return self._existential(clause, copula)
+        assert subject is not None
+        who = self.phrase(subject, "nsubj", NOMINATIVE)
+        if clause.class_ is not None:
+            head = self.phrase(clause.class_, "root", NOMINATIVE)
+        else:
+            head = self._quality(clause)
+        opening = [copula, who] if clause.force == "polar" else [who, copula]
+        if clause.negative:
+            opening.append(Node("nicht", "PART", "advmod", (clause.key + NEGATION,)))
+        head.before = [*opening, *head.before]
+        if clause.subordinate is not None:
+            head.after.extend(self.after(clause))
+        return head
+
+    def _quality(self, clause: Clause) -> Node:
+        assert clause.quality is not None
+        if clause.than is None:
+            head = Node(self.adjective(clause.quality), "ADJ", "root", (clause.key,), feats="Degree=Pos")
+            if clause.very:
+                head.before.append(Node("sehr", "ADV", "advmod", (clause.key + DEGREE,)))
+            return head
+        form, lemma = self.adjectives[clause.quality.id][2], self.adjective(clause.quality)
+        head = Node(form, "ADJ", "root", (clause.key, clause.key + DEGREE), lemma, "Degree=Cmp")
+        head.after.append(self.phrase(clause.than, "obl", NOMINATIVE, "als"))
+        return head
+
+    def _existential(self, clause: Clause, copula: Node) -> Node:
+        assert clause.existing is not None and clause.place is not None
+        copula.upos, copula.deprel, copula.keys = "VERB", "root", (clause.key,)
+        copula.form = self.words["be"]["present"][clause.existing.agreement]
+        thing = self.phrase(clause.existing, "nsubj", NOMINATIVE)
+        place = self.place(clause.place, "obl")
+        if clause.force == "polar":
+            copula.after = [thing, place]
+        else:
+            copula.before, copula.after = [place], [thing]
+        return copula

@@ -1,0 +1,68 @@
+"""The sandbox's dictionary: concepts with what stands for them in all eight languages, read from TSV files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from nbkit.errors import DataError
+
+LANGUAGES = ("en", "de", "fr", "es", "it", "ru", "zh", "ja")
+TABLES = ("nouns", "names", "verbs", "adjectives", "adverbs")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Lexeme:
+    """A concept: its kinds (what it combines with), and one cell of forms a language."""
+
+    id: str
+    kinds: frozenset[str]
+    cells: dict[str, str]
+    subjects: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    instruments: tuple[str, ...] = ()
+
+
+@cache
+def table(name: str) -> tuple[Lexeme, ...]:
+    """All lexemes of one table, in file order; a malformed line is a `DataError` with its number.
+
+    >>> table("nouns")[0].cells["de"]
+    'm,Lehrer,Lehrer'
+    """
+    path = files(__package__) / "data" / f"{name}.tsv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    header = lines[0].split("\t")
+    lexemes = []
+    for number, line in enumerate(lines[1:], start=2):
+        cells = line.split("\t")
+        if len(cells) != len(header):
+            raise DataError(f"{len(header)} columns expected, {len(cells)} found", str(path), number)
+        row = dict(zip(header, cells, strict=True))
+        lexemes.append(
+            Lexeme(
+                id=row["id"],
+                kinds=frozenset((row["id"], *row.get("kinds", row.get("frame", "")).split())),
+                cells={lang: row[lang] for lang in LANGUAGES},
+                subjects=tuple(row.get("subject", "").split()),
+                objects=tuple(row.get("object", "").split()),
+                instruments=tuple(row.get("instrument", "").split()),
+            )
+        )
+    return tuple(lexemes)
+
+
+def lexemes() -> tuple[Lexeme, ...]:
+    """Every lexeme of every table."""
+    return tuple(lexeme for name in TABLES for lexeme in table(name))
+
+
+@cache
+def function_words(lang: str) -> dict[str, Any]:
+    """Pronouns, articles, prepositions and other closed classes of a language (``data/<lang>.yaml``)."""
+    text = (files(__package__) / "data" / f"{lang}.yaml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)
