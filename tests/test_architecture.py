@@ -1,0 +1,67 @@
+"""What ARCHITECTURE.md promises of the source tree: imports point one way, rooms stay small, importing stays cheap."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nbkit
+
+PACKAGE = Path(nbkit.__file__).parent
+GROUND = ("errors", "languages", "registry", "seeding", "text", "store", "fingerprint", "provenance", "bundle")
+ROOMS = ("syntax", "corpora", "perturb", "models", "metrics", "studies", "figures", "batch", "commands", "cli")
+LEVEL = {**dict.fromkeys(GROUND, 0), **{room: level for level, room in enumerate(ROOMS, 1)}, "__main__": 99}
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """The rooms that a file imports anywhere, also inside functions."""
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            rooms |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("nbkit.")}
+        elif isinstance(node, ast.ImportFrom) and node.module == "nbkit":
+            rooms |= {alias.name for alias in node.names if alias.name in LEVEL}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("nbkit."):
+            rooms.add(node.module.split(".")[1])
+    return rooms
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_one_way(path):
+    room = room_of(path)
+    if room == "__init__":
+        assert not imported_rooms(path)
+        return
+    upwards = {other for other in imported_rooms(path) if LEVEL[other] > LEVEL[room]}
+    assert not upwards, f"{room} imports {upwards}, which stand after it in ARCHITECTURE.md"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_files_are_rooms_not_halls(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+def test_every_room_is_in_the_document():
+    text = (PACKAGE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    for room in {room_of(path) for path in SOURCES} - {"__init__", "__main__"}:
+        assert f"`{room}" in text, f"ARCHITECTURE.md does not mention {room}"
+
+
+def test_importing_every_room_is_cheap():
+    """`import nbkit` and each room import neither torch, transformers, spaCy, datasets nor pandas."""
+    rooms = ", ".join(f"nbkit.{room}" for room in (*GROUND, *ROOMS))
+    code = (
+        f"import sys, {rooms}\n"
+        "print([m for m in ('torch', 'transformers', 'spacy', 'datasets', 'pandas', 'seaborn') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
