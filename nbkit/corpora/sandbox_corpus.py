@@ -4,53 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from nbkit.corpora import sandbox
 from nbkit.corpora.corpus import Request
 from nbkit.corpora.pair import Pair
-from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.languages import TARGETS
+from nbkit.errors import NbkitError
 
-MIXTURE = "general"
+DEFAULT_SPLIT = "test"
 
 
 @dataclass(frozen=True)
 class SandboxCorpus:
     """Drawn sentences with gold trees and alignments: no file, no parser, no malformed line."""
 
-    languages: tuple[str, ...] = ("en", *TARGETS)
-    splits: tuple[str, ...] = ("test", "dev", "train")
+    languages: tuple[str, ...] = sandbox.LANGUAGES
+    splits: tuple[str, ...] = (DEFAULT_SPLIT, *(split for split in sandbox.SPLITS if split != DEFAULT_SPLIT))
 
     def pairs(self, request: Request) -> Iterator[Pair]:
         """The pairs ``request.start`` to ``request.stop`` of the split, which has no end: there must be an *n*."""
-        split = self._checked(request)
-        if request.stop is None:
+        if request.n is None:
             raise NbkitError("corpus sandbox has no last pair: say how many are wanted (n)")
-        pairs = sandbox.pairs(request.src, request.tgt, n=request.stop, split=split, mixture=MIXTURE)
-        return islice(pairs, request.start, None)
+        split = request.split or DEFAULT_SPLIT
+        return sandbox.pairs(request.src, request.tgt, n=request.n, split=split, start=request.start)
 
     def identity(self, request: Request) -> dict[str, Any]:
-        """The sandbox's version, mixture and split."""
-        split = self._checked(request)
-        return {"corpus": "sandbox", "version": sandbox.VERSION, "mixture": MIXTURE, "split": split}
+        """The versions of the sandbox and of its mixture, and the split."""
+        return dict(sandbox.identity(request.src, request.tgt, split=request.split or DEFAULT_SPLIT))
 
     def problems(self, request: Request) -> list[str]:
         """A language or a split that the sandbox has not got."""
         try:
-            self._checked(request)
+            self.identity(request)
         except NbkitError as error:
             return [str(error)]
         return []
-
-    def _checked(self, request: Request) -> str:
-        for lang in (request.src, request.tgt):
-            if lang not in self.languages:
-                raise NbkitError(f"corpus sandbox has no '{lang}'; it has {', '.join(self.languages)}")
-        if request.split is not None and request.split not in self.splits:
-            raise UnknownNameError("split of corpus sandbox", request.split, self.splits)
-        return request.split or self.splits[0]
 
 
 SANDBOX = SandboxCorpus()
