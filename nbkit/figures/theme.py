@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 
 from nbkit import languages as codes
 from nbkit.metrics import load_metric
+from nbkit.models import label as model_label
 
 #: Width in inches of a figure that fills the report's column.
 WIDTH = 9.6
@@ -80,17 +81,20 @@ def use_vector_output() -> None:
 
 
 def model_looks(models: Iterable[str]) -> dict[str, Look]:
-    """Name, colour and marker of each model, in the order given.
+    """Name, colour and marker of each model, in the order given; a model goes by its name or its label.
 
     Known models always look the same; others share out the remaining colours in alphabetical order, so
     that a figure does not depend on the order in which they were given.
 
     >>> model_looks(["zebra", "opus-mt"])["opus-mt"].label
-    'OPUS-MT'
+    'Helsinki-OPUS'
     >>> model_looks(["b", "a"])["a"] == model_looks(["a", "b"])["a"]
     True
     """
-    return _looks(models, _theme()["models"], _theme()["more_models"])
+    known = {}
+    for name, look in _theme()["models"].items():
+        known[name] = known[model_label(name)] = {"label": model_label(name), **look}
+    return _looks(models, known, _theme()["more_models"])
 
 
 def language_looks(languages: Iterable[str]) -> dict[str, Look]:
@@ -107,21 +111,18 @@ def language_looks(languages: Iterable[str]) -> dict[str, Look]:
 def _looks(names: Iterable[str], known: Mapping[str, Any], more: Sequence[Any]) -> dict[str, Look]:
     names = list(dict.fromkeys(names))
     others = sorted(name for name in names if name not in known)
-    rest = {name: {"label": short_name(name), **more[i % len(more)]} for i, name in enumerate(others)}
+    rest = {name: {"label": short_name(model_label(name)), **more[i % len(more)]} for i, name in enumerate(others)}
     return {name: Look(**(known[name] if name in known else rest[name])) for name in names}
 
 
 def short_name(name: str, limit: int = 28) -> str:
-    """The last part of a path or hub id, cut in the middle where it is longer than *limit*.
+    """*name*, cut in the middle where it is longer than *limit*.
 
-    >>> short_name("some/folder/tiny-model")
-    'tiny-model'
     >>> short_name("a-very-long-name-of-a-model-indeed", limit=15)
     'a-very-…-indeed'
     """
-    last = name.rstrip("/").rpartition("/")[2] or name
     half = (limit - 1) // 2
-    return last if len(last) <= limit else f"{last[:half]}…{last[-half:]}"
+    return name if len(name) <= limit else f"{name[:half]}…{name[-half:]}"
 
 
 def score_look(score: str) -> Look:

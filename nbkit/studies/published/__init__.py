@@ -17,6 +17,7 @@ import pandas as pd
 import yaml
 
 from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.models import label as model_label
 
 #: What stands where the paper has no number.
 NOT_PRINTED = "not printed"
@@ -117,7 +118,6 @@ def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> pd.DataFrame
     1       xx      7  not printed         NaN
     """
     on = list(on)
-    new = ["published", "printed", "difference", "note"]
     if not is_printed(artefact):
         nothing = float("nan")
         return ours.assign(published=nothing, printed=NOT_PRINTED, difference=nothing, note=note(artefact))
@@ -129,7 +129,14 @@ def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> pd.DataFrame
     theirs = _as_text(artefact)[[*on, "printed", "note"]].assign(published=load(artefact)[value].astype(float))
     if theirs.duplicated(on).any():
         raise NbkitError(f"{title(artefact)}: {', '.join(on)} do not single out one printed number")
-    plain = ours.drop(columns=[column for column in new if column in ours])
-    joined = plain.merge(theirs, on=on, how="left")
-    joined["difference"] = joined[value] - joined["published"]
-    return joined.fillna({"printed": NOT_PRINTED, "note": ""})[[*plain.columns, *new]]
+    found = theirs.set_index(_keys(theirs, on)).reindex(_keys(ours, on))
+    published = found["published"].to_numpy()
+    printed = found["printed"].fillna(NOT_PRINTED).to_numpy()
+    notes = found["note"].fillna("").to_numpy()
+    return ours.assign(published=published, printed=printed, difference=ours[value] - published, note=notes)
+
+
+def _keys(table: pd.DataFrame, on: Sequence[str]) -> pd.Index:
+    """The columns *on* as an index; a model by its label, so that it may be called by its name too."""
+    columns = [table[name].map(model_label) if name == "model" else table[name] for name in on]
+    return pd.MultiIndex.from_arrays(columns) if len(on) > 1 else pd.Index(columns[0])
