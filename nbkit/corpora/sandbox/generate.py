@@ -6,7 +6,7 @@ import hashlib
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from itertools import accumulate, count
+from itertools import accumulate
 from typing import Any
 
 import yaml
@@ -18,11 +18,11 @@ from nbkit.corpora.sandbox.meaning import Clause, concepts
 from nbkit.errors import UnknownNameError
 from nbkit.seeding import address
 
-#: Part of every address: raise it when the grammar or the dictionary changes, so that remembered results are not reused.
+#: Part of every address and of cache keys: raise it when the grammar or the dictionary changes.
 VERSION = "1"
 
-#: The splits and how many of four equal parts of the sandbox's sentences each of them holds.
-SPLITS = {"train": (0, 1), "dev": (2,), "test": (3,)}
+#: The splits, and which of the eight equal parts of all sentences each of them holds.
+SPLITS = {"train": (0, 1, 2, 3, 4, 5), "dev": (6,), "test": (7,)}
 
 _GRAMMARS = {
     "en": "english:English",
@@ -59,13 +59,13 @@ def _weights(mixture: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
 
 
 def part_of(clauses: list[Clause]) -> int:
-    """Which of four parts a meaning belongs to: decided by its content words alone.
+    """Which of eight parts a meaning belongs to: decided by its content words alone.
 
     The English words decide, in no order, so that neither a sentence nor another sentence of the same
     words (its negation, its past) is found in two splits.
     """
     words = sorted(lexeme.cells["en"].partition(",")[0] for clause in clauses for lexeme in concepts(clause))
-    return hashlib.blake2b("\x1f".join(words).encode(), digest_size=1).digest()[0] % 4
+    return hashlib.blake2b("\x1f".join(words).encode(), digest_size=1).digest()[0] % 8
 
 
 def meaning(mixture: str, split: str, index: int) -> tuple[str, list[Clause]]:
@@ -74,10 +74,12 @@ def meaning(mixture: str, split: str, index: int) -> tuple[str, list[Clause]]:
         raise UnknownNameError("sandbox split", split, SPLITS)
     names, limits = _weights(mixture)
     version = mixtures()[mixture]["version"]
-    for attempt in count():
+    attempt = 0
+    while True:
         draw = Draw(address(VERSION, mixture, version, split, index, attempt))
         at = draw.uniform()
         name = names[next((i for i, limit in enumerate(limits) if at < limit), len(names) - 1)]
         clauses = CONSTRUCTIONS[name](draw)
         if part_of(clauses) in SPLITS[split]:
             return name, clauses
+        attempt += 1

@@ -59,7 +59,7 @@ class Phrase:
 
 @dataclass(slots=True)
 class Place:
-    """Where something is: *relation* to *ground*; "at" is the ordinary preposition of a place (in the park, at the station)."""
+    """Where something is. The relation "at" is a place's ordinary preposition: in the park, at the station."""
 
     key: int
     relation: Relation

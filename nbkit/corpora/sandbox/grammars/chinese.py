@@ -121,10 +121,7 @@ class Chinese(Grammar):
     def _owner(self, phrase: Phrase) -> Node:
         owner = phrase.possessor
         assert owner is not None
-        if phrase.reflexive:
-            node = Node("自己", "PRON", "nmod", (owner.key,))
-        else:
-            node = self.phrase(owner, "nmod")
+        node = Node("自己", "PRON", "nmod", (owner.key,)) if phrase.reflexive else self.phrase(owner, "nmod")
         node.after.append(Node("的", "PART", "case", (owner.key + CASE,)))
         return node
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from nbkit.corpora.sandbox.grammars.romance import Romance, Verb, negation
 from nbkit.corpora.sandbox.grammars.romance_phrases import cell_of
@@ -150,7 +151,7 @@ class French(Romance):
         return head
 
     def spell(self, nodes: list[Node]) -> None:
-        for node, following in zip(nodes, nodes[1:], strict=False):
+        for node, following in pairwise(nodes):
             if following.upos == "PUNCT" or following.form[0] == "-":
                 continue
             if node.form in _ELIDED and self.starts_with_vowel(following.form):

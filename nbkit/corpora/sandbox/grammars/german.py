@@ -281,10 +281,7 @@ class German(GermanNouns):
             return self._existential(clause, copula)
         assert subject is not None
         who = self.phrase(subject, "nsubj", NOMINATIVE)
-        if clause.class_ is not None:
-            head = self.phrase(clause.class_, "root", NOMINATIVE)
-        else:
-            head = self._quality(clause)
+        head = self.phrase(clause.class_, "root", NOMINATIVE) if clause.class_ is not None else self._quality(clause)
         opening = [copula, who] if clause.force == "polar" else [who, copula]
         if clause.negative:
             opening.append(Node("nicht", "PART", "advmod", (clause.key + NEGATION,)))

@@ -1,4 +1,4 @@
-"""Italian: articles by the next sound (il, lo, l'), articulated prepositions, passato prossimo, possessives with article."""
+"""Italian: articles by the next sound (il, lo, l'), articulated prepositions, passato prossimo."""
 
 from __future__ import annotations
 

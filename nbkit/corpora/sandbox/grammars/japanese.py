@@ -6,17 +6,14 @@ from dataclasses import replace
 from functools import cached_property
 
 from nbkit.corpora.sandbox.grammars import japanese_verbs as forms_of
-from nbkit.corpora.sandbox.grammars.base import Grammar, governed, modal_of
+from nbkit.corpora.sandbox.grammars.base import governed, modal_of
+from nbkit.corpora.sandbox.grammars.japanese_phrases import JapanesePhrases
 from nbkit.corpora.sandbox.grammars.japanese_verbs import Chain, Verb, conjugate
 from nbkit.corpora.sandbox.lexicon import table
-from nbkit.corpora.sandbox.meaning import FIRST, SECOND, THIRD, WE, Clause, Phrase, Place
+from nbkit.corpora.sandbox.meaning import FIRST, SECOND, THIRD, WE, Clause
 from nbkit.corpora.sandbox.tree import (
-    ADJECTIVE,
     AUX,
-    CASE,
-    COUNT,
     DEGREE,
-    DET,
     MARK,
     MODAL,
     NEGATION,
@@ -28,20 +25,7 @@ from nbkit.corpora.sandbox.tree import (
 _NEGATIVE_LEMMAS = frozenset({"ない"})
 
 
-class Japanese(Grammar):
-    lang = "ja"
-    spaced = False
-    stop, question_mark, command_mark = "。", "？", "。"
-
-    @cached_property
-    def nouns(self) -> dict[str, tuple[str, str]]:
-        """Word and counter of each noun and name."""
-        entries = {}
-        for lexeme in (*table("nouns"), *table("names")):
-            word, _, counter = lexeme.cells["ja"].partition("/")
-            entries[lexeme.id] = (word, counter)
-        return entries
-
+class Japanese(JapanesePhrases):
     @cached_property
     def verbs(self) -> dict[str, tuple[Verb, str, str]]:
         """Verb, the particle of its object, and what links it to a complement clause."""
@@ -53,82 +37,6 @@ class Japanese(Grammar):
             verb = conjugate(form) if form != "たい" else conjugate("する")
             entries[lexeme.id] = (verb, particle, link)
         return entries
-
-    # --- phrases
-
-    def phrase(self, phrase: Phrase, relation: str, particle: str = "") -> Node:
-        """A noun phrase with its particle."""
-        key = phrase.key
-        if phrase.noun is None:
-            node = Node(self.pronoun(phrase), "PRON", relation, (key,))
-        else:
-            name = "name" in phrase.noun.kinds
-            node = Node(self.nouns[phrase.noun.id][0], "PROPN" if name else "NOUN", relation, (key,))
-            if not name:
-                self._specify(node, phrase)
-        if phrase.coordinated is not None:
-            first = node
-            node = self.phrase(phrase.coordinated, relation)
-            first.deprel = "nmod"
-            first.after.append(Node("と", "ADP", "case", (phrase.coordinated.key + MARK,)))
-            node.before.insert(0, first)
-        if particle:
-            node.after.append(Node(particle, "ADP", "case", (key + CASE,)))
-        return node
-
-    def pronoun(self, phrase: Phrase) -> str:
-        person = phrase.agreement
-        return self.words["pronouns"][f"{person}f" if person == THIRD and phrase.female else str(person)]
-
-    def _specify(self, node: Node, phrase: Phrase) -> None:
-        assert phrase.noun is not None
-        key, before = phrase.key, node.before
-        if phrase.relative is not None:
-            relative = self.clause(phrase.relative, is_polite=False, subject_particle="が")
-            relative.deprel = "acl:relcl"
-            before.append(relative)
-        if phrase.place is not None:
-            before.append(self.place(phrase.place, "nmod", "の"))
-        match phrase.determiner:
-            case "this" | "that":
-                word = "この" if phrase.determiner == "this" else "あの"
-                before.append(Node(word, "DET", "det", (key + DET,)))
-            case "count":
-                number = Node(self.words["numerals"][phrase.count], "NUM", "nummod", (key + COUNT,))
-                number.after.append(Node(self.nouns[phrase.noun.id][1], "NOUN", "clf", (key + COUNT,)))
-                number.after.append(Node("の", "ADP", "case"))
-                before.append(number)
-            case "many":
-                many = Node("たくさん", "NOUN", "nmod", (key + DET,))
-                many.after.append(Node("の", "ADP", "case"))
-                before.append(many)
-            case "own":
-                owner = phrase.possessor
-                assert owner is not None
-                if phrase.reflexive:
-                    word = Node("自分", "PRON", "nmod", (owner.key,))
-                    word.after.append(Node("の", "ADP", "case", (owner.key + CASE,)))
-                else:
-                    word = self.phrase(owner, "nmod", "の")
-                before.append(word)
-        if phrase.adjective is not None:
-            word, _, suffix = phrase.adjective.cells["ja"].partition("+")
-            adjective = Node(word, "ADJ", "amod", (key + ADJECTIVE,), feats="Degree=Pos")
-            if suffix == "な":
-                adjective.after.append(Node("な", "AUX", "cop", (), "だ"))
-            elif suffix:
-                adjective.after.append(Node(suffix, "ADP", "case"))
-            before.append(adjective)
-
-    def place(self, place: Place, relation: str, particle: str) -> Node:
-        """公園 で; テーブル の 上 に."""
-        ground = place.ground
-        if place.relation == "at":
-            return self.phrase(ground, relation, particle)
-        side = Node(self.words["relations"][place.relation], "NOUN", relation, (ground.key + CASE,))
-        side.before.append(self.phrase(ground, "nmod", "の"))
-        side.after.append(Node(particle, "ADP", "case"))
-        return side
 
     # --- the verb
 
@@ -365,10 +273,7 @@ class Japanese(Grammar):
         if clause.very:
             before.append(Node("とても", "ADV", "advmod", (key + DEGREE,)))
         endings = self._noun_like(clause, is_polite) if suffix else self._inflected(clause, is_polite)
-        if not suffix and (past or clause.negative):
-            stem = word[:-1] + ("く" if clause.negative else "かっ")
-        else:
-            stem = word
+        stem = word[:-1] + ("く" if clause.negative else "かっ") if not suffix and (past or clause.negative) else word
         head = Node(stem, "ADJ", "root", (key,), word, "Degree=Pos")
         head.before = before
         for form, lemma in endings:

@@ -53,7 +53,7 @@ def conjugate(cell: str) -> Verb:
     stem, last = word[:-1], word[-1]
     if grade == "1":
         return Verb(word, stem, stem, stem, False, stem + "よう", stem + "られ", "")
-    a, i, _, o = _ROWS[last]
+    a, i, o = _ROWS[last][0], _ROWS[last][1], _ROWS[last][3]
     te = stem + ("っ" if word == "行く" else _TE[last])
     return Verb(word, stem + i, stem + a, te, last in "ぐぬぶむ", f"{stem}{o}う", f"{stem}{a}れ", "")
 

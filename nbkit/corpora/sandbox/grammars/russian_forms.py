@@ -16,7 +16,7 @@ _VELAR = "гкх"
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """Gender (m, f, n), animacy, six singular and six plural forms, the form after в and на, the preposition of place."""
+    """Gender (m, f, n), animacy, six singular and plural forms, the form after в and на, the preposition of place."""
 
     gender: str
     animate: bool
@@ -155,10 +155,7 @@ def aspect(cell: str, past: str = "") -> Aspect:
     if len(forms) == 2:
         first, second = forms
         stem = second[:-3]
-        if second.endswith("ишь"):
-            they = stem + ("ат" if stem[-1] in _HUSHING else "ят")
-        else:
-            they = first + "т"
+        they = stem + ("ат" if stem[-1] in _HUSHING else "ят") if second.endswith("ишь") else first + "т"
         forms = [first, second, second[:-2] + "т", second[:-2] + "м", they]
     if past:
         masculine, _, feminine = past.partition(":")

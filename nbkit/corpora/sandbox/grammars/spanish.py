@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import pairwise
 
 from nbkit.corpora.sandbox.grammars.base import features
 from nbkit.corpora.sandbox.grammars.romance import Romance, Verb, negation
@@ -156,6 +157,6 @@ class Spanish(Romance):
         return node
 
     def spell(self, nodes: list[Node]) -> None:
-        for node, following in zip(nodes, nodes[1:], strict=False):
+        for node, following in pairwise(nodes):
             if node.form == "y" and re.match(r"(i|hi|í)(?!e)", following.form.lower()):
                 node.form = "e"
