@@ -23,14 +23,10 @@ from nbkit.languages import UNSPACED
 #: Part of every signature: a change of the rules or of `seams.tsv` that moves a score changes it.
 VERSION = "nbkit-cut.v1"
 
-# A run of letters, a run of digits, or one other character, each with its combining marks. Characters of
-# scripts written without spaces are tokens of their own in every language.
-_TOKEN = regex.compile(
-    r"""(?V1) [\p{L}--[\p{Han}\p{Hiragana}\p{Katakana}]] [[\p{L}--[\p{Han}\p{Hiragana}\p{Katakana}]]\p{M}]*
-            | \p{Nd} [\p{Nd}\p{M}]*
-            | \S \p{M}*""",
-    regex.VERBOSE,
-)
+# Characters of scripts written without spaces are tokens of their own in every language.
+_LETTER = r"[\p{L}--[\p{Han}\p{Hiragana}\p{Katakana}]]"
+# A run of letters, a run of digits, or one other character, each with its combining marks.
+_TOKEN = regex.compile(r"(?V1)" + _LETTER + "[" + _LETTER + r"\p{M}]*|\p{Nd}[\p{Nd}\p{M}]*|\S\p{M}*")
 _CHARACTER = regex.compile(r"\S\p{M}*")
 _MARK = regex.compile(r"\p{M}")
 # Soft hyphens, joiners and directional marks are invisible; a zero-width space is a space all the same.
@@ -55,7 +51,7 @@ def cut(text: str, lang: str) -> list[str]:
     (['l', "'", 'homme'], ['猫', 'が', 'N', 'H', 'K', 'を', '見', 'た', '。'])
     """
     if lang in UNSPACED:
-        text = _composed("".join(text.split()))
+        text = _composed("".join(text.replace(_ZERO_WIDTH_SPACE, "").split()))
         return _CHARACTER.findall(text) if _MARK.search(text) else list(text)
     chunks, known = text.split(), _chunks(lang)
     tokens = list(chain.from_iterable(map(known.__getitem__, chunks)))

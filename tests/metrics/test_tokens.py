@@ -47,6 +47,7 @@ SEAMS = files("nbkit.metrics") / "seams.tsv"
         ("en", "Ｆｕｌｌ１２！", "Ｆｕｌｌ １２ ！"),  # full width is kept
         ("en", "the 北京 team", "the 北 京 team"),
         ("zh", "我 有 3.5 个iPhone。", "我 有 3 . 5 个 i P h o n e 。"),
+        ("zh", "我\u200b有\xa0书", "我 有 书"),
         ("ja", "か\u3099ある", "が あ る"),
     ],
 )
