@@ -24,6 +24,7 @@ from nbkit.models.collate import Batches, Collate, Example
 from nbkit.models.languages import PAIRS_FILE
 from nbkit.models.recipe import TranslatorRecipe
 from nbkit.models.texts import text_pairs
+from nbkit.models.translator import load_tokenizer
 from nbkit.models.vocabulary import encode_all, train_vocabulary
 from nbkit.seeding import address
 
@@ -52,10 +53,11 @@ def train_translator(recipe: TranslatorRecipe, output: Path, *, resume: bool = T
             return output
         if output.exists():
             raise ModelError(f"{output} is there already, and not by this recipe: remove it or take another folder")
-        if not resume or _recipe_in(work) != recipe.model_dump(mode="json"):
-            shutil.rmtree(work, ignore_errors=True)
-        work.mkdir(exist_ok=True)
-        _write_pairs(recipe, work)
+        if _is_main_process():
+            if not resume or _recipe_in(work) != recipe.model_dump(mode="json"):
+                shutil.rmtree(work, ignore_errors=True)
+            work.mkdir(exist_ok=True)
+            _write_pairs(recipe, work)
         finished = _train(recipe, work)
         if _is_main_process():
             finished.replace(output)
@@ -64,6 +66,7 @@ def train_translator(recipe: TranslatorRecipe, output: Path, *, resume: bool = T
 
 
 def _train(recipe: TranslatorRecipe, work: Path) -> Path:
+    from accelerate import PartialState
     from transformers import Seq2SeqTrainer, set_seed
 
     started = time.monotonic()
@@ -72,7 +75,11 @@ def _train(recipe: TranslatorRecipe, work: Path) -> Path:
         if not any(pairs.values()):
             raise ModelError(f"nothing to train on: '{recipe.train}' holds no pair {recipe.src}→{recipe.targets}")
         texts = (text for group in pairs.values() for pair in group for text in pair)
-        tokenizer = train_vocabulary(texts, recipe, families()[recipe.architecture], _fresh(work / "tokenizer"))
+        family, folder = families()[recipe.architecture], work / "tokenizer"
+        with PartialState().main_process_first():
+            if _is_main_process():
+                train_vocabulary(texts, recipe, _fresh(folder))
+            tokenizer = load_tokenizer(family, folder)
         examples = list(chain.from_iterable(_examples(tokenizer, pairs[target], target, recipe) for target in pairs))
         set_seed(recipe.seed)
         model = new_model(recipe, tokenizer)
@@ -93,6 +100,7 @@ def _train(recipe: TranslatorRecipe, work: Path) -> Path:
             facts |= {"parameters": model.num_parameters(), "vocabulary": len(tokenizer)}
             bleu = measure(recipe, finished)
             write_card(recipe, finished, bleu, {**facts, "seconds": round(time.monotonic() - started)})
+        trainer.accelerator.wait_for_everyone()
     return finished
 
 

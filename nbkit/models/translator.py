@@ -23,7 +23,7 @@ from nbkit.models.local import ensure_trained, place
 
 #: Padded source tokens × beams of one batch. More than this is no faster on a CPU, where the arithmetic of small
 #: batches already fills the cores (measured in benchmarks/translate.py).
-BUDGETS = {"cpu": 2048, "cuda": 65536}
+BUDGETS = {"cpu": 1600, "cuda": 65536}
 _CHUNK = 1024
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import sentencepiece
 
 from nbkit.errors import ModelError
-from nbkit.models.catalogue import Family, families
+from nbkit.models.catalogue import families
 from nbkit.models.recipe import TranslatorRecipe
 from nbkit.models.translator import load_tokenizer
 
@@ -20,11 +20,11 @@ _SENTENCEPIECE_SPECIALS = ("<unk>", "<s>", "</s>")
 _SENTENCES = 50_000
 
 
-def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, family: Family, folder: Path) -> Any:
+def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, folder: Path) -> None:
     """Learns one SentencePiece vocabulary for all languages and writes the family's tokenizer to *folder*.
 
-    texts: both sides of the training data. Returns the tokenizer, loaded from the folder as anyone else would.
-    The vocabulary may come out smaller than asked for where the texts do not hold that many pieces.
+    texts: both sides of the training data. The vocabulary comes out smaller than asked for where they do not hold
+    that many pieces.
     """
     model = io.BytesIO()
     try:
@@ -47,7 +47,6 @@ def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, family: Fam
     pieces = [piece for piece in pieces if piece not in _SENTENCEPIECE_SPECIALS]
     writer = {"marian": _write_marian, "m2m100": _write_m2m100}[recipe.architecture]
     writer(folder, model.getvalue(), pieces, recipe)
-    return load_tokenizer(family, folder)
 
 
 def encode_all(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
