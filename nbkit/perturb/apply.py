@@ -43,7 +43,7 @@ def perturb(sentence: Sentence, name: str, *, seed: int = 0, draw: int = 0, unit
     >>> tom.reorder(perturb(tom, "noun_verb_swap", unit="token"))
     "said Tom could he n't find a decent live to place ."
     >>> [tom.reorder(perturb(tom, "shuffle_last_half", draw=draw)) for draw in (0, 1)]
-    ["Tom said he could n't find to decent place live a .", "Tom said he could n't find decent place a live to ."]
+    ["Tom said he could n't find to a place live decent .", "Tom said he could n't find to place decent a live ."]
     >>> print(perturb(tom, "adverb_verb_swap"))
     None
     """

@@ -12,7 +12,7 @@ from struct import Struct
 
 from nbkit.seeding import address
 
-_BLOCK = Struct("<8Q")  # the 64-bit numbers that one hash yields
+_BLOCK = Struct("<16I")  # the 32-bit numbers that one hash yields
 
 
 @lru_cache(maxsize=4096)
@@ -27,7 +27,7 @@ class Draws:
 
     >>> draws = Draws(0, "word_shuffle", 0, b"digest of a sentence")
     >>> draws.permutation(5), draws.permutation(5)
-    ([1, 0, 2, 4, 3], [0, 3, 1, 2, 4])
+    ([3, 4, 1, 2, 0], [0, 4, 3, 1, 2])
     >>> Draws(0, "word_shuffle", 1, b"digest of a sentence").permutation(5)
     [0, 4, 3, 2, 1]
     """
@@ -40,9 +40,10 @@ class Draws:
         self._unused: tuple[int, ...] = ()
 
     def permutation(self, n: int) -> list[int]:
-        """A permutation of ``0 … n - 1``, all n! equally likely: the order of n random 64-bit numbers.
+        """A permutation of ``0 … n - 1``, all n! equally likely: the order of n random 32-bit numbers.
 
-        (Two of them being equal, where the smaller index would come first, has a chance of n² / 2⁶⁵.)
+        (Where two of them are equal the smaller index comes first: a chance of n² / 2³³, far below what any
+        number of draws could show.)
         """
         numbers = self._unused
         if len(numbers) < n:

@@ -20,13 +20,13 @@ def shuffled(view: View, draws: Draws, places: Sequence[int]) -> list[int] | Non
 
     None where all of them are the same word. Otherwise at least every other permutation shows.
     """
-    words = [view.tokens[place] for place in places]
+    words = _words(view, places)
     if len(set(words)) < 2:
         return None
-    if len(places) == 2:
+    if len(words) == 2:
         return _placed(view.length, places, (1, 0))
     while True:
-        permutation = draws.permutation(len(places))
+        permutation = draws.permutation(len(words))
         if _shows(words, permutation):
             return _placed(view.length, places, permutation)
 
@@ -36,14 +36,14 @@ def deranged(view: View, draws: Draws, places: Sequence[int]) -> list[int] | Non
 
     None where all of them are the same word; otherwise the rotation by one is such an order.
     """
-    words = [view.tokens[place] for place in places]
+    words = _words(view, places)
     if len(set(words)) < 2:
         return None
-    if len(places) == 2:
+    if len(words) == 2:
         return _placed(view.length, places, (1, 0))
     while True:  # about one permutation in e leaves nothing in its place
-        permutation = draws.permutation(len(places))
-        if not any(map(eq, permutation, range(len(places)))) and _shows(words, permutation):
+        permutation = draws.permutation(len(words))
+        if True not in map(eq, permutation, range(len(words))) and _shows(words, permutation):
             return _placed(view.length, places, permutation)
 
 
@@ -97,8 +97,14 @@ def _distance(place: int, start: int, end: int) -> int:
     return start - place if place < start else place - end + 1
 
 
+def _words(view: View, places: Sequence[int]) -> Sequence[str]:
+    if isinstance(places, range):  # the long ones: a slice costs next to nothing
+        return view.tokens[places.start : places.stop]
+    return [view.tokens[place] for place in places]
+
+
 def _shows(words: Sequence[str], permutation: Sequence[int]) -> bool:
-    return any(map(ne, map(words.__getitem__, permutation), words))
+    return True in map(ne, map(words.__getitem__, permutation), words)
 
 
 def _exchanges_of_two(view: View, blocks: Sequence[Span]) -> Iterator[list[int]]:
@@ -111,18 +117,23 @@ def _exchanges_of_two(view: View, blocks: Sequence[Span]) -> Iterator[list[int]]
 def _placed(length: int, places: Sequence[int], permutation: Sequence[int]) -> list[int]:
     """The order of *length* tokens in which each place holds the token of the place that the permutation names."""
     order = list(range(length))
-    for place, index in zip(places, permutation, strict=True):
-        order[place] = places[index]
+    moved = map(places.__getitem__, permutation)
+    if isinstance(places, range):
+        order[places.start : places.stop] = moved
+        return order
+    for place, token in zip(places, moved, strict=True):
+        order[place] = token
     return order
 
 
 def _filled(length: int, slots: Sequence[Span], contents: Sequence[Span]) -> list[int]:
     """The order of *length* tokens in which each slot, from left to right, holds the content given for it."""
+    tokens = list(range(length))
     order: list[int] = []
     done = 0
     for (start, end), (first, stop) in zip(slots, contents, strict=True):
-        order += range(done, start)
-        order += range(first, stop)
+        order += tokens[done:start]
+        order += tokens[first:stop]
         done = end
-    order += range(done, length)
+    order += tokens[done:]
     return order

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import ne
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
@@ -119,9 +119,17 @@ class View:
                 branches.append((token, dependents[:left], dependents[left:]))
         return branches
 
+    @computed_once
+    def leaves(self) -> list[Sequence[int]]:
+        """For each token of the whole sentence the order of its subtree, were it without dependents.
+
+        That of final punctuation is empty, so that it is left out of every walk.
+        """
+        return [(token,) if token < self.length else () for token in range(len(self.sentence.tokens))]
+
     def reads_same(self, order: list[int]) -> bool:
         """Whether the tokens in *order* read as they do now: also *the* in the place of *the*."""
-        return not any(map(ne, map(self.tokens.__getitem__, order), self.tokens))
+        return True not in map(ne, map(self.tokens.__getitem__, order), self.tokens)
 
     @computed_once
     def _places(self) -> dict[str, list[int]]:
