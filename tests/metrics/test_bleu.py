@@ -109,8 +109,8 @@ def test_blocks_and_alphabets_of_any_size() -> None:
 def test_counts_by_dictionary_and_by_sort_agree() -> None:
     """Order 12 leaves no room for keys, order 4 does: their first four columns are the same."""
     rng = np.random.default_rng(0)
-    sides = [Sequences(rng.integers(40, size=500), np.array([200, 0, 300])) for _ in range(2)]
-    assert (match_counts(*sides, 12)[:, :4] == match_counts(*sides, 4)).all()
+    one, two = (Sequences(rng.integers(40, size=500), np.array([200, 0, 300])) for _ in range(2))
+    assert (match_counts(one, two, 12)[:, :4] == match_counts(one, two, 4)).all()
 
 
 def test_spacing_alone_costs_nothing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,17 +12,18 @@ import transformers
 
 from nbkit.errors import MissingExtraError, ModelError, NbkitError
 from nbkit.metrics import check_metric, load_metric
+from nbkit.metrics.bertscore import BertScore
 
 WORDS = [
     *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ",", "##s"),
     *("the", "cat", "sat", "on", "a", "mat", "dog", "ein", "mann", "geht", "straße"),
 ]
-SIZE = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 32}
+SIZE: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 32}
 HYPOTHESES = ["the cat sat on the mat", "a dog", "the the", "ein mann", "a dog"]
 REFERENCES = ["the cats sat on a mat .", "the cat", ".", "ein mann geht , ein mann geht", "the cat"]
 
 
-def save(folder: Path, network_class: str, **settings: object) -> str:
+def save(folder: Path, network_class: str, **settings: Any) -> str:
     """A tiny random BERT of 3 layers and 24 positions with its tokenizer."""
     torch.manual_seed(0)
     config = transformers.BertConfig(
@@ -132,10 +134,15 @@ def test_no_score_depends_on_the_others(
 
 
 def test_every_distinct_text_is_embedded_once(encoder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    metric = load_metric("bertscore", model=encoder, layer=1)
+    metric = BertScore(model=encoder, layer=1)
     seen: list[tuple[int, ...]] = []
-    embed = type(metric)._embed
-    monkeypatch.setattr(type(metric), "_embed", lambda self, batch: (seen.extend(batch), embed(self, batch))[1])
+    embed = BertScore._embed
+
+    def watched(self: BertScore, batch: list[tuple[int, ...]]) -> list[Any]:
+        seen.extend(batch)
+        return embed(self, batch)
+
+    monkeypatch.setattr(BertScore, "_embed", watched)
     metric.scores(HYPOTHESES * 5, REFERENCES * 5, "en")
     assert len(seen) == len(set(seen)) == len({*HYPOTHESES, *REFERENCES})
 

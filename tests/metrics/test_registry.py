@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -63,7 +64,7 @@ def test_ones_own_metric(monkeypatch: pytest.MonkeyPatch) -> None:
         def identity(self, lang: str) -> dict[str, object]:
             return {"metric": self.name, "signature": self.signature(lang)}
 
-        def scores(self, hypotheses, references, lang):  # type: ignore[no-untyped-def]
+        def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
             pairs = zip(hypotheses, references, strict=True)
             return np.array([min(len(h), len(r)) / max(len(h), len(r), 1) for h, r in pairs]) ** self.power
 

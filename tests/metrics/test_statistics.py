@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from random import Random
 
 import numpy as np
 import pandas as pd
@@ -53,9 +55,7 @@ def test_groups_are_resampled_whole() -> None:
 
 
 def test_groups_of_unequal_sizes_weigh_by_their_values() -> None:
-    values, groups = [1.0, 1.0, 1.0, 0.0], ["a", "a", "a", "b"]
-    interval = bootstrap_mean(values, groups=groups)
-    assert interval == (0.75, 0.0, 1.0, 2)
+    assert bootstrap_mean([1.0, 1.0, 1.0, 0.0], groups=["a", "a", "a", "b"]) == (0.75, 0.0, 1.0, 2)
     rng = np.random.default_rng(0)
     values, groups = rng.random(60), np.repeat(np.arange(20), rng.multinomial(60, [1 / 20] * 20))
     means = []
@@ -67,7 +67,7 @@ def test_groups_of_unequal_sizes_weigh_by_their_values() -> None:
 
 
 @given(VALUES, st.randoms(use_true_random=False))
-def test_order_and_missing_values_do_not_matter(values: list[float], random) -> None:  # type: ignore[no-untyped-def]
+def test_order_and_missing_values_do_not_matter(values: list[float], random: Random) -> None:
     present = [value for value in values if not math.isnan(value)]
     shuffled = random.sample(values, len(values))
     assert bootstrap_mean(values, resamples=20) == pytest.approx(bootstrap_mean(present, resamples=20), nan_ok=True)
@@ -179,7 +179,7 @@ def test_spearman_needs_two_equal_rows() -> None:
         spearman([1, 2], [1, 2, 3])
 
 
-def tidy(**systems: list[float]) -> pd.DataFrame:
+def tidy(**systems: Sequence[float] | np.ndarray) -> pd.DataFrame:
     rows = [
         {"model": name, "pair": i, "beta": value} for name, values in systems.items() for i, value in enumerate(values)
     ]

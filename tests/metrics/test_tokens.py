@@ -104,7 +104,7 @@ def test_law_on_every_tokenizer_exception_of_spacy(lang: str) -> None:
     import spacy
 
     tokenizer = spacy.blank(lang).tokenizer
-    for text in tokenizer.rules:
+    for text in tokenizer.rules:  # type: ignore[union-attr]
         if not any(character.isspace() for character in text):
             tokens = [token.text for token in tokenizer(f"({text}), {text}!")]
             assert cut(f"({text}), {text}!", lang) == cut(" ".join(tokens), lang)
