@@ -255,6 +255,13 @@ class Draw:
             self.location(clause)
         elif self.chance(0.1 * room) and verb.kinds & {"intr", "go"}:
             self.companion(clause)
+        if "intr" in verb.kinds and clause.tense == "past" and self.is_bare(clause):
+            clause.time = self.adverb("time", "past")
+
+    @staticmethod
+    def is_bare(clause: Clause) -> bool:
+        """Whether the clause is nothing but subject and verb."""
+        return not (clause.time or clause.manner or clause.place or clause.companion or clause.frequency)
 
     def manner(self, clause: Clause) -> None:
         verb = clause.verb

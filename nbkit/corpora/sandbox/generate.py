@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -54,8 +55,7 @@ def _weights(mixture: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
     if mixture not in mixtures():
         raise UnknownNameError("sandbox mixture", mixture, mixtures())
     weights = mixtures()[mixture]["weights"]
-    total = sum(weights.values())
-    return tuple(weights), tuple(accumulate(weight / total for weight in weights.values()))
+    return tuple(weights), tuple(accumulate(weights.values()))
 
 
 def part_of(clauses: list[Clause]) -> int:
@@ -74,12 +74,11 @@ def meaning(mixture: str, split: str, index: int) -> tuple[str, list[Clause]]:
         raise UnknownNameError("sandbox split", split, SPLITS)
     names, limits = _weights(mixture)
     version = mixtures()[mixture]["version"]
-    attempt = 0
+    seed = address(VERSION, mixture, version, split, index)
     while True:
-        draw = Draw(address(VERSION, mixture, version, split, index, attempt))
-        at = draw.uniform()
-        name = names[next((i for i, limit in enumerate(limits) if at < limit), len(names) - 1)]
+        draw = Draw(seed)
+        name = names[bisect(limits, draw.uniform() * limits[-1])]
         clauses = CONSTRUCTIONS[name](draw)
         if part_of(clauses) in SPLITS[split]:
             return name, clauses
-        attempt += 1
+        seed += 1  # this meaning belongs to another split: draw the next one

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from nbkit.corpora.sandbox.lexicon import Lexeme, function_words, table
 from nbkit.corpora.sandbox.meaning import Adverbial, Clause, Phrase
@@ -24,6 +24,7 @@ class Grammar(ABC):
     stop = "."
     question_mark = "?"
     command_mark = "!"
+    phrase_features: ClassVar[dict[str, str]] = {"ADJ": "Degree=Pos", "NOUN": "Number=Sing"}
 
     def __init__(self) -> None:
         self.words: dict[str, Any] = function_words(self.lang)
@@ -75,7 +76,7 @@ class Grammar(ABC):
                 _PHRASE_RELATIONS.get(upos, "obl"),
                 (adverbial.key,),
                 lemma,
-                "Degree=Pos" if upos == "ADJ" else "",
+                self.phrase_features.get(upos, ""),
             )
             for form, upos, lemma in words
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from typing import ClassVar
 
 from nbkit.corpora.sandbox.grammars.base import Grammar, features, governed, modal_of
 from nbkit.corpora.sandbox.lexicon import Lexeme, table
@@ -29,6 +30,7 @@ class Chinese(Grammar):
     lang = "zh"
     spaced = False
     stop, question_mark, command_mark = "。", "？", "！"
+    phrase_features: ClassVar[dict[str, str]] = {}
 
     @cached_property
     def nouns(self) -> dict[str, tuple[str, str, str]]:
@@ -261,7 +263,10 @@ class Chinese(Grammar):
             after.append(Node("什么", "PRON", "obj", (clause.question_key,), feats="PronType=Int"))
         if clause.object is not None and not clause.passive:
             direct = clause.recipient is not None and not recipient
-            after.append(self.phrase(clause.object, "obj", definite=direct))
+            thing = clause.object
+            if clause.negative and thing.determiner == "indefinite":
+                thing = replace(thing, determiner="none")  # 没有买苹果: no measure word for what is not there
+            after.append(self.phrase(thing, "obj", definite=direct))
         if clause.goal is not None:
             after.append(self.phrase(clause.goal, "obj"))
         if clause.infinitive is not None:

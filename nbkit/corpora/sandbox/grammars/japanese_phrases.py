@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
+from typing import ClassVar
 
 from nbkit.corpora.sandbox.grammars.base import Grammar
 from nbkit.corpora.sandbox.grammars.japanese_verbs import Chain
@@ -23,6 +24,7 @@ class JapanesePhrases(Grammar):
     lang = "ja"
     spaced = False
     stop, question_mark, command_mark = "。", "？", "。"
+    phrase_features: ClassVar[dict[str, str]] = {}
 
     @cached_property
     def nouns(self) -> dict[str, tuple[str, str]]:

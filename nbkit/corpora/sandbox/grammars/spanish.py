@@ -14,6 +14,8 @@ from nbkit.corpora.sandbox.meaning import Clause, Phrase
 from nbkit.corpora.sandbox.tree import AUX, DET, Node
 
 _BARE = str.maketrans("áéíóú", "aeiou")
+# how the last consonant of a stem is spelled before e
+_BEFORE_E = {"c": "qu", "g": "gu", "z": "c"}
 
 
 class Spanish(Romance):
@@ -75,9 +77,11 @@ class Spanish(Romance):
     def conjugate(self, cell: str, options: dict[str, str], flags: list[str]) -> Verb:
         """A verb's forms.
 
-        >>> verb = Spanish().conjugate("buscar", {}, [])
-        >>> verb.present[0], verb.past[0], verb.gerund
-        ('busco', 'busqué', 'buscando')
+            >>> verb = Spanish().conjugate("buscar", {}, [])
+            >>> verb.present[0], verb.past[0], verb.gerund
+            ('busco', 'busqué', 'buscando')
+        >>> Spanish().conjugate("empezar", {}, []).past[0]
+        'empecé'
         """
         kind = cell[-2:].translate(_BARE)
         stem = cell[:-2]
@@ -85,7 +89,7 @@ class Spanish(Romance):
         if kind == "ar":
             weak = stem + "amos"
             present = [strong + "o", strong + "as", strong + "a", weak, strong + "an"]
-            first = re.sub("c$", "qu", re.sub("g$", "gu", re.sub("z$", "c", stem)) if not stem.endswith("c") else stem)
+            first = stem[:-1] + _BEFORE_E.get(stem[-1], stem[-1])
             past = [first + "é", stem + "aste", stem + "ó", stem + "amos", stem + "aron"]
             imperfect = [stem + ending for ending in ("aba", "abas", "aba", "ábamos", "aban")]
             gerund, participle = stem + "ando", stem + "ado"
