@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from nbkit.errors import NbkitError
 
 PACKAGE = "nbkit"
 _DATA_SUFFIXES = frozenset({".csv", ".json", ".tsv", ".txt", ".yaml", ".yml"})
+_QUOTED = "'"  # marks a name that stands in a string, and counts only if there is such a module
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
 
@@ -43,12 +45,16 @@ def fingerprint(roots: Sequence[str], code: Iterable[str] = ()) -> Fingerprint:
     >>> list(seeding.sources), list(seeding.versions)
     (['nbkit/seeding.py'], ['numpy', 'python'])
     """
+    _locate.cache_clear()  # files come and go between calls, not within one
     for root in roots:
         if _locate(root) is None:
             raise NbkitError(f"a study names the module '{root}', which does not exist")
     packages = {PACKAGE, *(root.partition(".")[0] for root in roots)}
     folders = {place.parent for package in packages for place in _top(package)}
-    waiting = [*_submodules(roots), *(name for text in code for name in _imported(ast.parse(text), "", False))]
+    waiting = [
+        *_submodules(roots),
+        *(name for text in code for name in _resolved(_imported(ast.walk(ast.parse(text)), "", False))),
+    ]
     seen: set[str] = set()
     sources: dict[str, str] = {}
     libraries: set[str] = set()
@@ -101,6 +107,7 @@ def _top(package: str) -> tuple[Path, ...]:
     return (Path(spec.origin),) if spec.origin and spec.origin.endswith(".py") else ()
 
 
+@cache
 def _locate(name: str) -> Path | None:
     """The source file of a module, None where *name* is no module."""
     package, *parts = name.split(".")
@@ -141,16 +148,44 @@ def _data_files(folder: Path) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _references(path: Path, name: str) -> list[str]:
+def _references(path: Path, name: str) -> Iterator[str]:
+    """The modules that a module refers to; of a package that imports by name, all its own."""
+    state = path.stat()
+    scan = _scan(path, name, state.st_mtime_ns, state.st_size)
+    yield from _resolved(scan.names)
+    if scan.imports_by_name and path.name == "__init__.py":
+        yield from _submodules([name])  # which ones cannot be read off the source
+
+
+@dataclass(frozen=True)
+class _Scan:
+    """What one source refers to: dotted names that may be modules, or attributes of the module before the dot."""
+
+    names: frozenset[str]
+    imports_by_name: bool
+
+
+@lru_cache(maxsize=4096)
+def _scan(path: Path, name: str, changed: int, size: int) -> _Scan:
+    """Read a source once, as long as it stays as it is (*changed*, *size*)."""
     try:
         tree = ast.parse(path.read_bytes(), filename=str(path))
     except SyntaxError as error:
         raise NbkitError(f"{path}:{error.lineno}: no valid Python: {error.msg}") from None
-    is_package = path.name == "__init__.py"
-    found = list(_imported(tree, name, is_package))
-    if is_package and any(_imports_by_name(node) for node in ast.walk(tree)):
-        found += _submodules([name])  # which ones cannot be read off the source
-    return found
+    nodes = list(ast.walk(tree))
+    names = frozenset(_imported(nodes, name, path.name == "__init__.py"))
+    return _Scan(names, any(map(_imports_by_name, nodes)))
+
+
+def _resolved(names: Iterable[str]) -> Iterator[str]:
+    """*names* with each ``module.attribute`` cut down to the module, where it is no module itself."""
+    for name in names:
+        dotted = name.removeprefix(_QUOTED)
+        if dotted == name:
+            module = dotted.rpartition(".")[0]
+            yield dotted if not module or _locate(dotted) else module
+        elif _locate(dotted):
+            yield dotted
 
 
 def _imports_by_name(node: ast.AST) -> bool:
@@ -160,8 +195,8 @@ def _imports_by_name(node: ast.AST) -> bool:
     return "import_module" in (getattr(node, "id", ""), getattr(node, "attr", ""))
 
 
-def _imported(tree: ast.AST, name: str, is_package: bool) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _imported(nodes: Iterable[ast.AST], name: str, is_package: bool) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -170,13 +205,11 @@ def _imported(tree: ast.AST, name: str, is_package: bool) -> Iterator[str]:
                 parents = name.split(".")
                 base = parents[: len(parents) - node.level + is_package]
                 module = ".".join([*base, module] if module else base)
-            for alias in node.names:
-                inner = f"{module}.{alias.name}"
-                yield inner if _locate(inner) else module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             target = node.value.partition(":")[0]
-            if len(target) < 200 and _DOTTED.fullmatch(target) and _locate(target):
-                yield target
+            if len(target) < 200 and _DOTTED.fullmatch(target):
+                yield _QUOTED + target
 
 
 def _versions(libraries: set[str]) -> dict[str, str]:
@@ -185,6 +218,7 @@ def _versions(libraries: set[str]) -> dict[str, str]:
     return dict(sorted({**versions, "python": "{}.{}".format(*sys.version_info)}.items()))
 
 
+@cache
 def _version(library: str) -> str | None:
     try:
         return version(library)

@@ -31,24 +31,30 @@ class Outcome:
     error: TaskError | None = None
 
 
-def worker_environment(threads: int) -> dict[str, str]:
-    """Variables of every worker: where things are kept, and *threads* for each library that would take all cores.
-
-    Set before torch is imported; what the user has set already stays.
-    """
-    places = {"NBKIT_CACHE": cache_folder()}
+def places() -> dict[str, str]:
+    """The variables that say where results and data are, for a worker on any machine."""
+    found = {"NBKIT_CACHE": cache_folder()}
     if "NBKIT_DATA" in os.environ:
-        places["NBKIT_DATA"] = os.environ["NBKIT_DATA"]
+        found["NBKIT_DATA"] = os.environ["NBKIT_DATA"]
+    return found
+
+
+def worker_environment(threads: int) -> dict[str, str]:
+    """Variables of our own workers and their kernels, set before torch is imported.
+
+    *threads* for each library that would take all cores, unless the user has set it; and no progress bars,
+    which many processes would write over each other.
+    """
     counts = {name: os.environ.get(name, str(threads)) for name in _THREAD_VARIABLES}
-    return {**places, **counts, "TOKENIZERS_PARALLELISM": os.environ.get("TOKENIZERS_PARALLELISM", "false")}
+    return {**places(), **counts, "TOKENIZERS_PARALLELISM": "false", "TQDM_DISABLE": "1"}
 
 
-def run_unit(function: str, arguments: Mapping[str, Any], environment: Mapping[str, str]) -> tuple[int | None, float]:
+def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, str]) -> tuple[int | None, float]:
     """Call ``"package.module:function"`` with *arguments*; the seconds it took, and before them what it returned.
 
     That may be the number of texts it computed (not those it found in the store), for estimates of later runs.
     """
-    os.environ.update(environment)  # a worker on another machine has none of it
+    os.environ.update(where)
     started = time.perf_counter()
     module, _, name = function.partition(":")
     try:

@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from tqdm import tqdm
 import nbkit
 from nbkit import provenance
 from nbkit.batch import throughput
-from nbkit.batch.execute import run_notebook, run_unit, worker_environment
+from nbkit.batch.execute import places, run_notebook, run_unit, worker_environment
 from nbkit.batch.folder import OutputFolder
 from nbkit.batch.params import RunFile, read, validate
 from nbkit.batch.plan import Execution, Plan, make_plan
@@ -105,10 +105,10 @@ def run(
         status = "interrupted"
         try:
             if executor is not None:
-                failures += _run_units(units, ForeignExecutor(executor), environment)
+                failures += _run_units(units, ForeignExecutor(executor))
             else:
                 with LocalProcesses(job.workers, environment) as processes:
-                    failures += _run_units(units, processes, environment)
+                    failures += _run_units(units, processes)
             with LocalProcesses(job.workers, environment) as processes:  # fresh ones, which hold no models
                 failures += _run_notebooks(job, processes)
             status = "failed" if failures else "done"
@@ -195,10 +195,11 @@ def _units(job: _Job, *, count: bool) -> list[Unit]:
     return sorted(units.values(), key=lambda unit: unit.stage)
 
 
-def _run_units(units: Sequence[Unit], runner: Runner, environment: Mapping[str, str]) -> Iterator[Failure]:
+def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
+    where = places()
     for stage, group in groupby(units, key=lambda unit: unit.stage):
         members = list(group)
-        tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), environment)) for u in members]
+        tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where)) for u in members]
         by_task = dict(zip(map(id, tasks), members, strict=True))
         for done in _logged(runner(tasks), len(tasks), f"stage {stage + 1}"):
             unit = by_task[id(done.task)]
