@@ -1,4 +1,4 @@
-"""How fast 85,000 remembered results are read, beside reading the same rows as JSON lines and computing keys.
+"""How fast 85,000 remembered results are read, beside reading the same rows as JSON lines; memory of a stream.
 
 Run: ``python benchmarks/store.py [results]``. Prints seconds, and ratios measured in this one run.
 """
