@@ -21,6 +21,8 @@ from nbkit.studies import published
 #: Below this corrected p a difference between two models is counted as one.
 SIGNIFICANT = 0.05
 
+_MARK = '<mark style="background-color: #fdeeba">'
+
 
 def table1(counts: pd.DataFrame) -> Styler:
     """N, the pairs perturbed on both sides, by perturbation and language (Table 1); the last row: pairs read.
@@ -347,7 +349,7 @@ def mark_moved(text: str, perturbed: str) -> str:
     Words are those of the perturbed text, which stand apart; without any space they are its characters.
 
     >>> mark_moved("Tom couldn't <b>.", "could Tom n't <b> .")
-    '<mark>could</mark> Tom n&#x27;t &lt;b&gt; .'
+    '<mark style="background-color: #fdeeba">could</mark> Tom n&#x27;t &lt;b&gt; .'
     """
     joiner = " " if " " in perturbed else ""
     after = perturbed.split() if joiner else list(perturbed)
@@ -355,7 +357,7 @@ def mark_moved(text: str, perturbed: str) -> str:
     kept: set[int] = set()
     for block in difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
         kept.update(range(block.b, block.b + block.size))
-    return joiner.join(escape(p) if i in kept else f"<mark>{escape(p)}</mark>" for i, p in enumerate(after))
+    return joiner.join(escape(p) if i in kept else f"{_MARK}{escape(p)}</mark>" for i, p in enumerate(after))
 
 
 def _cut_like(text: str, tokens: Sequence[str]) -> list[str]:

@@ -59,7 +59,7 @@ class Synthetic:
                 perturbation=[*NAMES, CONTROL],
                 metric=METRICS,
                 spacing=["joined"],
-            )  # fmt: skip
+            )
         )
         for score, low, high in (("beta", 0.5, 0.7), ("beta1", 0.3, 0.6), ("beta2", 0.1, 0.4), ("chance", 0.05, 0.2)):
             table = self._mean(table, score, low, high, (f"{score}_low", f"{score}_high"))

@@ -1,0 +1,67 @@
+"""Copies beside the report: in the run's folder, whole or not at all, text marked as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from nbkit.figures import save, styles
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("NBKIT_OUTPUT", str(tmp_path / "run"))
+    return tmp_path / "run"
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_figure_is_kept_as_pdf_and_handed_on(folder: Path) -> None:
+    figure = Figure()
+    figure.subplots().plot([1, 2])
+    assert save.save_figure(figure, "fig1") is figure
+    first = (folder / "figures/fig1.pdf").read_bytes()
+    assert first.startswith(b"%PDF")
+    save.save_figure(figure, "fig1")
+    assert (folder / "figures/fig1.pdf").read_bytes() == first
+
+
+def test_tables_are_kept_with_their_own_column_names(folder: Path) -> None:
+    frame = pd.DataFrame({"beta1": [0.123456]})
+    save.save_table(styles.styled(frame), "a")
+    save.save_table(frame, "b")
+    assert files(folder) == ["tables/a.csv", "tables/a.tex", "tables/b.csv"]
+    assert (folder / "tables/a.csv").read_text() == (folder / "tables/b.csv").read_text() == "beta1\n0.123456\n"
+    assert r"$\beta_1$" in (folder / "tables/a.tex").read_text()
+
+
+def test_sentences_carry_the_suffix_that_a_report_without_text_leaves_out(folder: Path) -> None:
+    save.save_text_table(pd.DataFrame({"source": ["Tom sleeps."]}), "samples")
+    assert files(folder) == ["tables/samples.texts.csv"]
+
+
+def test_a_name_cannot_leave_the_folder(folder: Path) -> None:
+    save.save_table(pd.DataFrame({"a": [1]}), "../../card de {model}/x")
+    assert files(folder) == ["tables/card-de-model-x.csv"]
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_rest(folder: Path) -> None:
+    save.save_table(pd.DataFrame({"a": [1]}), "t")
+
+    class Broken(Figure):
+        def savefig(self, *args: object, **kwargs: object) -> None:
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        save.save_figure(Broken(), "t")
+    assert files(folder) == ["tables/t.csv"]
+
+
+def test_the_default_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NBKIT_OUTPUT", raising=False)
+    assert save.output_folder() == Path("outputs/explore")

@@ -1,0 +1,150 @@
+"""Every figure draws: on three shapes of grid, on tables with holes, on empty tables, without a warning."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from nbkit.figures import panels, theme
+from nbkit.figures import word_order as figures
+from nbkit.figures import word_order_perturbations as unperturbed
+from nbkit.perturb import NAMES
+from tests.figures.synthetic import SHAPES, Synthetic
+
+FIGURES: dict[str, tuple[Callable[..., Figure], str]] = {
+    "fig1": (figures.fig1_preference, "preference"),
+    "fig2": (figures.fig2_preference_by_perturbation, "preference_by_perturbation"),
+    "fig5": (unperturbed.fig5_similarity, "similarity"),
+    "fig6": (figures.fig6_length, "length_effect"),
+    "fig7": (figures.fig7_correlations, "correlations"),
+    "fig8": (figures.fig8_robustness_and_faithfulness, "by_perturbation"),
+    "fig12": (unperturbed.fig12_difficulty, "difficulty"),
+    "fig13": (figures.fig13_heatmaps, "by_perturbation"),
+    "fig14": (unperturbed.fig14_similarity_by_language, "similarity"),
+    "fig15": (unperturbed.fig15_difficulty_by_length, "difficulty_by_length"),
+}
+NEEDS_MODEL = {"fig1", "fig2", "fig6", "fig7", "fig8", "fig13"}
+
+
+def draw(figure: Figure) -> None:
+    """Lay the figure out and draw it; whatever matplotlib warns of is an error."""
+    with warnings.catch_warnings(), theme.style():
+        warnings.simplefilter("error")
+        figure.draw_without_rendering()
+
+
+def as_svg(figure: Figure) -> bytes:
+    stream = io.BytesIO()
+    with theme.style():
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    return stream.getvalue()
+
+
+def texts(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+
+
+def make(name: str, table: pd.DataFrame, metric: str = "bleu") -> Figure:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return FIGURES[name][0](table, metric)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", FIGURES)
+def test_draws_every_shape_of_grid(name: str, shape: str) -> None:
+    languages, models = SHAPES[shape]
+    table = getattr(Synthetic(languages, models), FIGURES[name][1])()
+    figure = make(name, table)
+    draw(figure)
+    shown = " ".join(texts(figure))
+    if name not in ("fig2", "fig5"):  # these average over languages
+        assert all(
+            theme.language_label(code) in shown or f"\n{code}\n" in "\n".join(texts(figure)) for code in languages
+        )
+    if name in NEEDS_MODEL - {"fig2"}:
+        assert all(look.label in shown for look in theme.model_looks(models).values())
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_an_empty_table_is_a_sentence_and_not_a_crash(name: str) -> None:
+    table = getattr(Synthetic(*SHAPES["1x1"]), FIGURES[name][1])().iloc[:0]
+    figure = make(name, table)
+    draw(figure)
+    assert any("No model in this run" in t for t in texts(figure)) == (name in NEEDS_MODEL)
+    assert figure.axes  # Jupyter shows no figure without a panel
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_metric_that_was_not_computed_is_named(name: str) -> None:
+    table = getattr(Synthetic(*SHAPES["1x1"]), FIGURES[name][1])()
+    shown = " ".join(texts(make(name, table, "bertscore")))
+    assert "BERTScore is not among the metrics of this run" in shown and "bertscore" in shown
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_holes_and_missing_intervals_are_left_blank(name: str) -> None:
+    table = getattr(Synthetic(*SHAPES["3x2"]), FIGURES[name][1])()
+    numbers = [column for column in table.select_dtypes("float") if column not in ("length_low", "length_high")]
+    holes = np.random.default_rng(1).random((len(table), len(numbers))) < 0.3
+    table[numbers] = table[numbers].mask(holes)
+    draw(make(name, table))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_all_nan_is_like_empty(name: str) -> None:
+    table = getattr(Synthetic(*SHAPES["1x1"]), FIGURES[name][1])()
+    numbers = table.select_dtypes("float").columns
+    draw(make(name, table.assign(**dict.fromkeys(numbers, float("nan")))))
+
+
+def test_the_order_of_rows_changes_nothing() -> None:
+    table = Synthetic(*SHAPES["3x2"]).preference()
+    rank = {name: i for i, name in enumerate(dict.fromkeys(table["model"]))}
+    turned = table.iloc[::-1].sort_values("model", key=lambda names: names.map(rank), kind="stable")
+    assert as_svg(make("fig1", table)) == as_svg(make("fig1", turned))
+
+
+def test_similarity_shows_the_mean_pooled_by_n() -> None:
+    rows = [("de", 0.2, 10), ("fr", 0.8, 30)]
+    keys = {"side": "source", "metric": "bleu", "perturbation_a": "reversed", "perturbation_b": "word_shuffle"}
+    table = pd.DataFrame([{"language": lang, "kappa": kappa, "n": n, **keys} for lang, kappa, n in rows])
+    assert "0.65" in texts(make("fig5", table))
+
+
+def test_preference_points_to_robust_on_the_right() -> None:
+    figure = make("fig1", Synthetic(*SHAPES["1x1"]).preference())
+    label = figure.axes[0].get_xlabel()
+    assert label.index("faithful") < label.index("robust")
+    low, high = figure.axes[0].get_xlim()
+    assert low == -high
+
+
+def test_no_two_names_overlap_on_the_axis_of_perturbations() -> None:
+    figure = make("fig8", Synthetic(*SHAPES["1x1"]).by_perturbation())
+    draw(figure)
+    boxes = [tick.get_window_extent() for tick in figure.axes[0].get_yticklabels() if tick.get_text()]
+    assert len(boxes) == len(NAMES) + 1
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[i + 1 :])
+
+
+def test_a_model_keeps_its_colour_in_every_company() -> None:
+    alone = theme.model_looks(["mbart50"])["mbart50"]
+    assert alone == theme.model_looks(["opus-mt", "zzz", "mbart50"])["mbart50"]
+    assert alone.colour == theme.model_looks(["mBART50"])["mBART50"].colour
+    looks = theme.model_looks([*SHAPES["7x4"][1], "sandbox-marian", "sandbox-m2m", "one", "two", "three"])
+    assert len({look.colour for look in looks.values()}) == len(looks)
+
+
+def test_perturbations_stand_in_the_papers_order_by_category() -> None:
+    heights = panels.perturbation_rows(panels.in_paper_order(reversed(NAMES)))
+    assert list(heights) == list(NAMES)
+    assert list(heights.values()) == sorted(heights.values())
+    assert heights["noun_swaps"] - heights["rotate_around_root"] > 1

@@ -1,0 +1,141 @@
+"""Styled tables: numbers where they belong, the best marked, every text inert, and a copy for a paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+from pandas.io.formats.style import Styler
+
+from nbkit.figures import notebook, styles
+from nbkit.figures import word_order_tables as tables
+from nbkit.studies import published
+from nbkit.studies.word_order import WordOrderParams
+from tests.figures.synthetic import SHAPES, Synthetic
+
+TABLES: dict[str, tuple[Callable[..., Styler], str]] = {
+    "table1": (tables.table1, "counts"),
+    "counts beside": (tables.counts_beside, "counts"),
+    "table2": (tables.table2, "quality"),
+    "table3": (tables.table3, "flips"),
+    "table6 languages": (tables.table6_by_language, "flips"),
+    "table6 models": (tables.table6_by_model, "flips"),
+    "scores": (tables.perturbation_scores, "by_perturbation"),
+    "tests": (tables.model_tests, "model_tests"),
+    "spacing": (tables.spacing_table, "spacing_effect"),
+    "correlations": (lambda table: tables.correlation_table(table, "bleu", "β"), "correlations"),
+    "examples": (tables.examples, "examples"),
+    "sentences": (lambda table: tables.sentences(table, "Flips"), "flip_samples"),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_is_shown_and_kept(name: str, shape: str) -> None:
+    make, source = TABLES[name]
+    table = make(getattr(Synthetic(*SHAPES[shape]), source)())
+    assert "<table" in table.to_html()
+    assert not re.search(r"[βακρ₁₂−–]", styles.to_latex(table))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_an_empty_table_says_why(name: str) -> None:
+    make, source = TABLES[name]
+    html = make(getattr(Synthetic(*SHAPES["1x1"]), source)().iloc[:0]).to_html()
+    assert "<table" in html
+
+
+@pytest.mark.parametrize("text", ["<script>alert('x')</script>", "<img src=x onerror=alert(1)>", "a & b </td>"])
+def test_corpus_text_is_inert(text: str) -> None:
+    samples = Synthetic(*SHAPES["1x1"]).flip_samples()
+    words = ["source", "perturbed_source", "reference", "hypothesis", "perturbed_hypothesis"]
+    examples = Synthetic(*SHAPES["1x1"]).examples().assign(text=text, perturbed=f"x {text}")
+    for table in (
+        tables.sentences(samples.assign(**dict.fromkeys(words, text)), caption=text),
+        tables.examples(examples),
+        styles.styled(pd.DataFrame({text: [text]}), caption=text, headings={text: text}),
+    ):
+        html = table.to_html()
+        assert text not in html and not re.search(r"<(script|img)", html)
+    assert text not in styles.note(text).data
+    assert text not in styles.folded(styles.styled(pd.DataFrame({"a": [text]})), text).data
+
+
+def test_latex_specials_are_escaped() -> None:
+    latex = styles.to_latex(styles.styled(pd.DataFrame({"source": ["50% of_all & more $"]})))
+    assert r"50\% of\_all \& more \$" in latex
+
+
+def test_the_best_of_a_row_is_bold_and_only_the_best() -> None:
+    quality = pd.DataFrame(
+        {"language": ["de", "de"], "model": ["opus-mt", "mbart50"], "metric": "bleu", "beta": [0.4, 0.3], "low": 0.2,
+         "high": 0.5, "n": 9}
+    )  # fmt: skip
+    latex = styles.to_latex(tables.table2(quality))
+    assert re.findall(r"\\bfseries ([\d.]+)", latex) == ["0.400"]
+    assert "Helsinki-OPUS & mBART50" in latex
+
+
+def test_flips_are_summed_over_what_is_not_shown() -> None:
+    flips = pd.DataFrame(
+        {"language": ["de", "de", "fr"], "model": "m", "perturbation": ["reversed", "word_shuffle", "reversed"],
+         "metric": "bleu", "flips": [1, 2, 4], "n": [10, 10, 8], "share": [0.1, 0.2, 0.5]}
+    )  # fmt: skip
+    table = tables.table3(flips).data
+    assert table["m"].tolist() == ["3 (15.0%)", "4 (50.0%)"]
+    assert tables.flips_by(flips, ["perturbation"]).flips.tolist() == [5, 2]
+
+
+def test_beside_says_whose_number_is_whose() -> None:
+    ours = pd.DataFrame(
+        {"language": ["de", "ja"], "model": ["Helsinki-OPUS", "mine"], "metric": "bleu", "beta": [0.5, 0.1]}
+    )
+    html = tables.beside(ours, "table2", ["language", "model", "metric"]).to_html()
+    assert "this run − paper" in html and "0.40 ± 7.77e-06" in html and "+0.100" in html
+    assert "mine" not in html and "not a replication" in html
+    alone = tables.beside(ours[1:], "table2", ["language", "model", "metric"]).to_html()
+    assert "tested other models" in alone
+    assert "not printed" in tables.beside(ours, "fig1", ["language"]).to_html()
+
+
+def test_counts_are_compared_as_shares() -> None:
+    counts = pd.DataFrame({"language": ["zh"], "perturbation": ["reversed"], "n": [80], "total": [100]})
+    row = tables.counts_beside(counts).data.iloc[0]
+    assert (row["share"], row["paper_share"]) == (0.8, 0.7074)
+    assert row["difference"] == pytest.approx(9.26)
+
+
+@pytest.mark.parametrize("artefact", [name for name in published.names() if published.is_printed(name)])
+def test_the_papers_own_tables_are_shown_as_printed(artefact: str) -> None:
+    if artefact == "samples":
+        shown = tables.sentences(published.load(artefact), published.title(artefact)).to_html()
+        assert "printed without any change of order" in shown
+        return
+    table = published.load(artefact)
+    rows, columns = [name for name in ("perturbation", "language", "model") if name in table][:2]
+    html = tables.as_printed(artefact, rows, columns).to_html()
+    assert html.count("<td") == table[rows].nunique() * (table[columns].nunique() + 1)
+
+
+def test_what_moved_is_marked() -> None:
+    marked = re.findall(r"<mark[^>]*>(.*?)</mark>", tables.mark_moved("Tom couldn't sleep.", "sleep Tom could n't ."))
+    assert marked == ["sleep"]
+    assert "<mark" not in tables.mark_moved("她看书。", "她看书。")
+    assert re.sub("<[^>]*>", "", tables.mark_moved("她看书。", "书看她。")) == "书看她。"
+
+
+def test_significant_perturbations_are_counted() -> None:
+    tests = pd.DataFrame(
+        {"language": "de", "perturbation": ["reversed", "noun_swaps", "verb_swaps"], "metric": "bleu", "score": "beta1",
+         "model_a": "a", "model_b": "b", "mean_a": 0.5, "mean_b": 0.4, "difference": [0.1, -0.1, 0.2],
+         "p": 0.01, "p_corrected": [0.01, 0.02, 0.3], "effect": 0.2, "n": 50}
+    )  # fmt: skip
+    assert tables.model_tests(tests).data[["a", "b", "tests"]].values.tolist() == [[1, 1, 3]]
+
+
+def test_signatures_name_their_languages() -> None:
+    found = notebook.signatures(WordOrderParams(languages=["de", "ja"], metrics=["bleu"]))
+    assert list(found) == ["BLEU (en, de)", "BLEU (ja)"]
+    assert all(signature.startswith("BLEU|") for signature in found.values())
