@@ -38,7 +38,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
 
 
-def inputs(n: int) -> list[tuple[str]]:
+def inputs(n: int) -> list[tuple[str, ...]]:
     """Texts of the length that sentences have."""
     return [(f"Sentence {i} of a corpus, as long as sentences tend to be there.",) for i in range(n)]
 
@@ -55,7 +55,7 @@ def seconds(call: Callable[[], Any]) -> float:
     return time.perf_counter() - started
 
 
-def read_json_lines(path: Path, texts: list[tuple[str]]) -> list[dict[str, Any]]:
+def read_json_lines(path: Path, texts: list[tuple[str, ...]]) -> list[dict[str, Any]]:
     """The least a store could do: one file of text and result, looked up by text."""
     with path.open() as lines:
         rows = {row["input"]: row for row in map(json.loads, lines)}
