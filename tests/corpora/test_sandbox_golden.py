@@ -147,7 +147,7 @@ GOLDEN = [
     (in_the_park, "de", "Die Frau liest den Brief im Park ."),
     (no_apple, "de", "Der Student hat keinen Apfel gekauft ."),
     (reason, "de", "Die Königin hat den Kuchen gegessen , weil sie hungrig war ."),
-    (invitation, "de", "Meine Mutter denkt , dass Anna den Maler morgen einladen wird ."),
+    (invitation, "de", "Meine Mutter denkt , dass Anna morgen den Maler einladen wird ."),
     (relative, "de", "Die Schauspielerin hat den Brief , den der König geschrieben hat , gefunden ."),
     (wish, "de", "Ich will das Museum besuchen ."),
     (what, "de", "Was hat das Kind gezeichnet ?"),

@@ -247,7 +247,9 @@ class Draw:
             clause.time = self.adverb("time", "now")
         clause.time_first = clause.time is not None and self.chance(0.3)
         room = extras * (0.6 if clause.recipient is not None else 1.0)
-        if self.chance(0.22 * room):
+        # "usually waits happily" would put two adverbs side by side in half of the languages
+        once = clause.frequency is None or "phrase" in clause.frequency.adverb.kinds
+        if once and self.chance(0.22 * room):
             self.manner(clause)
         elif self.chance(0.3 * room):
             self.instrument(clause)
@@ -266,7 +268,7 @@ class Draw:
     def manner(self, clause: Clause) -> None:
         verb = clause.verb
         assert verb is not None
-        if "st" in verb.kinds or (clause.goal is not None and clause.tense == "habit"):
+        if verb.kinds & {"st", "sleep"} or (clause.goal is not None and clause.tense == "habit"):
             return
         if "ach" in verb.kinds:
             clause.manner = self.adverb("manner", "ach")

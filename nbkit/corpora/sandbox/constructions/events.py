@@ -69,9 +69,8 @@ def modal(draw: Draw) -> list[Clause]:
 @construction
 def negation(draw: Draw) -> list[Clause]:
     tense: Tense = draw.pick(("past", "past", "progressive", "future", "present"))
-    clause = draw.event(
-        ("st",) if tense == "present" else ("tr", "di", "ach") if tense != "progressive" else ("tr",), tense
-    )
+    frames = {"present": ("fond",), "progressive": ("tr",)}.get(tense, ("tr", "di", "ach"))
+    clause = draw.event(frames, tense)
     clause.negative = True
     return [plain_scope(known_object(clause) if tense == "present" else clause)]
 

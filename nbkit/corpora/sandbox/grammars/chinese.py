@@ -174,15 +174,21 @@ class Chinese(Grammar):
         head.before = [*self._opening(clause), *self._subject(clause), *self._adverbs(clause)]
         head.before.extend(self._modifiers(clause, recipient))
         self._complements(clause, head, recipient, relative)
-        if clause.subordinate is not None and not clause.subordinate.first:
+        if clause.subordinate is not None and not self._leads(clause):
             head.after.append(self._subordinate(clause, after_main=True))
         return head
+
+    @staticmethod
+    def _leads(clause: Clause) -> bool:
+        """Whether the adverbial clause comes first; 当 … 时 always does."""
+        subordinate = clause.subordinate
+        return subordinate is not None and (subordinate.first or subordinate.conjunction == "when")
 
     def _opening(self, clause: Clause) -> list[Node]:
         nodes = []
         if clause.please:
             nodes.append(Node("请", "VERB", "discourse", (clause.key + PART,)))
-        if clause.subordinate is not None and clause.subordinate.first:
+        if clause.subordinate is not None and self._leads(clause):
             nodes.append(self._subordinate(clause, after_main=False))
         if clause.time is not None and clause.time_first:
             nodes.append(self.adverbial(clause.time))

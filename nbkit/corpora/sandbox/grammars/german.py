@@ -45,7 +45,7 @@ def conjugate(cell: str, options: dict[str, str], flags: list[str]) -> Verb:
     root = third.removesuffix("t")
     second = options.get("2", root + ("t" if root.endswith(("s", "ß", "z")) else "st"))
     changed = ("ie" in root or "i" in root) and not ("ie" in base or "i" in base)
-    imperative = root if changed else base + ("e" if third.endswith(("et", "net")) else "")
+    imperative = root if changed else base + ("e" if third.endswith(("et", "iert")) else "")
     preposition, case = "", DATIVE if "dat" in flags else ACCUSATIVE
     for flag in flags:
         if flag.startswith("+"):
@@ -112,19 +112,16 @@ class German(GermanNouns):
         known = thing is not None and thing.determiner not in ("indefinite", "count", "many") and not verb.preposition
         nothing = thing is not None and thing.determiner == "indefinite" and clause.negative and not verb.preposition
         late: list[Node] = []
+        if clause.time is not None and not clause.time_first:
+            field.append(self.adverbial(clause.time))
+        if clause.frequency is not None:
+            field.append(self.adverbial(clause.frequency))
         if clause.recipient is not None:
             field.append(self.phrase(clause.recipient, "iobj", DATIVE))
         if thing is not None and not clause.passive:
             relation = "obl" if verb.preposition else "obj" if verb.case == ACCUSATIVE else "obl:arg"
             node = self.phrase(thing, relation, verb.case, verb.preposition, nothing)
-            (field if known and clause.recipient is None else late).append(node)
-        if clause.time is not None and not clause.time_first:
-            field.append(self.adverbial(clause.time))
-        if clause.frequency is not None:
-            field.append(self.adverbial(clause.frequency))
-        if known and clause.recipient is not None:
-            field.extend(late)
-            late = []
+            (field if known else late).append(node)
         if clause.negative and not nothing:
             field.append(Node("nicht", "PART", "advmod", (clause.key + NEGATION,)))
         elif nothing:
@@ -191,6 +188,7 @@ class German(GermanNouns):
             if clause.shared_subject:
                 assert subject is not None
                 other = self.second(replace(conjunct, subject=None), None, subject.agreement)
+                self._share_auxiliary(node, other)
             else:
                 other = self.second(conjunct, conjunct.subject)
             other.before.insert(0, cc)
@@ -199,6 +197,13 @@ class German(GermanNouns):
                 other.before.insert(0, comma())
             node.after.append(other)
         return node
+
+    @staticmethod
+    def _share_auxiliary(first: Node, second: Node) -> None:
+        """*Hat … geöffnet und … gelesen*: an auxiliary that both verbs have is said once."""
+        shared = [(a, b) for a in first.before for b in second.before if a.deprel == b.deprel == "aux"]
+        if shared and shared[0][0].lemma == shared[0][1].lemma:
+            second.before.remove(shared[0][1])
 
     def second(self, clause: Clause, subject: Phrase | None, agreement: int = THIRD) -> Node:
         """A main clause: finite verb second, or first in polar questions and commands."""

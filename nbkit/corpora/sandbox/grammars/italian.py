@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from nbkit.corpora.sandbox.grammars.romance import Romance, Verb, negation
-from nbkit.corpora.sandbox.grammars.romance_phrases import cell_of
+from nbkit.corpora.sandbox.grammars.romance_phrases import Adjective, cell_of
 from nbkit.corpora.sandbox.meaning import Clause, Phrase
 from nbkit.corpora.sandbox.tree import AUX, DET, Node
 
@@ -16,6 +16,7 @@ class Italian(Romance):
     lang = "it"
     location = "in"
     goal = "a"
+    inverting = frozenset({"object"})
 
     def plural(self, noun: str, feminine: bool) -> str:
         """The regular plural.
@@ -71,6 +72,13 @@ class Italian(Romance):
         if article in ("i", "gli"):
             return stem + article
         return stem + article.removeprefix("i") if article == "il" else stem + "l" + article
+
+    def before_noun(self, adjective: Adjective, form: str, cell: int, noun: str) -> str:
+        """*Bello* changes as the article does: bel libro, bello studente, bell'albero, bei libri."""
+        if adjective.forms[0] != "bello":
+            return form
+        article = self.definite(cell % 2 == 1, cell > 1, noun)
+        return {"il": "bel", "i": "bei", "gli": "begli"}.get(article, "bel" + article)
 
     def determine(self, node: Node, phrase: Phrase, feminine: bool, following: str) -> None:
         key, cell = phrase.key, cell_of(feminine, phrase.plural)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 from nbkit.corpora.sandbox.grammars.base import fixed, governed, modal_of
 from nbkit.corpora.sandbox.grammars.romance_phrases import RomancePhrases
@@ -31,6 +32,8 @@ class Verb:
 
 class Romance(RomancePhrases):
     drops_pronouns = True
+    #: Questions whose subject follows the verb.
+    inverting: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def conjugate(self, cell: str, options: dict[str, str], flags: list[str]) -> Verb:
@@ -120,7 +123,7 @@ class Romance(RomancePhrases):
         """Subject, question word, and what stands first."""
         opening = self._opening(clause)
         question = self._question(clause)
-        inverted = self.drops_pronouns and clause.force in ("object", "place", "time", "reason")
+        inverted = clause.force in self.inverting
         if subject is not None and inverted:
             head.after.insert(0, subject)
             subject = None

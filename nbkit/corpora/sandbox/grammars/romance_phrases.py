@@ -148,8 +148,8 @@ class RomancePhrases(Grammar):
         if phrase.adjective is not None:
             adjective = self.adjectives[phrase.adjective.id]
             form = adjective.forms[cell_of(feminine, plural)]
-            if adjective.first and not (feminine or plural) and self.starts_with_vowel(node.form):
-                form = adjective.before_vowel
+            if adjective.first:
+                form = self.before_noun(adjective, form, cell_of(feminine, plural), node.form)
             word = Node(form, "ADJ", "amod", (key + ADJECTIVE,), adjective.forms[0], "Degree=Pos")
             (node.before if adjective.first else node.after).append(word)
         following = node.before[0].form if node.before else node.form
@@ -172,6 +172,10 @@ class RomancePhrases(Grammar):
             self.put_article(node, article, key)
         if preposition:
             self._govern(node, preposition, key)
+
+    def before_noun(self, adjective: Adjective, form: str, cell: int, noun: str) -> str:
+        """The form of an adjective that stands before *noun*."""
+        return adjective.before_vowel if cell == 0 and self.starts_with_vowel(noun) else form
 
     def put_article(self, node: Node, article: str, key: int) -> None:
         """The definite article, marked so that a preposition can merge with it."""

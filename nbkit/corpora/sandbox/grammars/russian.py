@@ -122,18 +122,24 @@ class Russian(RussianPhrases):
         inner = head.after[0] if head.tag == "modal" else head
         if clause.negative:
             head.before.insert(0, Node("не", "PART", "advmod", (clause.key + NEGATION,), feats="Polarity=Neg"))
-        adverbs = []
-        if clause.frequency is not None and "phrase" not in clause.frequency.adverb.kinds:
-            adverbs.append(self.adverbial(clause.frequency))
+        times = []
+        commands = clause.force == "command"
+        if clause.time is not None and not (clause.time_first or commands):
+            times.append(self.adverbial(clause.time))
+        if clause.frequency is not None:
+            times.append(self.adverbial(clause.frequency))
+        adverbs: list[Node] = []
         if clause.manner is not None:
             manner = self.adverbial(clause.manner)
             (inner.before if inner is not head else adverbs).append(manner)
         node = []
         if clause.subject is not None and clause.force != "command":
             node.append(self.phrase(clause.subject, "nsubj:pass" if clause.passive else "nsubj", NOMINATIVE))
-        head.before = [*self._opening(clause), *node, *head.before, *adverbs]
+        head.before = [*self._opening(clause), *node, *times, *head.before, *adverbs]
         self._complements(clause, inner, verb)
         self._late(clause, head, verb)
+        if clause.time is not None and commands:
+            head.after.append(self.adverbial(clause.time))
         return head
 
     def _opening(self, clause: Clause) -> list[Node]:
@@ -176,10 +182,6 @@ class Russian(RussianPhrases):
 
     def _late(self, clause: Clause, head: Node, verb: Verb | None) -> None:
         after = head.after
-        if clause.frequency is not None and "phrase" in clause.frequency.adverb.kinds:
-            after.append(self.adverbial(clause.frequency))
-        if clause.time is not None and not clause.time_first:
-            after.append(self.adverbial(clause.time))
         if clause.infinitive is not None:
             assert verb is not None
             after.append(self._infinitive(clause.infinitive, "xcomp", verb.takes_imperfective))

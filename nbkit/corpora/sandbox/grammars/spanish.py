@@ -22,6 +22,7 @@ class Spanish(Romance):
     lang = "es"
     location = "en"
     goal = "a"
+    inverting = frozenset({"object", "place", "time", "reason"})
 
     def plural(self, noun: str, feminine: bool) -> str:
         """The plural.
