@@ -56,7 +56,11 @@ class Done:
     error: TaskError | None = None
 
 
-_KILLED = TaskError("WorkerKilled", "its process was killed, by the system if memory ran out; use fewer --workers")
+_KILLED = TaskError(
+    "WorkerKilled",
+    "its process ended without a word: killed for lack of memory (use fewer --workers), or never started, as under a "
+    'script that calls run() without `if __name__ == "__main__":`',
+)
 
 
 class Runner(Protocol):

@@ -12,7 +12,8 @@ from nbkit.store import cache_folder
 from nbkit.store.folder import Folder
 from nbkit.studies.base import Unit
 
-TEXTS_PER_SECOND = 10.0  # where nothing was measured: a 75-million-parameter model with beam 4 on two CPU cores
+# Guesses where nothing was measured, on the slow side: a model of full size on two CPU cores.
+TEXTS_PER_SECOND = 10.0
 SECONDS_PER_UNIT = 30.0
 SECONDS_PER_NOTEBOOK = 10.0
 _HALF_LIFE = 0.5  # weight of what was measured before, beside a new measurement
@@ -27,7 +28,12 @@ class Speed:
 
 
 def remember(unit: Unit, seconds: float, texts: int | None) -> None:
-    """Note that *unit* took *seconds* for *texts* texts (None where it did not count them)."""
+    """Note that *unit* took *seconds* for *texts* texts (None where it did not count them).
+
+    One that found everything in the store tells nothing of its speed.
+    """
+    if texts == 0:
+        return
     before = recall(unit)
     per_text = seconds / texts if texts else None
     if before is not None:
