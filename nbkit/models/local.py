@@ -42,13 +42,9 @@ def recipe_for(reference: Reference) -> TranslatorRecipe:
         known = ", ".join(recipes)
         raise ModelError(f"model '{reference.name}': no recipe '{reference.recipe}'; there are: {known}")
     fields = recipes[reference.recipe]
-    one_pair = fields["architecture"] == "marian"
-    targets = (reference.tgt,) if one_pair else entry.targets
-    special = fields.get("languages", {}).get(reference.tgt, {}) if one_pair else {}
-    shared = {key: value for key, value in fields.items() if key != "languages"}
-    return TranslatorRecipe.checked(
-        {**shared, **special, "src": reference.src, "targets": targets}, f"recipes.yaml: {reference.recipe}"
-    )
+    targets = (reference.tgt,) if fields["architecture"] == "marian" else entry.targets
+    values = {**fields, "src": reference.src, "targets": targets}
+    return TranslatorRecipe.checked(values, f"recipes.yaml: {reference.recipe}")
 
 
 def recipe_digest(recipe: TranslatorRecipe) -> str:

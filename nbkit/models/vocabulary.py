@@ -41,7 +41,7 @@ def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, folder: Pat
             minloglevel=2,
         )
     except RuntimeError as error:
-        raise ModelError(f"vocabulary of {recipe.vocabulary} pieces: {error}") from error
+        raise ModelError(f"vocabulary: {recipe.vocabulary} pieces are too few: {error}") from error
     processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
     pieces = [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
     pieces = [piece for piece in pieces if piece not in _SENTENCEPIECE_SPECIALS]

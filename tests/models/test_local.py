@@ -1,0 +1,92 @@
+"""Models that are trained on first use: one folder a recipe, one training however many ask."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from nbkit.errors import ModelError, ParamsError
+from nbkit.languages import TARGETS
+from nbkit.models import ensure_model, is_trained, local, model_identity, resolve, training, translate_remembered
+from nbkit.store import Store
+
+TINY = {
+    "d_model": 16, "ffn": 32, "heads": 2, "encoder_layers": 1, "decoder_layers": 1, "vocabulary": 200,
+    "pairs": 60, "card_pairs": 3, "steps": 3, "batch_tokens": 400, "warmup": 1, "threads": 1,
+}  # fmt: skip
+
+
+@pytest.fixture
+def tiny_recipes(monkeypatch):
+    """The sandbox's models, but with recipes that take seconds."""
+    recipes = {
+        "sandbox-marian": {"architecture": "marian", **TINY},
+        "sandbox-m2m": {"architecture": "m2m100", **TINY},
+    }
+    monkeypatch.setattr(local, "_recipes", lambda: recipes)
+    return recipes
+
+
+def test_the_recipes_that_come_with_the_package_are_recipes():
+    for tgt in TARGETS:
+        assert local.recipe_for(resolve("sandbox-marian", "en", tgt)).targets == (tgt,)
+        assert local.recipe_for(resolve("sandbox-m2m", "en", tgt)).targets == TARGETS
+
+
+def test_one_marian_a_pair_and_one_m2m_for_all():
+    def places(name):
+        return {local.place(resolve(name, "en", tgt)) for tgt in TARGETS}
+
+    assert (len(places("sandbox-marian")), len(places("sandbox-m2m"))) == (7, 1)
+    assert len({str(model_identity("sandbox-marian", "en", tgt)) for tgt in TARGETS}) == 7
+
+
+def test_a_changed_recipe_is_another_model(tiny_recipes):
+    first = model_identity("sandbox-marian", "en", "de")
+    tiny_recipes["sandbox-marian"]["steps"] = 4
+    assert model_identity("sandbox-marian", "en", "de") != first
+    tiny_recipes["sandbox-marian"]["stepps"] = 4
+    with pytest.raises(ParamsError, match=r"recipes.yaml: sandbox-marian: stepps: unknown field"):
+        model_identity("sandbox-marian", "en", "de")
+    with pytest.raises(ModelError, match="does not translate from 'de'"):
+        model_identity("sandbox-marian", "de", "en")
+
+
+def test_trained_on_first_use_and_used(tiny_recipes, own_cache, tmp_path):
+    assert not is_trained("sandbox-marian", "en", "fr")
+    identity = model_identity("sandbox-marian", "en", "fr")
+    folder = ensure_model("sandbox-marian", "en", "fr")
+    assert folder.parent == own_cache / "models"
+    assert is_trained("sandbox-marian", "en", "fr")
+    assert model_identity("sandbox-marian", "en", "fr") == identity  # known before, the same after
+    texts = ["Our father is washing his orange ."]
+    store = Store(tmp_path)
+    first = translate_remembered("sandbox-marian", texts, "en", "fr", store=store, progress=False)
+    assert translate_remembered("sandbox-marian", texts, "en", "fr", store=store, progress=False) == first
+
+
+def test_of_all_who_ask_one_trains(tiny_recipes, monkeypatch):
+    """The lock, with a training that only takes its time."""
+    trained = []
+
+    def slow(recipe, work):
+        trained.append(recipe)
+        time.sleep(0.2)
+        (work / "finished").mkdir()
+        (work / "finished" / "config.json").write_text("{}")
+        (work / "finished" / "model.safetensors").write_bytes(b"")
+        training._write_pairs(recipe, work / "finished")
+        return work / "finished"
+
+    monkeypatch.setattr(training, "_train", slow)
+    folders = []
+    askers = [
+        threading.Thread(target=lambda: folders.append(ensure_model("sandbox-m2m", "en", "de"))) for _ in range(4)
+    ]
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join()
+    assert (len(trained), len(set(folders)), len(folders)) == (1, 1, 4)
