@@ -25,6 +25,12 @@ def signatures(params: Any) -> dict[str, str]:
     return {f"{signature.partition('|')[0]} ({', '.join(langs)})": signature for signature, langs in found.items()}
 
 
+def kappa_signature(params: Any) -> str:
+    """The settings of the metric that the main figures use, for captions; one for each way of cutting words."""
+    kappa = params.kappas()[params.metrics.index(params.kappa)]
+    return " and ".join(dict.fromkeys(kappa.signature(language) for language in params.languages))
+
+
 def footer(params: Any) -> provenance.Footer:
     """Where the page's results come from: parameters, versions, device, metric settings."""
     return provenance.footer(params, signatures=signatures(params), models=params.models)

@@ -139,3 +139,4 @@ def test_signatures_name_their_languages() -> None:
     found = notebook.signatures(WordOrderParams(languages=["de", "ja"], metrics=["bleu"]))
     assert list(found) == ["BLEU (en, de)", "BLEU (ja)"]
     assert all(signature.startswith("BLEU|") for signature in found.values())
+    assert notebook.kappa_signature(WordOrderParams(languages=["de", "ja"])) == " and ".join(found.values())
