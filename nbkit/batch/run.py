@@ -228,6 +228,8 @@ def _run_notebooks(job: _Job, runner: LocalProcesses) -> Iterator[Failure]:
 
 def _logged(results: Iterator[Done], total: int, what: str) -> Iterator[Done]:
     """Pass *results* on, with a line for each and a bar with the time left."""
+    if total:
+        tqdm.write(f"[{what} 0/{total}] started", file=sys.stderr)
     with tqdm(total=total, desc=what, disable=None if total else True) as bar:
         for number, done in enumerate(results, 1):
             error = done.error or getattr(done.value, "error", None)
