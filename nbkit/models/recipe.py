@@ -53,7 +53,7 @@ class TranslatorRecipe(BaseModel):
     label_smoothing: float = Field(0.1, ge=0, lt=1, description="label smoothing")
     save_every: int = Field(500, ge=1, description="steps between checkpoints, from which an interrupted run resumes")
     seed: int = Field(0, ge=0, description="seed of initial weights, dropout and order of batches")
-    threads: int = Field(2, ge=1, description="CPU threads; another number may round differently")
+    threads: int = Field(1, ge=1, description="CPU threads; another number may round differently")
 
     @model_validator(mode="after")
     def _consistent(self) -> TranslatorRecipe:
