@@ -9,7 +9,7 @@ import numpy as np
 
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.perturb.catalogue import ANNOTATION, NAMES, PERTURBATIONS, PUBLISHED, Perturbation
-from nbkit.perturb.draws import Draws
+from nbkit.perturb.draws import NO_DRAWS, Draws
 from nbkit.perturb.view import Unit, View
 from nbkit.text import Order, Sentence, Text
 
@@ -93,7 +93,7 @@ def perturb_all(
     _check_unit(unit)
     perturbations = [PERTURBATIONS.get(name) for name in (NAMES if names is None else names)]
     views = [View(sentence, unit) for sentence in text.sentences]
-    long_enough = len(text) >= min_tokens
+    long_enough = sum([len(sentence.tokens) for sentence in text.sentences]) >= min_tokens
     results: dict[str, tuple[Order | None, ...] | None] = {}
     for perturbation in perturbations:
         orders, applies = [], False
@@ -109,7 +109,8 @@ def _perturbed(view: View, perturbation: Perturbation, seed: int, draw: int) -> 
     sentence = view.sentence
     if view.missing:
         _check_annotation(view, perturbation)
-    moved = perturbation.function(view, Draws(seed, perturbation.name, draw, sentence.digest))
+    draws = Draws(seed, perturbation.name, draw, sentence.digest) if perturbation.random else NO_DRAWS
+    moved = perturbation.function(view, draws)
     if moved is None:
         return None
     if perturbation.function not in _PROVEN:
@@ -141,6 +142,9 @@ def _check_annotation(view: View, perturbation: Perturbation) -> None:
         )
 
 
+_UNITS = get_args(Unit)
+
+
 def _check_unit(unit: str) -> None:
-    if unit not in get_args(Unit):
-        raise UnknownNameError("unit", unit, get_args(Unit))
+    if unit not in _UNITS:
+        raise UnknownNameError("unit", unit, _UNITS)

@@ -40,7 +40,7 @@ class Perturbation:
     ``view.length`` tokens, or None where the entry condition is not met. It need not look after final
     punctuation or after orders that change nothing: `perturb` does.
     category: where figures group it. needs: what the sentence must carry. aliases: other spellings.
-    random: whether two draws may differ, so that a chance level is worth computing.
+    random: whether it draws, so that two draws may differ and a chance level is worth computing.
     label: the name in figures. summary: one line for lists.
     """
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from struct import Struct
 
+from nbkit.errors import NbkitError
 from nbkit.seeding import address
 
 _BLOCK = Struct("<16I")  # the 32-bit numbers that one hash yields
@@ -29,7 +30,7 @@ class Draws:
     >>> draws.permutation(5), draws.permutation(5)
     ([3, 4, 1, 2, 0], [0, 4, 3, 1, 2])
     >>> Draws(0, "word_shuffle", 1, b"digest of a sentence").permutation(5)
-    [0, 4, 3, 2, 1]
+    [1, 2, 0, 3, 4]
     """
 
     __slots__ = ("_address", "_blocks", "_unused")
@@ -54,3 +55,15 @@ class Draws:
                 self._blocks += 1
         self._unused = numbers[n:]
         return sorted(range(n), key=numbers.__getitem__)
+
+
+class _NoDraws(Draws):
+    """What a perturbation gets that does not say that it is random: it would be taken for the same in every draw."""
+
+    __slots__ = ()
+
+    def permutation(self, n: int) -> list[int]:
+        raise NbkitError("a perturbation that draws at random has to be registered with random=True")
+
+
+NO_DRAWS = _NoDraws(0, "", 0, b"")

@@ -52,7 +52,7 @@ def shuffled_blocks(view: View, draws: Draws, blocks: Sequence[Span]) -> list[in
     if len({view.tokens[start:end] for start, end in blocks}) < 2:
         return None
     for _ in range(_TRIES):
-        order = _filled(view.length, blocks, [blocks[index] for index in draws.permutation(len(blocks))])
+        order = _exchanged(view, blocks, draws.permutation(len(blocks)))
         if not view.reads_same(order):
             return order
     # Two blocks differ, so at least every other permutation shows, unless blocks of different length make
@@ -64,15 +64,26 @@ def shuffled_blocks(view: View, draws: Draws, blocks: Sequence[Span]) -> list[in
 def paired(view: View, blocks: Sequence[Span], partners: Sequence[int], choose: Choice) -> list[int] | None:
     """Each block, from left to right, trades places with the token that *choose* picks of the partners left over."""
     left_over = list(partners)
-    trades: dict[Span, Span] = {}
+    trades: dict[int, tuple[int, Span]] = {}  # the start of a slot: its end, and what is to be there
     for block in blocks[: len(partners)]:
         partner = left_over.pop(choose(left_over, block))
-        trades[block] = (partner, partner + 1)
-        trades[partner, partner + 1] = block
+        trades[block[0]] = block[1], (partner, partner + 1)
+        trades[partner] = partner + 1, block
     if not trades:
         return None
-    slots = sorted(trades)
-    return _filled(view.length, slots, [trades[slot] for slot in slots])
+    return _filled(view.length, [(start, *trades[start]) for start in sorted(trades)])
+
+
+def paired_tokens(view: View, tokens: Sequence[int], partners: Sequence[int]) -> list[int] | None:
+    """As `paired`, for single tokens and the closest partner."""
+    if not tokens or not partners:
+        return None
+    left_over = list(partners)
+    order = list(range(view.length))
+    for token in tokens[: len(partners)]:
+        partner = left_over.pop(closest(left_over, (token, token + 1)))
+        order[token], order[partner] = partner, token
+    return order
 
 
 def closest(places: Sequence[int], block: Span) -> int:
@@ -109,9 +120,15 @@ def _shows(words: Sequence[str], permutation: Sequence[int]) -> bool:
 
 def _exchanges_of_two(view: View, blocks: Sequence[Span]) -> Iterator[list[int]]:
     for one, other in combinations(range(len(blocks)), 2):
-        contents = list(blocks)
-        contents[one], contents[other] = blocks[other], blocks[one]
-        yield _filled(view.length, blocks, contents)
+        permutation = list(range(len(blocks)))
+        permutation[one], permutation[other] = other, one
+        yield _exchanged(view, blocks, permutation)
+
+
+def _exchanged(view: View, blocks: Sequence[Span], permutation: Sequence[int]) -> list[int]:
+    return _filled(
+        view.length, [(start, end, blocks[index]) for (start, end), index in zip(blocks, permutation, strict=True)]
+    )
 
 
 def _placed(length: int, places: Sequence[int], permutation: Sequence[int]) -> list[int]:
@@ -126,12 +143,12 @@ def _placed(length: int, places: Sequence[int], permutation: Sequence[int]) -> l
     return order
 
 
-def _filled(length: int, slots: Sequence[Span], contents: Sequence[Span]) -> list[int]:
-    """The order of *length* tokens in which each slot, from left to right, holds the content given for it."""
+def _filled(length: int, slots: Sequence[tuple[int, int, Span]]) -> list[int]:
+    """The order of *length* tokens in which the slots (start, end, content), from left to right, hold their content."""
     tokens = list(range(length))
     order: list[int] = []
     done = 0
-    for (start, end), (first, stop) in zip(slots, contents, strict=True):
+    for start, end, (first, stop) in slots:
         order += tokens[done:start]
         order += tokens[first:stop]
         done = end

@@ -8,8 +8,8 @@ and names. Verbs are VERB and AUX, and always single tokens.
 from __future__ import annotations
 
 from nbkit.perturb.draws import Draws
-from nbkit.perturb.exchange import closest, deranged, farthest, paired, shuffled, shuffled_blocks
-from nbkit.perturb.view import ADJECTIVE, ADVERB, FUNCTIONAL, NOUN, View, spans
+from nbkit.perturb.exchange import closest, deranged, farthest, paired, paired_tokens, shuffled, shuffled_blocks
+from nbkit.perturb.view import View
 
 
 def noun_swaps(view: View, draws: Draws) -> list[int] | None:
@@ -24,12 +24,12 @@ def verb_swaps(view: View, draws: Draws) -> list[int] | None:
 
 def adverb_verb_swap(view: View, draws: Draws) -> list[int] | None:
     """Each adverb, from left to right, trades places with the closest verb that has not yet done so."""
-    return paired(view, spans(view.tagged(ADVERB)), view.verbs, closest)
+    return paired_tokens(view, view.classes["adverb"], view.verbs)
 
 
 def noun_adj_swap(view: View, draws: Draws) -> list[int] | None:
     """Each noun, from left to right, trades places with the closest adjective that has not yet done so."""
-    return paired(view, spans(view.tagged(NOUN)), view.tagged(ADJECTIVE), closest)
+    return paired_tokens(view, view.classes["noun"], view.classes["adjective"])
 
 
 def noun_verb_swap(view: View, draws: Draws) -> list[int] | None:
@@ -44,13 +44,14 @@ def noun_verb_mismatched(view: View, draws: Draws) -> list[int] | None:
 
 def functional_shuffle(view: View, draws: Draws) -> list[int] | None:
     """Each adposition, determiner and conjunction takes another one's place, all such orders equally likely."""
-    return deranged(view, draws, view.tagged(FUNCTIONAL))
+    return deranged(view, draws, view.classes["function word"])
 
 
 def verb_at_beginning(view: View, draws: Draws) -> list[int] | None:
     """The first VERB, or the first AUX where there is no VERB, moves to the front."""
-    verbs = view.tagged(("VERB",)) or view.tagged(("AUX",))
+    verbs, tags = view.verbs, view.sentence.upos
     if not verbs:
         return None
-    first = verbs[0]
+    assert tags is not None
+    first = next((index for index in verbs if tags[index] == "VERB"), verbs[0])
     return [first, *range(first), *range(first + 1, view.length)]

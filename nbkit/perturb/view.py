@@ -17,14 +17,20 @@ Unit: TypeAlias = Literal["phrase", "token"]
 #: A half-open range of tokens.
 Span: TypeAlias = tuple[int, int]
 
-#: Coarse tags of the word classes of the paper's §4.2.
-VERB = ("VERB", "AUX")
-NOUN = ("NOUN", "PROPN")
-PRONOUN = ("PRON",)
-ADJECTIVE = ("ADJ",)
-ADVERB = ("ADV",)
-FUNCTIONAL = ("ADP", "DET", "CCONJ", "SCONJ")
-
+#: The word classes of the paper's §4.2 by coarse tag.
+CLASSES = {
+    "VERB": "verb",
+    "AUX": "verb",
+    "NOUN": "noun",
+    "PROPN": "noun",
+    "PRON": "pronoun",
+    "ADJ": "adjective",
+    "ADV": "adverb",
+    "ADP": "function word",
+    "DET": "function word",
+    "CCONJ": "function word",
+    "SCONJ": "function word",
+}
 
 #: A token with its left dependents and its right ones, both from left to right.
 Branch: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
@@ -72,23 +78,26 @@ class View:
         self.tokens = sentence.tokens[: self.length]
         self.missing = [field for field in ("upos", "heads", "deprels") if getattr(sentence, field) is None]
 
-    def tagged(self, tags: tuple[str, ...]) -> list[int]:
-        """Indices of the tokens with one of *tags*, from left to right."""
-        places = self._places
-        if len(tags) == 1:
-            return places.get(tags[0], [])
-        return sorted([index for tag in tags for index in places.get(tag, ())])
-
     @computed_once
+    def classes(self) -> dict[str, list[int]]:
+        """The indices of the words of each of the paper's `CLASSES`, from left to right."""
+        assert self.sentence.upos is not None
+        classes: dict[str, list[int]] = {name: [] for name in _CLASS_NAMES}
+        for index, tag in enumerate(self.sentence.upos[: self.length]):
+            if tag in CLASSES:
+                classes[CLASSES[tag]].append(index)
+        return classes
+
+    @property
     def verbs(self) -> list[int]:
         """Indices of verbs and auxiliaries."""
-        return self.tagged(VERB)
+        return self.classes["verb"]
 
     @computed_once
     def nominals(self) -> list[Span]:
         """Nouns, names and pronouns from left to right: as base noun phrases, or as tokens (see `unit`)."""
         if self.unit == "token":
-            return spans(self.tagged(NOUN + PRONOUN))
+            return spans(sorted(self.classes["noun"] + self.classes["pronoun"]))
         return [(start, end) for start, end in base_noun_phrases(self.sentence) if end <= self.length]
 
     @computed_once
@@ -131,13 +140,8 @@ class View:
         """Whether the tokens in *order* read as they do now: also *the* in the place of *the*."""
         return True not in map(ne, map(self.tokens.__getitem__, order), self.tokens)
 
-    @computed_once
-    def _places(self) -> dict[str, list[int]]:
-        assert self.sentence.upos is not None
-        places: dict[str, list[int]] = {}
-        for index, tag in enumerate(self.sentence.upos[: self.length]):
-            places.setdefault(tag, []).append(index)
-        return places
+
+_CLASS_NAMES = tuple(dict.fromkeys(CLASSES.values()))
 
 
 def spans(indices: list[int]) -> list[Span]:

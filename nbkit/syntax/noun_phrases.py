@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import yaml
 
@@ -43,16 +43,16 @@ def base_noun_phrases(sentence: Sentence) -> list[tuple[int, int]]:
             "parse it first, or read it from a treebank"
         )
     assert sentence.upos is not None and sentence.deprels is not None
-    roles = [_roles(label) for label in sentence.deprels]
-    blocks = _blocks_as_dependents(sentence, roles)
-    heads, children = _labels()["heads"], sentence.children
+    groups, children = [_group(label) for label in sentence.deprels], sentence.children
+    blocks = _blocks_as_dependents(sentence, groups)
+    heads = _labels()["heads"]
     spans: list[Span] = []
     for token, tag in enumerate(sentence.upos):
-        if tag not in heads or roles[token].no_head:
+        if tag not in heads or _no_head(sentence.deprels[token]):
             continue
         span = token, token + 1
         if children[token]:
-            span = _punctuated(sentence, *_block(children[token], token, roles, blocks, heads_phrase=True))
+            span = _punctuated(sentence, _block(children[token], token, groups, blocks, _OF_NOUN))
         # Two blocks of a tree are nested or apart: the outer one stays.
         while spans and spans[-1][0] >= span[0]:
             spans.pop()
@@ -61,24 +61,19 @@ def base_noun_phrases(sentence: Sentence) -> list[tuple[int, int]]:
     return spans
 
 
-class _Roles(NamedTuple):
-    """What a dependency label says about its word, see ``noun_phrases.yaml``."""
-
-    of_noun: bool
-    of_modifier: bool
-    before_noun: bool
-    bare_before_noun: bool
-    no_head: bool
-    belongs_somewhere: bool
+#: The groups of labels, see ``noun_phrases.yaml``, that a word's block takes up before and after the word:
+#: around the noun that heads the phrase, and around a dependent that is part of its block.
+_OF_NOUN = frozenset({"of_noun", "before_noun", "bare_before_noun"}), frozenset({"of_noun"})
+_OF_DEPENDENT = _OF_NOUN[0] | {"of_modifier"}, _OF_NOUN[1] | {"of_modifier"}
 
 
-def _blocks_as_dependents(sentence: Sentence, roles: list[_Roles]) -> list[Span]:
-    """For each token the span that comes with it where it is part of a noun's block; leaves first."""
-    blocks = [(token, token + 1) for token in range(len(sentence))]
+def _blocks_as_dependents(sentence: Sentence, groups: Sequence[str | None]) -> dict[int, Span]:
+    """The span that each token with dependents brings along as part of a noun's block."""
+    blocks: dict[int, Span] = {}
     children = sentence.children
-    branches = [token for token, role in enumerate(roles) if role.belongs_somewhere and children[token]]
-    for token in sorted(branches, key=lambda token: _depth(sentence, token), reverse=True):
-        blocks[token] = _block(children[token], token, roles, blocks, heads_phrase=False)
+    branches = [token for token, group in enumerate(groups) if group is not None and children[token]]
+    for token in sorted(branches, key=lambda token: _depth(sentence, token), reverse=True):  # the lowest first
+        blocks[token] = _block(children[token], token, groups, blocks, _OF_DEPENDENT)
     return blocks
 
 
@@ -92,30 +87,36 @@ def _depth(sentence: Sentence, token: int) -> int:
     return depth
 
 
-def _block(children: Sequence[int], governor: int, roles: list[_Roles], blocks: list[Span], heads_phrase: bool) -> Span:
+def _block(
+    children: Sequence[int],
+    governor: int,
+    groups: Sequence[str | None],
+    blocks: dict[int, Span],
+    taken: tuple[frozenset[str], frozenset[str]],
+) -> Span:
     """The span of *governor* and its dependents' blocks, as far as they touch one another."""
     start, end = governor, governor + 1
-    before = [child for child in reversed(children) if child < governor]
-    for child in (*before, *children[len(before) :]):
-        role, (left, right) = roles[child], blocks[child]
-        belongs = (
-            role.of_noun
-            or (role.of_modifier and not heads_phrase)
-            or (child < governor and (role.before_noun or (role.bare_before_noun and right - left == 1)))
-        )
-        if belongs and right == start:
-            start = left
-        elif belongs and left == end:
-            end = right
+    before, after = taken
+    for child in reversed(children):
+        if child < governor and groups[child] in before:
+            left, right = blocks.get(child) or (child, child + 1)
+            if right == start and (groups[child] != "bare_before_noun" or right - left == 1):
+                start = left
+    for child in children:
+        if child > governor and groups[child] in after:
+            left, right = blocks.get(child) or (child, child + 1)
+            if left == end:
+                end = right
     return start, end
 
 
-def _punctuated(sentence: Sentence, start: int, end: int) -> Span:
+def _punctuated(sentence: Sentence, span: Span) -> Span:
     """The span without punctuation at its edges, but with the partner of a bracket or quotation mark inside it."""
     tokens, upos = sentence.tokens, sentence.upos
     assert upos is not None
+    start, end = span
     if "PUNCT" not in upos[start:end]:
-        return start, end
+        return span
     while upos[start] == "PUNCT":
         start += 1
     while upos[end - 1] == "PUNCT":
@@ -138,8 +139,15 @@ def _labels() -> dict[str, frozenset[str]]:
 
 
 @lru_cache(maxsize=4096)
-def _roles(label: str) -> _Roles:
-    """The roles of *label*: its own, or those of the label it is a subtype of."""
-    labels, names = _labels(), {label, label.partition(":")[0]}
-    has = {group: not names.isdisjoint(labels[group]) for group in _Roles._fields if group in labels}
-    return _Roles(**has, belongs_somewhere=any(has[group] for group in has if group != "no_head"))
+def _group(label: str) -> str | None:
+    """The group of dependents that *label* is in, by itself or else as a subtype of another label."""
+    for name in (label, label.partition(":")[0]):
+        for group in ("of_noun", "before_noun", "bare_before_noun", "of_modifier"):
+            if name in _labels()[group]:
+                return group
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _no_head(label: str) -> bool:
+    return not _labels()["no_head"].isdisjoint({label, label.partition(":")[0]})

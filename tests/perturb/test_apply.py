@@ -172,8 +172,8 @@ class TestOnesOwn:
         monkeypatch.setattr(PERTURBATIONS, "_summaries", dict(PERTURBATIONS._summaries))
 
     @staticmethod
-    def register(function) -> None:
-        PERTURBATIONS.register("ends", Perturbation("ends", "random", ("swap-the-ends",), "tokens", function))
+    def register(function, random: bool = False) -> None:
+        PERTURBATIONS.register("ends", Perturbation("ends", "random", ("swap-the-ends",), "tokens", function, random))
 
     def test_is_found_by_its_alias_and_keeps_the_rules(self) -> None:
         self.register(lambda view, draws: [view.length - 1, *range(1, view.length - 1), 0])
@@ -190,11 +190,16 @@ class TestOnesOwn:
             perturb(PLAIN, "ends")
 
     def test_may_draw_at_random(self) -> None:
-        self.register(lambda view, draws: draws.permutation(view.length))
+        self.register(lambda view, draws: draws.permutation(view.length), random=True)
         orders = [perturb(PLAIN, "ends", draw=draw) for draw in range(500)]
         assert len({order.tobytes() for order in orders if order is not None}) == 23  # 4! less the sentence itself
         assert any(order is None for order in orders)
         np.testing.assert_array_equal(perturb(PLAIN, "ends", draw=1), perturb(PLAIN, "ends", draw=1))
+
+    def test_that_draws_has_to_say_so(self) -> None:
+        self.register(lambda view, draws: draws.permutation(view.length))
+        with pytest.raises(NbkitError, match="random=True"):
+            perturb(PLAIN, "ends")
 
 
 def test_importing_it_imports_nothing_heavy() -> None:

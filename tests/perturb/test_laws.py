@@ -154,7 +154,7 @@ def test_none_means_that_no_draw_would_show(sentence, name, unit) -> None:
     blocks = {
         "noun_swaps": view.nominals,
         "verb_swaps": [(i, i + 1) for i in view.verbs],
-        "functional_shuffle": [(i, i + 1) for i in view.tagged(("ADP", "DET", "CCONJ", "SCONJ"))],
+        "functional_shuffle": [(i, i + 1) for i in view.classes["function word"]],
         "word_shuffle": [(i, i + 1) for i in range(view.length)],
         "shuffle_first_half": [(i, i + 1) for i in range((view.length + 1) // 2)],
         "shuffle_last_half": [(i, i + 1) for i in range((view.length + 1) // 2, view.length)],
