@@ -21,7 +21,7 @@ def shuffled(view: View, draws: Draws, places: Sequence[int]) -> list[int] | Non
     None where all of them are the same word. Otherwise at least every other permutation shows.
     """
     words = _words(view, places)
-    if len(set(words)) < 2:
+    if not words or words.count(words[0]) == len(words):
         return None
     if len(words) == 2:
         return _placed(view.length, places, (1, 0))
@@ -37,7 +37,7 @@ def deranged(view: View, draws: Draws, places: Sequence[int]) -> list[int] | Non
     None where all of them are the same word; otherwise the rotation by one is such an order.
     """
     words = _words(view, places)
-    if len(set(words)) < 2:
+    if not words or words.count(words[0]) == len(words):
         return None
     if len(words) == 2:
         return _placed(view.length, places, (1, 0))
@@ -133,13 +133,12 @@ def _exchanged(view: View, blocks: Sequence[Span], permutation: Sequence[int]) -
 
 def _placed(length: int, places: Sequence[int], permutation: Sequence[int]) -> list[int]:
     """The order of *length* tokens in which each place holds the token of the place that the permutation names."""
-    order = list(range(length))
-    moved = map(places.__getitem__, permutation)
     if isinstance(places, range):
-        order[places.start : places.stop] = moved
-        return order
-    for place, token in zip(places, moved, strict=True):
-        order[place] = token
+        moved = [places.start + index for index in permutation] if places.start else permutation
+        return [*range(places.start), *moved, *range(places.stop, length)]
+    order = list(range(length))
+    for place, index in zip(places, permutation, strict=True):
+        order[place] = places[index]
     return order
 
 
