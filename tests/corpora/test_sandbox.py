@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
 from collections import Counter
@@ -186,6 +187,17 @@ def test_an_alignment_seen_from_the_other_side_is_the_same():
         assert sorted((t, s) for s, t in there.alignment) == list(back.alignment)
 
 
+def test_an_auxiliary_without_a_partner_is_aligned_with_the_verb():
+    found = False
+    for pair in sandbox.pairs("en", "de", n=200):
+        source, target = pair.source.sentences[0], pair.target.sentences[0]
+        if "AUX" not in source.upos and target.tokens.count("hat") == 1 and pair.note == "transitive":
+            verb = source.upos.index("VERB")
+            assert {(verb, target.tokens.index("hat")), (verb, target.root)} <= set(pair.alignment)
+            found = True
+    assert found
+
+
 # --- how much there is
 
 
@@ -269,6 +281,15 @@ def test_splits_share_no_english_sentence_and_no_set_of_words():
         for other in names:
             assert one == other or not texts[one] & texts[other]
     assert set().union(*map(set, sandbox.SPLITS.values())) == set(range(8))
+
+
+def test_the_version_is_raised_with_every_change_of_the_sentences():
+    """Results are remembered under `VERSION`: where this fails, raise it and note the new digest here."""
+    digest = hashlib.blake2b(digest_size=8)
+    for lang in TARGETS:
+        for pair in sandbox.pairs("en", lang, n=150, split="train"):
+            digest.update(repr((pair.source, pair.target, pair.alignment, pair.note)).encode())
+    assert (sandbox.VERSION, digest.hexdigest()) == ("2", "33951cf175d6eee3")
 
 
 def test_the_same_in_another_process_with_another_hash_seed():

@@ -193,7 +193,7 @@ class Draw:
         relation: Relation = self.pick(("on", "under", "in", "behind", "beside"))
         kinds = {
             "on": ("surface",),
-            "under": ("surface", "plant", "built"),
+            "under": ("surface", "tree", "built"),
             "in": ("container",),
             "behind": ("building", "furniture", "part"),
             "beside": ("building", "furniture", "plant", "part"),

@@ -9,7 +9,7 @@ from nbkit.corpora.pair import Pair
 from nbkit.corpora.sandbox.generate import SPLITS, VERSION, grammar, meaning, mixtures
 from nbkit.corpora.sandbox.lexicon import LANGUAGES
 from nbkit.corpora.sandbox.meaning import Clause
-from nbkit.corpora.sandbox.tree import FINAL
+from nbkit.corpora.sandbox.tree import AUX, FINAL, STEP
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.text import Text
 
@@ -65,13 +65,29 @@ def _text(clauses: list[Clause], lang: str) -> tuple[Text, list[tuple[int, ...]]
 
 
 def _align(source: list[tuple[int, ...]], target: list[tuple[int, ...]]) -> tuple[tuple[int, int], ...]:
-    """All (source token, target token) that share an address."""
+    """All (source token, target token) that share an address.
+
+    An auxiliary that has none to meet (*hat* … *gekauft* for *bought*) meets the verb itself.
+    """
+    sources, targets = _places(source), _places(target)
+    links = {(s, t) for key, tokens in sources.items() for s in tokens for t in targets.get(key, ())}
+    links |= {(s, t) for key in sources.keys() - targets.keys() for s in sources[key] for t in _verb(targets, key)}
+    links |= {(s, t) for key in targets.keys() - sources.keys() for t in targets[key] for s in _verb(sources, key)}
+    return tuple(sorted(links))
+
+
+def _places(addresses: list[tuple[int, ...]]) -> dict[int, list[int]]:
+    """The tokens of each address."""
     places: dict[int, list[int]] = {}
-    for token, keys in enumerate(target):
+    for token, keys in enumerate(addresses):
         for key in keys:
             places.setdefault(key, []).append(token)
-    links = {(token, other) for token, keys in enumerate(source) for key in keys for other in places.get(key, ())}
-    return tuple(sorted(links))
+    return places
+
+
+def _verb(places: dict[int, list[int]], key: int) -> list[int]:
+    """The tokens of the verb that *key* is the auxiliary of."""
+    return places.get(key - AUX, []) if key % STEP == AUX else []
 
 
 def identity(src: str = "en", tgt: str = "de", *, split: str = "test", mixture: str = "general") -> dict[str, str]:

@@ -47,7 +47,8 @@ _NO_WHAT = frozenset({"answer", "clean", "prepare", "await", "help"})
 
 def _adjunct_question(draw: Draw, force: str, tense: Tense) -> list[Clause]:
     subject = Phrase(draw.key(), person=SECOND) if draw.chance(0.2) else None
-    clause = draw.event(("tr", "di", "ach"), tense, subject, extras=0.7)
+    frames = ("tr", "di") if tense == "progressive" else ("tr", "di", "ach")
+    clause = draw.event(frames, tense, subject, extras=0.7)
     if force == "time":
         clause.time = None
     if force == "place":

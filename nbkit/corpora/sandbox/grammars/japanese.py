@@ -69,7 +69,9 @@ class Japanese(JapanesePhrases):
         verb = self.verbs[clause.verb.id][0]
         head, endings = forms_of.build(verb, chain, clause.key)
         for ending in endings:
-            if ending.lemma in _NEGATIVE_LEMMAS and clause.negative:
+            if clause.modal == "must":
+                ending.keys = (clause.key + MODAL,)
+            elif ending.lemma in _NEGATIVE_LEMMAS and clause.negative:
                 ending.keys = (clause.key + NEGATION,)
             elif ending.lemma in ("できる", "たい", "たがる", "なる", "こと"):
                 ending.keys = (clause.modal_key or clause.key + MODAL,)
