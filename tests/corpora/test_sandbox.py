@@ -287,9 +287,9 @@ def test_the_version_is_raised_with_every_change_of_the_sentences():
     """Results are remembered under `VERSION`: where this fails, raise it and note the new digest here."""
     digest = hashlib.blake2b(digest_size=8)
     for lang in TARGETS:
-        for pair in sandbox.pairs("en", lang, n=150, split="train"):
+        for pair in sandbox.pairs("en", lang, n=400, split="train"):
             digest.update(repr((pair.source, pair.target, pair.alignment, pair.note)).encode())
-    assert (sandbox.VERSION, digest.hexdigest()) == ("2", "33951cf175d6eee3")
+    assert (sandbox.VERSION, digest.hexdigest()) == ("2", "5d3db970ae76ec3f")
 
 
 def test_the_same_in_another_process_with_another_hash_seed():
