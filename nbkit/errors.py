@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 
 class NbkitError(Exception):
@@ -64,3 +65,24 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     """
     matches = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.5)
     return matches[0] if matches else None
+
+
+def schema_problems(
+    errors: Iterable[Mapping[str, Any]], fields: Callable[[tuple[Any, ...]], Iterable[str]], noun: str = "parameter"
+) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """Place and message of each of pydantic's *errors*; an unknown name comes with its closest match.
+
+    errors: what ``ValidationError.errors()`` returns. fields: the names that may stand at a place.
+
+    >>> error = {"type": "extra_forbidden", "loc": ("sed",), "msg": "Extra inputs are not permitted", "input": 1}
+    >>> list(schema_problems([error], lambda place: ["seed"]))
+    [(('sed',), "unknown parameter; did you mean 'seed'?")]
+    """
+    for error in errors:
+        place, message = tuple(error["loc"]), error["msg"].removeprefix("Value error, ")
+        if error["type"] == "extra_forbidden":
+            guess = closest(str(place[-1]), fields(place))
+            message = f"unknown {noun}" + (f"; did you mean '{guess}'?" if guess else "")
+        elif error["type"] not in ("missing", "value_error") and not isinstance(error["input"], Mapping | list):
+            message = f"{message}, found {error['input']!r}"
+        yield place, message

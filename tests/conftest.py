@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is no reason for a test to fail.
+settings.register_profile("nbkit", deadline=None)
+settings.load_profile("nbkit")
 
 
 @pytest.fixture(scope="session")

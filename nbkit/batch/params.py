@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
-from nbkit.errors import DataError, NbkitError, ParamsError, closest
+from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
 from nbkit.studies.base import Notebook, Study, StudyParams
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=80)]
@@ -195,18 +195,9 @@ def _fields(location: Location) -> list[str]:
 
 
 def _explained(error: ValidationError, run: RunFile, prefix: Location, fields: Any) -> list[Problem]:
-    problems = []
-    for found in error.errors():
-        location = (*prefix, *found["loc"])
-        message = found["msg"].removeprefix("Value error, ")
-        if found["type"] == "extra_forbidden":
-            guess = closest(str(location[-1]), fields(location))
-            noun = "parameter" if prefix else "key"
-            message = f"unknown {noun}" + (f"; did you mean '{guess}'?" if guess else "")
-        elif found["type"] != "missing" and not isinstance(found["input"], Mapping | list):
-            message = f"{message}, found {found['input']!r}"
-        problems.append(Problem(run.place(location), f"{'.'.join(map(str, location))}: {message}"))
-    return problems
+    found = schema_problems(error.errors(), lambda place: fields((*prefix, *place)), "parameter" if prefix else "key")
+    places = [((*prefix, *place), message) for place, message in found]
+    return [Problem(run.place(place), f"{'.'.join(map(str, place))}: {message}") for place, message in places]
 
 
 def _load_yaml(text: str, path: str) -> tuple[dict[Location, int], Any]:

@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from nbkit import languages as codes
 from nbkit.metrics import load_metric
 from nbkit.models import label as model_label
+from nbkit.seeding import address
 
 #: Width in inches of a figure that fills the report's column.
 WIDTH = 9.6
@@ -83,8 +84,8 @@ def use_vector_output() -> None:
 def model_looks(models: Iterable[str]) -> dict[str, Look]:
     """Name, colour and marker of each model, in the order given; a model goes by its name or its label.
 
-    Known models always look the same; others share out the remaining colours in alphabetical order, so
-    that a figure does not depend on the order in which they were given.
+    Known models always look the same; another takes the colour that its name stands for, or the next one
+    where that is taken, whatever the order in which they were given.
 
     >>> model_looks(["zebra", "opus-mt"])["opus-mt"].label
     'Helsinki-OPUS'
@@ -110,8 +111,14 @@ def language_looks(languages: Iterable[str]) -> dict[str, Look]:
 
 def _looks(names: Iterable[str], known: Mapping[str, Any], more: Sequence[Any]) -> dict[str, Look]:
     names = list(dict.fromkeys(names))
-    others = sorted(name for name in names if name not in known)
-    rest = {name: {"label": short_name(model_label(name)), **more[i % len(more)]} for i, name in enumerate(others)}
+    rest: dict[str, dict[str, Any]] = {}
+    free = list(range(len(more)))
+    for name in sorted(name for name in names if name not in known):
+        free = free or list(range(len(more)))  # more names than colours: they begin again
+        wanted = address("look", name)
+        slot = next(i % len(more) for i in range(wanted, wanted + len(more)) if i % len(more) in free)
+        free.remove(slot)
+        rest[name] = {"label": short_name(model_label(name)), **more[slot]}
     return {name: Look(**(known[name] if name in known else rest[name])) for name in names}
 
 

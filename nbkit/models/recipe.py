@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from nbkit.errors import ParamsError, closest
+from nbkit.errors import ParamsError, schema_problems
 
 #: Goes up when the same recipe gives another model.
 VERSION = 1
@@ -76,14 +76,8 @@ class TranslatorRecipe(BaseModel):
         try:
             return cls(**values)
         except ValidationError as error:
-            lines = []
-            for problem in error.errors():
-                name = ".".join(map(str, problem["loc"]))
-                message = problem["msg"].removeprefix("Value error, ")
-                if problem["type"] == "extra_forbidden":
-                    guess = closest(name, cls.model_fields)
-                    message = "unknown field" + (f"; did you mean '{guess}'?" if guess else "")
-                lines.append(": ".join(filter(None, (place, name, message))))
+            found = schema_problems(error.errors(), lambda _: cls.model_fields, "field")
+            lines = [": ".join(filter(None, (place, ".".join(map(str, where)), text))) for where, text in found]
             raise ParamsError("\n".join(lines)) from None
 
     def digest(self, *more: object) -> str:

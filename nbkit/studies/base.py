@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from nbkit.errors import ParamsError, closest
+from nbkit.errors import ParamsError, schema_problems
 
 
 class StudyParams(BaseModel):
@@ -27,14 +27,8 @@ class StudyParams(BaseModel):
         try:
             return cls(**values)
         except ValidationError as error:
-            lines = []
-            for problem in error.errors():
-                name = ".".join(map(str, problem["loc"])) or "value"
-                message = problem["msg"].removeprefix("Value error, ")
-                if problem["type"] == "extra_forbidden":
-                    guess = closest(name, cls.model_fields)
-                    message = "unknown parameter" + (f"; did you mean '{guess}'?" if guess else "")
-                lines.append(f"{place}: {name}: {message}")
+            found = schema_problems(error.errors(), lambda _: cls.model_fields)
+            lines = [f"{place}: {'.'.join(map(str, where)) or 'value'}: {message}" for where, message in found]
             raise ParamsError("\n".join(lines)) from None
 
     @classmethod

@@ -68,12 +68,22 @@ def score_texts(params: Mapping[str, Any], language: str) -> None:
         per_sentence.similarity_chunk(checked, language, start, store)
 
 
-def score_translations(params: Mapping[str, Any], language: str, model: str, start: int | None) -> None:
-    """Unit of work: translate and score one chunk of pairs, or all of them where *start* is None."""
+def score_translations(params: Mapping[str, Any], language: str, model: str, start: int | None) -> int:
+    """Unit of work: translate and score one chunk of pairs, or all of them where *start* is None.
+
+    Returns how many texts were translated, so that estimates know the model's speed.
+    """
     checked, store = WordOrderParams(**params), Store()
-    available = chunk_starts(per_sentence.n_pairs(checked, language, store))
-    for each in available if start is None else [s for s in available if s == start]:
+    texts, stored = _count(checked, language, model, start, store)
+    for each in _starts(checked, language, start, store):
         per_sentence.behaviour_chunk(checked, language, model, each, store)
+    return texts - stored
+
+
+def _starts(params: WordOrderParams, language: str, start: int | None, store: Store) -> list[int]:
+    """The chunk that begins at *start* where the corpus reaches that far; every chunk where *start* is None."""
+    available = chunk_starts(per_sentence.n_pairs(params, language, store))
+    return [each for each in available if start is None or each == start]
 
 
 def problems(params: WordOrderParams) -> list[str]:
@@ -118,7 +128,7 @@ def _to_train(params: WordOrderParams) -> list[tuple[str, str]]:
 
 def _count(params: WordOrderParams, language: str, model: str, start: int | None, store: Store) -> tuple[int, int]:
     texts: set[str] = set()
-    for each in chunk_starts(per_sentence.n_pairs(params, language, store)) if start is None else [start]:
+    for each in _starts(params, language, start, store):
         pairs = read_chunk(params, language, each, store)
         texts.update(pair.source.text for pair in pairs)
         for spacing in params.spacings:
