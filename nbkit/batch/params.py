@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,6 +30,18 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}"
+
+
+def listing(problems: Iterable[Problem]) -> str:
+    """All *problems*, a line or more each; a way out that is the same for several stands once, after the last.
+
+    >>> print(listing([Problem("a.yaml:1", "no x\n  Get it."), Problem("a.yaml:2", "no y\n  Get it.")]))
+    a.yaml:1: no x
+    a.yaml:2: no y
+      Get it.
+    """
+    lines = [line for problem in problems for line in str(problem).splitlines()]
+    return "\n".join(line for i, line in enumerate(lines) if not (line.startswith(" ") and line in lines[i + 1 :]))
 
 
 class RunEntry(BaseModel):
@@ -125,7 +137,7 @@ def parse(text: str, path: str = "run") -> RunFile:
     except ValidationError as error:
         unplaced = RunFile.model_construct(name="", runs=[])
         unplaced._path, unplaced._lines = path, lines
-        raise ParamsError("\n".join(map(str, _explained(error, unplaced, (), _fields)))) from None
+        raise ParamsError(listing(_explained(error, unplaced, (), _fields))) from None
     run._path, run._lines = path, lines
     return run
 
@@ -134,7 +146,7 @@ def entries(run: RunFile) -> list[Entry]:
     """The checked entries of *run*; a `ParamsError` lists everything that does not fit a study's schema."""
     checked, problems = _check(run)
     if problems:
-        raise ParamsError("\n".join(map(str, problems)))
+        raise ParamsError(listing(problems))
     return checked
 
 

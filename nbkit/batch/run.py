@@ -21,7 +21,7 @@ from nbkit import provenance
 from nbkit.batch import throughput
 from nbkit.batch.execute import places, run_notebook, run_unit, worker_environment
 from nbkit.batch.folder import OutputFolder
-from nbkit.batch.params import RunFile, read, validate
+from nbkit.batch.params import RunFile, listing, read, validate
 from nbkit.batch.plan import Execution, Plan, make_plan
 from nbkit.batch.pool import Done, ForeignExecutor, LocalProcesses, Runner, Task, TaskError
 from nbkit.errors import NbkitError, ParamsError
@@ -181,7 +181,7 @@ def _job(run_file: str | Path | RunFile, output: str | Path | None, workers: int
 
 def _refuse_problems(run_file: RunFile) -> None:
     if problems := validate(run_file):
-        raise ParamsError("\n".join(map(str, problems)))
+        raise ParamsError(listing(problems))
 
 
 def _units(job: _Job, *, count: bool) -> list[Unit]:

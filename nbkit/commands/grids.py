@@ -22,15 +22,14 @@ _RUN_FILE = click.argument("run_file", metavar="PARAMS.YAML", type=click.Path(pa
 @click.pass_context
 def validate(context: click.Context, run_file: Path, offline: bool) -> None:
     """Check a run file: parameters, languages, files, parsers and models; nothing is loaded or run."""
-    from nbkit.batch.params import read
+    from nbkit.batch.params import listing, read
     from nbkit.batch.params import validate as problems_of
 
     if offline:
         go_offline()
     problems = problems_of(read(find_params(run_file)))
-    for problem in problems:
-        click.echo(str(problem), err=True)
     if problems:
+        click.echo(listing(problems), err=True)
         click.echo(f"{run_file}: {len(problems)} problem{'s' * (len(problems) != 1)}", err=True)
         context.exit(1)
     click.echo(f"{run_file}: ready to run")
