@@ -35,7 +35,8 @@ class Problem:
 def listing(problems: Iterable[Problem]) -> str:
     """All *problems*, a line or more each; a way out that is the same for several stands once, after the last.
 
-    >>> print(listing([Problem("a.yaml:1", "no x\n  Get it."), Problem("a.yaml:2", "no y\n  Get it.")]))
+    >>> way_out = "\\n  Get it."
+    >>> print(listing([Problem("a.yaml:1", f"no x{way_out}"), Problem("a.yaml:2", f"no y{way_out}")]))
     a.yaml:1: no x
     a.yaml:2: no y
       Get it.
