@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import torch
 from tqdm.auto import tqdm
+from transformers import DynamicCache, EncoderDecoderCache
 
 from nbkit.errors import ModelError
 from nbkit.models import weights
@@ -23,7 +24,7 @@ from nbkit.models.local import ensure_trained, place
 
 #: Padded source tokens × beams of one batch. More than this is no faster on a CPU, where the arithmetic of small
 #: batches already fills the cores (measured in benchmarks/translate.py).
-BUDGETS = {"cpu": 1600, "cuda": 65536}
+BUDGETS = {"cpu": 2048, "cuda": 65536}
 _CHUNK = 1024
 
 
@@ -172,7 +173,11 @@ class Seq2SeqTranslator:
     def _generate(self, batch: list[tuple[int, ...]], target: int | None, decoding: Decoding) -> list[str]:
         config = self._generation_config(target, decoding, decoding.limit(max(map(len, batch))))
         with torch.inference_mode(), _quiet():
-            tokens = self.model.generate(**self._padded(batch), generation_config=config)
+            tokens = self.model.generate(
+                **self._padded(batch),
+                generation_config=config,
+                past_key_values=_BeamCache(DynamicCache(), DynamicCache()),
+            )
         # The decoder's start and the forced language token, which not every tokenizer knows to be a special one.
         own = tokens[:, 1 if target is None else 2 :]
         return [text.strip() for text in self.tokenizer.batch_decode(own, skip_special_tokens=True)]
@@ -213,6 +218,13 @@ class Seq2SeqTranslator:
     def _free(self) -> None:
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
+
+
+class _BeamCache(EncoderDecoderCache):
+    """Keeps the encoder's part in place when beams are reordered: it is the same for all beams of a text."""
+
+    def reorder_cache(self, beam_idx: torch.LongTensor) -> None:
+        self.self_attention_cache.reorder_cache(beam_idx)
 
 
 def _pad(rows: Sequence[tuple[int, ...]], fill: int) -> torch.Tensor:
