@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,9 @@ def _train(recipe: TranslatorRecipe, work: Path) -> Path:
         pairs = {target: list(_training_texts(recipe, target)) for target in recipe.targets}
         if not any(pairs.values()):
             raise ModelError(f"nothing to train on: '{recipe.train}' holds no pair {recipe.src}→{recipe.targets}")
-        texts = (text for group in pairs.values() for pair in group for text in pair)
+        # Language by language in turn, so that each has its share of what the vocabulary is learnt from.
+        rows = zip_longest(*pairs.values(), fillvalue=())
+        texts = dict.fromkeys(text for row in rows for pair in row for text in pair)
         family, folder = families()[recipe.architecture], work / "tokenizer"
         with PartialState().main_process_first():
             if _is_main_process():

@@ -17,13 +17,13 @@ from nbkit.models.translator import load_tokenizer
 
 _SENTENCEPIECE_SPECIALS = ("<unk>", "<s>", "</s>")
 #: Text that the vocabulary is learnt from; more changes nothing and takes longer.
-_SENTENCES = 50_000
+_SENTENCES = 100_000
 
 
 def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, folder: Path) -> None:
     """Learns one SentencePiece vocabulary for all languages and writes the family's tokenizer to *folder*.
 
-    texts: both sides of the training data. The vocabulary comes out smaller than asked for where they do not hold
+    texts: both sides of the training data, every language early on. The vocabulary comes out smaller than asked for where they do not hold
     that many pieces.
     """
     model = io.BytesIO()

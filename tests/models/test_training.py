@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -89,6 +90,28 @@ def test_fast_encoding_is_the_tokenizers_own(corpus, tmp_path):
         tokenizer = load_tokenizer(families()[architecture], folder)
         texts_ids = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in [*texts, "an unseen ☃"]]
         assert encode_all(tokenizer, [*texts, "an unseen ☃"]) == texts_ids
+
+
+def test_every_language_is_in_the_vocabulary(tmp_path, monkeypatch):
+    """Even where the first language alone has more sentences than the vocabulary is learnt from."""
+    from nbkit.models import training, vocabulary
+    from nbkit.models.catalogue import families
+    from nbkit.models.translator import load_tokenizer
+
+    monkeypatch.setattr(vocabulary, "_SENTENCES", 60)
+    kept = tmp_path / "kept"
+
+    def keep(recipe, tokenizer):
+        shutil.copytree(tmp_path / ".model.training" / "tokenizer", kept)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "new_model", keep)
+    recipe = tiny("sandbox:train", architecture="m2m100", targets=("de", "ru", "ja"), pairs=100, vocabulary=600)
+    with pytest.raises(KeyboardInterrupt):
+        train_translator(recipe, tmp_path / "model")
+    tokenizer = load_tokenizer(families()["m2m100"], kept)
+    for text in ("Der Hund", "Наш брат", "私たちの"):
+        assert tokenizer.unk_token_id not in tokenizer(text)["input_ids"]
 
 
 def test_the_same_recipe_gives_the_same_weights_and_is_trained_once(corpus, tmp_path):
