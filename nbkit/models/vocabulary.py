@@ -23,8 +23,8 @@ _SENTENCES = 100_000
 def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, folder: Path) -> None:
     """Learns one SentencePiece vocabulary for all languages and writes the family's tokenizer to *folder*.
 
-    texts: both sides of the training data, every language early on. The vocabulary comes out smaller than asked for where they do not hold
-    that many pieces.
+    texts: both sides of the training data, every language early on, as no more than 100,000 are learnt from. The
+    vocabulary comes out smaller than asked for where they do not hold that many pieces.
     """
     model = io.BytesIO()
     try:

@@ -96,9 +96,10 @@ def test_every_language_is_in_the_vocabulary(tmp_path, monkeypatch):
     """Even where the first language alone has more sentences than the vocabulary is learnt from."""
     from nbkit.models import training, vocabulary
     from nbkit.models.catalogue import families
+    from nbkit.models.texts import text_pairs
     from nbkit.models.translator import load_tokenizer
 
-    monkeypatch.setattr(vocabulary, "_SENTENCES", 60)
+    monkeypatch.setattr(vocabulary, "_SENTENCES", 150)
     kept = tmp_path / "kept"
 
     def keep(recipe, tokenizer):
@@ -106,12 +107,13 @@ def test_every_language_is_in_the_vocabulary(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(training, "new_model", keep)
-    recipe = tiny("sandbox:train", architecture="m2m100", targets=("de", "ru", "ja"), pairs=100, vocabulary=600)
+    recipe = tiny("sandbox:train", architecture="m2m100", targets=("de", "ru", "ja"), pairs=200, vocabulary=600)
     with pytest.raises(KeyboardInterrupt):
         train_translator(recipe, tmp_path / "model")
     tokenizer = load_tokenizer(families()["m2m100"], kept)
-    for text in ("Der Hund", "Наш брат", "私たちの"):
-        assert tokenizer.unk_token_id not in tokenizer(text)["input_ids"]
+    for target in recipe.targets:
+        for pair in text_pairs("sandbox:train", "en", target, 20):
+            assert tokenizer.unk_token_id not in tokenizer(pair.target)["input_ids"]
 
 
 def test_the_same_recipe_gives_the_same_weights_and_is_trained_once(corpus, tmp_path):
