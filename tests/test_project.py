@@ -1,0 +1,47 @@
+"""What the project's own files promise: the README's snippets run, and conda gets what pip gets."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import textwrap
+import tomllib
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parent.parent
+
+
+def snippets() -> list[str]:
+    """The Python blocks of the README."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return [
+        textwrap.dedent(block) for block in re.findall(r"^ *```python\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL)
+    ]
+
+
+def test_snippets_of_the_readme_run():
+    """All of them in one process of their own, but for what would train a model."""
+    code = "\n".join(snippets())
+    assert "word_order.preference(params)" in code and "first_to_last" in code
+    code = code.replace("word_order.preference(params)", "assert params.n_pairs == 100")
+    code += """
+print(pair.source.joined)
+print(pair.source.reorder(perturb_text(pair.source, "first_to_last")))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    given, moved = (line.split() for line in done.stdout.splitlines()[-2:])
+    assert moved == [*given[1:-1], given[0], given[-1]]
+
+
+def test_conda_gets_every_dependency():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = {re.split(r"[\[<>=,]", line)[0] for line in project["dependencies"]}
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+    there = {re.split(r"[<>=]", line)[0] for line in environment if isinstance(line, str)}
+    assert wanted - {"torch"} <= there
+    (torch,) = (line for line in project["dependencies"] if line.startswith("torch=="))
+    assert f"pytorch-cpu={torch.removeprefix('torch==')}" in environment
