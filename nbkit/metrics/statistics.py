@@ -90,24 +90,6 @@ def bootstrap_mean(
     return Interval(float(totals.sum() / counts.sum()), *percentile_interval(means, level), len(totals))
 
 
-def bootstrap_means(table: np.ndarray, *, resamples: int = 999, seed: int = 0, level: float = 0.95) -> list[Interval]:
-    """Means with intervals of all columns of *table* (units × quantities, NaN where a unit has no value), at once.
-
-    Rows are resampled as in `bootstrap_draws`, so thousands of columns take seconds. n: a column's values.
-
-    >>> table = np.array([[0.0, 1.0], [0.5, np.nan], [1.0, 2.0]])
-    >>> bootstrap_means(table)
-    [Interval(mean=0.5, low=0.0, high=1.0, n=3), Interval(mean=1.5, low=1.0, high=2.0, n=2)]
-    """
-    draws = bootstrap_draws(table, resamples=resamples, seed=seed)
-    intervals = []
-    for column, drawn in zip(np.asarray(table, dtype=np.float64).T, draws.T, strict=True):
-        values = column[~np.isnan(column)]
-        mean = float(values.mean()) if len(values) else float("nan")
-        intervals.append(Interval(mean, *percentile_interval(drawn, level), len(values)))
-    return intervals
-
-
 def bootstrap_draws(table: np.ndarray, *, resamples: int = 999, seed: int = 0) -> np.ndarray:
     """The mean of every column in every resample of the rows: resamples × quantities, NaN where a column has no value.
 
