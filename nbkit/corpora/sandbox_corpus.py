@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from nbkit.corpora import sandbox
 from nbkit.corpora.corpus import Request
@@ -19,6 +19,7 @@ class SandboxCorpus:
     """Drawn sentences with gold trees and alignments: no file, no parser, no malformed line."""
 
     languages: tuple[str, ...] = sandbox.LANGUAGES
+    endless: ClassVar[bool] = True
     splits: tuple[str, ...] = (DEFAULT_SPLIT, *(split for split in sandbox.SPLITS if split != DEFAULT_SPLIT))
 
     def pairs(self, request: Request) -> Iterator[Pair]:

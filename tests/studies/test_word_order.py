@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 import sacrebleu
 
-from nbkit.errors import ParamsError
+from nbkit.errors import NbkitError, ParamsError
 from nbkit.languages import TARGETS
 from nbkit.metrics.tokens import cut
-from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS
+from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, Perturbation
 from nbkit.store import Store
 from nbkit.studies import STUDIES, word_order
 from nbkit.studies.word_order import WordOrderParams, per_sentence
@@ -201,6 +201,10 @@ def test_models_are_compared_pair_by_pair(params, monkeypatch):
         ({"metric_options": {"bleu": {"max_ordr": 2}}}, "did you mean 'max_order'"),
         ({"spacings": ["glued"]}, "joined"),
         ({"beams": 0}, "greater than or equal to 1"),
+        ({"dtype": "flot32"}, "float32"),
+        ({"device": "gpu"}, "cuda"),
+        ({"parsers": {"dee": "de_core_news_sm"}}, "did you mean 'de'"),
+        ({"models": ["old/{src}-{tgt}/m30k", "new/{src}-{tgt}/m30k"]}, "would both be called 'm30k'"),
     ],
 )
 def test_bad_parameters_are_named(values, message):
@@ -219,6 +223,49 @@ def test_problems_are_found_before_any_model_is_loaded(copies):
     assert any("nowhere" in problem for problem in STUDIES.get("word_order").problems(params))
     elsewhere = WordOrderParams(corpus="pudd", models=[])
     assert any("did you mean 'pud'" in problem for problem in STUDIES.get("word_order").problems(elsewhere))
+
+
+def test_a_corpus_without_end_and_a_device_that_is_not_there_are_problems():
+    params = WordOrderParams(n_pairs=None, device="cuda:99")
+    problems = STUDIES.get("word_order").problems(params)
+    assert any("no last pair" in problem for problem in problems)
+    assert any("device 'cuda:99'" in problem for problem in problems)
+
+
+def test_a_corpus_without_pairs_is_an_error_that_says_so(params, tmp_path):
+    for lang in ("en", "de"):
+        (tmp_path / f"{lang}.conllu").write_text("", encoding="utf-8")
+    with pytest.raises(NbkitError, match="holds no usable pair en-de"):
+        word_order.counts(params)
+
+
+def test_a_corpus_file_that_is_edited_meanwhile_is_read_again(params, tmp_path):
+    before = word_order.difficulties(params)
+    for lang in ("en", "de"):
+        path = tmp_path / f"{lang}.conllu"
+        path.write_text("\n\n".join(path.read_text(encoding="utf-8").split("\n\n")[1:]), encoding="utf-8")
+    after = word_order.difficulties(params)
+    assert after["pair"].max() == before["pair"].max() - 1
+    first = before[before["pair"] == 1]["alpha_source"].to_numpy()
+    assert np.array_equal(after[after["pair"] == 0]["alpha_source"].to_numpy(), first)
+
+
+def test_a_perturbation_of_ones_own_that_changes_is_computed_again(params, monkeypatch):
+    monkeypatch.setattr(PERTURBATIONS, "_entries", dict(PERTURBATIONS._entries))
+
+    def first_last(view, draws):
+        return [*range(1, view.length), 0]
+
+    def never(view, draws):
+        return None
+
+    def n_of(function) -> int:
+        PERTURBATIONS.register("own", Perturbation("own", "random", (), "tokens", function), replace=True)
+        return word_order.counts(params.model_copy(update={"perturbations": ["own"]}))["n"].item()
+
+    assert n_of(first_last) > 0
+    assert n_of(never) == 0
+    assert "own_perturbations" not in params.language_key("de")
 
 
 def test_cells_are_languages_by_models():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal
@@ -14,6 +17,7 @@ from nbkit.languages import check_language, in_order
 from nbkit.metrics import METRICS, Kappa, load_metric
 from nbkit.models import Decoding
 from nbkit.perturb import NAMES, PERTURBATIONS
+from nbkit.perturb.catalogue import PUBLISHED
 from nbkit.studies.base import StudyParams
 from nbkit.text import Spacing
 
@@ -54,8 +58,8 @@ class WordOrderParams(StudyParams):
     spacings: list[Spacing] = Field(default=["joined"], min_length=1)
     beams: int = Field(default=4, ge=1)
     max_new_tokens: int | None = Field(default=None, ge=1)
-    device: str = "auto"
-    dtype: str = "auto"
+    device: str = Field(default="auto", pattern=r"^(auto|cpu|(cuda|xpu)(:\d+)?|mps)$")
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     on_error: Literal["raise", "skip"] = "raise"
 
     @field_validator("source")
@@ -81,10 +85,29 @@ class WordOrderParams(StudyParams):
             _or_value_error(METRICS.get, name)
         return names
 
+    @field_validator("parsers")
+    @classmethod
+    def _known_parsed_languages(cls, parsers: dict[str, str]) -> dict[str, str]:
+        for code in parsers:
+            _or_value_error(check_language, code)
+        return parsers
+
     @field_validator("models", "metrics", "spacings")
     @classmethod
     def _no_repeats(cls, names: list[str]) -> list[str]:
         return list(dict.fromkeys(names))
+
+    @field_validator("models")
+    @classmethod
+    def _told_apart(cls, names: list[str]) -> list[str]:
+        label, times = Counter(map(models.label, names)).most_common(1)[0] if names else ("", 0)
+        if times > 1:
+            alike = [name for name in names if models.label(name) == label]
+            raise ValueError(
+                f"{' and '.join(alike)} would both be called '{label}' in tables and figures: "
+                "rename a folder, or register them under names of their own (nbkit.models.MODELS)"
+            )
+        return names
 
     @model_validator(mode="after")
     def _consistent(self) -> WordOrderParams:
@@ -122,7 +145,9 @@ class WordOrderParams(StudyParams):
 
     def language_key(self, language: str) -> dict[str, Any]:
         """Everything that can change the perturbed texts of one language pair: part of store keys."""
+        own = {name: _source_digest(name) for name in self.perturbation_names if name not in PUBLISHED}
         return {
+            **({"own_perturbations": own} if own else {}),
             "corpus": corpora.corpus_identity(
                 self.corpus, self.source, language, n=self.n_pairs, parsers=self.parsers or None
             ),
@@ -140,6 +165,17 @@ class WordOrderParams(StudyParams):
             "decoding": self.decoding.identity(),
             "spacings": list(self.spacings),
         }
+
+
+def _source_digest(name: str) -> str:
+    """What stands for a user's own perturbation in keys: its definition as written, so that a changed one is new."""
+    perturbation = PERTURBATIONS.get(name)
+    try:
+        source = inspect.getsource(perturbation.function)
+    except (OSError, TypeError):  # made by exec, or a callable object
+        source = repr(perturbation.function)
+    text = f"{source}\0{perturbation.needs}\0{perturbation.random}"
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _or_value_error(check: Any, value: str) -> Any:

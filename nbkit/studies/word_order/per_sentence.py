@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from nbkit import corpora
+from nbkit.errors import NbkitError
 from nbkit.fingerprint import fingerprint
 from nbkit.metrics import Kappa
 from nbkit.models import translate_remembered
@@ -30,8 +31,14 @@ if TYPE_CHECKING:
 
 
 def n_pairs(params: WordOrderParams, language: str, store: Store | None = None) -> int:
-    """How many usable pairs the corpus holds for *language*, counted once and remembered."""
-    return int(extent(params, language, store)["n_pairs"].iloc[0])
+    """How many usable pairs the corpus holds for *language*, counted once and remembered.
+
+    Raises `NbkitError` where it holds none: there is nothing to study.
+    """
+    n = int(extent(params, language, store)["n_pairs"].iloc[0])
+    if n == 0:
+        raise NbkitError(f"corpus '{params.corpus}' holds no usable pair {params.source}-{language}")
+    return n
 
 
 def extent(params: WordOrderParams, language: str, store: Store | None = None) -> pd.DataFrame:

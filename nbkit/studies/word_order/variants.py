@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from nbkit.corpora import OnError, Pair, Skipped, load_pairs
+from nbkit.corpora import OnError, Pair, Skipped, corpus_identity, load_pairs
 from nbkit.perturb import CONTROL, PERTURBATIONS, perturb_all
 from nbkit.store import Store
 from nbkit.studies.word_order.params import WordOrderParams
@@ -44,13 +45,15 @@ def read_chunk(params: WordOrderParams, language: str, start: int, store: Store)
     """The pairs ``start … start + CHUNK - 1`` of the corpus, parsed; kept for the next call."""
     stop = start + CHUNK if params.n_pairs is None else min(start + CHUNK, params.n_pairs)
     parsers = tuple(sorted(params.parsers.items()))
-    return _read(params.corpus, params.source, language, parsers, params.on_error, start, stop, store.url)
+    # A file that is edited while a kernel runs has the same name and other pairs.
+    content = json.dumps(corpus_identity(params.corpus, params.source, language, parsers=params.parsers or None))
+    return _read(params.corpus, params.source, language, parsers, params.on_error, start, stop, store.url, content)
 
 
 @lru_cache(maxsize=2)
 def _read(
     corpus: str, source: str, language: str, parsers: tuple[tuple[str, str], ...], on_error: OnError,
-    start: int, stop: int, store_url: str,
+    start: int, stop: int, store_url: str, content: str,
 ) -> tuple[Pair, ...]:  # fmt: skip
     pairs = load_pairs(
         corpus, source, language, n=stop - start, start=start, parsers=dict(parsers) or None,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nbkit import corpora, models
+from nbkit.errors import NbkitError
 from nbkit.metrics import check_metric
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Unit
@@ -88,7 +89,9 @@ def _starts(params: WordOrderParams, language: str, start: int | None, store: St
 
 def problems(params: WordOrderParams) -> list[str]:
     """What stands in the way of this run here, one message each; loads no model."""
-    found: list[str | None] = []
+    found: list[str | None] = [_no_device(params.device)] if params.models else []
+    if params.n_pairs is None and _is_endless(params.corpus):
+        found.append(f"corpus '{params.corpus}' has no last pair: say how many are wanted (n_pairs)")
     for language in params.languages:
         found += corpora.check_corpus(params.corpus, params.source, language, params.parsers or None)
         for model in params.models:
@@ -97,6 +100,25 @@ def problems(params: WordOrderParams) -> list[str]:
         options: Mapping[str, Any] = params.metric_options.get(name, {})
         found.append(check_metric(name, **options))
     return list(dict.fromkeys(problem for problem in found if problem))
+
+
+def _no_device(device: str) -> str | None:
+    """Why the device cannot be used here; asks torch only where an NVIDIA card is meant."""
+    if not device.startswith("cuda"):
+        return None
+    import torch
+
+    there = torch.cuda.device_count()
+    if int(device.partition(":")[2] or 0) < there:
+        return None
+    return f"device '{device}': torch {torch.__version__} sees {there} CUDA devices here; use device: cpu or auto"
+
+
+def _is_endless(corpus: str) -> bool:
+    try:
+        return getattr(corpora.find_corpus(corpus)[0], "endless", False)
+    except NbkitError:  # `check_corpus` says what is wrong with it
+        return False
 
 
 def inputs(params: WordOrderParams) -> dict[str, Any]:
