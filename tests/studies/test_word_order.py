@@ -12,6 +12,7 @@ import sacrebleu
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.languages import TARGETS
 from nbkit.metrics.tokens import cut
+from nbkit.models import remember
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, Perturbation
 from nbkit.store import Store
 from nbkit.studies import STUDIES, word_order
@@ -283,6 +284,27 @@ def test_units_count_what_is_stored(params, robust):
     word_order.scores(params)
     (unit,) = [unit for unit in study.units(params, count=True) if unit.stage == 1]
     assert unit.stored == unit.texts == len(robust.asked)
+
+
+def test_a_model_of_the_hub_is_here_before_its_revision_is_part_of_a_key(params, robust, monkeypatch):
+    from nbkit import models
+
+    here: list[str] = []
+
+    def identity(name: str, *_: str, **__: str) -> dict[str, str | None]:
+        return {"hub": name, "weights": "commit" if name in here else None}
+
+    monkeypatch.setattr(models, "model_identity", identity, raising=False)
+    monkeypatch.setattr(remember, "model_identity", identity)
+    monkeypatch.setattr(per_sentence, "ensure_model", lambda name, *_: here.append(name))
+    hub = params.model_copy(update={"models": ["some/model"]})
+    assert STUDIES.get("word_order").units(hub)[0].label == "download model de"
+    word_order.scores(hub)
+    assert here == ["some/model"]
+    assert [unit.label for unit in STUDIES.get("word_order").units(hub)] == ["texts de", "translate model de"]
+    asked = len(robust.asked)
+    word_order.scores(hub)
+    assert len(robust.asked) == asked and here == ["some/model"]
 
 
 def test_length_groups_cover_all_lengths_once():

@@ -12,7 +12,7 @@ Two tables a chunk of pairs. *Difficulty* needs no model: α on both sides and t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from nbkit import corpora
 from nbkit.errors import NbkitError
 from nbkit.fingerprint import fingerprint
 from nbkit.metrics import Kappa
-from nbkit.models import translate_remembered
+from nbkit.models import ensure_model, translate_remembered
 from nbkit.perturb import CONTROL
 from nbkit.store import Store
 from nbkit.studies.word_order.params import WordOrderParams
@@ -124,7 +124,7 @@ def behaviour_chunk(params: WordOrderParams, language: str, model: str, start: i
                 tables.append(table)
         return _stack(tables)
 
-    key = params.model_key(language, model)
+    key = _model_key(params, language, model)
     return store.table(_config("behaviour", params, language, start=start, **key), compute)
 
 
@@ -223,6 +223,16 @@ def with_category(table: pd.DataFrame) -> pd.DataFrame:
         for name in table["perturbation"].unique()
     }
     return table.assign(category=table["perturbation"].map(categories))
+
+
+def _model_key(params: WordOrderParams, language: str, model: str) -> Mapping[str, Any]:
+    """The model's part of a key; one of the hub's is downloaded first, as only then its revision is known."""
+    key = params.model_key(language, model)
+    identity = key.get("model", {})
+    if "hub" in identity and identity["weights"] is None:
+        ensure_model(model, params.source, language)
+        key = params.model_key(language, model)
+    return key
 
 
 def _config(kind: str, params: WordOrderParams, language: str, **more: Any) -> dict[str, Any]:

@@ -32,16 +32,17 @@ def cells(params: WordOrderParams) -> list[Cell]:
 
 
 def units(params: WordOrderParams, *, count: bool = False, store: Store | None = None) -> list[Unit]:
-    """The work that fills the store, in stages: train what has a recipe, read and score texts, translate and score.
+    """The work that fills the store, in stages: train or download models, read and score texts, translate and score.
 
     Corpora of a known size are cut into chunks. With *count*, each translating unit says how many texts
     it translates and how many of these are remembered.
     """
     dump = params.model_dump(mode="json")
     work = [
-        Unit(f"train {models.label(model)} {language}", f"{_HERE}:ensure_model",
+        Unit(f"{'download' if models.is_trained(model, params.source, language) else 'train'} "
+             f"{models.label(model)} {language}", f"{_HERE}:ensure_model",
              {"params": dump, "language": language, "model": model}, stage=0)
-        for model, language in _to_train(params)
+        for model, language in _not_here(params)
     ]  # fmt: skip
     for language in params.languages:
         work.append(Unit(f"texts {language}", f"{_HERE}:score_texts", {"params": dump, "language": language}, stage=0))
@@ -57,7 +58,7 @@ def units(params: WordOrderParams, *, count: bool = False, store: Store | None =
 
 
 def ensure_model(params: Mapping[str, Any], language: str, model: str) -> None:
-    """Unit of work: train a model that comes as a recipe, unless it is there."""
+    """Unit of work: train a model that comes as a recipe, or download one of the hub's, unless it is there."""
     models.ensure_model(model, WordOrderParams(**params).source, language)
 
 
@@ -133,19 +134,21 @@ def inputs(params: WordOrderParams) -> dict[str, Any]:
     return found
 
 
-def _to_train(params: WordOrderParams) -> list[tuple[str, str]]:
-    """Model and one of its languages for everything that has to be trained, what serves most languages first.
+def _not_here(params: WordOrderParams) -> list[tuple[str, str]]:
+    """Model and one of its languages for all that has to be trained or downloaded, what serves most languages first.
 
-    A model of many languages takes longest to train: started first, the others fill the time beside it.
+    A model of many languages takes longest to train: started first, the others fill the time beside it. One of the
+    hub's has to be there before it is used, because its revision is part of the keys of what it answers.
     """
     serves: dict[tuple[str, str], list[str]] = {}
     for model in params.models:
         for language in params.languages:
-            if not models.is_trained(model, params.source, language):
-                weights = models.model_identity(model, params.source, language)["weights"]
-                serves.setdefault((model, weights), []).append(language)
+            identity = models.model_identity(model, params.source, language)
+            absent = "hub" in identity and identity["weights"] is None
+            if absent or not models.is_trained(model, params.source, language):
+                serves.setdefault((model, identity.get("hub") or identity["weights"]), []).append(language)
     first = sorted(serves, key=lambda key: -len(serves[key]))
-    return [(model, serves[model, weights][0]) for model, weights in first]
+    return [(model, serves[model, source][0]) for model, source in first]
 
 
 def _count(params: WordOrderParams, language: str, model: str, start: int | None, store: Store) -> tuple[int, int]:
