@@ -12,7 +12,7 @@ from nbkit.perturb import CONTROL
 from nbkit.store import Store
 from nbkit.studies.word_order import per_sentence
 from nbkit.studies.word_order.params import WordOrderParams
-from nbkit.studies.word_order.tables import main_spacing
+from nbkit.studies.word_order.tables import frame, perturbed_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,12 +26,12 @@ def correlations(params: WordOrderParams, store: Store | None = None) -> pd.Data
 
     Columns: language, model, metric, score ("beta1" or "beta2"), rho, low, high, p, n.
     """
-    return _correlate(_perturbed(params, store), "beta", ("beta1", "beta2"))
+    return _correlate(perturbed_scores(params, store), "beta", ("beta1", "beta2"))
 
 
 def length_correlations(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     """Spearman's ρ of β1 and β2 with the source's length in tokens (Figure 6). Columns as `correlations`."""
-    return _correlate(_perturbed(params, store), "length", ("beta1", "beta2"))
+    return _correlate(perturbed_scores(params, store), "length", ("beta1", "beta2"))
 
 
 def length_effect(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -41,7 +41,7 @@ def length_effect(params: WordOrderParams, store: Store | None = None) -> pd.Dat
     score, mean, low, high, n.
     """
     rows = []
-    for key, group in _perturbed(params, store).groupby(["language", "model", "metric"], sort=False):
+    for key, group in perturbed_scores(params, store).groupby(["language", "model", "metric"], sort=False):
         for index, (shortest, longest) in enumerate(length_groups(group["length"])):
             inside = group[group["length"].between(shortest, longest)]
             for score in ("beta1", "beta2"):
@@ -49,7 +49,7 @@ def length_effect(params: WordOrderParams, store: Store | None = None) -> pd.Dat
                 rows.append((*key, index, shortest, longest, score, mean.mean, mean.low, mean.high, mean.n))
     columns = ["language", "model", "metric", "length_bin", "length_low", "length_high",
                "score", "mean", "low", "high", "n"]  # fmt: skip
-    return _frame(rows, columns)
+    return frame(rows, columns)
 
 
 def difficulty_by_length(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -67,7 +67,7 @@ def difficulty_by_length(params: WordOrderParams, store: Store | None = None) ->
             mean = bootstrap_mean(inside["alpha_source"].to_numpy(), groups=inside["pair"].to_numpy(), seed=params.seed)
             normalised = float(inside["length"].mean()) / longest_of_all
             rows.append((*key, index, normalised, mean.mean, mean.low, mean.high, mean.n))
-    return _frame(rows, ["language", "metric", "length_bin", "normalised_length", "alpha", "low", "high", "n"])
+    return frame(rows, ["language", "metric", "length_bin", "normalised_length", "alpha", "low", "high", "n"])
 
 
 def model_tests(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -82,7 +82,7 @@ def model_tests(params: WordOrderParams, store: Store | None = None) -> pd.DataF
     """
     import pandas as pd
 
-    table = _perturbed(params, store)
+    table = perturbed_scores(params, store)
     frames = []
     for key, group in table.groupby(["language", "metric"], sort=False):
         language, metric = map(str, key)
@@ -92,7 +92,7 @@ def model_tests(params: WordOrderParams, store: Store | None = None) -> pd.DataF
     columns = ["language", "perturbation", "metric", "score", "model_a", "model_b", "mean_a", "mean_b",
                "difference", "p", "p_corrected", "effect", "n"]  # fmt: skip
     if not frames:
-        return _frame([], columns)
+        return frame([], columns)
     names = {"a": "model_a", "b": "model_b", "p_holm": "p_corrected", "rank_biserial": "effect"}
     return pd.concat(frames, ignore_index=True).rename(columns=names)[columns]
 
@@ -111,21 +111,10 @@ def length_groups(lengths: Iterable[int], groups: int = LENGTH_GROUPS) -> list[t
     return list(zip(starts, (int(edge) for edge in edges), strict=True))
 
 
-def _perturbed(params: WordOrderParams, store: Store | None) -> pd.DataFrame:
-    table = main_spacing(per_sentence.scores(params, store), params)
-    return table[table["perturbation"] != CONTROL]
-
-
 def _correlate(table: pd.DataFrame, with_column: str, columns: tuple[str, ...]) -> pd.DataFrame:
     rows = []
     for key, group in table.groupby(["language", "model", "metric"], sort=False):
         for score in columns:
             result = spearman(group[score].to_numpy(), group[with_column].to_numpy())
             rows.append((*key, score, result.rho, result.low, result.high, result.p, result.n))
-    return _frame(rows, ["language", "model", "metric", "score", "rho", "low", "high", "p", "n"])
-
-
-def _frame(rows: list, columns: list[str]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=columns)
+    return frame(rows, ["language", "model", "metric", "score", "rho", "low", "high", "p", "n"])

@@ -10,7 +10,7 @@ from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.word_order import per_sentence
 from nbkit.studies.word_order.params import WordOrderParams
-from nbkit.studies.word_order.tables import main_spacing
+from nbkit.studies.word_order.tables import frame, perturbed_scores
 from nbkit.studies.word_order.variants import CHUNK, chunk_starts, read_chunk, variants
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def examples(params: WordOrderParams, k: int = 1, store: Store | None = None) ->
                 rows.append((language, pair, name, "source", source, variant.perturbed_source))
                 rows.append((language, pair, name, "target", target, variant.perturbed_reference))
     columns = ["language", "pair", "perturbation", "side", "text", "perturbed"]
-    return per_sentence.with_category(_frame(rows, columns))
+    return per_sentence.with_category(frame(rows, columns))
 
 
 def flip_samples(params: WordOrderParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
@@ -47,9 +47,8 @@ def flip_samples(params: WordOrderParams, k: int = 3, store: Store | None = None
     Columns: language, model, pair, perturbation, source, perturbed_source, reference, hypothesis,
     perturbed_hypothesis, beta, beta1, beta2.
     """
-    table = per_sentence.scores(params, store)
-    table = main_spacing(table, params)
-    table = table[(table["metric"] == params.kappa) & (table["perturbation"] != CONTROL)]
+    table = perturbed_scores(params, store)
+    table = table[table["metric"] == params.kappa]
     return _drawn(params, table[table["beta1"] > table["beta"]], k, "flips", store)
 
 
@@ -58,8 +57,8 @@ def samples(params: WordOrderParams, k: int = 1, store: Store | None = None) -> 
 
     Columns as `flip_samples`.
     """
-    table = main_spacing(per_sentence.scores(params, store), params)
-    table = table[(table["metric"] == params.kappa) & (table["perturbation"] != CONTROL)]
+    table = perturbed_scores(params, store)
+    table = table[table["metric"] == params.kappa]
     frames = [_drawn(params, group, k, "samples", store) for _, group in table.groupby("perturbation", sort=False)]
     import pandas as pd
 
@@ -82,7 +81,7 @@ def _drawn(params: WordOrderParams, table: pd.DataFrame, k: int, purpose: str, s
             frames.append(_with_texts(params, chosen.drop(columns="rank"), language, label, store))
     columns = ["language", "model", "pair", "perturbation", "source", "perturbed_source", "reference",
                "hypothesis", "perturbed_hypothesis", "beta", "beta1", "beta2"]  # fmt: skip
-    return pd.concat(frames, ignore_index=True)[columns] if frames else _frame([], columns)
+    return pd.concat(frames, ignore_index=True)[columns] if frames else frame([], columns)
 
 
 def _with_texts(params: WordOrderParams, rows: pd.DataFrame, language: str, label: str, store: Store) -> pd.DataFrame:
@@ -110,9 +109,3 @@ def _with_texts(params: WordOrderParams, rows: pd.DataFrame, language: str, labe
         hypothesis=plain,
         perturbed_hypothesis=perturbed,
     )
-
-
-def _frame(rows: list, columns: list[str]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=columns)

@@ -40,7 +40,7 @@ def counts(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
         for language in params.languages
         for name in params.perturbation_names
     ]
-    return per_sentence.with_category(_frame(rows, ["language", "perturbation", "n", "total"]))
+    return per_sentence.with_category(frame(rows, ["language", "perturbation", "n", "total"]))
 
 
 def left_out(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -118,7 +118,7 @@ def similarity(params: WordOrderParams, store: Store | None = None) -> pd.DataFr
     columns = [*keys, "kappa", "n"]
     sums = _concat(frames)
     if sums.empty:
-        return _frame([], columns)
+        return frame([], columns)
     sums = sums.groupby(keys, sort=False)[["total", "n"]].sum().reset_index()
     sums["kappa"] = sums["total"] / sums["n"]
     mirrored = sums.rename(columns={"perturbation_a": "perturbation_b", "perturbation_b": "perturbation_a"})
@@ -133,8 +133,7 @@ def flips(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
 
     Columns: language, model, perturbation, metric, flips, n, share.
     """
-    table = main_spacing(per_sentence.scores(params, store), params)
-    table = table[table["perturbation"] != CONTROL]
+    table = perturbed_scores(params, store)
     table = table.assign(flip=table["beta1"] > table["beta"])
     by = ["language", "model", "perturbation", "metric"]
     out = table.groupby(by, sort=False)["flip"].agg(flips="sum", n="size").reset_index()
@@ -178,13 +177,12 @@ def _means(table: pd.DataFrame, by: list[str], columns: dict[str, str], params: 
         for labels, size in sizes.items():
             rows[labels if isinstance(labels, tuple) else (labels,)].append(size)
     names = [part for name in columns for part in (name, f"{name}_low", f"{name}_high")]
-    return in_paper_order(_frame([[*key, *values] for key, values in rows.items()], [*by, *names, "n"]))
+    return in_paper_order(frame([[*key, *values] for key, values in rows.items()], [*by, *names, "n"]))
 
 
 def _macro(params: WordOrderParams, by: list[str], store: Store | None) -> pd.DataFrame:
     """Mean β1 − β2 of the cells (language, model, perturbation) that fall together under *by*, with interval."""
-    table = main_spacing(_with_difference(per_sentence.scores(params, store)), params)
-    table = table[table["perturbation"] != CONTROL]
+    table = _with_difference(perturbed_scores(params, store))
     rows = []
     for key, group in table.groupby(by, sort=False, observed=True):
         means: list[float] = []
@@ -195,7 +193,7 @@ def _macro(params: WordOrderParams, by: list[str], store: Store | None) -> pd.Da
             draws += list(bootstrap_draws(matrix, seed=params.seed).T)
         low, high = percentile_interval(np.nanmean(np.vstack(draws), axis=0))
         rows.append([*key, float(np.nanmean(means)), low, high, len(group)])
-    return in_paper_order(_frame(rows, [*by, "difference", "low", "high", "n"]))
+    return in_paper_order(frame(rows, [*by, "difference", "low", "high", "n"]))
 
 
 def in_paper_order(table: pd.DataFrame) -> pd.DataFrame:
@@ -209,9 +207,10 @@ def in_paper_order(table: pd.DataFrame) -> pd.DataFrame:
     return table.loc[order].reset_index(drop=True)
 
 
-def main_spacing(table: pd.DataFrame, params: WordOrderParams) -> pd.DataFrame:
-    """The rows of the spacing that the main figures show: the first of the run."""
-    return table[table["spacing"] == params.spacings[0]]
+def perturbed_scores(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
+    """The scores that the main figures show: of perturbed sentences, in the first spacing of the run."""
+    table = per_sentence.scores(params, store)
+    return table[(table["spacing"] == params.spacings[0]) & (table["perturbation"] != CONTROL)]
 
 
 def _by_pair(block: pd.DataFrame, column: str) -> tuple[np.ndarray, list[str]]:
@@ -225,7 +224,8 @@ def _mean(values: np.ndarray) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
-def _frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
+def frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
+    """A table of *rows* with these *columns*, also where there are no rows."""
     import pandas as pd
 
     return pd.DataFrame(rows, columns=columns)
