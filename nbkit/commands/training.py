@@ -41,13 +41,12 @@ def _options() -> list[click.Option]:
     options = []
     for name, field in TranslatorRecipe.model_fields.items():
         default = field.default
-        shown = ",".join(default) if isinstance(default, tuple) else default
         options.append(
             click.Option(
                 [f"--{name.replace('_', '-')}"],
                 type=_option_type(field.annotation),
                 default=default,
-                show_default=False if default is None else str(shown),
+                show_default=default is not None,
                 help=field.description,
             )
         )
