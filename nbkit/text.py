@@ -81,9 +81,7 @@ class Sentence:
         """Running text, by the tokens' own spacing (joined where the spacing is not known)."""
         if self.spaces is None:
             return self.separator.join(self.tokens)
-        return "".join(
-            token + " " * space for token, space in zip(self.tokens, self.spaces, strict=True)
-        ).strip()
+        return "".join(token + " " * space for token, space in zip(self.tokens, self.spaces, strict=True)).strip()
 
     @property
     def joined(self) -> str:
