@@ -34,14 +34,14 @@ class OutputFolder:
         self.path = path.absolute()
 
     @contextmanager
-    def claimed(self, run: str) -> Iterator[None]:
-        """Hold the folder for *run* while the block runs.
+    def claimed(self, owner: str) -> Iterator[None]:
+        """Hold the folder for the run *owner* (`RunFile.owner`) while the block runs.
 
         Raises `NbkitError` where it belongs to another run, holds something else, or is being written to.
         """
         from filelock import FileLock, Timeout
 
-        self.check_owner(run)
+        self.check_owner(owner)
         with self._writing():
             self.path.mkdir(parents=True, exist_ok=True)
             try:
@@ -52,15 +52,19 @@ class OutputFolder:
         with lock:
             yield
 
-    def check_owner(self, run: str) -> None:
-        """Raise `NbkitError` where the folder belongs to another run than *run*, or holds something else."""
+    def check_owner(self, owner: str) -> None:
+        """Raise `NbkitError` where the folder belongs to another run than *owner*, or holds something else.
+
+        Two run files may bear the same name by mistake, as copies of one do; other parameters in the same file
+        are the same run changed.
+        """
         way_out = "choose another folder with --output, or move this one away"
         if self.path.exists() and not self.path.is_dir():
             raise NbkitError(f"{self.path} is a file where the run's folder should be; {way_out}")
         if (self.path / "run.json").is_file():
-            owner = self.read_run().get("name")
-            if owner != run:
-                raise NbkitError(f"{self.path} holds the run '{owner}', not '{run}'; {way_out}")
+            found = self.read_run().get("owner")
+            if found != owner:
+                raise NbkitError(f"{self.path} holds the run {found}, not {owner}; {way_out}")
         elif self.path.is_dir() and any(not entry.name.startswith(".") for entry in self.path.iterdir()):
             raise NbkitError(f"{self.path} holds files but no run.json, so it is not the output of a run; {way_out}")
 

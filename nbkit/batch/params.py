@@ -77,6 +77,11 @@ class RunFile(BaseModel):
     _path: str = PrivateAttr("run")
     _lines: dict[Location, int] = PrivateAttr(default_factory=dict)
 
+    @property
+    def owner(self) -> str:
+        """Who an output folder belongs to: the run's name, and the name of the file it is written in."""
+        return f"{self.name} ({Path(self._path).name})"
+
     @field_validator("runs")
     @classmethod
     def _distinct(cls, runs: list[RunEntry]) -> list[RunEntry]:

@@ -96,7 +96,7 @@ def run(
     if job.waiting:
         _refuse_problems(job.plan.run)
     environment = worker_environment(max(1, _cores() // job.workers))
-    with job.folder.claimed(job.plan.run.name):
+    with job.folder.claimed(job.plan.run.owner):
         job.folder.remove_all_but(execution.label for execution in job.plan.executions)
         record = _run_record(job.plan, began)
         job.folder.write_run({**record, "status": "running"})
@@ -174,7 +174,7 @@ def _job(run_file: str | Path | RunFile, output: str | Path | None, workers: int
         _refuse_problems(run_file)  # says the same with file and line, and all of it at once
         raise
     folder = OutputFolder(Path(output) if output is not None else Path("outputs") / run_file.name)
-    folder.check_owner(run_file.name)
+    folder.check_owner(run_file.owner)
     waiting = tuple(e for e in plan.executions if force or not folder.is_finished(e))
     return _Job(plan, folder, workers or min(_cores(), MAX_WORKERS), waiting)
 
@@ -242,6 +242,7 @@ def _logged(results: Iterator[Done], total: int, what: str) -> Iterator[Done]:
 def _run_record(plan: Plan, began: float) -> dict[str, Any]:
     return {
         "name": plan.run.name,
+        "owner": plan.run.owner,
         "title": plan.run.title,
         "nbkit": nbkit.__version__,
         "started": datetime.fromtimestamp(began, UTC).isoformat(timespec="seconds"),

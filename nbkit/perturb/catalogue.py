@@ -149,4 +149,4 @@ def _published() -> Perturbations:
 PERTURBATIONS = _published()
 
 #: The paper's 16, in its order (§4): by tree, by part of speech, random.
-NAMES: tuple[str, ...] = tuple(PERTURBATIONS.names())
+NAMES: tuple[str, ...] = tuple(PUBLISHED)

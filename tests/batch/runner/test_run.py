@@ -208,10 +208,13 @@ def test_a_grid_goes_on_after_ctrl_c_and_kill_9(toy):
 
 def test_a_folder_of_another_run_is_refused(toy):
     output = toy / "outputs" / "toys"
-    OutputFolder(output).write_run({"name": "others"})
-    for function in (run, dry_run):
-        with pytest.raises(NbkitError, match=r"holds the run 'others', not 'toys'.*--output"):
-            function(grid("[eins]"))
+    run_file = grid("[eins]")
+    copy = run_file.owner.replace("(", "(copy-of-")
+    for other in ("others (others.yaml)", copy):  # another name, or the same name in another file
+        OutputFolder(output).write_run({"owner": other})
+        for function in (run, dry_run):
+            with pytest.raises(NbkitError, match=rf"holds the run {re.escape(other)}, not toys .*--output"):
+                function(run_file)
 
 
 def test_a_folder_of_other_things_is_refused(toy):
@@ -226,7 +229,7 @@ def test_a_folder_of_other_things_is_refused(toy):
 
 def test_a_folder_that_is_being_written_to_is_refused(toy):
     folder = OutputFolder(toy / "outputs" / "toys")
-    with folder.claimed("toys"), pytest.raises(NbkitError, match="another nbkit is writing"):
+    with folder.claimed(grid("[eins]").owner), pytest.raises(NbkitError, match="another nbkit is writing"):
         run(grid("[eins]"))
 
 
