@@ -57,3 +57,22 @@ def tiny_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         paths[lang] = str(folder / f"{lang}_tiny")
         nlp.to_disk(paths[lang])
     return paths
+
+
+@pytest.fixture(autouse=True)
+def registries_put_back():
+    """What a test registers is gone after it, whatever other test comes next in the same process."""
+    from nbkit.corpora import CORPORA
+    from nbkit.metrics import METRICS
+    from nbkit.models import MODELS
+    from nbkit.perturb import PERTURBATIONS
+    from nbkit.studies import STUDIES
+
+    registries = (CORPORA, METRICS, MODELS, PERTURBATIONS, STUDIES)
+    before = [(dict(registry._entries), dict(registry._summaries)) for registry in registries]
+    yield
+    for registry, (entries, summaries) in zip(registries, before, strict=True):
+        registry._entries.clear()
+        registry._entries.update(entries)
+        registry._summaries.clear()
+        registry._summaries.update(summaries)

@@ -120,11 +120,13 @@ def label(name: str) -> str:
 
     >>> label("m2m100-418m"), label("models/m30k-{src}-{tgt}"), label("Helsinki-NLP/opus-mt-en-de")
     ('M2M-100-418M', 'm30k', 'opus-mt-en-de')
+    >>> label("mine/{src}-{tgt}")
+    'mine'
     """
     if name in MODELS:
         return MODELS.get(name).label or name
-    tail = name.rstrip("/").rpartition("/")[2]
-    return re.sub(r"[-_.]*\{\w+\}", "", tail) or tail
+    parts = [re.sub(r"[-_.]*\{\w+\}[-_.]*", "", part) for part in name.rstrip("/").split("/")]
+    return next((part for part in reversed(parts) if part), name)
 
 
 def resolve(name: str, src: str, tgt: str) -> Reference:

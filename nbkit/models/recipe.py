@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from nbkit.errors import ParamsError, schema_problems
+from nbkit.errors import NbkitError, ParamsError, schema_problems
+from nbkit.languages import check_language
 
 #: Goes up when the same recipe gives another model.
 VERSION = 1
@@ -59,8 +60,15 @@ class TranslatorRecipe(BaseModel):
     def _consistent(self) -> TranslatorRecipe:
         if self.architecture == "marian" and len(self.targets) != 1:
             raise ValueError(f"architecture marian takes one target, {len(self.targets)} given; m2m100 takes several")
-        if (self.steps is None) == (self.epochs is None):
-            raise ValueError("one of steps and epochs expected, not both")
+        for lang in (self.src, *self.targets):
+            try:
+                check_language(lang)
+            except NbkitError as error:
+                raise ValueError(str(error)) from None
+        if self.steps is None and self.epochs is None:
+            raise ValueError("neither steps nor epochs given: how long is it to learn?")
+        if self.steps is not None and self.epochs is not None:
+            raise ValueError(f"both steps ({self.steps}) and epochs ({self.epochs}) given; one of them expected")
         if self.d_model % self.heads or self.d_model % 2:
             raise ValueError(f"d_model {self.d_model}: an even multiple of heads ({self.heads}) expected")
         return self

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nbkit.models.catalogue import resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.identity import model_identity
-from nbkit.models.local import place
+from nbkit.models.local import ensure_model, place
 from nbkit.store import Store
 
 if TYPE_CHECKING:
@@ -54,6 +54,9 @@ def translate_remembered(
     Raises what `load_translator` raises, but only where something is missing.
     """
     config = translation_config(name, src, tgt, decoding, device=device, dtype=dtype)
+    if "hub" in config["model"] and config["model"]["weights"] is None:  # not downloaded yet: no revision for the key
+        ensure_model(name, src, tgt)
+        config = translation_config(name, src, tgt, decoding, device=device, dtype=dtype)
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, str]]:
         translator = kept_translator(name, src, tgt, device=device, dtype=dtype)

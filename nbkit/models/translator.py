@@ -157,7 +157,7 @@ class Seq2SeqTranslator:
                     if cut == 1:
                         size = f"{len(row)} tokens cut to its {self._positions} positions"
                         warnings.warn(f"model '{self.name}': {size}: {text[:60]!r} …", stacklevel=3)
-                    ends = self.tokenizer(**{side: text, "truncation": True, "max_length": self._positions})
+                    ends = self.tokenizer(**{side: prefix + text, "truncation": True, "max_length": self._positions})
                     row = ends["input_ids"]
                 yield tuple(row)
 

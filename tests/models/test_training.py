@@ -46,6 +46,7 @@ def weights_of(folder):
     return load_file(folder / "model.safetensors")
 
 
+@pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 @pytest.mark.parametrize(
     ("architecture", "targets", "pad_starts"), [("marian", ("de",), True), ("m2m100", ("de", "fr"), False)]
 )

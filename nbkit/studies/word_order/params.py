@@ -47,17 +47,17 @@ class WordOrderParams(StudyParams):
     source: str = "en"
     languages: list[str] = Field(default=["de"], min_length=1)
     models: list[str] = Field(default=["sandbox-marian"])
-    n_pairs: int | None = Field(default=200, ge=1)
+    n_pairs: int | None = Field(default=200, ge=1, strict=True)
     perturbations: list[str] = Field(default=[])
     metrics: list[str] = Field(default=["bleu", "levenshtein", "chrf"], min_length=1)
     metric_options: dict[str, dict[str, str | int | float]] = Field(default={})
     kappa: str = "bleu"
     parsers: dict[str, str] = Field(default={})
     unit: Literal["phrase", "token"] = "phrase"
-    min_tokens: int = Field(default=4, ge=1)
+    min_tokens: int = Field(default=4, ge=1, strict=True)
     spacings: list[Spacing] = Field(default=["joined"], min_length=1)
-    beams: int = Field(default=4, ge=1)
-    max_new_tokens: int | None = Field(default=None, ge=1)
+    beams: int = Field(default=4, ge=1, strict=True)
+    max_new_tokens: int | None = Field(default=None, ge=1, strict=True)
     device: str = Field(default="auto", pattern=r"^(auto|cpu|(cuda|xpu)(:\d+)?|mps)$")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     on_error: Literal["raise", "skip"] = "raise"
