@@ -66,11 +66,13 @@ def test_a_task_that_was_only_beside_a_killed_one_is_done(tmp_path):
     assert done.error is None
 
 
+# A shell that starts the tests in the background has SIGINT ignored, and children inherit that.
 ORPHANS = """
-import time
+import signal
 from nbkit.batch.pool import LocalProcesses, Task
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with LocalProcesses(2, {}) as run:
         source = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
         list(run([Task(str(i), exec, (source,)) for i in range(2)]))

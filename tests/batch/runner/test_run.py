@@ -137,7 +137,7 @@ def test_units_run_on_any_executor_and_a_failing_one_is_reported(toy):
 
 
 GO = """
-import sys
+import signal, sys
 from nbkit.studies import STUDIES
 
 STUDIES.register("toy", "toy_study:STUDY")
@@ -145,6 +145,7 @@ from nbkit.batch.params import parse
 from nbkit.batch.run import run
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background leaves it ignored
     summary = run(parse(sys.argv[1]), workers=2)
     print(len(summary.executed), len(summary.skipped), len(summary.failures))
 """
