@@ -40,7 +40,7 @@ bench: setup  ## prints ratios against named peers, measured in one run
 
 lock: $(VENV)/.installed  ## re-pin requirements.lock; the local part of torch's version (+cpu) is dropped
 	$(BIN)/pip-compile --quiet --extra dev --strip-extras --allow-unsafe --no-header \
-	  --no-emit-index-url --no-emit-find-links -o requirements.lock pyproject.toml
+	  --no-emit-index-url --no-emit-find-links --constraint constraints.txt -o requirements.lock pyproject.toml
 	sed -i 's/^\(torch==[0-9.]*\)+cpu$$/\1/' requirements.lock
 
 wheel: setup

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 import subprocess
 import sys
@@ -9,7 +10,9 @@ import textwrap
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parent.parent
 
@@ -41,7 +44,22 @@ def test_conda_gets_every_dependency():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = {re.split(r"[\[<>=,]", line)[0] for line in project["dependencies"]}
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
-    there = {re.split(r"[<>=]", line)[0] for line in environment if isinstance(line, str)}
+    from_pip = next(line["pip"] for line in environment if isinstance(line, dict))
+    lines = [line for line in environment if isinstance(line, str)] + from_pip
+    there = {re.split(r"[<>=]", line)[0] for line in lines}
     assert wanted - {"torch"} <= there
     (torch,) = (line for line in project["dependencies"] if line.startswith("torch=="))
     assert f"pytorch-cpu={torch.removeprefix('torch==')}" in environment
+
+
+PINS = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("package", PINS)
+def test_pins_can_be_installed_by_the_oldest_python(package):
+    """Debian 12 has Python 3.11.2: a pin that asks for a later 3.11 makes the whole setup fail there."""
+    try:
+        needed = importlib.metadata.metadata(package)["Requires-Python"]
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip(f"{package} is not installed here")
+    assert SpecifierSet(needed or "").contains("3.11.2")
