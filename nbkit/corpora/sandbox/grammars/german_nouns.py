@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -202,6 +203,6 @@ class GermanNouns(Grammar):
         node.deprel = "acl:relcl"
         return self.with_commas(node, before=True, after=True)
 
+    @abstractmethod
     def verb_final(self, clause: Clause, opening: Node, agreement: int = THIRD) -> Node:
         """A subordinate clause that *opening* (a conjunction, a relative pronoun) begins."""
-        raise NotImplementedError
