@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from string import Formatter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
@@ -78,20 +78,31 @@ class ModelEntry:
 
 
 @dataclass(frozen=True)
-class Reference:
-    """What a name means for one language pair: a folder, a hub id, or a recipe to train by.
+class Origin:
+    """Where the files of the model *name* come from: a folder, a hub id, or a recipe to train by.
 
     Exactly one of *folder*, *hub* and *recipe* is set; *revision* belongs to *hub*.
     """
 
     name: str
+    folder: Path | None = field(default=None, kw_only=True)
+    hub: str | None = field(default=None, kw_only=True)
+    revision: str | None = field(default=None, kw_only=True)
+    recipe: str | None = field(default=None, kw_only=True)
+
+    #: The transformers class that loads the weights.
+    auto_class: ClassVar[str] = "AutoModel"
+
+
+@dataclass(frozen=True)
+class Reference(Origin):
+    """What a name means for one language pair."""
+
     entry: ModelEntry
     src: str
     tgt: str
-    folder: Path | None = None
-    hub: str | None = None
-    revision: str | None = None
-    recipe: str | None = None
+
+    auto_class: ClassVar[str] = "AutoModelForSeq2SeqLM"
 
 
 def _read_catalogue() -> Registry[ModelEntry]:
@@ -123,8 +134,11 @@ def label(name: str) -> str:
     >>> label("mine/{src}-{tgt}")
     'mine'
     """
-    if name in MODELS:
-        return MODELS.get(name).label or name
+    return (MODELS.get(name).label or name) if name in MODELS else last_part(name)
+
+
+def last_part(name: str) -> str:
+    """The last part of a path or hub id that is more than placeholders."""
     parts = [re.sub(r"[-_.]*\{\w+\}[-_.]*", "", part) for part in name.rstrip("/").split("/")]
     return next((part for part in reversed(parts) if part), name)
 
@@ -141,20 +155,30 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
     Traceback (most recent call last):
     nbkit.errors.UnknownNameError: unknown model 'opus-nt'; did you mean 'opus-mt'? There are: ...
     """
-    entry = ModelEntry(hub=name) if name not in MODELS and _is_place(name) else MODELS.get(name)
+    entry = ModelEntry(hub=name) if name not in MODELS and is_place(name) else MODELS.get(name)
     if entry.recipe is not None:
         return Reference(name, entry, src, tgt, recipe=entry.recipe)
     if entry.hub is None:
         raise ModelError(f"model '{name}': its entry has neither hub id, folder nor recipe")
-    place = _filled(entry.hub, name, {"src": entry.codes.get(src, src), "tgt": entry.codes.get(tgt, tgt)})
+    values = {"src": entry.codes.get(src, src), "tgt": entry.codes.get(tgt, tgt)}
+    return Reference(name, entry, src, tgt, **located(name, entry.hub, values))
+
+
+def located(name: str, template: str, values: Mapping[str, str]) -> dict[str, Any]:
+    """An `Origin`'s folder, or its hub id and revision, from a place with ``{placeholders}`` and ``${VARIABLES}``.
+
+    Raises `ModelError` for one of these that cannot be filled in.
+    """
+    place = _filled(template, name, values)
     folder = Path(place).expanduser()
     if folder.is_dir() or not _HUB_ID.fullmatch(place):
-        return Reference(name, entry, src, tgt, folder=folder)
+        return {"folder": folder}
     hub, _, revision = place.partition("@")
-    return Reference(name, entry, src, tgt, hub=hub, revision=revision or None)
+    return {"hub": hub, "revision": revision or None}
 
 
-def _is_place(name: str) -> bool:
+def is_place(name: str) -> bool:
+    """Whether a name that no catalogue knows can be a folder or a hub id."""
     return "/" in name or "\\" in name or name.startswith(("~", "$", ".")) or Path(name).is_dir()
 
 
@@ -170,5 +194,6 @@ def _filled(template: str, name: str, values: Mapping[str, str]) -> str:
         raise ModelError(f"model '{name}': {error}") from None
     if wanted - set(values):
         strange = ", ".join(f"{{{part}}}" for part in sorted(wanted - set(values)))
-        raise ModelError(f"model '{name}': {strange} cannot be filled in; there are {{src}} and {{tgt}}")
+        known = " and ".join(f"{{{part}}}" for part in values)
+        raise ModelError(f"model '{name}': {strange} cannot be filled in; there are {known}")
     return place.format(**values)

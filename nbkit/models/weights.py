@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nbkit.errors import ModelError
-from nbkit.models.catalogue import Family, Reference, families
+from nbkit.models.catalogue import Family, Origin, Reference, families
 
 _CONFIG = "config.json"
 _SAFE = ("model.safetensors", "model.safetensors.index.json")
@@ -32,14 +32,14 @@ def is_offline() -> bool:
     return any(os.environ.get(name, "").lower() in yes for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
 
 
-def find(reference: Reference) -> Path | None:
+def find(reference: Origin) -> Path | None:
     """The folder that holds all files of a model, None where a hub model is not in the cache."""
     if reference.folder is not None:
         return reference.folder if reference.folder.is_dir() else None
     return next(filter(is_complete, _snapshots(reference)), None)
 
 
-def fetch(reference: Reference) -> Path:
+def fetch(reference: Origin) -> Path:
     """The folder that holds all files of a model, downloaded first where it must be.
 
     Raises `ModelError` that names the model, the place looked in and the ways out. Without a network this is
@@ -65,7 +65,7 @@ def fetch(reference: Reference) -> Path:
     return folder
 
 
-def obstacle(reference: Reference) -> str | None:
+def obstacle(reference: Origin) -> str | None:
     """Why the files cannot be had, in one message; None where they are there or the hub offers them."""
     folder = find(reference)
     if folder is not None:
@@ -78,7 +78,7 @@ def obstacle(reference: Reference) -> str | None:
     return None if answer is None else f"{_missing(reference)}\n  The hub: {answer}"
 
 
-def check_files(reference: Reference, folder: Path) -> None:
+def check_files(reference: Origin, folder: Path) -> None:
     """Raises `ModelError` where *folder* is no model folder with safetensors weights."""
     if not (folder / _CONFIG).is_file():
         raise ModelError(f"model '{reference.name}': {folder} is no model folder: it holds no {_CONFIG}")
@@ -88,7 +88,7 @@ def check_files(reference: Reference, folder: Path) -> None:
             f"model '{reference.name}': {folder} holds no safetensors weights"
             + (
                 "; pickled ones can run any code and are not loaded. Convert them once where you trust them: "
-                "AutoModelForSeq2SeqLM.from_pretrained(folder).save_pretrained(folder)"
+                f"{reference.auto_class}.from_pretrained(folder).save_pretrained(folder)"
                 if pickled
                 else f" ({_SAFE[0]})"
             )
@@ -135,13 +135,13 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
-def revision(reference: Reference) -> str | None:
+def revision(reference: Origin) -> str | None:
     """The commit of a hub model's files in the cache, None where there are none."""
     folder = find(reference)
     return folder.name if folder is not None and reference.hub is not None else None
 
 
-def _snapshots(reference: Reference) -> list[Path]:
+def _snapshots(reference: Origin) -> list[Path]:
     """Folders of cached revisions, the one asked for first: named, main, then others (a safetensors branch)."""
     repository = hub_cache() / f"models--{(reference.hub or '').replace('/', '--')}"
     refs, snapshots = repository / "refs", repository / "snapshots"
@@ -173,7 +173,7 @@ def _has_any(folder: Path, names: tuple[str, ...]) -> bool:
     return any((folder / name).is_file() for name in names)
 
 
-def _missing(reference: Reference) -> str:
+def _missing(reference: Origin) -> str:
     pickled = any(_has_any(snapshot, _PICKLED) for snapshot in _snapshots(reference))
     state = "only as pickled weights, which can run any code and are not loaded," if pickled else "not"
     offline = " and HF_HUB_OFFLINE is set" if is_offline() else ""
@@ -181,7 +181,7 @@ def _missing(reference: Reference) -> str:
         f"model '{reference.name}' ({reference.hub}): its safetensors weights are {state} in the cache "
         f"{hub_cache()}{offline}, and there is no folder of that name.\n"
         "  Ways out: with a network, unset HF_HUB_OFFLINE and drop --offline, and they are downloaded; point HF_HOME "
-        "at a cache that holds them; or name a local folder in place of the model, such as path/to/model-{src}-{tgt}."
+        "at a cache that holds them; or name a local folder in place of the model."
     )
 
 
