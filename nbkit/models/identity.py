@@ -12,7 +12,7 @@ from typing import Any
 
 from nbkit.errors import NbkitError
 from nbkit.models import weights
-from nbkit.models.catalogue import families, resolve
+from nbkit.models.catalogue import Origin, families, resolve
 from nbkit.models.languages import check_pair
 from nbkit.models.local import models_folder, recipe_digest, recipe_for
 
@@ -34,18 +34,28 @@ def model_identity(name: str, src: str, tgt: str, *, device: str = "auto", dtype
     'Helsinki-NLP/opus-mt-en-de'
     """
     reference = resolve(name, src, tgt)
-    kind = resolve_device(device).partition(":")[0]
-    identity: dict[str, Any] = {"translation": VERSION, "backend": "transformers"}
-    if reference.recipe is not None:
-        identity |= {"recipe": reference.recipe, "weights": recipe_digest(recipe_for(reference))}
-    elif reference.hub is not None:
-        identity |= {"hub": reference.hub, "weights": weights.revision(reference)}
-    else:
-        folder = weights.find(reference)
-        identity |= {"weights": None if folder is None else folder_digest(folder)}
+    trained = None if reference.recipe is None else recipe_digest(recipe_for(reference))
+    identity = {"translation": VERSION, **origin_identity(reference, trained), **backend_identity(device, dtype)}
     if reference.entry.prefixes.get(tgt):
         identity["prefix"] = reference.entry.prefixes[tgt]
-    return identity | {
+    return identity
+
+
+def origin_identity(origin: Origin, trained: str | None) -> dict[str, Any]:
+    """What stands for a model's files; *trained* is the digest of the recipe of a model that is trained here."""
+    if origin.recipe is not None:
+        return {"recipe": origin.recipe, "weights": trained}
+    if origin.hub is not None:
+        return {"hub": origin.hub, "weights": weights.revision(origin)}
+    folder = weights.find(origin)
+    return {"weights": None if folder is None else folder_digest(folder)}
+
+
+def backend_identity(device: str, dtype: str) -> dict[str, Any]:
+    """What stands for the arithmetic: library versions, the kind of device and the dtype."""
+    kind = resolve_device(device).partition(":")[0]
+    return {
+        "backend": "transformers",
         "transformers": version("transformers"),
         "torch": version("torch"),
         "device": kind,

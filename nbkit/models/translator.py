@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from tqdm.auto import tqdm
 from transformers import DynamicCache, EncoderDecoderCache
 
 from nbkit.errors import ModelError
@@ -20,6 +18,7 @@ from nbkit.models.catalogue import Family, Reference, label, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.identity import resolve_device, resolve_dtype
 from nbkit.models.languages import check_pair
+from nbkit.models.loading import progress_bar, quiet, torch_device, torch_dtype
 from nbkit.models.local import ensure_trained, place
 
 #: Padded source tokens × beams of one batch. More than this is no faster on a CPU, where the arithmetic of small
@@ -64,9 +63,9 @@ class Seq2SeqTranslator:
     def __init__(self, reference: Reference, family: Family, folder: Path, device: str, dtype: str):
         self.name = reference.name
         self.reference, self.family, self.folder = reference, family, folder
-        self.device = _device(device)
+        self.device = torch_device(device)
         self.tokenizer = load_tokenizer(family, folder)
-        self.model = _load_model(reference, folder, self.device, _dtype(dtype))
+        self.model = _load_model(reference, folder, self.device, torch_dtype(dtype))
         # Emptied, so that what is passed to `generate` is all there is: transformers fills gaps from here.
         self._defaults = self.model.generation_config
         self.model.generation_config = type(self._defaults)()
@@ -83,7 +82,7 @@ class Seq2SeqTranslator:
         """
         target = self._languages(src, tgt)
         filled = [text for text in texts if text.strip()]
-        with _bar(f"{label(self.name)} {src}→{tgt}", len(filled), progress) as bar:
+        with progress_bar(f"{label(self.name)} {src}→{tgt}", len(filled), progress) as bar:
             hypotheses = run_batches(
                 self._encoded(filled, tgt),
                 length=len,
@@ -172,7 +171,7 @@ class Seq2SeqTranslator:
 
     def _generate(self, batch: list[tuple[int, ...]], target: int | None, decoding: Decoding) -> list[str]:
         config = self._generation_config(target, decoding, decoding.limit(max(map(len, batch))))
-        with torch.inference_mode(), _quiet():
+        with torch.inference_mode(), quiet():
             tokens = self.model.generate(
                 **self._padded(batch),
                 generation_config=config,
@@ -252,47 +251,10 @@ def _load_model(reference: Reference, folder: Path, device: torch.device, dtype:
     from transformers import AutoModelForSeq2SeqLM
 
     try:
-        with _quiet():
+        with quiet():
             model = AutoModelForSeq2SeqLM.from_pretrained(
                 folder, dtype=dtype, local_files_only=True, trust_remote_code=False, use_safetensors=True
             )
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise ModelError(f"model '{reference.name}': {folder} cannot be loaded: {error}") from error
     return model.to(device).eval()
-
-
-def _device(name: str) -> torch.device:
-    try:
-        device = torch.device(name)
-        if device.type == "cuda" and not torch.cuda.is_available():
-            raise ModelError(f"device '{name}': torch {torch.__version__} sees no CUDA device; use device: cpu or auto")
-    except RuntimeError as error:
-        raise ModelError(f"device '{name}': {error}") from None
-    return device
-
-
-def _dtype(name: str) -> torch.dtype:
-    dtype = getattr(torch, name, None)
-    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-        raise ModelError(f"unknown dtype '{name}'; there are: auto, float32, bfloat16, float16")
-    return dtype
-
-
-def _bar(description: str, total: int, shown: bool) -> Any:
-    return tqdm(total=total, desc=description, unit="text", disable=not shown or total == 0)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without transformers' own bars and remarks: ours is the one progress bar, and every setting is explicit."""
-    from transformers.utils import logging
-
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
