@@ -1,0 +1,240 @@
+"""Formats to draw numbers from: ``ddd.ddn`` is three digits, a fraction of two, and a numeral such as *million*.
+
+Source: Wang et al. 2021, "As Easy as 1, 2, 3", §2 and A.1: formats are filled with random digits and numerals. The
+paper's own list of 25 is in its supplement; ours is ``formats.yaml``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.languages import check_language
+from nbkit.seeding import generator
+
+#: The four capabilities of the paper (Table 2), in its order.
+CAPABILITIES = ("integers", "decimals", "separators", "numerals")
+
+#: Forms that a prefix can name; the others follow from the pattern.
+_NAMED_FORMS = ("words", "native", "financial")
+#: What is drawn by shuffling all there is; larger formats are drawn digit by digit until a number is new.
+_SHUFFLED = 5000
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """A parsed format. Made by `parse_format`.
+
+    pattern: as it was written. form: the form of `nbkit.numbers.write_number` that its numbers are written in.
+    integer, fraction: the digits before and after the decimal separator, ``d`` or themselves, without separators.
+    scaled: whether a numeral follows.
+
+    >>> parse_format("ddd,ddd.dd")
+    NumberFormat(pattern='ddd,ddd.dd', form='grouped', integer='dddddd', fraction='dd', scaled=False)
+    """
+
+    pattern: str
+    form: str
+    integer: str
+    fraction: str = ""
+    scaled: bool = False
+
+    @property
+    def digits(self) -> int:
+        """The number of digits, those of the fraction included."""
+        return len(self.integer) + len(self.fraction)
+
+    def scales(self, lang: str) -> tuple[int, ...]:
+        """The powers of ten that its numeral can stand for in a language; only 0 where it has none."""
+        return tuple(_data()["scales"][check_language(lang)]) if self.scaled else (0,)
+
+    def size(self, lang: str) -> int:
+        """How many different numbers it holds.
+
+        >>> parse_format("d").size("en"), parse_format("d.d").size("en"), parse_format("d.dn").size("en")
+        (9, 81, 243)
+        """
+        return prod(len(choice) for choice in self._choices(lang))
+
+    def value(self, choice: tuple[str, ...]) -> Decimal:
+        """The number that one digit a place, and a power of ten at the end, make; exact."""
+        *digits, power = choice
+        whole, fraction = "".join(digits[: len(self.integer)]), "".join(digits[len(self.integer) :])
+        return Decimal(format(Decimal(f"{whole}.{fraction}E{power}"), "f"))
+
+    def _choices(self, lang: str) -> list[tuple[str, ...]]:
+        """What can stand at each place, the power of ten last; neither number nor fraction has an idle 0 at its end."""
+        places = [
+            tuple("0123456789")[idle:] if place == "d" else (place,)
+            for place, idle in (
+                *((place, at == 0) for at, place in enumerate(self.integer)),
+                *((place, at == len(self.fraction) - 1) for at, place in enumerate(self.fraction)),
+            )
+        ]
+        return [*places, tuple(str(power) for power in self.scales(lang))]
+
+
+@dataclass(frozen=True)
+class DrawnNumber:
+    """A number and how its language writes it in its format."""
+
+    value: Decimal
+    written: str
+
+
+@cache
+def _data() -> Mapping[str, Any]:
+    return yaml.safe_load(Path(__file__).with_name("formats.yaml").read_text(encoding="utf-8"))
+
+
+def formats(lang: str) -> dict[str, tuple[str, ...]]:
+    """The 25 formats in a language, by capability; ``special`` is spelled out as the language's own.
+
+    Raises `UnknownNameError` for a language without number rules.
+
+    >>> formats("zh")["numerals"]
+    ('d.dn', 'ddd.ddn', 'words:ddd', 'financial:dddd')
+    >>> sum(map(len, formats("en").values()))
+    25
+    """
+    if lang not in _data()["special"]:
+        raise UnknownNameError("language with number rules", lang, _data()["special"])
+    own = {"special": _data()["special"][lang]}
+    return {name: tuple(own.get(p, p) for p in _data()["capabilities"][name]) for name in CAPABILITIES}
+
+
+def capability(pattern: str) -> str:
+    """Which of `CAPABILITIES` a format tests: as listed, or for one's own formats by what is in it.
+
+    >>> [capability(pattern) for pattern in ("dd", "dd.d", "dd,ddd.d", "dd.dn", "words:dd")]
+    ['integers', 'decimals', 'separators', 'numerals', 'numerals']
+    """
+    parsed = parse_format(pattern)
+    if parsed.scaled or parsed.form in _NAMED_FORMS:
+        return "numerals"
+    if parsed.form == "grouped":
+        return "separators"
+    return "decimals" if parsed.fraction else "integers"
+
+
+def parse_format(pattern: str) -> NumberFormat:
+    """The format that *pattern* describes. Raises `NbkitError` that says what does not parse, and where.
+
+    >>> parse_format("ddd.ddn").scaled, parse_format("words:ddd").form
+    (True, 'words')
+    >>> parse_format("d.d.d")
+    Traceback (most recent call last):
+    ...
+    nbkit.errors.NbkitError: number format 'd.d.d': a second decimal separator at position 4
+    """
+    prefix, colon, body = pattern.rpartition(":")
+    if colon and prefix not in _NAMED_FORMS:
+        raise _error(pattern, f"unknown form '{prefix}' at position 1; there are: {', '.join(_NAMED_FORMS)}")
+    offset = len(prefix) + len(colon)
+    for problem, at in _problems(body, spelled=bool(colon)):
+        raise _error(pattern, f"{problem} at position {offset + at + 1}")
+    grouped, _, fraction = body.removesuffix("n").partition(".")
+    form = prefix or ("scale" if body.endswith("n") else "grouped" if "," in grouped else "digits")
+    return NumberFormat(pattern, form, grouped.replace(",", ""), fraction, body.endswith("n"))
+
+
+def _problems(body: str, spelled: bool) -> Iterator[tuple[str, int]]:
+    """What is wrong with a pattern without its prefix, each with its place, the first of them first."""
+    stranger = re.search(r"[^dn,.0-9]", body)
+    if stranger:
+        yield f"'{stranger[0]}' is no digit (d, 0-9), numeral (n) or separator (, .)", stranger.start()
+    numeral = body.find("n")
+    if 0 <= numeral < len(body) - 1:
+        yield "the numeral n stands last, something follows", numeral + 1
+    whole, point, fraction = body.removesuffix("n").partition(".")
+    if not whole:
+        yield "a digit expected before anything else", 0
+    if point and "." in fraction:
+        yield "a second decimal separator", len(whole) + 1 + fraction.index(".")
+    if point and not fraction:
+        yield "a digit expected after the decimal separator", len(whole) + 1
+    if "," in fraction:
+        yield "a thousands separator in the fraction", len(whole) + 1 + fraction.index(",")
+    start = 0
+    for i, group in enumerate(whole.split(",")):
+        if (i and len(group) != 3) or ("," in whole and not 1 <= len(group) <= 3):
+            yield f"{'three' if i else 'one to three'} digits expected between thousands separators", start
+        start += len(group) + 1
+    if whole.startswith("0") and (whole != "0" or not point or numeral >= 0):
+        yield "a leading 0, which only 0.… can have,", 0
+    if spelled and re.search("[,.]", body):
+        yield "a separator in a number without digits", re.search("[,.]", body).start()  # type: ignore[union-attr]
+    if "," in whole and numeral >= 0:
+        yield "a thousands separator before a numeral", whole.index(",")
+
+
+def _error(pattern: str, problem: str) -> NbkitError:
+    return NbkitError(f"number format '{pattern}': {problem}")
+
+
+def draw_numbers(pattern: str, lang: str, n: int, seed: int) -> list[DrawnNumber]:
+    """*n* different numbers of a format, written as *lang* writes them.
+
+    A number does not begin with 0, and its fraction does not end with 0 unless the format says so (``d.d0``). The
+    first numbers of a longer draw are those of a shorter one, and formats without numerals give the same values in
+    every language.
+
+    Raises `NbkitError` for a format that does not parse or holds fewer numbers (`NumberFormat.size`) or that the
+    language has no way to write.
+
+    >>> [drawn.written for drawn in draw_numbers("dd,ddd.d", "de", 2, seed=0)]
+    ['...', '...']
+    >>> draw_numbers("d", "en", 10, seed=0)
+    Traceback (most recent call last):
+    ...
+    nbkit.errors.NbkitError: number format 'd' holds 9 numbers in 'en', 10 are asked for: ask for fewer, or add a digit
+    """
+    parsed = parse_format(pattern)
+    held = parsed.size(lang)
+    if n > held:
+        raise NbkitError(
+            f"number format '{pattern}' holds {held} numbers in '{lang}', {n} are asked for: "
+            "ask for fewer, or add a digit"
+        )
+    return [written(value, parsed, lang) for value in _values(parsed, lang, n, held, seed)]
+
+
+def written(value: Decimal, parsed: NumberFormat, lang: str) -> DrawnNumber:
+    """*value* in the form of a format. Raises `NbkitError` where the language does not have that form."""
+    from nbkit.numbers import forms, write_number
+
+    if parsed.form not in forms(lang):
+        known = ", ".join(forms(lang))
+        raise NbkitError(f"number format '{parsed.pattern}': '{lang}' has no form '{parsed.form}'; it has {known}")
+    return DrawnNumber(value, write_number(value, lang, parsed.form))
+
+
+def _values(parsed: NumberFormat, lang: str, n: int, held: int, seed: int) -> list[Decimal]:
+    rng = generator(seed, "numbers", parsed.pattern)
+    choices = parsed._choices(lang)
+    if held <= _SHUFFLED:
+        return [parsed.value(_chosen(choices, int(index))) for index in rng.permutation(held)[:n]]
+    sizes = [len(choice) for choice in choices]
+    drawn: dict[tuple[str, ...], None] = {}
+    while len(drawn) < n:
+        places = rng.integers(sizes)
+        drawn[tuple(choice[place] for choice, place in zip(choices, places, strict=True))] = None
+    return [parsed.value(choice) for choice in drawn]
+
+
+def _chosen(choices: list[tuple[str, ...]], index: int) -> tuple[str, ...]:
+    """The combination of that number, the last place counting fastest."""
+    picked = []
+    for choice in reversed(choices):
+        index, place = divmod(index, len(choice))
+        picked.append(choice[place])
+    return tuple(reversed(picked))
