@@ -6,7 +6,8 @@ with known answers, not a sample of a language.
 """
 
 from nbkit.corpora.sandbox.generate import SPLITS, VERSION
+from nbkit.corpora.sandbox.inference import entailment, entailment_identity
 from nbkit.corpora.sandbox.lexicon import LANGUAGES
 from nbkit.corpora.sandbox.stream import identity, pairs
 
-__all__ = ["LANGUAGES", "SPLITS", "VERSION", "identity", "pairs"]
+__all__ = ["LANGUAGES", "SPLITS", "VERSION", "entailment", "entailment_identity", "identity", "pairs"]

@@ -12,7 +12,9 @@ import yaml
 from nbkit.errors import DataError
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "ru", "zh", "ja")
-TABLES = ("nouns", "names", "verbs", "adjectives", "adverbs")
+TABLES = ("nouns", "hypernyms", "names", "verbs", "adjectives", "adverbs")
+#: What a noun phrase is made of: things, words for whole kinds of things, and names.
+NOMINAL = ("nouns", "hypernyms", "names")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -25,6 +27,10 @@ class Lexeme:
     subjects: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     instruments: tuple[str, ...] = ()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Lexeme:
+        """Itself: a copied meaning speaks of the same concepts."""
+        return self
 
 
 @cache
@@ -54,6 +60,12 @@ def table(name: str) -> tuple[Lexeme, ...]:
             )
         )
     return tuple(lexemes)
+
+
+@cache
+def nominals() -> tuple[Lexeme, ...]:
+    """Every lexeme that can head a noun phrase."""
+    return tuple(lexeme for name in NOMINAL for lexeme in table(name))
 
 
 def lexemes() -> tuple[Lexeme, ...]:

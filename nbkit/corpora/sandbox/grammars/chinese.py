@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from nbkit.corpora.sandbox.grammars.base import Grammar, features, governed, modal_of
-from nbkit.corpora.sandbox.lexicon import Lexeme, table
+from nbkit.corpora.sandbox.lexicon import Lexeme, nominals, table
 from nbkit.corpora.sandbox.meaning import THIRD, Adverbial, Clause, Phrase, Place
 from nbkit.corpora.sandbox.tree import (
     ADJECTIVE,
@@ -36,7 +36,7 @@ class Chinese(Grammar):
     def nouns(self) -> dict[str, tuple[str, str, str]]:
         """Word, measure word and the localizer of place of each noun and name."""
         entries = {}
-        for lexeme in (*table("nouns"), *table("names")):
+        for lexeme in nominals():
             forms, options = features(lexeme.cells["zh"])
             word, _, measure = forms[0].partition("/")
             entries[lexeme.id] = (word, measure, options.get("loc", "里"))

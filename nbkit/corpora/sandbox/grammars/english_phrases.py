@@ -6,7 +6,7 @@ from abc import abstractmethod
 from functools import cached_property
 
 from nbkit.corpora.sandbox.grammars.base import Grammar, features, fixed
-from nbkit.corpora.sandbox.lexicon import Lexeme, table
+from nbkit.corpora.sandbox.lexicon import Lexeme, nominals
 from nbkit.corpora.sandbox.meaning import THIRD, Clause, Phrase, Place
 from nbkit.corpora.sandbox.tree import (
     ADJECTIVE,
@@ -36,7 +36,7 @@ class EnglishPhrases(Grammar):
     def nouns(self) -> dict[str, tuple[str, str, str]]:
         """Singular, plural and the preposition of place of each noun and name."""
         entries = {}
-        for lexeme in (*table("nouns"), *table("names")):
+        for lexeme in nominals():
             forms, options = features(lexeme.cells["en"])
             plural = forms[1] if len(forms) > 1 else regular_plural(forms[0])
             entries[lexeme.id] = (forms[0], plural, options.get("loc", "in"))

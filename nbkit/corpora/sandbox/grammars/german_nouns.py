@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nbkit.corpora.sandbox.grammars.base import Grammar, features
-from nbkit.corpora.sandbox.lexicon import Lexeme, table
+from nbkit.corpora.sandbox.lexicon import Lexeme, nominals, table
 from nbkit.corpora.sandbox.meaning import THIRD, Clause, Phrase, Place
 from nbkit.corpora.sandbox.tree import ADJECTIVE, CASE, COUNT, DET, MARK, Node
 
@@ -65,7 +65,7 @@ class GermanNouns(Grammar):
 
     @cached_property
     def nouns(self) -> dict[str, Noun]:
-        return {lexeme.id: decline(lexeme.cells["de"]) for lexeme in (*table("nouns"), *table("names"))}
+        return {lexeme.id: decline(lexeme.cells["de"]) for lexeme in nominals()}
 
     @cached_property
     def adjectives(self) -> dict[str, tuple[str, str, str]]:

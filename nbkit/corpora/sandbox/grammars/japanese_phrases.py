@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from nbkit.corpora.sandbox.grammars.base import Grammar
 from nbkit.corpora.sandbox.grammars.japanese_verbs import Chain
-from nbkit.corpora.sandbox.lexicon import table
+from nbkit.corpora.sandbox.lexicon import nominals
 from nbkit.corpora.sandbox.meaning import THIRD, Clause, Phrase, Place
 from nbkit.corpora.sandbox.tree import (
     ADJECTIVE,
@@ -30,7 +30,7 @@ class JapanesePhrases(Grammar):
     def nouns(self) -> dict[str, tuple[str, str]]:
         """Word and counter of each noun and name."""
         entries = {}
-        for lexeme in (*table("nouns"), *table("names")):
+        for lexeme in nominals():
             word, _, counter = lexeme.cells["ja"].partition("/")
             entries[lexeme.id] = (word, counter)
         return entries

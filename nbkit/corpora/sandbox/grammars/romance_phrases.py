@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nbkit.corpora.sandbox.grammars.base import Grammar, conjuncts, features, fixed
-from nbkit.corpora.sandbox.lexicon import Lexeme, table
+from nbkit.corpora.sandbox.lexicon import Lexeme, nominals, table
 from nbkit.corpora.sandbox.meaning import THIRD, Clause, Phrase, Place
 from nbkit.corpora.sandbox.tree import ADJECTIVE, CASE, COUNT, DET, MARK, Node
 
@@ -73,7 +73,7 @@ class RomancePhrases(Grammar):
     @cached_property
     def nouns(self) -> dict[str, Noun]:
         entries = {}
-        for lexeme in (*table("nouns"), *table("names")):
+        for lexeme in nominals():
             forms, options = features(lexeme.cells[self.lang])
             feminine, singular = forms[0] == "f", forms[1]
             article = "el" in forms[2:]

@@ -18,7 +18,7 @@ from nbkit.corpora.sandbox.grammars.russian_forms import (
     adjective,
     decline,
 )
-from nbkit.corpora.sandbox.lexicon import table
+from nbkit.corpora.sandbox.lexicon import nominals, table
 from nbkit.corpora.sandbox.meaning import THIRD, Clause, Phrase, Place
 from nbkit.corpora.sandbox.tree import (
     ADJECTIVE,
@@ -35,7 +35,7 @@ class RussianPhrases(Grammar):
 
     @cached_property
     def nouns(self) -> dict[str, Noun]:
-        return {lexeme.id: decline(lexeme.cells["ru"]) for lexeme in (*table("nouns"), *table("names"))}
+        return {lexeme.id: decline(lexeme.cells["ru"]) for lexeme in nominals()}
 
     @cached_property
     def adjectives(self) -> dict[str, tuple[str, dict[str, tuple[str, ...]], str, tuple[str, ...]]]:
