@@ -129,7 +129,8 @@ def tree(sentence: Sentence) -> str:
         for token, (head, relation) in enumerate(zip(sentence.heads, relations, strict=True))
         if head >= 0
     ]
-    options = {"distance": 105, "word_spacing": 30, "offset_x": 40, "bg": "#ffffff"}
+    # compact: square arcs; round ones between neighbours bend their labels until they cannot be read
+    options = {"compact": True, "distance": 130, "word_spacing": 30, "offset_x": 40, "bg": "#ffffff"}
     return displacy.render({"words": words, "arcs": arcs}, style="dep", manual=True, jupyter=False, options=options)
 
 
@@ -181,7 +182,7 @@ class Explorer:
         self._corpus, self._source, self._n = corpus, source, n
         self._parsers, self._metrics, self._seed, self._store = dict(parsers or {}), list(metrics), seed, store
         self._pairs: dict[str, Pair] = {}
-        wide = widgets.Layout(width="100%")
+        wide = widgets.Layout(width="98%")
         named = {"style": {"description_width": "90px"}}
         self.sentence = widgets.Combobox(
             description="Sentence", placeholder="choose or type", ensure_option=False, layout=wide, **named
