@@ -153,10 +153,11 @@ def _movable(sentence: Sentence) -> int:
     """The number of tokens before the final punctuation."""
     end = len(sentence)
     tags = sentence.upos
-    while end and _is_punctuation(sentence.tokens[end - 1], None if tags is None else tags[end - 1]):
+    while end and is_punctuation(sentence.tokens[end - 1], None if tags is None else tags[end - 1]):
         end -= 1
     return end
 
 
-def _is_punctuation(token: str, tag: str | None) -> bool:
+def is_punctuation(token: str, tag: str | None) -> bool:
+    """Whether *token* is punctuation: tagged PUNCT, or without a letter or digit and not tagged SYM."""
     return tag == "PUNCT" or (tag != "SYM" and not any(map(str.isalnum, token)))

@@ -1,0 +1,324 @@
+"""Permutations in which no word stands where it stood: the operator 𝓕 of "Unnatural Language Inference" (§4).
+
+A side of a pair (premise or hypothesis) is one `Sentence`, whatever number of sentences the corpus split it into
+(`in_units` makes it); its permutations are index orders over that sentence.
+
+Two words are the same *form* if they are equal but for case (`str.casefold`): *The* in the place of *the*
+is the original again, to an uncased model literally. Punctuation, tagged so or without letter and digit, keeps its
+place, as in the published data, unless it is told to move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, permutations
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+import regex
+
+from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.languages import UNSPACED
+from nbkit.perturb.derangement_sampling import sample_derangements
+from nbkit.perturb.view import is_punctuation
+from nbkit.seeding import generator
+from nbkit.text import Order, Sentence, Text
+
+#: What is put in another order: the tokens of the corpus or the parser (the paper's way), or characters.
+PermutedUnit: TypeAlias = Literal["word", "character"]
+
+#: Whether punctuation keeps its place (the paper's way) or moves like any word.
+Punctuation: TypeAlias = Literal["keep", "move"]
+
+#: The two sentences of a pair. A sentence has other permutations as a premise than as a hypothesis.
+Side: TypeAlias = Literal["premise", "hypothesis"]
+
+# A character of a script that is written without spaces, a run of other letters and digits, or one other character.
+_CJK = r"[\p{Han}\p{Hiragana}\p{Katakana}]"
+_CHARACTERS = regex.compile(rf"(?V1){_CJK}\p{{M}}*|(?:[\p{{L}}\p{{N}}--{_CJK}]\p{{M}}*)+|\S\p{{M}}*")
+
+#: Clumped sentences of up to this many units (the block is one) have all their orders listed.
+_FEW_UNITS = 6
+
+#: How many orders of a longer clumped sentence are tried at most, for each one asked for.
+_TRIES = 1000
+
+
+def in_units(text: Text, unit: PermutedUnit = "word") -> Sentence:
+    """The sentences of *text* as one `Sentence` (without trees) of words or, in Chinese and Japanese, of characters.
+
+    A run of other letters and digits (*DVD*, *2019*) stays whole. A character has the tag of its word; a text that
+    was never cut into words (one token) will do. Raises `UnknownNameError` for an unknown unit, `NbkitError` for
+    characters of a language written with spaces.
+
+    >>> text = Text((Sentence(("他", "喜欢", "DVD", "。"), "zh", upos=("PRON", "VERB", "NOUN", "PUNCT")),))
+    >>> in_units(text).tokens, in_units(text, "character").tokens
+    (('他', '喜欢', 'DVD', '。'), ('他', '喜', '欢', 'DVD', '。'))
+    """
+    _check("unit", unit, PermutedUnit)
+    tags = _chained(text, "upos")
+    if unit == "word":
+        return Sentence(text.tokens, text.lang, spaces=_chained(text, "spaces"), upos=tags)
+    if text.lang not in UNSPACED:
+        known = ", ".join(sorted(UNSPACED))
+        raise NbkitError(
+            f"unit 'character' is for {known}, not for '{text.lang}': choose unit 'word' ({text.joined!r})"
+        )
+    parts = [_CHARACTERS.findall(token) for token in text.tokens]
+    repeated = None if tags is None else [[tag] * len(part) for tag, part in zip(tags, parts, strict=True)]
+    return Sentence(
+        tuple(chain.from_iterable(parts)),
+        text.lang,
+        upos=None if repeated is None else tuple(chain.from_iterable(repeated)),
+    )
+
+
+def derangements(
+    sentence: Sentence, n: int, *, seed: int = 0, side: Side = "premise", punctuation: Punctuation = "keep"
+) -> list[Order] | None:
+    """*n* orders of *sentence* with no word form where it stood, no two of which read the same but for case.
+
+    None where there are not n. Each is drawn uniformly from all derangements (exactly, also where words repeat: see
+    `nbkit.perturb.derangement_sampling`), and the first k of n are the orders that a call for k returns. They
+    depend on seed, side and the sentence's words alone.
+
+    Raises `NbkitError` for n below 1, `UnknownNameError` for an unknown side or treatment of punctuation.
+    Source: §4 and §5 (examples without all n unique permutations are dropped).
+
+    >>> boats = Sentence(tuple("There are boats close to bars and restaurants .".split()), "en")
+    >>> [boats.reorder(order) for order in derangements(boats, 2, side="hypothesis")]
+    ['bars and to There boats close restaurants are .', 'bars close restaurants to and There are boats .']
+    >>> print(derangements(Sentence(("A", "dog", "runs", "."), "en"), 100))  # three words have 2 derangements
+    None
+    """
+    _check("side", side, Side)
+    _check_number(n)
+    moving = _moving(sentence, punctuation)
+    random = generator(seed, "derangement", side, punctuation, sentence.digest).bit_generator
+    orders = sample_derangements(_forms(sentence, moving), n, random)
+    return None if orders is None else _in_sentence(sentence, moving, orders)
+
+
+def clumped_derangements(
+    sentence: Sentence,
+    n: int,
+    share: float,
+    *,
+    seed: int = 0,
+    side: Side = "premise",
+    punctuation: Punctuation = "keep",
+) -> list[Order] | None:
+    """Like `derangements`, with *share* of the words kept together: the block moves as if it were one word.
+
+    The block is a run of round(share · m) of the m words that may move, at least 2. Each order draws anew where in
+    the sentence the block lies, and puts it and the other words in another succession: uniformly from all (block,
+    succession) in which no word form, inside or outside of the block, stands where it stood. None where there are
+    not n that read differently; with more than 6 units (the block is one), where n · 1000 tries did not find them.
+
+    Raises also `NbkitError` for a share that is not between 0 and 1. Source: Appendix D (25, 50 and 75 %).
+
+    >>> boats = Sentence(tuple("There are boats close to bars and restaurants .".split()), "en")
+    >>> [words.reorder(order) for order in clumped_derangements(boats, 2, 0.5)]
+    ['are and restaurants There boats close to bars .', 'are boats There to bars and restaurants close .']
+    """
+    _check("side", side, Side)
+    _check_number(n)
+    if not 0 < share < 1:
+        raise NbkitError(f"clumped derangements: share lies between 0 and 1 (such as 0.5), not {share}")
+    moving = _moving(sentence, punctuation)
+    block = max(2, round(share * len(moving)))
+    units = len(moving) - block + 1
+    if units < 2:
+        return None
+    row = np.array(_forms(sentence, moving))
+    random = generator(seed, "clumped", share, side, punctuation, sentence.digest).bit_generator
+    kept: list[np.ndarray] = []
+    seen: set[bytes] = set()
+    for starts, keys in _all_keys(units, random) if units <= _FEW_UNITS else _drawn_keys(units, n, random):
+        words = np.arange(len(row))
+        unit_of = np.where(words < starts, words, np.maximum(words - block + 1, starts))
+        orders = np.argsort(np.take_along_axis(keys, unit_of, axis=1), axis=1, kind="stable")
+        for order in orders[(row[orders] != row).all(axis=1)]:
+            text = row[order].tobytes()
+            if text not in seen:
+                seen.add(text)
+                kept.append(order)
+                if len(kept) == n:
+                    return _in_sentence(sentence, moving, np.array(kept))
+    return None
+
+
+@dataclass(frozen=True)
+class DerangedPair:
+    """A premise and a hypothesis with n orders of each; the j-th of one belongs to the j-th of the other.
+
+    premise, hypothesis: the sentences in the units that were permuted. An order None leaves its sentence as it is.
+    """
+
+    premise: Sentence
+    hypothesis: Sentence
+    premise_orders: tuple[Order | None, ...]
+    hypothesis_orders: tuple[Order | None, ...]
+
+    @property
+    def control(self) -> tuple[str, str]:
+        """Both sentences re-joined from their own words in their own order: what permuting adds nothing to."""
+        return self.premise.joined, self.hypothesis.joined
+
+    def texts(self) -> list[tuple[str, str]]:
+        """The n permuted pairs, premise and hypothesis."""
+        return [
+            (_reordered(self.premise, p), _reordered(self.hypothesis, h))
+            for p, h in zip(self.premise_orders, self.hypothesis_orders, strict=True)
+        ]
+
+
+def derange_pair(
+    premise: Text,
+    hypothesis: Text,
+    n: int = 100,
+    *,
+    seed: int = 0,
+    unit: PermutedUnit = "word",
+    punctuation: Punctuation = "keep",
+) -> DerangedPair | None:
+    """*n* `derangements` of both sides, or None where a side has not that many: such pairs are dropped and counted.
+
+    Source: §4 (𝓕 on premise and hypothesis, n = 100).
+
+    >>> premise = Text((Sentence(tuple("A man is playing a big guitar .".split()), "en"),))
+    >>> hypothesis = Text((Sentence(tuple("The tall man is making music .".split()), "en"),))
+    >>> pair = derange_pair(premise, hypothesis)
+    >>> len(pair.texts()), pair.texts()[0]
+    (100, ('guitar big A is man playing a .', 'man music is making tall The .'))
+    """
+    first, second = in_units(premise, unit), in_units(hypothesis, unit)
+    return _paired(
+        first,
+        second,
+        derangements(first, n, seed=seed, side="premise", punctuation=punctuation),
+        derangements(second, n, seed=seed, side="hypothesis", punctuation=punctuation),
+    )
+
+
+def derange_hypothesis(
+    premise: Text,
+    hypothesis: Text,
+    n: int = 100,
+    *,
+    seed: int = 0,
+    unit: PermutedUnit = "word",
+    punctuation: Punctuation = "keep",
+) -> DerangedPair | None:
+    """The same *n* hypotheses as `derange_pair`, each with the premise in its own order (re-joined).
+
+    Source: Appendix C and Figure 8.
+
+    >>> premise, hypothesis = (Text((Sentence(tuple(words.split()), "en"),)) for words in ("Stop !", "a b c d e f ."))
+    >>> [premise for premise, _ in derange_hypothesis(premise, hypothesis, 2).texts()]
+    ['Stop !', 'Stop !']
+    """
+    first, second = in_units(premise, unit), in_units(hypothesis, unit)
+    orders = derangements(second, n, seed=seed, side="hypothesis", punctuation=punctuation)
+    return _paired(first, second, [None] * n, orders)
+
+
+def clump_pair(
+    premise: Text,
+    hypothesis: Text,
+    n: int,
+    share: float,
+    *,
+    seed: int = 0,
+    unit: PermutedUnit = "word",
+    punctuation: Punctuation = "keep",
+) -> DerangedPair | None:
+    """*n* `clumped_derangements` of both sides, or None where a side has not that many.
+
+    The larger *share*, the fewer there are: a sentence of 12 words has at most 4 · 4! with 75 % of them together.
+    Source: Appendix D and Figure 9.
+
+    >>> premise, hypothesis = (Text((Sentence(tuple(words.split()), "en"),)) for words in ("a b c d e .", "f g h i ."))
+    >>> clump_pair(premise, hypothesis, 1, 0.5).texts()
+    [('d e a b c .', 'h i g f .')]
+    """
+    first, second = in_units(premise, unit), in_units(hypothesis, unit)
+    return _paired(
+        first,
+        second,
+        clumped_derangements(first, n, share, seed=seed, side="premise", punctuation=punctuation),
+        clumped_derangements(second, n, share, seed=seed, side="hypothesis", punctuation=punctuation),
+    )
+
+
+def _paired(
+    premise: Sentence,
+    hypothesis: Sentence,
+    premise_orders: Sequence[Order | None] | None,
+    hypothesis_orders: Sequence[Order | None] | None,
+) -> DerangedPair | None:
+    if premise_orders is None or hypothesis_orders is None:
+        return None
+    return DerangedPair(premise, hypothesis, tuple(premise_orders), tuple(hypothesis_orders))
+
+
+def _reordered(sentence: Sentence, order: Order | None) -> str:
+    return sentence.joined if order is None else sentence.reorder(order)
+
+
+def _moving(sentence: Sentence, punctuation: Punctuation) -> np.ndarray:
+    """The places whose words are put in another order."""
+    _check("punctuation", punctuation, Punctuation)
+    if punctuation == "move":
+        return np.arange(len(sentence))
+    tags = sentence.upos or (None,) * len(sentence)
+    words = [
+        i for i, (token, tag) in enumerate(zip(sentence.tokens, tags, strict=True)) if not is_punctuation(token, tag)
+    ]
+    return np.array(words, dtype=np.intp)
+
+
+def _forms(sentence: Sentence, moving: np.ndarray) -> tuple[int, ...]:
+    """The forms of the words that move, numbered by first appearance."""
+    numbers: dict[str, int] = {}
+    return tuple(numbers.setdefault(sentence.tokens[i].casefold(), len(numbers)) for i in moving)
+
+
+def _in_sentence(sentence: Sentence, moving: np.ndarray, orders: np.ndarray) -> list[Order]:
+    """Orders of the words that move as orders of the sentence."""
+    whole = np.tile(np.arange(len(sentence)), (len(orders), 1))
+    whole[:, moving] = moving[orders]
+    return list(whole)
+
+
+def _all_keys(units: int, random: np.random.BitGenerator) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Every place of the block (rows × 1) with every succession of the units (rows × units), in random order."""
+    pairs = [(start, *keys) for start in range(units) for keys in permutations(range(units))]
+    rows = np.array(pairs)[np.argsort(random.random_raw(len(pairs)))]
+    yield rows[:, :1], rows[:, 1:]
+
+
+def _drawn_keys(units: int, n: int, random: np.random.BitGenerator) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Places of the block and random keys that put the units in succession, up to the limit on tries."""
+    rows = 4 * n
+    for _ in range(0, _TRIES * n, rows):
+        drawn = random.random_raw(rows * (units + 1)).reshape(rows, units + 1)
+        yield (drawn[:, :1] % np.uint64(units)).astype(np.intp), drawn[:, 1:]
+
+
+def _chained(text: Text, field: Literal["upos", "spaces"]) -> tuple | None:
+    """A field of all sentences in one tuple, or None where a sentence lacks it."""
+    values = [getattr(sentence, field) for sentence in text.sentences]
+    return None if any(value is None for value in values) else tuple(chain.from_iterable(values))
+
+
+def _check(kind: str, value: str, allowed: object) -> None:
+    names = get_args(allowed)
+    if value not in names:
+        raise UnknownNameError(kind, value, names)
+
+
+def _check_number(n: int) -> None:
+    if n < 1:
+        raise NbkitError(f"derangements: at least 1 permutation expected, not {n}")
