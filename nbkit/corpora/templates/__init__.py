@@ -1,0 +1,171 @@
+"""Sentences whose number is left out, to be filled with any number: own ones in ten languages, and users' files.
+
+Source: Wang et al. 2021, "As Easy as 1, 2, 3", §2: "CNBC reported there were at least [NUM] cases worldwide."
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from nbkit.errors import DataError, NbkitError, UnknownNameError, closest
+from nbkit.numbers.formats import CAPABILITIES
+from nbkit.syntax.skipped import OnError, Skipped, keep_good
+
+#: What stands where the number was.
+PLACEHOLDER = "[NUM]"
+#: The capabilities as the paper's published files call them.
+_PUBLISHED_KEYS = dict(zip(("INT", "DEC", "SEP", "WORD"), CAPABILITIES, strict=True))
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Template:
+    """A sentence with one `PLACEHOLDER`.
+
+    place: where it is from (file and line).
+
+    >>> Template("At least [NUM] cases.", "en", "integers").fill("1,234")
+    'At least 1,234 cases.'
+    """
+
+    text: str
+    lang: str
+    capability: str
+    place: str = ""
+
+    def __post_init__(self) -> None:
+        if self.text.count(PLACEHOLDER) != 1:
+            raise NbkitError(f"template {self.text!r}: {_count_problem(self.text, PLACEHOLDER)}")
+
+    def fill(self, number: str) -> str:
+        """The sentence with *number* in it."""
+        return self.text.replace(PLACEHOLDER, number)
+
+    @property
+    def around(self) -> tuple[str, str]:
+        """What stands before and after the number."""
+        before, _, after = self.text.partition(PLACEHOLDER)
+        return before, after
+
+
+def template_languages() -> list[str]:
+    """The languages that nbkit has templates of its own in.
+
+    >>> template_languages()
+    ['de', 'en', 'es', 'fr', 'it', 'ja', 'ne', 'ru', 'ta', 'zh']
+    """
+    return sorted(path.stem for path in _HERE.glob("*.yaml"))
+
+
+def own_file(lang: str) -> Path:
+    """nbkit's own templates in a language. Raises `UnknownNameError` where there are none."""
+    if lang not in template_languages():
+        raise UnknownNameError("language of number templates", lang, template_languages())
+    return _HERE / f"{lang}.yaml"
+
+
+def load_templates(
+    lang: str,
+    path: str | Path | None = None,
+    *,
+    placeholders: Mapping[str, str] | None = None,
+    on_error: OnError = "raise",
+    skipped: Skipped | None = None,
+) -> list[Template]:
+    """The templates of a file (nbkit's own without *path*), in the order of the file.
+
+    A file is YAML or JSON: capability to a list of sentences. Capabilities are those of `CAPABILITIES`, or ``INT``,
+    ``DEC``, ``SEP`` and ``WORD`` as in the paper's published files.
+    placeholders: other spellings of the placeholder to what they stand for, such as ``{"#num": "[NUM]"}`` for the
+    German sentences among these.
+    on_error: "raise" ends with the first bad entry, "skip" leaves it out and adds it to *skipped*.
+
+    Raises `DataError` with file and line for an entry without exactly one placeholder, an unknown capability, a file
+    of another form and one without templates, `UnknownNameError` for a language without templates.
+
+    >>> [template.text for template in load_templates("de")][0]
+    'Am Ende wurden [NUM] gezählt.'
+    """
+    file = own_file(lang) if path is None else Path(path)
+    templates = list(keep_good(_templates(file, lang, placeholders or {}), on_error, skipped))
+    if not templates:
+        raise DataError("no template in it", file)
+    return templates
+
+
+def write_templates(templates: Iterable[Template], path: str | Path) -> None:
+    """Writes *templates* as a file that `load_templates` reads."""
+    grouped: dict[str, list[str]] = {}
+    for template in templates:
+        grouped.setdefault(template.capability, []).append(template.text)
+    target = Path(path)
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    partial.write_text(yaml.safe_dump(grouped, allow_unicode=True, width=1000, sort_keys=False), encoding="utf-8")
+    partial.replace(target)
+
+
+def _templates(file: Path, lang: str, placeholders: Mapping[str, str]) -> Iterator[Template | DataError]:
+    for key, entries in _sections(file):
+        if not isinstance(key, yaml.ScalarNode):
+            yield DataError("the name of a capability expected", file, _line(key))
+            continue
+        name = _PUBLISHED_KEYS.get(key.value, key.value)
+        if name not in CAPABILITIES:
+            guess = closest(name, CAPABILITIES)
+            hint = f"; did you mean '{guess}'?" if guess else f"; there are: {', '.join(CAPABILITIES)}"
+            yield DataError(f"unknown capability '{key.value}'{hint}", file, _line(key))
+            continue
+        if not isinstance(entries, yaml.SequenceNode):
+            yield DataError(f"{key.value}: a list of sentences expected", file, _line(entries))
+            continue
+        for entry in entries.value:
+            yield _template(entry, name, lang, file, placeholders)
+
+
+def _template(
+    entry: yaml.Node, capability: str, lang: str, file: Path, placeholders: Mapping[str, str]
+) -> Template | DataError:
+    if not isinstance(entry, yaml.ScalarNode):
+        return DataError("a sentence expected; put it in quotation marks", file, _line(entry))
+    text = entry.value
+    for spelling, meant in placeholders.items():
+        text = text.replace(spelling, meant)
+    if text.count(PLACEHOLDER) != 1:
+        return DataError(f"{_count_problem(text, PLACEHOLDER)}: {text!r}", file, _line(entry))
+    return Template(text, lang, capability, f"{file.name}:{_line(entry)}")
+
+
+def _sections(file: Path) -> list[tuple[yaml.Node, yaml.Node]]:
+    """Keys and values of the file as nodes, which know their lines (JSON is read as the YAML that it is)."""
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise NbkitError(f"template file {file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise DataError("bad UTF-8; convert the file", file, line) from None
+    try:
+        root = yaml.compose(text, yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        raise DataError(f"neither YAML nor JSON: {error.problem}", file, mark.line + 1 if mark else None) from None
+    except yaml.YAMLError as error:
+        raise DataError(f"neither YAML nor JSON: {error}", file) from None
+    if not isinstance(root, yaml.MappingNode):
+        raise DataError("capabilities with their sentences expected (integers: [...])", file, 1)
+    return root.value
+
+
+def _count_problem(text: str, placeholder: str) -> str:
+    n = text.count(placeholder)
+    hint = " (name its other spelling in `placeholders`)" if not n and "num" in text.lower() else ""
+    return f"exactly one {placeholder} expected, {n or 'none'} found{hint}"
+
+
+def _line(node: yaml.Node) -> int:
+    return node.start_mark.line + 1
