@@ -119,7 +119,7 @@ def clumped_derangements(
     Raises also `NbkitError` for a share that is not between 0 and 1. Source: Appendix D (25, 50 and 75 %).
 
     >>> boats = Sentence(tuple("There are boats close to bars and restaurants .".split()), "en")
-    >>> [words.reorder(order) for order in clumped_derangements(boats, 2, 0.5)]
+    >>> [boats.reorder(order) for order in clumped_derangements(boats, 2, 0.5)]
     ['are and restaurants There boats close to bars .', 'are boats There to bars and restaurants close .']
     """
     _check("side", side, Side)
