@@ -1,4 +1,4 @@
-"""The families of hypotheses: each draws what is to be inferred, told in the active voice, without a look at the label."""
+"""The families of hypotheses: each draws what is to be inferred, in the active voice, without a look at the label."""
 
 from __future__ import annotations
 

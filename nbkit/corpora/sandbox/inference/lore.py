@@ -1,4 +1,4 @@
-"""What the world knows beyond its dictionary: opposites, kinds, times that exclude each other (``data/entailment.yaml``)."""
+"""What the world knows beyond its dictionary: opposites, kinds, times that exclude each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nbkit.corpora.sandbox.lexicon import Lexeme, table
 
 @cache
 def lore() -> dict[str, Any]:
-    """The whole table."""
+    """The whole table (``data/entailment.yaml``)."""
     text = (files(lexicon.__package__) / "data" / "entailment.yaml").read_text(encoding="utf-8")
     return yaml.safe_load(text)
 

@@ -30,9 +30,9 @@ def entailment(
     """Stream *n* labelled pairs (id, premise, hypothesis, label, rule), from place *start* on (None: without end).
 
     The pair at place i is a function of (version, *split*, i) and the language alone, and the same i has the same
-    meaning and label in all languages. Three pairs in a row have the three labels, in an order of their own. Content
-    words decide on the split, of the premise and of the hypothesis, as in `sandbox.pairs`: no sentence of one split is
-    a sentence of another.
+    meaning and label in all languages. Three pairs in a row have the three labels, in an order of their own. The
+    content words of the hypothesis decide on the split, as in `sandbox.pairs`: no hypothesis is found in two splits,
+    nor is another one of the same words.
 
     The rule says how the premise was made of the hypothesis; its family stands before the stroke
     (``"roles/roles_swapped"``). Rules and their labels are listed in ``data/entailment.yaml``.
@@ -75,8 +75,8 @@ def inference(split: str, index: int) -> tuple[Clause, Clause, str, str]:
     rule = _pick(draw, lore()["families"][family][label])
     while True:
         seed += 1
-        found = _attempt(Draw(seed), family, rule)
-        if found is not None and all(part_of([clause]) in SPLITS[split] for clause in found):
+        found = _attempt(Draw(seed), family, rule, split)
+        if found is not None:
             return *found, label, f"{family}/{rule}"
 
 
@@ -95,9 +95,12 @@ def _pick(draw: Draw, weights: Mapping[str, int]) -> str:
     return tuple(weights)[bisect(limits, draw.uniform() * limits[-1])]
 
 
-def _attempt(draw: Draw, family: str, rule: str) -> tuple[Clause, Clause] | None:
+def _attempt(draw: Draw, family: str, rule: str, split: str) -> tuple[Clause, Clause] | None:
+    """One draw of a pair; None where it came to nothing: too short, of another split, without a premise."""
     hypothesis = FAMILIES[family](draw)
-    if hypothesis is None or any(_length(hypothesis, lang) < least for lang, least in _SHORTEST.items()):
+    if hypothesis is None or part_of([hypothesis]) not in SPLITS[split]:
+        return None
+    if any(_length(hypothesis, lang) < least for lang, least in _SHORTEST.items()):
         return None
     voices = draw.chance(0.4), draw.chance(0.4)
     premise = RULES[rule](draw, hypothesis)
