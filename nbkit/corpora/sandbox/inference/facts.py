@@ -93,7 +93,9 @@ def roles(draw: Draw) -> Clause | None:
         clause.object = thing(draw, verb)
     else:
         clause.object = someone(draw)
-    return told(draw, clause, 1, 3)
+    if draw.chance(0.5):
+        clause.time, clause.time_first = draw.adverb("time", "past"), draw.chance(0.5)
+    return told(draw, clause, 1, 2)
 
 
 @family

@@ -108,11 +108,16 @@ def other_time(draw: Draw, hypothesis: Clause) -> Clause | None:
 
 @rule
 def roles_kept(draw: Draw, hypothesis: Clause) -> Clause | None:
-    """The same roles, in either voice, with or without more said of them."""
-    premise = copied(hypothesis)
-    if draw.chance(0.7):
-        add(draw, premise)
-    return premise
+    """*Today Anna praised the man* ⊨ *Anna praised the man today*: the same roles, perhaps in the other voice."""
+    return _retold(draw, copied(hypothesis))
+
+
+def _retold(draw: Draw, clause: Clause) -> Clause | None:
+    """*clause* with more said of it, or with its time at another place: the same is done to roles kept and swapped."""
+    if clause.time is None or draw.chance(0.5):
+        return _more(draw, clause)
+    clause.time_first = not clause.time_first
+    return clause
 
 
 @rule
@@ -123,9 +128,7 @@ def roles_swapped(draw: Draw, hypothesis: Clause) -> Clause | None:
         premise.subject, premise.recipient = premise.recipient, premise.subject
     else:
         premise.subject, premise.object = premise.object, premise.subject
-    if draw.chance(0.7):
-        add(draw, premise)
-    return premise
+    return _retold(draw, premise)
 
 
 @rule
@@ -324,6 +327,8 @@ def order_swapped(draw: Draw, hypothesis: Clause) -> Clause | None:
     """*The cow is bigger than the dog* contradicts *The dog is bigger than the cow*."""
     premise = copied(hypothesis)
     premise.subject, premise.than = premise.than, premise.subject
+    if draw.chance(0.5):
+        add(draw, premise)
     return premise
 
 
