@@ -77,7 +77,7 @@ def bleu_percent(
     place = {key: i for i, key in enumerate(distinct)}
     reference = _numbered(list(distinct.values()), vocabulary)
     reference = reference.take(np.array([place[id(tokens)] for tokens in references], dtype=np.int64))
-    return _percent(match_counts(hypothesis, reference, max_order), hypothesis.lengths, reference.lengths)
+    return percent_of_matches(match_counts(hypothesis, reference, max_order), hypothesis.lengths, reference.lengths)
 
 
 def _numbered(texts: Sequence[Sequence[str]], vocabulary: defaultdict[str, int]) -> Sequences:
@@ -87,7 +87,7 @@ def _numbered(texts: Sequence[Sequence[str]], vocabulary: defaultdict[str, int])
     return Sequences(np.fromiter(numbers, dtype=np.int64, count=int(lengths.sum())), lengths)
 
 
-def _percent(matches: np.ndarray, lengths: np.ndarray, reference_lengths: np.ndarray) -> np.ndarray:
+def percent_of_matches(matches: np.ndarray, lengths: np.ndarray, reference_lengths: np.ndarray) -> np.ndarray:
     """BLEU in per cent of clipped n-gram matches (pairs × orders), in sacreBLEU's order of operations.
 
     Logarithms and exponentials are `math`'s, whose last bit may differ from NumPy's.
