@@ -26,6 +26,7 @@ from nbkit.studies.word_order.tables import (
     preference_by_perturbation,
     quality,
     similarity,
+    similarity_of_languages,
     spacing_effect,
 )
 from nbkit.studies.word_order.work import cells, inputs, problems, units
@@ -52,6 +53,7 @@ __all__ = [
     "samples",
     "scores",
     "similarity",
+    "similarity_of_languages",
     "spacing_effect",
 ]
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from nbkit import corpora
@@ -21,6 +22,7 @@ from nbkit.errors import NbkitError
 from nbkit.fingerprint import fingerprint
 from nbkit.metrics import Kappa
 from nbkit.models import ensure_model, translate_remembered
+from nbkit.models import label as model_label
 from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.store import Store
 from nbkit.studies.word_order.params import WordOrderParams
@@ -28,6 +30,9 @@ from nbkit.studies.word_order.variants import CHUNK, Variant, chunk_starts, read
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_SCORE_COLUMNS = ["language", "model", "pair", "perturbation", "category", "spacing", "metric", "length",
+                  "beta", "beta1", "beta2", "alpha_source", "alpha_target", "chance"]  # fmt: skip
 
 
 def n_pairs(params: WordOrderParams, language: str, store: Store | None = None) -> int:
@@ -62,7 +67,7 @@ def extent(params: WordOrderParams, language: str, store: Store | None = None) -
         ]
         return pd.DataFrame([(total, *reason) for reason in reasons], columns=["n_pairs", "reason", "n", "example"])
 
-    return store.table(_config("extent", params, language), compute)
+    return store.table(config("extent", params, language), compute)
 
 
 def difficulty_chunk(params: WordOrderParams, language: str, start: int, store: Store) -> pd.DataFrame:
@@ -96,7 +101,7 @@ def difficulty_chunk(params: WordOrderParams, language: str, start: int, store: 
             tables.append(table)
         return _stack(tables)
 
-    return store.table(_config("difficulty", params, language, start=start), compute)
+    return store.table(config("difficulty", params, language, start=start), compute)
 
 
 def behaviour_chunk(params: WordOrderParams, language: str, model: str, start: int, store: Store) -> pd.DataFrame:
@@ -124,45 +129,43 @@ def behaviour_chunk(params: WordOrderParams, language: str, model: str, start: i
                 tables.append(table)
         return _stack(tables)
 
-    key = _model_key(params, language, model)
-    return store.table(_config("behaviour", params, language, start=start, **key), compute)
+    key = model_key(params, language, model)
+    return store.table(config("behaviour", params, language, start=start, **key), compute)
 
 
 def similarity_chunk(params: WordOrderParams, language: str, start: int, store: Store) -> pd.DataFrame:
-    """Sums of κ between the perturbations of the same text (Figures 5 and 14), for metrics that cost little.
+    """κ between the perturbations of the same text (Figures 5 and 14), for metrics that cost little.
 
-    Columns: side ("source" or "target"), metric, perturbation_a, perturbation_b, total, n; each unordered
-    pair of perturbations once, over the texts to which both apply.
+    Columns: pair, side ("source" or "target"), metric, perturbation_a, perturbation_b, kappa; one row each unordered
+    pair of perturbations that apply to the same text.
     """
 
     def compute() -> pd.DataFrame:
         import pandas as pd
 
-        rows = list(variants(params, read_chunk(params, language, start, store), start))
         grouped: dict[int, list[Variant]] = {}
-        for variant in rows:
+        for variant in variants(params, read_chunk(params, language, start, store), start):
             if variant.perturbation != CONTROL:
                 grouped.setdefault(variant.pair, []).append(variant)
-        records = []
+        two = [pair for group in grouped.values() for pair in combinations(group, 2)]
+        tables = []
         for side, lang in (("source", params.source), ("target", language)):
-            names, left, right = [], [], []
-            for group in grouped.values():
-                for i, a in enumerate(group):
-                    for b in group[i + 1 :]:
-                        names.append((a.perturbation, b.perturbation))
-                        left.append(_side(a, side))
-                        right.append(_side(b, side))
             for metric in params.kappas():
                 if hasattr(metric, "problem"):  # has weights: too slow for every pair of perturbations
                     continue
-                table = pd.DataFrame(names, columns=["perturbation_a", "perturbation_b"])
-                table["kappa"] = metric.scores(right, left, lang)
-                sums = table.groupby(["perturbation_a", "perturbation_b"], sort=False)["kappa"].agg(["sum", "count"])
-                sums = sums.reset_index().rename(columns={"sum": "total", "count": "n"})
-                records.append(sums.assign(side=side, metric=metric.name))
-        return pd.concat(records, ignore_index=True) if records else pd.DataFrame()
+                kappa = metric.scores([_side(b, side) for _, b in two], [_side(a, side) for a, _ in two], lang)
+                table = pd.DataFrame({
+                    "pair": [a.pair for a, _ in two],
+                    "side": side,
+                    "metric": metric.name,
+                    "perturbation_a": [a.perturbation for a, _ in two],
+                    "perturbation_b": [b.perturbation for _, b in two],
+                    "kappa": kappa,
+                })  # fmt: skip
+                tables.append(_as_categories(table, params))
+        return _stack(tables) if tables else pd.DataFrame()
 
-    return store.table(_config("similarity", params, language, start=start), compute)
+    return store.table(config("similarity", params, language, start=start), compute)
 
 
 def translate(params: WordOrderParams, model: str, texts: Sequence[str], language: str, store: Store) -> list[str]:
@@ -173,34 +176,38 @@ def translate(params: WordOrderParams, model: str, texts: Sequence[str], languag
     )  # fmt: skip
 
 
+def score_chunk(params: WordOrderParams, language: str, model: str, start: int, store: Store) -> pd.DataFrame:
+    """Every score of one chunk under one model: the rows of `scores` that belong to it, same columns."""
+    base = difficulty_chunk(params, language, start, store)
+    ours = behaviour_chunk(params, language, model, start, store)
+    merged = ours.merge(base, on=["pair", "perturbation", "metric"], validate="many_to_one")
+    merged = merged.sort_values("pair", kind="stable")  # the same rows whatever the size of a chunk
+    return _compact(merged.assign(language=language, model=model_label(model)), params)[_SCORE_COLUMNS]
+
+
 def scores(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     """Every per-sentence score of the run: one row a language, model, pair, perturbation, spacing and metric.
 
     Columns: language, model, pair, perturbation, category, spacing, metric, length, beta, beta1, beta2,
-    alpha_source, alpha_target, chance.
+    alpha_source, alpha_target, chance. It holds the whole grid, about 60 bytes a row; `score_chunk` streams.
     """
     import pandas as pd
 
-    from nbkit.models import label as model_label
-
-    columns = ["language", "model", "pair", "perturbation", "category", "spacing", "metric", "length",
-               "beta", "beta1", "beta2", "alpha_source", "alpha_target", "chance"]  # fmt: skip
     store = store or Store()
-    frames = []
-    for language in params.languages:
-        starts = chunk_starts(n_pairs(params, language, store))
-        for model in params.models:
-            for start in starts:
-                base = difficulty_chunk(params, language, start, store)
-                ours = behaviour_chunk(params, language, model, start, store)
-                merged = ours.merge(base, on=["pair", "perturbation", "metric"], validate="many_to_one")
-                merged = merged.sort_values("pair", kind="stable")  # the same rows whatever the size of a chunk
-                frames.append(_compact(merged.assign(language=language, model=model_label(model)), params)[columns])
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+    frames = [
+        score_chunk(params, language, model, start, store)
+        for language in params.languages
+        for model in params.models
+        for start in chunk_starts(n_pairs(params, language, store))
+    ]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_SCORE_COLUMNS)
 
 
 def difficulties(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
-    """Per-sentence α and chance of the run; needs no model. Columns as `difficulty_chunk`, plus language, category."""
+    """Per-sentence α and chance of the run; needs no model. Columns as `difficulty_chunk`, plus language, category.
+
+    It holds all languages; `difficulty_chunk` streams.
+    """
     import pandas as pd
 
     store = store or Store()
@@ -213,22 +220,27 @@ def difficulties(params: WordOrderParams, store: Store | None = None) -> pd.Data
 
 
 def _compact(table: pd.DataFrame, params: WordOrderParams) -> pd.DataFrame:
-    """*table* with its category, in a third of the memory: names as categories that are the same in every chunk."""
+    """*table* with its category, in a third of the memory."""
+    return _as_categories(with_category(table).astype({"pair": "int32", "length": "int32"}), params)
+
+
+def _as_categories(table: pd.DataFrame, params: WordOrderParams) -> pd.DataFrame:
+    """*table* with names as categories that are the same in every chunk."""
     import pandas as pd
 
-    from nbkit.models import label as model_label
-
+    perturbations = [CONTROL, *params.perturbation_names]
     names: dict[str, list[str]] = {
         "language": params.languages,
         "model": [model_label(model) for model in params.models],
-        "perturbation": [CONTROL, *params.perturbation_names],
+        "perturbation": perturbations,
+        "perturbation_a": perturbations,
+        "perturbation_b": perturbations,
         "category": [CONTROL, *dict.fromkeys(PERTURBATIONS.get(n).category for n in params.perturbation_names)],
         "spacing": [*params.spacings],
+        "side": ["source", "target"],
         "metric": params.metrics,
     }
     types: dict[str, Any] = {column: pd.CategoricalDtype(values) for column, values in names.items()}
-    types |= {"pair": "int32", "length": "int32"}
-    table = with_category(table)
     return table.astype({column: dtype for column, dtype in types.items() if column in table})
 
 
@@ -241,7 +253,7 @@ def with_category(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(category=table["perturbation"].map(categories))
 
 
-def _model_key(params: WordOrderParams, language: str, model: str) -> Mapping[str, Any]:
+def model_key(params: WordOrderParams, language: str, model: str) -> Mapping[str, Any]:
     """The model's part of a key; one of the hub's is downloaded first, as only then its revision is known."""
     key = params.model_key(language, model)
     identity = key.get("model", {})
@@ -251,12 +263,12 @@ def _model_key(params: WordOrderParams, language: str, model: str) -> Mapping[st
     return key
 
 
-def _config(kind: str, params: WordOrderParams, language: str, **more: Any) -> dict[str, Any]:
-    """The store key of one remembered table."""
+def config(kind: str, params: WordOrderParams, language: str, *, code: str = __name__, **more: Any) -> dict[str, Any]:
+    """The store key of one remembered table. code: the module that makes it."""
     metrics = {} if kind == "extent" else {"metrics": [metric.identity(language) for metric in params.kappas()]}
     return {
         "kind": f"word_order.{kind}",
-        "code": _code(),
+        "code": _digest(code),
         "chunk": CHUNK,
         **params.language_key(language),
         **metrics,
@@ -265,12 +277,12 @@ def _config(kind: str, params: WordOrderParams, language: str, **more: Any) -> d
 
 
 @cache
-def _code() -> str:
-    """Digest of the sources behind these tables, so that tables of older definitions are not taken for these.
+def _digest(module: str) -> str:
+    """Digest of the sources behind a table, so that tables of older definitions are not taken for these.
 
     Without the models' room: what comes from there has keys of its own.
     """
-    sources = fingerprint(["nbkit.perturb", "nbkit.studies.word_order.per_sentence"]).sources
+    sources = fingerprint(["nbkit.perturb", module]).sources
     relevant = sorted(item for item in sources.items() if not item[0].startswith(("nbkit/models/", "nbkit/store/")))
     return hashlib.blake2b(repr(relevant).encode(), digest_size=8).hexdigest()
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nbkit.metrics.statistics import bootstrap_mean, paired_tests, spearman
+from nbkit.metrics.statistics import bootstrap_mean, paired_tests, spearman_of_clusters
+from nbkit.models import label as model_label
 from nbkit.perturb import CONTROL
 from nbkit.store import Store
 from nbkit.studies.word_order import per_sentence
+from nbkit.studies.word_order.blocks import perturbed_scores
 from nbkit.studies.word_order.params import WordOrderParams
-from nbkit.studies.word_order.tables import frame, perturbed_scores
+from nbkit.studies.word_order.tables import frame
+from nbkit.studies.word_order.variants import chunk_starts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,16 +25,17 @@ LENGTH_GROUPS = 6
 
 
 def correlations(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
-    """Spearman's ρ(β1, β) and ρ(β2, β) over perturbed sentences (Figure 7), with confidence interval.
+    """Spearman's ρ(β1, β) and ρ(β2, β) over perturbed sentences (Figure 7), with a cluster bootstrap's interval.
 
-    Columns: language, model, metric, score ("beta1" or "beta2"), rho, low, high, p, n.
+    The perturbed forms of one sentence pair are drawn together (`spearman_of_clusters`).
+    Columns: language, model, metric, score ("beta1" or "beta2"), rho, low, high, p, n (perturbed sentences).
     """
-    return _correlate(perturbed_scores(params, store), "beta", ("beta1", "beta2"))
+    return _correlations(params, "beta", store)
 
 
 def length_correlations(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     """Spearman's ρ of β1 and β2 with the source's length in tokens (Figure 6). Columns as `correlations`."""
-    return _correlate(perturbed_scores(params, store), "length", ("beta1", "beta2"))
+    return _correlations(params, "length", store)
 
 
 def length_effect(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -41,7 +45,7 @@ def length_effect(params: WordOrderParams, store: Store | None = None) -> pd.Dat
     score, mean, low, high, n.
     """
     rows = []
-    for key, group in perturbed_scores(params, store).groupby(["language", "model", "metric"], sort=False):
+    for key, group in _by_metric(params, store):
         for index, (shortest, longest) in enumerate(length_groups(group["length"])):
             inside = group[group["length"].between(shortest, longest)]
             for score in ("beta1", "beta2"):
@@ -57,16 +61,23 @@ def difficulty_by_length(params: WordOrderParams, store: Store | None = None) ->
 
     Columns: language, metric, length_bin, normalised_length (the group's mean), alpha, low, high, n.
     """
-    table = per_sentence.difficulties(params, store)
-    table = table[table["perturbation"] != CONTROL]
-    rows = []
-    for key, group in table.groupby(["language", "metric"], sort=False):
-        longest_of_all = int(group["length"].max()) + 1
-        for index, (shortest, longest) in enumerate(length_groups(group["length"])):
-            inside = group[group["length"].between(shortest, longest)]
-            mean = bootstrap_mean(inside["alpha_source"].to_numpy(), groups=inside["pair"].to_numpy(), seed=params.seed)
-            normalised = float(inside["length"].mean()) / longest_of_all
-            rows.append((*key, index, normalised, mean.mean, mean.low, mean.high, mean.n))
+    store, rows = store or Store(), []
+    for language in params.languages:
+        table = _stacked(
+            (
+                per_sentence.difficulty_chunk(params, language, start, store)
+                for start in chunk_starts(per_sentence.n_pairs(params, language, store))
+            ),
+            ["pair", "perturbation", "metric", "length", "alpha_source"],
+        )
+        for metric, group in table[table["perturbation"] != CONTROL].groupby("metric", sort=False):
+            longest_of_all = int(group["length"].max()) + 1
+            for index, (shortest, longest) in enumerate(length_groups(group["length"])):
+                inside = group[group["length"].between(shortest, longest)]
+                pairs = inside["pair"].to_numpy()
+                mean = bootstrap_mean(inside["alpha_source"].to_numpy(), groups=pairs, seed=params.seed)
+                normalised = float(inside["length"].mean()) / longest_of_all
+                rows.append((language, metric, index, normalised, mean.mean, mean.low, mean.high, mean.n))
     return frame(rows, ["language", "metric", "length_bin", "normalised_length", "alpha", "low", "high", "n"])
 
 
@@ -82,13 +93,14 @@ def model_tests(params: WordOrderParams, store: Store | None = None) -> pd.DataF
     """
     import pandas as pd
 
-    table = perturbed_scores(params, store)
-    frames = []
-    for key, group in table.groupby(["language", "metric"], sort=False):
-        language, metric = map(str, key)
-        for score in ("beta1", "beta2"):
-            tests = paired_tests(group, value=score, by=("perturbation",))
-            frames.append(tests.assign(language=language, metric=metric, score=score))
+    store, frames = store or Store(), []
+    for language in params.languages if len(params.models) > 1 else []:
+        chunks = (chunk for model in params.models for chunk in perturbed_scores(params, language, model, store))
+        table = _stacked(chunks, ["model", "pair", "perturbation", "metric", "beta1", "beta2"])
+        for metric, group in table.groupby("metric", sort=False, observed=True):
+            for score in ("beta1", "beta2"):
+                tests = paired_tests(group, value=score, by=("perturbation",))
+                frames.append(tests.assign(language=language, metric=metric, score=score))
     columns = ["language", "perturbation", "metric", "score", "model_a", "model_b", "mean_a", "mean_b",
                "difference", "p", "p_corrected", "effect", "n"]  # fmt: skip
     if not frames:
@@ -111,10 +123,46 @@ def length_groups(lengths: Iterable[int], groups: int = LENGTH_GROUPS) -> list[t
     return list(zip(starts, (int(edge) for edge in edges), strict=True))
 
 
-def _correlate(table: pd.DataFrame, with_column: str, columns: tuple[str, ...]) -> pd.DataFrame:
-    rows = []
-    for key, group in table.groupby(["language", "model", "metric"], sort=False):
-        for score in columns:
-            result = spearman(group[score].to_numpy(), group[with_column].to_numpy())
-            rows.append((*key, score, result.rho, result.low, result.high, result.p, result.n))
-    return frame(rows, ["language", "model", "metric", "score", "rho", "low", "high", "p", "n"])
+def _correlations(params: WordOrderParams, with_column: str, store: Store | None) -> pd.DataFrame:
+    """Remembered a language and model: the bootstrap of ranks takes seconds for each."""
+    import pandas as pd
+
+    columns = ["language", "model", "metric", "score", "rho", "low", "high", "p", "n"]
+    store, frames = store or Store(), [frame([], columns)]
+    for language in params.languages:
+        for model in params.models:
+            one = params.narrowed(language, model)
+            key = per_sentence.model_key(params, language, model)
+            config = per_sentence.config(f"correlations.{with_column}", one, language, code=__name__, **key)
+
+            def compute(one: WordOrderParams = one) -> pd.DataFrame:
+                rows = []
+                for labels, group in _by_metric(one, store):
+                    for score in ("beta1", "beta2"):
+                        result = spearman_of_clusters(
+                            group[score].to_numpy(), group[with_column].to_numpy(), group["pair"].to_numpy(),
+                            seed=one.seed,
+                        )  # fmt: skip
+                        rows.append((*labels, score, result.rho, result.low, result.high, result.p, result.n))
+                return frame(rows, columns)
+
+            frames.append(store.table(config, compute).assign(model=model_label(model)))
+    return pd.concat([table for table in frames if len(table)] or frames[:1], ignore_index=True)
+
+
+def _by_metric(params: WordOrderParams, store: Store | None) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
+    """Language, model and metric, and the scores of its perturbed sentences; one language and model in memory."""
+    store = store or Store()
+    for language in params.languages:
+        for model in params.models:
+            chunks = perturbed_scores(params, language, model, store)
+            table = _stacked(chunks, ["pair", "metric", "length", "beta", "beta1", "beta2"])
+            for metric, group in table.groupby("metric", sort=False, observed=True):
+                yield (language, model_label(model), str(metric)), group
+
+
+def _stacked(chunks: Iterable[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    """The *columns* of all *chunks*."""
+    import pandas as pd
+
+    return pd.concat([chunk[columns] for chunk in chunks], ignore_index=True)

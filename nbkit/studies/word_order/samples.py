@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import TYPE_CHECKING
 
-from nbkit.models import label as model_label
 from nbkit.perturb import CONTROL
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.word_order import per_sentence
+from nbkit.studies.word_order.blocks import perturbed_scores
 from nbkit.studies.word_order.params import WordOrderParams
-from nbkit.studies.word_order.tables import frame, perturbed_scores
+from nbkit.studies.word_order.tables import frame, in_paper_order
 from nbkit.studies.word_order.variants import CHUNK, chunk_starts, read_chunk, variants
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_COLUMNS = ["language", "model", "pair", "perturbation", "source", "perturbed_source", "reference",
+            "hypothesis", "perturbed_hypothesis", "beta", "beta1", "beta2"]  # fmt: skip
 
 
 def examples(params: WordOrderParams, k: int = 1, store: Store | None = None) -> pd.DataFrame:
@@ -47,9 +52,13 @@ def flip_samples(params: WordOrderParams, k: int = 3, store: Store | None = None
     Columns: language, model, pair, perturbation, source, perturbed_source, reference, hypothesis,
     perturbed_hypothesis, beta, beta1, beta2.
     """
-    table = perturbed_scores(params, store)
-    table = table[table["metric"] == params.kappa]
-    return _drawn(params, table[table["beta1"] > table["beta"]], k, "flips", store)
+    store, frames = store or Store(), []
+    for language, model in product(params.languages, params.models):
+        chosen = None
+        for table in _of_kappa(params, language, model, store):
+            chosen = _first(params, "flips", [chosen, table[table["beta1"] > table["beta"]]], k)
+        frames.append(_with_texts(params, chosen, language, model, store))
+    return _together(frames)
 
 
 def samples(params: WordOrderParams, k: int = 1, store: Store | None = None) -> pd.DataFrame:
@@ -57,36 +66,42 @@ def samples(params: WordOrderParams, k: int = 1, store: Store | None = None) -> 
 
     Columns as `flip_samples`.
     """
-    table = perturbed_scores(params, store)
-    table = table[table["metric"] == params.kappa]
-    frames = [_drawn(params, group, k, "samples", store) for _, group in table.groupby("perturbation", sort=False)]
-    import pandas as pd
-
-    return pd.concat(frames, ignore_index=True) if frames else _drawn(params, table, k, "samples", store)
-
-
-def _drawn(params: WordOrderParams, table: pd.DataFrame, k: int, purpose: str, store: Store | None) -> pd.DataFrame:
-    """*k* rows a language and model of *table* with their texts, in the order of their addresses."""
     import pandas as pd
 
     store, frames = store or Store(), []
-    for key, group in table.groupby(["language", "model"], sort=False):
-        language, label = map(str, key)
-        rank = [
-            address(params.seed, purpose, language, label, int(pair), name)
-            for pair, name in zip(group["pair"], group["perturbation"], strict=True)
-        ]
-        chosen = group.assign(rank=rank).sort_values("rank").drop_duplicates("pair").head(k)
-        if len(chosen):
-            frames.append(_with_texts(params, chosen.drop(columns="rank"), language, label, store))
-    columns = ["language", "model", "pair", "perturbation", "source", "perturbed_source", "reference",
-               "hypothesis", "perturbed_hypothesis", "beta", "beta1", "beta2"]  # fmt: skip
-    return pd.concat(frames, ignore_index=True)[columns] if frames else frame([], columns)
+    for language, model in product(params.languages, params.models):
+        chosen: dict[str, pd.DataFrame] = {}
+        for table in _of_kappa(params, language, model, store):
+            for name, group in table.groupby("perturbation", sort=False, observed=True):
+                chosen[str(name)] = _first(params, "samples", [chosen.get(str(name)), group], k)
+        rows = pd.concat(chosen.values()) if chosen else None
+        frames.append(_with_texts(params, rows, language, model, store))
+    return in_paper_order(_together(frames))
 
 
-def _with_texts(params: WordOrderParams, rows: pd.DataFrame, language: str, label: str, store: Store) -> pd.DataFrame:
+def _of_kappa(params: WordOrderParams, language: str, model: str, store: Store) -> Iterator[pd.DataFrame]:
+    for table in perturbed_scores(params, language, model, store):
+        yield table[table["metric"] == params.kappa]
+
+
+def _first(params: WordOrderParams, purpose: str, tables: list[pd.DataFrame | None], k: int) -> pd.DataFrame:
+    """The *k* rows of *tables* whose addresses come first, no pair twice: the same whatever the chunks."""
+    import pandas as pd
+
+    rows = pd.concat([table for table in tables if table is not None])
+    rank = [
+        address(params.seed, purpose, str(language), str(model), int(pair), str(name))
+        for language, model, pair, name in rows[["language", "model", "pair", "perturbation"]].itertuples(index=False)
+    ]
+    return rows.assign(rank=rank).sort_values("rank").drop_duplicates("pair").head(k).drop(columns="rank")
+
+
+def _with_texts(
+    params: WordOrderParams, rows: pd.DataFrame | None, language: str, model: str, store: Store
+) -> pd.DataFrame:
     """*rows* with their texts; the translations come from the store."""
-    model = next(name for name in params.models if model_label(name) == label)
+    if rows is None or rows.empty:
+        return frame([], _COLUMNS)
     wanted = set(zip(rows["pair"], rows["perturbation"], strict=True))
     texts = {}
     for start in chunk_starts(int(rows["pair"].max()) + 1):
@@ -108,4 +123,11 @@ def _with_texts(params: WordOrderParams, rows: pd.DataFrame, language: str, labe
         reference=[reference for _, _, reference in triples],
         hypothesis=plain,
         perturbed_hypothesis=perturbed,
-    )
+    )[_COLUMNS]
+
+
+def _together(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    import pandas as pd
+
+    full = [table for table in frames if len(table)]
+    return pd.concat(full, ignore_index=True) if full else frame([], _COLUMNS)

@@ -2,28 +2,29 @@
 
 The unit that is resampled is the sentence pair: all perturbations, metrics and models of a pair are
 drawn together. A mean over several perturbations, languages or models is the mean of their means, so
-that a perturbation that applies to few sentences counts as much as one that applies to all.
+that a perturbation that applies to few sentences counts as much as one that applies to all. Flips are shares
+of all sentences instead, as the paper adds them up.
+
+Everything is made from sums (`blocks`), so that memory does not grow with the grid.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nbkit.languages import NAMES as LANGUAGE_NAMES
-from nbkit.metrics.statistics import bootstrap_draws, percentile_interval
+from nbkit.metrics.statistics import percentile_interval, ratio
 from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.store import Store
 from nbkit.studies.word_order import per_sentence
+from nbkit.studies.word_order.blocks import Block, difficulty_blocks, score_blocks, similarity_blocks
 from nbkit.studies.word_order.params import WordOrderParams
-from nbkit.studies.word_order.variants import chunk_starts
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_SCORES = ("beta", "beta1", "beta2", "chance")
 
 
 def counts(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -32,14 +33,13 @@ def counts(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     Columns: language, perturbation, category, n, total (pairs read).
     """
     store = store or Store()
-    table = per_sentence.difficulties(params, store)
-    table = table[(table["metric"] == params.metrics[0]) & (table["perturbation"] != CONTROL)]
-    n = table.groupby(["language", "perturbation"]).size()
-    rows = [
-        (language, name, int(n.get((language, name), 0)), per_sentence.n_pairs(params, language, store))
-        for language in params.languages
-        for name in params.perturbation_names
-    ]
+    rows = []
+    for language, block in zip(params.languages, difficulty_blocks(params, store), strict=True):
+        known = block.quantities
+        first = block.where((known["metric"] == params.metrics[0]) & (known["score"] == "alpha_source"))
+        n = dict(zip(first.quantities["perturbation"], first.counts, strict=True))
+        total = per_sentence.n_pairs(params, language, store)
+        rows += [(language, name, int(n.get(name, 0)), total) for name in params.perturbation_names]
     return per_sentence.with_category(frame(rows, ["language", "perturbation", "n", "total"]))
 
 
@@ -52,10 +52,11 @@ def left_out(params: WordOrderParams, store: Store | None = None) -> pd.DataFram
 
 def quality(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     """β: mean κ of the unperturbed translations (Table 2). Columns: language, model, metric, beta, low, high, n."""
-    table = per_sentence.scores(params, store)
-    once = table.drop_duplicates(["language", "model", "metric", "pair"]).assign(perturbation=CONTROL)
-    return _means(once, ["language", "model", "metric"], {"beta": "beta"}, params).rename(
-        columns={"beta_low": "low", "beta_high": "high"}
+    # The control stands once for every pair, and so does β beside it, in every spacing.
+    table = _each(map(_control, score_blocks(params, store)), _SCORE_KEYS)
+    once = table["spacing"].eq(params.spacings[0]) & table["score"].eq("beta")
+    return in_paper_order(
+        table[once].rename(columns={"mean": "beta"})[["language", "model", "metric", "beta", "low", "high", "n"]]
     )
 
 
@@ -65,9 +66,10 @@ def by_perturbation(params: WordOrderParams, store: Store | None = None) -> pd.D
     Columns: language, model, perturbation, category, metric, spacing, n and, for each of beta, beta1,
     beta2, chance, difference: the mean, ``…_low`` and ``…_high``. All on the same N.
     """
-    table = _with_difference(per_sentence.scores(params, store))
-    by = ["language", "model", "perturbation", "category", "metric", "spacing"]
-    return _means(table, by, {name: name for name in (*_SCORES, "difference")}, params)
+    scores = {name: name for name in ("beta", "beta1", "beta2", "chance", "difference")}
+    by = ["language", "model", "perturbation", "metric", "spacing"]
+    table = per_sentence.with_category(_side_by_side(_each(score_blocks(params, store), _SCORE_KEYS), by, scores))
+    return in_paper_order(_led_by(table, ["language", "model", "perturbation", "category", "metric", "spacing"]))
 
 
 def preference(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -75,7 +77,7 @@ def preference(params: WordOrderParams, store: Store | None = None) -> pd.DataFr
 
     Columns: language, model, metric, difference, low, high, n (perturbed pairs).
     """
-    return _macro(params, ["language", "model", "metric"], store)
+    return in_paper_order(_mean_of_means(params, ["language", "model", "metric"], store))
 
 
 def preference_by_perturbation(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -83,7 +85,8 @@ def preference_by_perturbation(params: WordOrderParams, store: Store | None = No
 
     Columns: perturbation, category, metric, difference, low, high, n.
     """
-    return _macro(params, ["perturbation", "category", "metric"], store)
+    table = per_sentence.with_category(_mean_of_means(params, ["perturbation", "metric"], store))
+    return in_paper_order(_led_by(table, ["perturbation", "category", "metric"]))
 
 
 def difficulty(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -91,53 +94,43 @@ def difficulty(params: WordOrderParams, store: Store | None = None) -> pd.DataFr
 
     Columns: language, side, perturbation, category, metric, alpha, low, high, n.
     """
-    table = per_sentence.difficulties(params, store)
-    table = table[table["perturbation"] != CONTROL]
-    by = ["language", "perturbation", "category", "metric"]
-    frames = [
-        _means(table, by, {"alpha": f"alpha_{side}"}, params)
-        .rename(columns={"alpha_low": "low", "alpha_high": "high"})
-        .assign(side=side)
-        for side in ("source", "target")
-    ]
-    return _concat(frames)
+    table = _each(difficulty_blocks(params, store), ["language", "metric", "perturbation", "score"])
+    table = per_sentence.with_category(table.rename(columns={"mean": "alpha"}))
+    table = table.assign(side=table["score"].str.removeprefix("alpha_"))
+    columns = ["language", "side", "perturbation", "category", "metric", "alpha", "low", "high", "n"]
+    return _concat([in_paper_order(table.loc[table["side"] == side, columns]) for side in ("source", "target")])
 
 
 def similarity(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
-    """Mean κ between two perturbations of the same text (Figures 5 and 14).
+    """Mean κ between two perturbations of the same text (Figure 14).
 
-    Columns: language, side, metric, perturbation_a, perturbation_b, kappa, n; symmetric, 1 on the diagonal.
+    Columns: language, side, metric, perturbation_a, perturbation_b, kappa, low, high, n; symmetric, 1 on the diagonal.
     """
-    store = store or Store()
-    frames = [
-        per_sentence.similarity_chunk(params, language, start, store).assign(language=language)
-        for language in params.languages
-        for start in chunk_starts(per_sentence.n_pairs(params, language, store))
-    ]
     keys = ["language", "side", "metric", "perturbation_a", "perturbation_b"]
-    columns = [*keys, "kappa", "n"]
-    sums = _concat(frames)
-    if sums.empty:
-        return frame([], columns)
-    sums = sums.groupby(keys, sort=False)[["total", "n"]].sum().reset_index()
-    sums["kappa"] = sums["total"] / sums["n"]
-    mirrored = sums.rename(columns={"perturbation_a": "perturbation_b", "perturbation_b": "perturbation_a"})
-    diagonal = counts(params, store).rename(columns={"perturbation": "perturbation_a"})
-    diagonal = diagonal.assign(perturbation_b=diagonal["perturbation_a"], kappa=1.0)
-    diagonal = diagonal[diagonal["n"] > 0].merge(sums[["language", "side", "metric"]].drop_duplicates(), on="language")
-    return _concat([sums[columns], mirrored[columns], diagonal[columns]])
+    return _symmetric(_each(similarity_blocks(params, store), keys), counts(params, store))
 
 
-def flips(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
+def similarity_of_languages(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
+    """Mean κ between two perturbations of the same text, the texts of all languages together (Figure 5).
+
+    Columns: side, metric, perturbation_a, perturbation_b, kappa, low, high, n; symmetric, 1 on the diagonal.
+    """
+    sums = _pooled(similarity_blocks(params, store), ["side", "metric", "perturbation_a", "perturbation_b"])
+    return _symmetric(sums, counts(params, store).groupby("perturbation", sort=False)["n"].sum().reset_index())
+
+
+def flips(
+    params: WordOrderParams, store: Store | None = None, *, by: Sequence[str] = ("language", "model", "perturbation")
+) -> pd.DataFrame:
     """How often the perturbed source is translated better: β1 > β (Tables 3 and 6).
 
-    Columns: language, model, perturbation, metric, flips, n, share.
+    by: of "language", "model" and "perturbation" those to be told apart; the sentences of the others are added up.
+    Columns: those of *by*, metric, flips, n, share, low, high (of the share).
     """
-    table = perturbed_scores(params, store)
-    table = table.assign(flip=table["beta1"] > table["beta"])
-    by = ["language", "model", "perturbation", "metric"]
-    out = table.groupby(by, sort=False)["flip"].agg(flips="sum", n="size").reset_index()
-    return in_paper_order(out.assign(share=out["flips"] / out["n"]))
+    keys = [*by, "metric"]
+    table = _pooled((_main(params, block, "flip") for block in score_blocks(params, store)), keys)
+    table = table.assign(flips=table["total"].round().astype(int)).rename(columns={"mean": "share"})
+    return in_paper_order(table[[*keys, "flips", "n", "share", "low", "high"]])
 
 
 def spacing_effect(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -146,54 +139,10 @@ def spacing_effect(params: WordOrderParams, store: Store | None = None) -> pd.Da
     Columns: language, model, metric, spacing, beta, beta_low, beta_high, control, control_low,
     control_high, n.
     """
-    table = per_sentence.scores(params, store)
-    table = table[table["perturbation"] == CONTROL]
+    table = _each(map(_control, score_blocks(params, store)), _SCORE_KEYS)
     by = ["language", "model", "metric", "spacing"]
-    return _means(table, by, {"beta": "beta", "control": "beta1"}, params)
-
-
-def _with_difference(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(difference=table["beta1"] - table["beta2"])
-
-
-def _means(table: pd.DataFrame, by: list[str], columns: dict[str, str], params: WordOrderParams) -> pd.DataFrame:
-    """Mean and interval of *columns* (name in the result → column) within each group of *by*; n is the group's size.
-
-    Perturbations of one block (language, model, metric…) are resampled together, over all its pairs.
-    """
-    outer = [name for name in by if name not in ("perturbation", "category")]
-    rows: dict[tuple[Any, ...], list[Any]] = {}
-    for _, block in table.groupby(outer, sort=False, observed=True):
-        sizes = block.groupby(by, sort=False, observed=True).size()
-        inner = block["perturbation"] if "perturbation" in by else np.repeat("", len(block))
-        first = block.groupby(inner, sort=False)[by].first()
-        for column in columns.values():
-            matrix, names = _by_pair(block.assign(perturbation=inner), column)
-            draws = bootstrap_draws(matrix, seed=params.seed)
-            for i, name in enumerate(names):
-                key = tuple(first.loc[name])
-                low, high = percentile_interval(draws[:, i])
-                rows.setdefault(key, []).extend([_mean(matrix[:, i]), low, high])
-        for labels, size in sizes.items():
-            rows[labels if isinstance(labels, tuple) else (labels,)].append(size)
-    names = [part for name in columns for part in (name, f"{name}_low", f"{name}_high")]
-    return in_paper_order(frame([[*key, *values] for key, values in rows.items()], [*by, *names, "n"]))
-
-
-def _macro(params: WordOrderParams, by: list[str], store: Store | None) -> pd.DataFrame:
-    """Mean β1 − β2 of the cells (language, model, perturbation) that fall together under *by*, with interval."""
-    table = _with_difference(perturbed_scores(params, store))
-    rows = []
-    for key, group in table.groupby(by, sort=False, observed=True):
-        means: list[float] = []
-        draws: list[np.ndarray] = []
-        for _, block in group.groupby(["language", "model"], sort=False, observed=True):
-            matrix, _ = _by_pair(block, "difference")
-            means += [_mean(column) for column in matrix.T]
-            draws += list(bootstrap_draws(matrix, seed=params.seed).T)
-        low, high = percentile_interval(np.nanmean(np.vstack(draws), axis=0))
-        rows.append([*key, float(np.nanmean(means)), low, high, len(group)])
-    return in_paper_order(frame(rows, [*by, "difference", "low", "high", "n"]))
+    table = _side_by_side(table, by, {"beta": "beta", "beta1": "control"})
+    return in_paper_order(_led_by(table, by))
 
 
 def in_paper_order(table: pd.DataFrame) -> pd.DataFrame:
@@ -207,21 +156,88 @@ def in_paper_order(table: pd.DataFrame) -> pd.DataFrame:
     return table.loc[order].reset_index(drop=True)
 
 
-def perturbed_scores(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
-    """The scores that the main figures show: of perturbed sentences, in the first spacing of the run."""
-    table = per_sentence.scores(params, store)
-    return table[(table["spacing"] == params.spacings[0]) & (table["perturbation"] != CONTROL)]
+_SCORE_KEYS = ["language", "model", "metric", "spacing", "perturbation", "score"]
 
 
-def _by_pair(block: pd.DataFrame, column: str) -> tuple[np.ndarray, list[str]]:
-    """*column* as a matrix of pairs × perturbations, NaN where a perturbation does not apply, and their names."""
-    wide = block.pivot(index="pair", columns="perturbation", values=column)
-    return wide.to_numpy(float), list(wide.columns)
+def _main(params: WordOrderParams, block: Block, score: str) -> Block:
+    """What the main figures show of *score*: of perturbed sentences, in the first spacing of the run."""
+    known = block.quantities
+    perturbed = known["perturbation"].ne(CONTROL) & known["spacing"].eq(params.spacings[0])
+    return block.where(perturbed & known["score"].eq(score))
 
 
-def _mean(values: np.ndarray) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else float("nan")
+def _control(block: Block) -> Block:
+    return block.where(block.quantities["perturbation"] == CONTROL)
+
+
+def _each(blocks: Iterable[Block], keys: list[str]) -> pd.DataFrame:
+    """Mean, interval and n of every quantity, each block for itself. Columns as `_pooled`."""
+    return _concat([_pooled([], keys), *(_pooled([block], keys) for block in blocks)])
+
+
+def _pooled(blocks: Iterable[Block], keys: list[str]) -> pd.DataFrame:
+    """Mean, interval and n of all values that agree in *keys*. Columns: *keys*, mean, low, high, total, n."""
+    pooled: dict[tuple[str, ...], list[Any]] = {}
+    for block in blocks:
+        parts = zip(block.totals, block.counts, block.total_draws, block.count_draws, strict=True)
+        for key, part in zip(block.quantities[keys].itertuples(index=False, name=None), parts, strict=True):
+            pooled[key] = [a + b for a, b in zip(pooled[key], part, strict=True)] if key in pooled else list(part)
+    rows = [
+        (*key, total / n, *percentile_interval(ratio(totals, counts)), total, int(n))
+        for key, (total, n, totals, counts) in pooled.items()
+    ]
+    return frame(rows, [*keys, "mean", "low", "high", "total", "n"])
+
+
+def _mean_of_means(params: WordOrderParams, keys: list[str], store: Store | None) -> pd.DataFrame:
+    """Mean β1 − β2 of the cells (language, model, perturbation) that agree in *keys*, with interval.
+
+    Columns: *keys*, difference, low, high, n.
+    """
+    sums: dict[tuple[str, ...], np.ndarray] = {}  # of means and of their draws, the numbers of cells, n
+    for block in score_blocks(params, store):
+        block = _main(params, block, "difference")
+        means, draws = ratio(block.totals, block.counts), ratio(block.total_draws, block.count_draws)
+        values = np.column_stack([means, draws])
+        parts = np.stack(
+            [np.nan_to_num(values), ~np.isnan(values), np.broadcast_to(block.counts[:, None], values.shape)]
+        )
+        for i, key in enumerate(block.quantities[keys].itertuples(index=False, name=None)):
+            sums[key] = sums.get(key, 0.0) + parts[:, i]
+    rows = []
+    for key, (total, cells, n) in sums.items():
+        means = ratio(total, cells)
+        rows.append((*key, means[0], *percentile_interval(means[1:]), int(n[0])))
+    return frame(rows, [*keys, "difference", "low", "high", "n"])
+
+
+def _side_by_side(table: pd.DataFrame, by: list[str], scores: dict[str, str]) -> pd.DataFrame:
+    """One row a combination of *by*: mean and interval of each of *scores* (score → name in the result), and n."""
+    first = next(iter(scores))
+    wide = table.loc[table["score"] == first, [*by, "n"]]
+    for score, name in scores.items():
+        names = {"mean": name, "low": f"{name}_low", "high": f"{name}_high"}
+        part = table.loc[table["score"] == score, [*by, *names]].rename(columns=names)
+        wide = wide.merge(part, on=by, how="left", validate="one_to_one")
+    return wide
+
+
+def _symmetric(sums: pd.DataFrame, n: pd.DataFrame) -> pd.DataFrame:
+    """κ of each unordered pair of perturbations in both orders, and of each with itself, n times."""
+    keys = [name for name in ("language", "side", "metric") if name in sums]
+    columns = [*keys, "perturbation_a", "perturbation_b", "kappa", "low", "high", "n"]
+    sums = sums.rename(columns={"mean": "kappa"})
+    mirrored = sums.rename(columns={"perturbation_a": "perturbation_b", "perturbation_b": "perturbation_a"})
+    same = n[n["n"] > 0].rename(columns={"perturbation": "perturbation_a"})
+    same = same.assign(perturbation_b=same["perturbation_a"], kappa=1.0, low=1.0, high=1.0)
+    shown = sums[keys].drop_duplicates()
+    same = same.merge(shown, on="language") if "language" in keys else same.merge(shown, how="cross")
+    return _concat([sums[columns], mirrored[columns], same[columns]])
+
+
+def _led_by(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """*table* with *columns* first and n last."""
+    return table[[*columns, *(name for name in table if name not in columns and name != "n"), "n"]]
 
 
 def frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
@@ -234,4 +250,5 @@ def frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
 def _concat(frames: list[pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    full = [table for table in frames if len(table)]
+    return pd.concat(full or frames[:1], ignore_index=True)
