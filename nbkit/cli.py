@@ -17,6 +17,7 @@ _COMMANDS = {
     "list": "nbkit.commands.listing:listing",
     "perturb": "nbkit.commands.texts:perturb",
     "translate": "nbkit.commands.texts:translate",
+    "check-numbers": "nbkit.commands.numbers:check_numbers",
     "train": "nbkit.commands.training:train",
     "validate": "nbkit.commands.grids:validate",
     "run": "nbkit.commands.grids:run",

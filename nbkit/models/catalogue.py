@@ -21,6 +21,9 @@ from nbkit.errors import ModelError
 from nbkit.registry import Registry
 
 _HERE = Path(__file__).parent
+#: What a model's name begins with where numbers are carried over by rule (`nbkit.models.placeholder`).
+BY_RULE = "placeholder:"
+
 _HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w./-]+)?")
 
 
@@ -131,9 +134,11 @@ def label(name: str) -> str:
 
     >>> label("m2m100-418m"), label("models/m30k-{src}-{tgt}"), label("Helsinki-NLP/opus-mt-en-de")
     ('M2M-100-418M', 'm30k', 'opus-mt-en-de')
-    >>> label("mine/{src}-{tgt}")
-    'mine'
+    >>> label("mine/{src}-{tgt}"), label("placeholder:opus-mt")
+    ('mine', 'Helsinki-OPUS + placeholder')
     """
+    if name.startswith(BY_RULE):
+        return f"{label(name.removeprefix(BY_RULE))} + placeholder"
     return (MODELS.get(name).label or name) if name in MODELS else last_part(name)
 
 
@@ -146,6 +151,8 @@ def last_part(name: str) -> str:
 def resolve(name: str, src: str, tgt: str) -> Reference:
     """What *name* means for the pair: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
 
+    ``placeholder:NAME`` is the same model, asked otherwise: the reference is that of *NAME*.
+
     Raises `UnknownNameError` for a name that is none of these, with the closest match, and `ModelError` for a
     placeholder or an environment variable that cannot be filled in.
 
@@ -155,6 +162,7 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
     Traceback (most recent call last):
     nbkit.errors.UnknownNameError: unknown model 'opus-nt'; did you mean 'opus-mt'? There are: ...
     """
+    name = name.removeprefix(BY_RULE)
     entry = ModelEntry(hub=name) if name not in MODELS and is_place(name) else MODELS.get(name)
     if entry.recipe is not None:
         return Reference(name, entry, src, tgt, recipe=entry.recipe)

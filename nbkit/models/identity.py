@@ -12,7 +12,7 @@ from typing import Any
 
 from nbkit.errors import NbkitError
 from nbkit.models import weights
-from nbkit.models.catalogue import Origin, families, resolve
+from nbkit.models.catalogue import BY_RULE, Origin, families, resolve
 from nbkit.models.languages import check_pair
 from nbkit.models.local import models_folder, recipe_digest, recipe_for
 
@@ -38,6 +38,10 @@ def model_identity(name: str, src: str, tgt: str, *, device: str = "auto", dtype
     identity = {"translation": VERSION, **origin_identity(reference, trained), **backend_identity(device, dtype)}
     if reference.entry.prefixes.get(tgt):
         identity["prefix"] = reference.entry.prefixes[tgt]
+    if name.startswith(BY_RULE):
+        from nbkit.models.placeholder import rules_digest
+
+        identity["placeholder"] = rules_digest()
     return identity
 
 

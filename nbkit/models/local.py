@@ -98,7 +98,7 @@ def is_trained(name: str, src: str, tgt: str) -> bool:
     True
     """
     reference = resolve(name, src, tgt)
-    return reference.recipe is None or is_complete(model_folder(name, recipe_for(reference)))
+    return reference.recipe is None or is_complete(model_folder(reference.name, recipe_for(reference)))
 
 
 @cache

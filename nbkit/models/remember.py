@@ -6,13 +6,14 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nbkit.models.catalogue import resolve
+from nbkit.models.catalogue import BY_RULE, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.identity import model_identity
 from nbkit.models.local import ensure_model, place
 from nbkit.store import Store
 
 if TYPE_CHECKING:
+    from nbkit.models.placeholder import Carried
     from nbkit.models.translator import Translator
 
 #: Loaded translators kept in this process, the last used ones: enough to go back and forth between two.
@@ -51,8 +52,15 @@ def translate_remembered(
     Every distinct text is translated once per model and settings, whatever the number of perturbations or
     runs; where nothing is missing, no model is loaded and torch is not imported.
 
+    Of ``placeholder:NAME`` the translations that NAME makes with stand-ins are remembered; numbers are put in anew.
+
     Raises what `load_translator` raises, but only where something is missing.
     """
+    if name.startswith(BY_RULE):
+        carried = carry_remembered(
+            name, texts, src, tgt, decoding, store=store, device=device, dtype=dtype, progress=progress
+        )
+        return [each.hypothesis for each in carried]
     config = translation_config(name, src, tgt, decoding, device=device, dtype=dtype)
     if "hub" in config["model"] and config["model"]["weights"] is None:  # not downloaded yet: no revision for the key
         ensure_model(name, src, tgt)
@@ -66,6 +74,31 @@ def translate_remembered(
 
     records = store.records(config, [(text,) for text in texts], compute)
     return [record["hypothesis"] for record in records]
+
+
+def carry_remembered(
+    name: str,
+    texts: Sequence[str],
+    src: str,
+    tgt: str,
+    decoding: Decoding = DEFAULT,
+    *,
+    store: Store,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: bool = True,
+) -> list[Carried]:
+    """`translate_remembered` of a ``placeholder:NAME``, with what became of each text's numbers."""
+    from nbkit.models.placeholder import carry
+
+    inner = name.removeprefix(BY_RULE)
+
+    def translate(masked: list[str]) -> list[str]:
+        return translate_remembered(
+            inner, masked, src, tgt, decoding, store=store, device=device, dtype=dtype, progress=progress
+        )
+
+    return carry(texts, src, tgt, translate)
 
 
 def kept_translator(name: str, src: str, tgt: str, *, device: str = "auto", dtype: str = "auto") -> Translator:

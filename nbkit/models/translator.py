@@ -14,7 +14,7 @@ from transformers import DynamicCache, EncoderDecoderCache
 from nbkit.errors import ModelError
 from nbkit.models import weights
 from nbkit.models.batching import run_batches
-from nbkit.models.catalogue import Family, Reference, label, resolve
+from nbkit.models.catalogue import BY_RULE, Family, Reference, label, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.identity import resolve_device, resolve_dtype
 from nbkit.models.languages import check_pair
@@ -42,13 +42,19 @@ class Translator(Protocol):
 def load_translator(name: str, src: str, tgt: str, *, device: str = "auto", dtype: str = "auto") -> Translator:
     """The translator of that name for the pair, on the device; downloaded or trained first where it must be.
 
-    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder; ``{src}`` and ``{tgt}`` are filled in.
+    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder; ``{src}`` and ``{tgt}`` are filled in. With
+    ``placeholder:`` before it, its numbers are carried over by rule.
     device: ``auto`` (CUDA where there is one), ``cpu``, ``cuda``, ``cuda:1``. dtype: ``auto`` (bfloat16 on CUDA,
     float32 on the CPU) or a torch dtype's name.
 
     Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
     device that is not there, an unknown architecture, or a language that the model does not speak.
     """
+    if name.startswith(BY_RULE):
+        from nbkit.models.placeholder import PlaceholderTranslator
+
+        inner = load_translator(name.removeprefix(BY_RULE), src, tgt, device=device, dtype=dtype)
+        return PlaceholderTranslator(inner, name)
     reference = resolve(name, src, tgt)
     folder = weights.fetch(reference) if reference.recipe is None else ensure_trained(reference)
     family = weights.family(reference, folder)

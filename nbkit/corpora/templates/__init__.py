@@ -114,7 +114,7 @@ def _templates(file: Path, lang: str, placeholders: Mapping[str, str]) -> Iterat
         if not isinstance(key, yaml.ScalarNode):
             yield DataError("the name of a capability expected", file, _line(key))
             continue
-        name = _PUBLISHED_KEYS.get(key.value, key.value)
+        name = _PUBLISHED_KEYS.get(str(key.value), str(key.value))
         if name not in CAPABILITIES:
             guess = closest(name, CAPABILITIES)
             hint = f"; did you mean '{guess}'?" if guess else f"; there are: {', '.join(CAPABILITIES)}"

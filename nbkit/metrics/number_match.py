@@ -1,0 +1,171 @@
+"""Does a translation carry the numbers of its source? The pass judgement, and what is wrong where it fails.
+
+Source: Wang et al. 2021, "As Easy as 1, 2, 3", §3: the pass rate is the fraction of inputs whose number is translated
+perfectly; A.1: in whatever correct form (for 5 also 5.0 and *five*).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from nbkit.errors import NbkitError
+from nbkit.metrics.number_errors import Expected, classify, classify_unlocalised
+from nbkit.metrics.statistics import Interval
+from nbkit.numbers import Number, find_numbers
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong with the numbers of a hypothesis.
+
+    error: a type of `nbkit.metrics.number_errors.error_types`. expected: the number as the source writes it, empty
+    for an extra one. found: as the hypothesis writes it, empty for a missing one. tolerable: the value is right and
+    cannot be mistaken, only its notation is not the target language's; the lenient rate lets it pass.
+    """
+
+    error: str
+    expected: str
+    found: str
+    tolerable: bool = False
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Whether a filled template was translated with its number. error and found: of the first thing that is wrong."""
+
+    strict: bool
+    lenient: bool
+    error: str | None = None
+    found: str = ""
+
+
+def judge_number(
+    hypothesis: str, value: Decimal, written: str, src: str, tgt: str, own: Iterable[Decimal] = ()
+) -> Judgement:
+    """Whether *hypothesis* carries exactly *value*, and no number beside it but the template's *own*.
+
+    value, written: the number that was filled in, and how. own: the values of the numbers that the template holds
+    itself; each of them may be there once.
+
+    A pass is *strict* (the paper's rate) where the value is there in a correct form of the target language, whichever:
+    with or without thousands separators, with a scale word, spelled out. A writing by another convention that cannot
+    be mistaken (German ``1.23``) passes only *leniently*; one that means another number (German ``1.234`` for 1.234)
+    does not pass. An article or a one-word *one* may satisfy the value 1 and is never an extra number; an ordinal in
+    words is neither.
+
+    >>> judge_number("Es kostete 1.234,5 Euro.", Decimal("1234.5"), "1,234.5", "en", "de")
+    Judgement(strict=True, lenient=True, error=None, found='')
+    >>> judge_number("Es kostete 1.23 Euro.", Decimal("1.23"), "1.23", "en", "de")
+    Judgement(strict=False, lenient=True, error='separator not localised', found='1.23')
+    >>> judge_number("Es kostete 1.234 Euro.", Decimal("1.234"), "1.234", "en", "de").lenient
+    False
+    """
+    findings = _findings([Expected(value, written)], list(own), hypothesis, src, tgt)
+    if not findings:
+        return Judgement(True, True)
+    return Judgement(False, all(each.tolerable for each in findings), findings[0].error, findings[0].found)
+
+
+def compare_numbers(source: str, hypothesis: str, src: str, tgt: str) -> list[Finding]:
+    """What is wrong with the numbers of a translation; empty where it carries all of them and no other.
+
+    Every number of the source is expected once, but for weak ones (articles, a one-word *one*) and ordinals in words,
+    which languages use too differently: they may be there or not.
+
+    >>> compare_numbers("It took 15 men 2.5 hours.", "15 Männer brauchten 25 Stunden.", "en", "de")
+    [Finding(error='separator not localised', expected='2.5', found='25', tolerable=False)]
+    >>> compare_numbers("Two men and a dog.", "Zwei Männer und ein Hund.", "en", "de")
+    []
+    """
+    there = find_numbers(source, src)
+    demanded = [
+        Expected(number.value, source[slice(*number.span)], number.kind == "ordinal")
+        for number in there
+        if not _is_optional(number)
+    ]
+    optional = [number.value for number in there if _is_optional(number)]
+    return _findings(demanded, optional, hypothesis, src, tgt)
+
+
+def template_numbers(around: Sequence[str], lang: str) -> list[Decimal]:
+    """The values of the numbers that stand in a template beside the one to be filled in.
+
+    >>> template_numbers(("By 2030 the rate reaches ", " percent."), "en")
+    [Decimal('2030')]
+    """
+    return [number.value for part in around for number in find_numbers(part, lang)]
+
+
+def pass_rate(passed: int, n: int, level: float = 0.95) -> Interval:
+    """The share of passes with its Wilson score interval, by SciPy; all NaN where *n* is 0.
+
+    Source: Wilson 1927. Raises `NbkitError` for more passes than cases.
+
+    >>> pass_rate(9, 10)
+    Interval(mean=0.9, low=0.59..., high=0.98..., n=10)
+    """
+    if not 0 <= passed <= n:
+        raise NbkitError(f"pass_rate: {passed} of {n} passed; 0 to {n} expected")
+    if n == 0:
+        return Interval(float("nan"), float("nan"), float("nan"), 0)
+    from scipy.stats import binomtest
+
+    interval = binomtest(passed, n).proportion_ci(level, method="wilson")
+    return Interval(passed / n, float(interval.low), float(interval.high), n)
+
+
+def _findings(expected: list[Expected], own: list[Decimal], hypothesis: str, src: str, tgt: str) -> list[Finding]:
+    """Match numbers by value, then explain what is left on either side."""
+    left = find_numbers(hypothesis, tgt)
+    findings: list[Finding] = []
+    lost: list[Expected] = []
+    for each in expected:
+        number = _carrier(each, left)
+        if number is None:
+            lost.append(each)
+            continue
+        left.remove(number)
+        if not number.localised:
+            error = classify_unlocalised(each, number, hypothesis, tgt)
+            findings.append(Finding(error, each.written, hypothesis[slice(*number.span)], tolerable=True))
+    left = _without(own, left)
+    for each in lost:
+        verdict = classify(each, left, hypothesis, src, tgt)
+        left = [number for number in left if number not in verdict.numbers]
+        findings.append(Finding(verdict.error, each.written, verdict.found))
+    return findings + [Finding("extra number", "", hypothesis[slice(*number.span)]) for number in left]
+
+
+def _carrier(expected: Expected, numbers: Sequence[Number]) -> Number | None:
+    """The number of the hypothesis that carries an expected one: a localised one before others, a weak one last."""
+    able = [
+        number
+        for number in numbers
+        if number.value == expected.value and (expected.ordinal or not _is_ordinal_word(number))
+    ]
+    return min(able, key=lambda number: (_is_weak(number), not number.localised), default=None)
+
+
+def _without(own: Iterable[Decimal], numbers: Sequence[Number]) -> list[Number]:
+    """*numbers* without those that nobody has to account for: a template's own, weak ones, ordinals in words."""
+    left = [number for number in numbers if not _is_optional(number)]
+    for value in own:
+        number = next((number for number in left if number.value == value), None)
+        if number is not None:
+            left.remove(number)
+    return left
+
+
+def _is_optional(number: Number) -> bool:
+    return _is_weak(number) or _is_ordinal_word(number)
+
+
+def _is_weak(number: Number) -> bool:
+    """An article, or *one* as a word, which is as often a pronoun."""
+    return number.form == "article" or (number.value == 1 and number.form == "words")
+
+
+def _is_ordinal_word(number: Number) -> bool:
+    return number.kind == "ordinal" and number.form == "words"

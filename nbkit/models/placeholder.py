@@ -1,0 +1,159 @@
+"""Numbers carried over by rule: any translator behind a step that takes numbers out and puts them back in.
+
+Source: Wang et al. 2021, "As Easy as 1, 2, 3", §5, "Separate treatment of numbers": identify numbers in the input,
+apply translation rules to them, incorporate the translation into the output (Tu et al. 2012).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, Literal
+
+from nbkit.fingerprint import fingerprint
+from nbkit.models.decoding import DEFAULT, Decoding
+from nbkit.numbers import Number, find_numbers, forms, write_number
+
+if TYPE_CHECKING:
+    from nbkit.models.translator import Translator
+
+#: What became of a text: it has no number to carry; its numbers were carried over; or the stand-in of one was lost,
+#: or there more than once, in every attempt, and the model's own translation was taken as it is.
+Outcome = Literal["no number", "carried", "lost", "doubled"]
+
+#: What stands in for numbers while the model translates: small numbers, which models have seen most, so that they
+#: carry them over best, and which keep a plural a plural. Where one is lost, a second attempt is made with others.
+_STAND_INS = (
+    tuple(chain((7, 8, 6, 9, 5), range(11, 100))),
+    tuple(chain((20, 30, 40, 50, 60, 80, 90), range(99, 10, -1))),
+)
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A hypothesis, and what became of the numbers in it."""
+
+    hypothesis: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class _Masked:
+    """A text with stand-ins for its numbers: stand-in to the number's value and form."""
+
+    text: str
+    numbers: dict[Decimal, Number]
+
+
+class PlaceholderTranslator:
+    """A translator that sees stand-ins for numbers; ``counts`` says what became of all texts so far."""
+
+    def __init__(self, inner: Translator, name: str):
+        self.inner, self.name = inner, name
+        self.counts: Counter[Outcome] = Counter()
+
+    def translate(
+        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
+    ) -> list[str]:
+        """The inner translator's hypotheses, with the numbers of each text written by rule; see `carry`."""
+        carried = carry(
+            texts, src, tgt, lambda masked: self.inner.translate(masked, src, tgt, decoding, progress=progress)
+        )
+        self.counts.update(each.outcome for each in carried)
+        return [each.hypothesis for each in carried]
+
+    def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
+        """The inner translator's scores: how likely it finds a reference has nothing to do with the rules."""
+        return self.inner.score(texts, references, src, tgt)
+
+
+def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[str]], list[str]]) -> list[Carried]:
+    """Translate *texts* with their numbers carried over by rule.
+
+    Each number of a text is replaced by a small number that the text does not hold, the text is translated, and the
+    number's own translation (`nbkit.numbers.write_number`, in the form of the source where the target language has
+    it) is put where the stand-in is found, in whatever form. Where a stand-in is not found exactly once, a second
+    attempt is made with others; where that fails too, the model's own translation is taken. Articles, the number one
+    and ordinals are left to the model, as grammar hangs on them.
+
+    translate: asked at most three times, in batches.
+
+    >>> def shout(texts): return [text.upper() for text in texts]
+    >>> carry(["it cost 1,234.5 dollars", "it cost a lot"], "en", "de", shout)
+    [Carried(hypothesis='IT COST 1.234,5 DOLLARS', outcome='carried'),
+     Carried(hypothesis='IT COST A LOT', outcome='no number')]
+    """
+    there = [find_numbers(text, src) for text in texts]
+    numbers = [list(filter(_is_carried, found)) for found in there]
+    done: dict[int, Carried] = {}
+    reasons: dict[int, Outcome] = {}
+    for stand_ins in _STAND_INS:
+        left = [i for i in range(len(texts)) if i not in done]
+        masked = {i: _mask(texts[i], numbers[i], {number.value for number in there[i]}, stand_ins) for i in left}
+        for i, hypothesis in zip(left, translate([masked[i].text for i in left]) if left else [], strict=True):
+            if not numbers[i]:
+                done[i] = Carried(hypothesis, "no number")
+                continue
+            unmasked, reasons[i] = _unmask(hypothesis, masked[i], tgt)
+            if unmasked is not None:
+                done[i] = Carried(unmasked, "carried")
+    left = [i for i in range(len(texts)) if i not in done]
+    plain = translate([texts[i] for i in left]) if left else []
+    done |= {i: Carried(hypothesis, reasons[i]) for i, hypothesis in zip(left, plain, strict=True)}
+    return [done[i] for i in range(len(texts))]
+
+
+@cache
+def rules_digest() -> str:
+    """What stands for these rules in a cache key: a digest of their source and of the number rules behind them."""
+    sources = fingerprint(["nbkit.numbers", "nbkit.models.placeholder"]).sources
+    own = sorted(item for item in sources.items() if item[0].startswith(("nbkit/numbers", "nbkit/models/placeholder")))
+    return hashlib.blake2b(repr(own).encode(), digest_size=8).hexdigest()
+
+
+def _is_carried(number: Number) -> bool:
+    return number.form != "article" and number.kind != "ordinal" and abs(number.value) != 1
+
+
+def _mask(text: str, numbers: Sequence[Number], taken: set[Decimal], stand_ins: Sequence[int]) -> _Masked:
+    free = _free(taken, stand_ins)
+    pieces, at, assigned = [], 0, {}
+    for number in numbers:
+        stand_in = next(free)
+        assigned[stand_in] = number
+        pieces += [text[at : number.span[0]], str(stand_in)]
+        at = number.span[1]
+    return _Masked("".join([*pieces, text[at:]]), assigned)
+
+
+def _free(taken: set[Decimal], stand_ins: Sequence[int]) -> Iterator[Decimal]:
+    """Stand-ins that are not in the text; for a text with hundreds of numbers, larger ones follow."""
+    endless = chain(stand_ins, range(101, 10_000))
+    return (Decimal(number) for number in endless if number not in taken)
+
+
+def _unmask(hypothesis: str, masked: _Masked, tgt: str) -> tuple[str | None, Outcome]:
+    """The hypothesis with its stand-ins replaced; None, and why, where one is not there exactly once."""
+    there = [number for number in find_numbers(hypothesis, tgt) if number.value in masked.numbers]
+    found = Counter(number.value for number in there)
+    if any(found[stand_in] == 0 for stand_in in masked.numbers):
+        return None, "lost"
+    if any(found[stand_in] > 1 for stand_in in masked.numbers):
+        return None, "doubled"
+    pieces, at = [], 0
+    for number in there:
+        written = _write(masked.numbers[number.value], tgt)
+        start = number.span[0]
+        pieces += [hypothesis[at:start], written[:1].upper() + written[1:] if start == 0 else written]
+        at = number.span[1]
+    return "".join([*pieces, hypothesis[at:]]), "carried"
+
+
+def _write(number: Number, tgt: str) -> str:
+    """The number in the target language, written as the source writes it where that language can."""
+    return write_number(number.value, tgt, number.form if number.form in forms(tgt) else "digits")
