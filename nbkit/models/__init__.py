@@ -1,4 +1,4 @@
-"""Texts in, texts out: the catalogue of models, translators, batching and training.
+"""Texts in, texts or probabilities out: catalogues, translators, classifiers, batching and training.
 
 Importing this room imports neither torch nor transformers; they come with the first model that is loaded.
 
@@ -13,23 +13,45 @@ from importlib import import_module
 from typing import Any
 
 from nbkit.models.catalogue import MODELS, ModelEntry, label, resolve
+from nbkit.models.classifier_catalogue import CLASSIFIERS, ClassifierEntry, classifier_label, resolve_classifier
 from nbkit.models.decoding import Decoding
 
 #: Names that are imported when they are used, and where from.
 _LAZY = {
+    "Classifier": "classifier",
+    "ClassifierRecipe": "classifier_recipe",
     "TranslatorRecipe": "recipe",
     "Translator": "translator",
+    "check_classifier": "classifier_local",
     "check_model": "identity",
+    "classification_config": "classifier_remember",
+    "classifier_identity": "classifier_local",
+    "classify_remembered": "classifier_remember",
+    "ensure_classifier": "classifier_local",
     "ensure_model": "local",
     "is_trained": "local",
+    "iter_classified": "classifier_remember",
+    "load_classifier": "classifier",
     "load_translator": "translator",
     "model_identity": "identity",
+    "train_classifier": "classifier_training",
     "train_translator": "training",
     "translate_remembered": "remember",
     "translation_config": "remember",
 }
 
-__all__ = ["MODELS", "Decoding", "ModelEntry", "label", "resolve", *sorted(_LAZY)]
+__all__ = [
+    "CLASSIFIERS",
+    "MODELS",
+    "ClassifierEntry",
+    "Decoding",
+    "ModelEntry",
+    "classifier_label",
+    "label",
+    "resolve",
+    "resolve_classifier",
+    *sorted(_LAZY),
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,10 +8,8 @@ from pathlib import Path
 from nbkit.errors import ModelError
 from nbkit.languages import in_order
 from nbkit.models.catalogue import Family, Reference
-from nbkit.models.weights import read_json, tokenizer_config
+from nbkit.models.weights import RECORD_FILE, read_json, tokenizer_config
 
-#: What models trained by nbkit carry beside their weights: ``{"sources": [...], "targets": [...]}``.
-PAIRS_FILE = "nbkit.json"
 _THREE_LETTERS = {
     "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "rus": "ru",
     "zho": "zh", "chi": "zh", "cmn": "zh", "jpn": "ja", "jap": "ja", "tam": "ta", "nep": "ne", "npi": "ne",
@@ -40,7 +38,7 @@ def _spoken(reference: Reference, family: Family, folder: Path | None, side: str
     named = reference.entry.sources if side == "source" else reference.entry.targets
     if named is not None or folder is None:
         return named
-    pairs = folder / PAIRS_FILE
+    pairs = folder / RECORD_FILE
     if pairs.is_file():
         return read_json(pairs)[f"{side}s"]
     if family.codes or reference.entry.family is not None:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
 import torch
-from filelock import FileLock
 
 from nbkit.errors import ModelError
-from nbkit.models import weights
 from nbkit.models.architecture import new_model
 from nbkit.models.card import measure, write_card
 from nbkit.models.catalogue import families
 from nbkit.models.collate import Batches, Collate, Example
-from nbkit.models.languages import PAIRS_FILE
 from nbkit.models.recipe import TranslatorRecipe
 from nbkit.models.texts import text_pairs
+from nbkit.models.training_folder import (
+    fresh,
+    is_main_process,
+    last_checkpoint,
+    threads,
+    trained_once,
+    write_record,
+)
 from nbkit.models.translator import load_tokenizer
 from nbkit.models.vocabulary import encode_all, train_vocabulary
 from nbkit.seeding import address
@@ -45,32 +46,16 @@ def train_translator(recipe: TranslatorRecipe, output: Path, *, resume: bool = T
     Returns *output*. Raises `ModelError` where *output* is there already and was not made by this recipe, and where
     there is nothing to train on; errors of the corpora pass through.
     """
-    output = Path(output)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    work = output.with_name(f".{output.name}.training")
-    with _one_at_a_time(output):
-        if _recipe_in(output) == recipe.model_dump(mode="json") and weights.is_complete(output):
-            return output
-        if output.exists():
-            raise ModelError(f"{output} is there already, and not by this recipe: remove it or take another folder")
-        if _is_main_process():
-            if not resume or _recipe_in(work) != recipe.model_dump(mode="json"):
-                shutil.rmtree(work, ignore_errors=True)
-            work.mkdir(exist_ok=True)
-            _write_pairs(recipe, work)
-        finished = _train(recipe, work)
-        if _is_main_process():
-            finished.replace(output)
-            shutil.rmtree(work)
-    return output
+    record = {"sources": [recipe.src], "targets": list(recipe.targets), "recipe": recipe.model_dump(mode="json")}
+    return trained_once(record, Path(output), lambda work: _train(recipe, work, record), resume=resume)
 
 
-def _train(recipe: TranslatorRecipe, work: Path) -> Path:
+def _train(recipe: TranslatorRecipe, work: Path, record: Mapping[str, Any]) -> Path:
     from accelerate import PartialState
     from transformers import Seq2SeqTrainer, set_seed
 
     started = time.monotonic()
-    with _threads(recipe.threads):
+    with threads(recipe.threads):
         pairs = {target: list(_training_texts(recipe, target)) for target in recipe.targets}
         if not any(pairs.values()):
             raise ModelError(f"nothing to train on: '{recipe.train}' holds no pair {recipe.src}→{recipe.targets}")
@@ -79,8 +64,8 @@ def _train(recipe: TranslatorRecipe, work: Path) -> Path:
         texts = dict.fromkeys(text for row in rows for pair in row for text in pair)
         family, folder = families()[recipe.architecture], work / "tokenizer"
         with PartialState().main_process_first():
-            if _is_main_process():
-                train_vocabulary(texts, recipe, _fresh(folder))
+            if is_main_process():
+                train_vocabulary(texts, recipe, fresh(folder))
             tokenizer = load_tokenizer(family, folder)
         examples = list(chain.from_iterable(_examples(tokenizer, pairs[target], target, recipe) for target in pairs))
         set_seed(recipe.seed)
@@ -91,13 +76,13 @@ def _train(recipe: TranslatorRecipe, work: Path) -> Path:
             train_dataset=Batches(examples, recipe.batch_tokens, recipe.seed),
             data_collator=Collate(tokenizer.pad_token_id, model.config.decoder_start_token_id),
         )
-        result = trainer.train(resume_from_checkpoint=_last_checkpoint(work / "checkpoints"))
+        result = trainer.train(resume_from_checkpoint=last_checkpoint(work / "checkpoints"))
         finished = work / "finished"
         if trainer.is_world_process_zero():
-            _fresh(finished)
+            fresh(finished)
             model.save_pretrained(finished)
             tokenizer.save_pretrained(finished)
-            _write_pairs(recipe, finished)
+            write_record(record, finished)
             facts = {"pairs": sum(map(len, pairs.values())), "steps": result.global_step, "loss": result.training_loss}
             facts |= {"parameters": model.num_parameters(), "vocabulary": len(tokenizer)}
             bleu = measure(recipe, finished)
@@ -148,60 +133,3 @@ def _arguments(recipe: TranslatorRecipe, folder: Path) -> Any:
         dataloader_pin_memory=torch.cuda.is_available(),
         report_to=[],
     )
-
-
-def _last_checkpoint(folder: Path) -> str | None:
-    """The newest checkpoint that was written to its end: the trainer's state is its last file."""
-    found = [path for path in folder.glob("checkpoint-*") if _is_whole(path / "trainer_state.json")]
-    newest = max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
-    return None if newest is None else str(newest)
-
-
-def _is_whole(path: Path) -> bool:
-    try:
-        return bool(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return False
-
-
-def _recipe_in(folder: Path) -> Any:
-    path = folder / PAIRS_FILE
-    return weights.read_json(path).get("recipe") if path.is_file() else None
-
-
-def _write_pairs(recipe: TranslatorRecipe, folder: Path) -> None:
-    content = {"sources": [recipe.src], "targets": list(recipe.targets), "recipe": recipe.model_dump(mode="json")}
-    temporary = folder / f".{PAIRS_FILE}.{os.getpid()}"
-    temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    temporary.replace(folder / PAIRS_FILE)
-
-
-def _fresh(folder: Path) -> Path:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    """So many CPU threads: sums are then rounded alike in every run."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-@contextmanager
-def _one_at_a_time(output: Path) -> Iterator[None]:
-    """One process trains a folder; under ``accelerate launch`` the first one locks for its whole team."""
-    if not _is_main_process():
-        yield
-        return
-    with FileLock(output.with_name(f".{output.name}.lock")):
-        yield
-
-
-def _is_main_process() -> bool:
-    return int(os.environ.get("RANK", "0")) == 0

@@ -14,6 +14,8 @@ from nbkit.models.catalogue import Family, Origin, Reference, families
 _CONFIG = "config.json"
 _SAFE = ("model.safetensors", "model.safetensors.index.json")
 _PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
+#: What training here leaves beside the weights: the languages and the recipe.
+RECORD_FILE = "nbkit.json"
 #: What a download fetches: settings, tokenizer and safetensors weights.
 FILES = ("*.json", "*.safetensors", "*.spm", "*.model", "*.txt")
 #: Seconds that the hub has to answer; with no network nothing waits longer.

@@ -71,13 +71,13 @@ def test_of_all_who_ask_one_trains(tiny_recipes, monkeypatch):
     """The lock, with a training that only takes its time."""
     trained = []
 
-    def slow(recipe, work):
+    def slow(recipe, work, record):
         trained.append(recipe)
         time.sleep(0.2)
         (work / "finished").mkdir()
         (work / "finished" / "config.json").write_text("{}")
         (work / "finished" / "model.safetensors").write_bytes(b"")
-        training._write_pairs(recipe, work / "finished")
+        training.write_record(record, work / "finished")
         return work / "finished"
 
     monkeypatch.setattr(training, "_train", slow)

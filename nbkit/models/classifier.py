@@ -1,0 +1,220 @@
+"""NLI classifiers: pairs of texts in, probabilities out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from nbkit.corpora.nli_pair import LABELS
+from nbkit.errors import ModelError
+from nbkit.models.batching import run_batches
+from nbkit.models.classifier_catalogue import (
+    ClassifierReference,
+    classifier_label,
+    output_order,
+    resolve_classifier,
+)
+from nbkit.models.classifier_local import classifier_files
+from nbkit.models.encoders import SentencePairClassifier
+from nbkit.models.identity import resolve_device, resolve_dtype
+from nbkit.models.loading import progress_bar, quiet, torch_device, torch_dtype
+
+Pair = tuple[str, str]
+#: Probabilities in the order of `LABELS`.
+Row = tuple[float, ...]
+
+#: Tokens of one batch, both sides of its pairs. More are no faster on a CPU (measured in benchmarks/classify.py).
+BUDGETS = {"cpu": 2048, "cuda": 131072}
+#: Pairs looked at together: what is in memory at a time, and what equal lengths are looked for in.
+WINDOW = 4096
+
+
+class Classifier(Protocol):
+    """What every classifier offers."""
+
+    name: str
+
+    def probabilities(self, pairs: Sequence[Pair], *, progress: bool = True) -> np.ndarray: ...
+
+    def rows(self, pairs: Iterable[Pair]) -> Iterator[Row]: ...
+
+
+def load_classifier(name: str, *, lang: str = "en", device: str = "auto", dtype: str = "auto") -> PairClassifier:
+    """The classifier of that name, on the device; downloaded or trained first where it must be.
+
+    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder, each with an optional ``?labels=…``, as
+    `resolve_classifier` has it. device: ``auto`` (CUDA where there is one), ``cpu``, ``cuda``, ``cuda:1``. dtype:
+    ``auto`` (bfloat16 on CUDA, float32 on the CPU) or a torch dtype's name.
+
+    Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
+    language it is not for, a checkpoint that is no classifier, or one whose labels are not the three.
+    """
+    reference = resolve_classifier(name, lang)
+    folder = classifier_files(reference)
+    place = resolve_device(device)
+    torch_type = torch_dtype(resolve_dtype(dtype, place))
+    model = _load_model(reference, folder, torch_device(place), torch_type)
+    kind = SentenceClassifier if isinstance(model, SentencePairClassifier) else PairClassifier
+    return kind(reference, folder, model, _load_tokenizer(reference, folder))
+
+
+class PairClassifier:
+    """A transformers model that reads premise and hypothesis together, and its tokenizer."""
+
+    def __init__(self, reference: ClassifierReference, folder: Path, model: Any, tokenizer: Any):
+        self.name = reference.name
+        self.reference, self.folder, self.model, self.tokenizer = reference, folder, model, tokenizer
+        self.device: torch.device = model.device
+        self._order = output_order(reference, folder)
+        self._positions = min(_positions(model), tokenizer.model_max_length)
+
+    def probabilities(self, pairs: Sequence[Pair], *, progress: bool = True) -> np.ndarray:
+        """p(label | premise, hypothesis), one row a pair; the columns are in the order of `LABELS`.
+
+        Shape (pairs × 3), float64; each row sums to 1. Equal pairs are classified once. Rows do not depend on what else
+        is classified, as far as float arithmetic allows. A pair longer than the model's positions is cut at
+        its longer side, with a warning.
+        """
+        with progress_bar(f"{classifier_label(self.name)} {self.reference.lang}", len(pairs), progress) as bar:
+            rows = list(self.rows(pairs, done=bar.update))
+        return np.array(rows, dtype=np.float64).reshape(len(pairs), len(LABELS))
+
+    def rows(self, pairs: Iterable[Pair], done: Callable[[int], object] = lambda count: None) -> Iterator[Row]:
+        """The same for a stream of pairs, row by row: a window of them is in memory at a time."""
+        # Of pairs of one length none is padded. Without a mask attention takes its fastest way.
+        return run_batches(
+            self._encoded(pairs),
+            length=lambda item: len(item[0]),
+            group=lambda item: len(item[0]),
+            run=self._classify,
+            budget=self._budget,
+            window=WINDOW,
+            done=done,
+            free=self._free,
+        )
+
+    @property
+    def _budget(self) -> int:
+        return BUDGETS.get(self.device.type, BUDGETS["cpu"])
+
+    def _encoded(self, pairs: Iterable[Pair]) -> Iterator[tuple[tuple[int, ...], ...]]:
+        """Ids of every pair, and their sides where the model is told; tokenized in bulk."""
+        stream, warned = iter(pairs), False
+        while chunk := list(islice(stream, WINDOW)):
+            found = self._tokenized(chunk)
+            for i, ids in enumerate(found["input_ids"]):
+                if len(ids) > self._positions:
+                    if not warned:
+                        size = f"{len(ids)} tokens cut to its {self._positions} positions"
+                        warnings.warn(f"classifier '{self.name}': {size}: {chunk[i][0][:60]!r} …", stacklevel=2)
+                    warned = True
+                    cut = self._tokenized([chunk[i]], truncation="longest_first", max_length=self._positions)
+                    yield tuple(tuple(rows[0]) for rows in cut.values())
+                else:
+                    yield tuple(tuple(rows[i]) for rows in found.values())
+
+    def _tokenized(self, pairs: Sequence[Pair], **options: Any) -> dict[str, Any]:
+        premises, hypotheses = (list(side) for side in zip(*pairs, strict=True))
+        # Marks such as </s> that stand in a corpus are text like any other, and not the end of a sentence.
+        found = self.tokenizer(
+            premises,
+            hypotheses,
+            return_attention_mask=False,
+            split_special_tokens=True,
+            verbose=False,
+            **{"truncation": False, **options},
+        )
+        return {name: found[name] for name in ("input_ids", "token_type_ids") if name in found}
+
+    def _classify(self, batch: list[tuple[tuple[int, ...], ...]]) -> list[Row]:
+        """Rows of pairs of one length."""
+        names = ("input_ids", "token_type_ids")
+        columns = (torch.tensor(column, device=self.device) for column in zip(*batch, strict=True))
+        with torch.inference_mode():
+            return self._as_rows(self.model(**dict(zip(names, columns, strict=False))).logits)
+
+    def _as_rows(self, logits: torch.Tensor) -> list[Row]:
+        return [tuple(row) for row in logits[:, self._order].double().softmax(-1).tolist()]
+
+    def _free(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+class SentenceClassifier(PairClassifier):
+    """A sentence encoder: every distinct sentence is encoded once, however many pairs it is in."""
+
+    def rows(self, pairs: Iterable[Pair], done: Callable[[int], object] = lambda count: None) -> Iterator[Row]:
+        stream = iter(pairs)
+        while window := list(islice(stream, WINDOW)):
+            sides = [self._sides(item) for item in self._encoded(window)]
+            codes = run_batches(
+                (side for pair in sides for side in pair),
+                length=len,
+                group=len,
+                run=self._encode,
+                budget=self._budget,
+                window=2 * WINDOW,
+                free=self._free,
+            )
+            while part := list(islice(zip(codes, codes, strict=True), self._budget // 8)):
+                premises, hypotheses = (torch.stack(side) for side in zip(*part, strict=True))
+                with torch.inference_mode():
+                    yield from self._as_rows(self.model.compare(premises, hypotheses))
+                done(len(part))
+
+    @staticmethod
+    def _sides(item: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        ids, sides = item
+        first = sides.index(1)
+        return ids[:first], ids[first:]
+
+    def _encode(self, batch: list[tuple[int, ...]]) -> Sequence[torch.Tensor]:
+        with torch.inference_mode():
+            return self.model.encode(torch.tensor(batch, device=self.device)).unbind()
+
+
+def _positions(model: Any) -> int:
+    """How many tokens the model has positions for."""
+    table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
+    if isinstance(table, torch.nn.Embedding) and table.padding_idx is not None:
+        return table.num_embeddings - table.padding_idx - 1  # RoBERTa counts from after its padding id
+    return getattr(model.config, "max_position_embeddings", None) or 10**9
+
+
+def _load_tokenizer(reference: ClassifierReference, folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
+        raise ModelError(f"classifier '{reference.name}': no tokenizer can be loaded from {folder}: {error}") from error
+
+
+def _load_model(reference: ClassifierReference, folder: Path, device: torch.device, dtype: torch.dtype) -> Any:
+    from safetensors import SafetensorError
+    from transformers import AutoModelForSequenceClassification
+
+    output_order(reference, folder)  # before gigabytes are read
+    try:
+        with quiet():
+            model, report = AutoModelForSequenceClassification.from_pretrained(
+                folder,
+                dtype=dtype,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                output_loading_info=True,
+            )
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+        raise ModelError(f"classifier '{reference.name}': {folder} cannot be loaded: {error}") from error
+    if report["missing_keys"]:
+        missing = ", ".join(sorted(report["missing_keys"]))
+        raise ModelError(f"classifier '{reference.name}': {folder} holds no trained classifier; missing: {missing}")
+    return model.to(device).eval()

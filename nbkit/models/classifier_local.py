@@ -1,0 +1,146 @@
+"""Classifiers on this machine: trained here on first use, from recipes kept as data, or downloaded."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from nbkit.errors import ModelError, NbkitError
+from nbkit.models import weights
+from nbkit.models.classifier_catalogue import (
+    ClassifierReference,
+    output_order,
+    resolve_classifier,
+)
+from nbkit.models.identity import backend_identity, origin_identity
+from nbkit.models.local import models_folder
+
+if TYPE_CHECKING:
+    from nbkit.models.classifier_recipe import ClassifierRecipe
+
+#: Goes up when classifying changes in a way that settings do not show.
+VERSION = 1
+
+
+def classifier_recipe(reference: ClassifierReference) -> ClassifierRecipe:
+    """The recipe of a classifier that is trained here, for the language asked for."""
+    from nbkit.models.classifier_recipe import ClassifierRecipe
+
+    recipes = _recipes()
+    if reference.recipe not in recipes:
+        known = ", ".join(recipes)
+        raise ModelError(f"classifier '{reference.name}': no recipe '{reference.recipe}'; there are: {known}")
+    fields = {**recipes[reference.recipe], "lang": reference.lang}
+    return ClassifierRecipe.checked(fields, f"classifier_recipes.yaml: {reference.recipe}")
+
+
+def recipe_digest(recipe: ClassifierRecipe) -> str:
+    """What a trained classifier is known by: its recipe, the training code's version and the data behind it."""
+    from nbkit.corpora.nli import find_nli
+
+    found = map(find_nli, (recipe.train, recipe.dev))
+    return recipe.digest(*(corpus.identity(recipe.lang, split) for corpus, split in found))
+
+
+def trained_folder(reference: ClassifierReference) -> Path:
+    """The folder of a classifier that is trained here, whether it is there yet or not."""
+    recipe = classifier_recipe(reference)
+    return models_folder() / f"{reference.recipe}-{recipe.lang}-{recipe_digest(recipe)}"
+
+
+def classifier_files(reference: ClassifierReference) -> Path:
+    """The folder that holds a classifier's files; trained or downloaded now where they are not there yet.
+
+    Of several processes that ask, one trains and the others wait for it.
+    """
+    if reference.recipe is None:
+        folder = weights.fetch(reference)
+        _check_folder(reference, folder)
+        return folder
+    folder = trained_folder(reference)
+    if weights.is_complete(folder):
+        return folder
+    from nbkit.models.classifier_training import train_classifier
+
+    return train_classifier(classifier_recipe(reference), folder)
+
+
+def ensure_classifier(name: str, lang: str = "en") -> Path:
+    """Makes sure that a classifier's files are on this machine: trains or downloads them; gives their folder.
+
+    The first stage of a grid calls this once a model, so that the workers after it find everything there.
+
+    Raises what `load_classifier` raises for a classifier that cannot be had.
+    """
+    return classifier_files(resolve_classifier(name, lang))
+
+
+def classifier_identity(name: str, lang: str = "en", *, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
+    """All about a classifier that can change what it answers, JSON-able; costs no model load.
+
+    A folder stands there as the digest of its files, a hub model as its id and the commit in the cache, a model
+    trained here as the digest of its recipe and data; beside it the labels, where the name or the catalogue
+    gives them, the backend, its version and torch's, the kind of device and the dtype.
+
+    Raises `UnknownNameError` and `ModelError` as `resolve_classifier` does.
+
+    >>> classifier_identity("bart-large-mnli", device="cpu")["hub"]
+    'facebook/bart-large-mnli'
+    """
+    reference = resolve_classifier(name, lang)
+    trained = None if reference.recipe is None else recipe_digest(classifier_recipe(reference))
+    identity = {"classification": VERSION, **origin_identity(reference, trained), **backend_identity(device, dtype)}
+    return identity if reference.labels is None else {**identity, "labels": list(reference.labels)}
+
+
+def check_classifier(name: str, lang: str = "en") -> str | None:
+    """Why a classifier cannot be had for a language, in one message; None where nothing stands against it.
+
+    Looks at the name, the language, the labels and the files (on disk, in the Hugging Face cache, or offered by the
+    hub) or the training data, without loading the model.
+
+    >>> check_classifier("distilbert-mnli", "zh")
+    "classifier 'distilbert-mnli' is not for 'zh'; it is for: en"
+    """
+    try:
+        reference = resolve_classifier(name, lang)
+        if reference.recipe is not None:
+            from nbkit.corpora.nli import check_nli
+
+            recipe = classifier_recipe(reference)
+            problems = check_nli(recipe.train, lang, n=1) + check_nli(recipe.dev, lang, n=1)
+            return problems[0] if problems else None
+        folder = weights.find(reference)
+        if folder is None:
+            return weights.obstacle(reference)
+        _check_folder(reference, folder)
+    except NbkitError as error:
+        return str(error)
+    return None
+
+
+def _check_folder(reference: ClassifierReference, folder: Path) -> None:
+    """Raises `ModelError` where *folder* holds no classifier of the three labels, for the language."""
+    weights.check_files(reference, folder)
+    config = weights.read_json(folder / "config.json")
+    kinds = config.get("architectures") or []
+    if not any("Classif" in kind for kind in kinds):
+        found = ", ".join(kinds) or f"a '{config.get('model_type')}' model of no stated kind"
+        raise ModelError(
+            f"classifier '{reference.name}': {folder} holds {found}, which is no classifier; fine-tune it first: "
+            f"nbkit train classifier OUTPUT --start {folder}"
+        )
+    record = folder / weights.RECORD_FILE
+    lang = weights.read_json(record).get("lang") if record.is_file() else None
+    if lang not in (None, reference.lang):
+        raise ModelError(f"classifier '{reference.name}' was trained for '{lang}', not for '{reference.lang}'")
+    output_order(reference, folder)
+
+
+@cache
+def _recipes() -> dict[str, dict[str, Any]]:
+    text = Path(__file__).with_name("classifier_recipes.yaml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)

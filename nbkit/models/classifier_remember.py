@@ -1,0 +1,90 @@
+"""Pairs that were classified once are never classified again; the model is loaded only for what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nbkit.corpora.nli_pair import LABELS
+from nbkit.models.classifier_catalogue import resolve_classifier
+from nbkit.models.classifier_local import classifier_identity, ensure_classifier
+from nbkit.models.identity import resolve_device
+from nbkit.models.kept import Kept
+from nbkit.store import Store
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from nbkit.models.classifier import PairClassifier
+
+#: Classifiers that stay loaded in a process.
+KEPT = 2
+#: Pairs that are classified and written together, by device: what an interruption costs at most.
+SHARDS = {"cpu": 4096, "cuda": 32768}
+_loaded: Kept[PairClassifier] = Kept(KEPT)
+
+
+def classification_config(name: str, lang: str = "en", *, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
+    """The store's address of a classifier's probabilities, for `Store.missing` in estimates."""
+    identity = classifier_identity(name, lang, device=device, dtype=dtype)
+    return {"kind": "classification", "version": 1, "model": identity, "lang": lang}
+
+
+def classify_remembered(
+    name: str,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    lang: str = "en",
+    store: Store,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: bool = True,
+) -> np.ndarray:
+    """p(label | premise, hypothesis) of every pair, (pairs × 3) in the order of `LABELS`.
+
+    Taken from *store* where it is known, else computed now and kept, shard by shard; where nothing is missing, no model
+    is loaded and torch is not imported. The largest p is the label, −Σ p ln p the entropy.
+
+    Raises what `load_classifier` raises, but only where something is missing.
+    """
+    import numpy as np
+
+    table = np.empty((len(pairs), len(LABELS)))
+    rows = iter_classified(name, pairs, lang=lang, store=store, device=device, dtype=dtype, progress=progress)
+    for i, row in enumerate(rows):
+        table[i] = row
+    return table
+
+
+def iter_classified(
+    name: str,
+    pairs: Iterable[tuple[str, str]],
+    *,
+    lang: str = "en",
+    store: Store,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: bool = True,
+) -> Iterator[tuple[float, ...]]:
+    """`classify_remembered` for a stream of pairs without end, row by row, in memory that does not grow."""
+    config = classification_config(name, lang, device=device, dtype=dtype)
+    if "hub" in config["model"] and config["model"]["weights"] is None:  # not downloaded yet: no revision for the key
+        ensure_classifier(name, lang)
+        config = classification_config(name, lang, device=device, dtype=dtype)
+
+    def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
+        classifier = kept_classifier(name, lang, device=device, dtype=dtype)
+        for row in classifier.probabilities([(pair[0], pair[1]) for pair in missing], progress=progress):
+            yield dict(zip(LABELS, map(float, row), strict=True))
+
+    shard = SHARDS.get(resolve_device(device).partition(":")[0], SHARDS["cpu"])
+    for record in store.iter_records(config, pairs, compute, shard=shard):
+        yield tuple(record[label] for label in LABELS)
+
+
+def kept_classifier(name: str, lang: str = "en", *, device: str = "auto", dtype: str = "auto") -> PairClassifier:
+    """`load_classifier`, with the last `KEPT` classifiers kept in this process."""
+    from nbkit.models.classifier import load_classifier
+
+    key = (resolve_classifier(name, lang), device, dtype)
+    return _loaded.get(key, lambda: load_classifier(name, lang=lang, device=device, dtype=dtype))
