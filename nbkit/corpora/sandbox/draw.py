@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TypeVar
 
@@ -26,9 +26,9 @@ T = TypeVar("T")
 
 
 @cache
-def nouns_of(kinds: tuple[str, ...]) -> tuple[Lexeme, ...]:
-    """The nouns that are of any of *kinds*."""
-    return tuple(noun for noun in table("nouns") if noun.kinds.intersection(kinds))
+def nouns_of(kinds: tuple[str, ...], among: str = "nouns") -> tuple[Lexeme, ...]:
+    """The nouns of the table *among* that are of any of *kinds*."""
+    return tuple(noun for noun in table(among) if noun.kinds.intersection(kinds))
 
 
 @cache
@@ -52,7 +52,9 @@ def adverbs_of(kind: str, detail: str = "") -> tuple[Lexeme, ...]:
 class Draw:
     """One sentence's stream of choices. Only `random.Random.random` is used: its stream is fixed by contract."""
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int, numerals: Mapping[str, int] | None = None):
+        #: How many digits a number has at most, before and after its point, where a mixture writes numbers.
+        self.numerals = numerals or {}
         self._random = random.Random(seed).random
         self._key = 0
         self._subject = THIRD

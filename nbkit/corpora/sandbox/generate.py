@@ -74,9 +74,10 @@ def meaning(mixture: str, split: str, index: int) -> tuple[str, list[Clause]]:
         raise UnknownNameError("sandbox split", split, SPLITS)
     names, limits = _weights(mixture)
     version = mixtures()[mixture]["version"]
+    numerals = mixtures()[mixture].get("numerals", {}).get(split)
     seed = address(VERSION, mixture, version, split, index)
     while True:
-        draw = Draw(seed)
+        draw = Draw(seed, numerals)
         name = names[bisect(limits, draw.uniform() * limits[-1])]
         clauses = CONSTRUCTIONS[name](draw)
         if part_of(clauses) in SPLITS[split]:

@@ -12,9 +12,9 @@ import yaml
 from nbkit.errors import DataError
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "ru", "zh", "ja")
-TABLES = ("nouns", "hypernyms", "names", "verbs", "adjectives", "adverbs")
-#: What a noun phrase is made of: things, words for whole kinds of things, and names.
-NOMINAL = ("nouns", "hypernyms", "names")
+TABLES = ("nouns", "hypernyms", "units", "names", "verbs", "adjectives", "adverbs")
+#: What a noun phrase is made of: things, words for whole kinds of things, units and what is measured, and names.
+NOMINAL = ("nouns", "hypernyms", "units", "names")
 
 
 @dataclass(frozen=True, eq=False, slots=True)

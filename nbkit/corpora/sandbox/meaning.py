@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from nbkit.corpora.sandbox.lexicon import Lexeme
@@ -16,6 +17,14 @@ Relation: TypeAlias = Literal["at", "in", "on", "under", "behind", "beside"]
 FIRST, SECOND, THIRD, WE, THEY = range(5)
 
 
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number, and the form in which every language writes it that has that form (see `nbkit.numbers.forms`)."""
+
+    value: Decimal
+    form: str
+
+
 @dataclass(slots=True)
 class Phrase:
     """A thing spoken of: a noun phrase, a name or a pronoun (then *noun* is None)."""
@@ -25,6 +34,8 @@ class Phrase:
     determiner: Determiner = "none"
     plural: bool = False
     count: int = 0
+    #: A number that is written by rule, where *count* is one of the dictionary's.
+    amount: Amount | None = None
     person: int = THIRD
     female: bool = False
     #: The pronoun's antecedent, where it stands in the same text; languages that drop pronouns drop this one.
@@ -53,6 +64,16 @@ class Phrase:
         return self.noun is None or "person" in self.noun.kinds or "name" in self.noun.kinds
 
     @property
+    def is_measure(self) -> bool:
+        """So many of a unit: euros, kilometers, hours."""
+        return self.noun is not None and "unit" in self.noun.kinds
+
+    @property
+    def is_duration(self) -> bool:
+        """So many of a unit of time: said of an event as an adverb is, though it has no preposition."""
+        return self.noun is not None and "duration" in self.noun.kinds
+
+    @property
     def is_animate(self) -> bool:
         return self.is_person or (self.noun is not None and "animal" in self.noun.kinds)
 
@@ -68,10 +89,11 @@ class Place:
 
 @dataclass(slots=True)
 class Adverbial:
-    """An adverb or a fixed adverbial phrase."""
+    """An adverb or a fixed adverbial phrase; *number* stands where the phrase leaves a gap for one (in 1987)."""
 
     key: int
     adverb: Lexeme
+    number: int = 0
 
 
 @dataclass(slots=True)

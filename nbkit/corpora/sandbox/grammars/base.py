@@ -8,12 +8,14 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from nbkit.corpora.sandbox.lexicon import Lexeme, function_words, table
-from nbkit.corpora.sandbox.meaning import Adverbial, Clause, Phrase
-from nbkit.corpora.sandbox.tree import FINAL, Node, comma, realise
+from nbkit.corpora.sandbox.meaning import Adverbial, Amount, Clause, Phrase
+from nbkit.corpora.sandbox.tree import COUNT, FINAL, Node, comma, realise
 from nbkit.text import Sentence
 
 _CLOSING = frozenset(".,?!。？、，")
-_PHRASE_RELATIONS = {"DET": "det", "ADJ": "amod", "ADP": "case", "ADV": "advmod", "PART": "mark"}
+_GAP = "{}"
+_PLAINER = {"financial": "words", "native": "digits"}
+_PHRASE_RELATIONS = {"DET": "det", "ADJ": "amod", "ADP": "case", "ADV": "advmod", "PART": "mark", "NUM": "nummod"}
 
 
 class Grammar(ABC):
@@ -21,6 +23,8 @@ class Grammar(ABC):
 
     lang: str
     spaced = True
+    #: Whether a percent sign clings to its number.
+    percent_clings = False
     stop = "."
     question_mark = "?"
     command_mark = "!"
@@ -59,6 +63,8 @@ class Grammar(ABC):
         for node in nodes[1:]:
             if node.form in _CLOSING and not (self.lang == "fr" and node.form in "?!"):
                 previous.space = False
+            if node.form == "%" and self.percent_clings:
+                previous.space = False
             previous = node
 
     @cached_property
@@ -71,7 +77,7 @@ class Grammar(ABC):
         words, head = self.adverbs[adverbial.adverb.id]
         nodes = [
             Node(
-                form,
+                str(adverbial.number) if form == _GAP else form,
                 upos,
                 _PHRASE_RELATIONS.get(upos, "obl"),
                 (adverbial.key,),
@@ -81,8 +87,30 @@ class Grammar(ABC):
             for form, upos, lemma in words
         ]
         root = nodes[head]
+        if root.upos == "NUM":
+            root.deprel = "obl"
         root.before, root.after = nodes[:head], nodes[head + 1 :]
         return root
+
+    def numeral(self, phrase: Phrase) -> Node:
+        """What says how many: the dictionary's word for a small number, or a number written by rule.
+
+        A number of several words is headed by the last of them: *1.2 million*.
+        """
+        keys = (phrase.key + COUNT,)
+        if phrase.amount is None:
+            return Node(self.words["numerals"][phrase.count], "NUM", "nummod", keys)
+        *words, last = self.written(phrase.amount).split(" ")
+        root = Node(last, "NUM", "nummod", keys)
+        root.before = [Node(word, "NUM", "compound", keys) for word in words]
+        return root
+
+    def written(self, amount: Amount) -> str:
+        """The number in this language; a form that the language has not got gives way to a plainer one."""
+        from nbkit.numbers import forms, write_number  # its libraries are loaded where numbers are written
+
+        form = amount.form if amount.form in forms(self.lang) else _PLAINER[amount.form]
+        return write_number(amount.value, self.lang, form)
 
     def with_commas(self, node: Node, *, before: bool = False, after: bool = False) -> Node:
         """*node* with commas at the edges of its subtree."""

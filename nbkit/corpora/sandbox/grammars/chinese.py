@@ -106,8 +106,10 @@ class Chinese(Grammar):
             case "definite" if definite and phrase.place is None and phrase.relative is None:
                 before.append(self._measured("那", "DET", "det", key, DET, measure))
             case "count":
-                word = self.words["numerals"][phrase.count]
-                before.append(self._measured(word, "NUM", "nummod", key, COUNT, measure))
+                number = self.numeral(phrase)
+                if not phrase.is_measure:
+                    number.after.append(Node(measure, "NOUN", "clf", (key + COUNT, key + CLASSIFIER)))
+                before.append(number)
             case "many":
                 before.append(Node("很多", "NUM", "nummod", (key + DET,)))
             case "own":
@@ -272,7 +274,7 @@ class Chinese(Grammar):
             thing = clause.object
             if clause.negative and thing.determiner == "indefinite":
                 thing = replace(thing, determiner="none")  # 没有买苹果: no measure word for what is not there
-            after.append(self.phrase(thing, "obj", definite=direct))
+            after.append(self.phrase(thing, "obl" if thing.is_duration else "obj", definite=direct))
         if clause.goal is not None:
             after.append(self.phrase(clause.goal, "obj"))
         if clause.infinitive is not None:

@@ -179,7 +179,8 @@ class English(EnglishPhrases):
             if clause.passive:
                 head.after.append(self.phrase(clause.object, "obl:agent", "by"))
             else:
-                head.after.append(self.phrase(clause.object, "obl" if preposition else "obj", preposition))
+                oblique = preposition or clause.object.is_duration
+                head.after.append(self.phrase(clause.object, "obl" if oblique else "obj", preposition))
         if clause.recipient is not None and entry["recipient"]:
             head.after.append(self.phrase(clause.recipient, "obl", entry["recipient"]))
         if clause.goal is not None:

@@ -11,7 +11,6 @@ from nbkit.corpora.sandbox.meaning import THIRD, Clause, Phrase, Place
 from nbkit.corpora.sandbox.tree import (
     ADJECTIVE,
     CASE,
-    COUNT,
     DET,
     MARK,
     Node,
@@ -31,6 +30,7 @@ def regular_plural(noun: str) -> str:
 
 class EnglishPhrases(Grammar):
     lang = "en"
+    percent_clings = True
 
     @cached_property
     def nouns(self) -> dict[str, tuple[str, str, str]]:
@@ -83,7 +83,7 @@ class EnglishPhrases(Grammar):
                 form = {"this": "these", "that": "those"}[phrase.determiner] if phrase.plural else phrase.determiner
                 node.before.append(Node(form, "DET", "det", (key + DET,), phrase.determiner))
             case "count":
-                node.before.append(Node(self.words["numerals"][phrase.count], "NUM", "nummod", (key + COUNT,)))
+                node.before.append(self.numeral(phrase))
             case "many":
                 node.before.append(Node("many", "ADJ", "amod", (key + DET,), feats="Degree=Pos"))
             case "own":

@@ -119,7 +119,9 @@ class German(GermanNouns):
         if clause.recipient is not None:
             field.append(self.phrase(clause.recipient, "iobj", DATIVE))
         if thing is not None and not clause.passive:
-            relation = "obl" if verb.preposition else "obj" if verb.case == ACCUSATIVE else "obl:arg"
+            relation = (
+                "obl" if verb.preposition or thing.is_duration else "obj" if verb.case == ACCUSATIVE else "obl:arg"
+            )
             node = self.phrase(thing, relation, verb.case, verb.preposition, nothing)
             (field if known else late).append(node)
         if clause.negative and not nothing:

@@ -10,7 +10,7 @@ from functools import cached_property
 from nbkit.corpora.sandbox.grammars.base import Grammar, features
 from nbkit.corpora.sandbox.lexicon import Lexeme, nominals, table
 from nbkit.corpora.sandbox.meaning import THIRD, Clause, Phrase, Place
-from nbkit.corpora.sandbox.tree import ADJECTIVE, CASE, COUNT, DET, MARK, Node
+from nbkit.corpora.sandbox.tree import ADJECTIVE, CASE, DET, MARK, Node
 
 NOMINATIVE, ACCUSATIVE, DATIVE, GENITIVE = range(4)
 _CASES = ("Nom", "Acc", "Dat", "Gen")
@@ -143,7 +143,7 @@ class GermanNouns(Grammar):
                 article = Node(stem + self.words["strong"][gender][case], "DET", "det", (key + DET,), stem + "er")
                 endings = "weak_adjective"
             case "count":
-                article = Node(self.words["numerals"][phrase.count], "NUM", "nummod", (key + COUNT,))
+                article = self.numeral(phrase)
             case "many":
                 article = Node(
                     "viel" + self.words["strong"][gender][case], "ADJ", "amod", (key + DET,), "viel", "Degree=Pos"

@@ -14,6 +14,7 @@ _HEAVY = re.compile(r"s[^aeiouàèéìòù]|z|gn|ps|x|y")
 
 class Italian(Romance):
     lang = "it"
+    percent_clings = True
     location = "in"
     goal = "a"
     inverting = frozenset({"object"})

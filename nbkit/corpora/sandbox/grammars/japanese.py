@@ -191,6 +191,8 @@ class Japanese(JapanesePhrases):
         if clause.object is not None:
             if clause.passive:
                 nodes.append(self.phrase(clause.object, "obl", "によって"))
+            elif clause.object.is_measure and particle == "を":
+                nodes.append(self.phrase(clause.object, "obl"))  # 100 ユーロ 払う
             else:
                 nodes.append(self.phrase(clause.object, "obj" if particle == "を" else "obl", particle))
         if clause.goal is not None:

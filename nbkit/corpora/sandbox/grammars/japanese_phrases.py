@@ -75,9 +75,13 @@ class JapanesePhrases(Grammar):
                 demonstrative = "この" if phrase.determiner == "this" else "あの"
                 before.append(Node(demonstrative, "DET", "det", (key + DET,)))
             case "count":
-                number = Node(self.words["numerals"][phrase.count], "NUM", "nummod", (key + COUNT,))
-                number.after.append(Node(self.nouns[phrase.noun.id][1], "NOUN", "clf", (key + COUNT,)))
-                number.after.append(Node("の", "ADP", "case"))
+                number = self.numeral(phrase)
+                if not phrase.is_measure:
+                    counter = self.nouns[phrase.noun.id][1]
+                    if phrase.amount is not None:
+                        counter = self.words["general_counters"].get(counter, counter)
+                    number.after.append(Node(counter, "NOUN", "clf", (key + COUNT,)))
+                    number.after.append(Node("の", "ADP", "case"))
                 before.append(number)
             case "many":
                 many = Node("たくさん", "NOUN", "nmod", (key + DET,))

@@ -198,6 +198,8 @@ class Romance(RomancePhrases):
             return self.phrase(thing, "obl:agent", self.words["by"])
         if verb.preposition:
             return self.phrase(thing, "obl:arg", verb.preposition)
+        if thing.is_duration:
+            return self.phrase(thing, "obl")
         personal = self.lang == "es" and thing.is_person
         return self.phrase(thing, "obj", "a" if personal else "", negative=clause.negative)
 

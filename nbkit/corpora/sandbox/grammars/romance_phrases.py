@@ -33,6 +33,21 @@ class Adjective:
     before_vowel: str
 
 
+#: Beginnings of the words that are nouns to what they count.
+_SCALES = (
+    "million",
+    "milliard",
+    "billion",
+    "billiard",
+    "millón",
+    "millones",
+    "billón",
+    "billones",
+    "milion",
+    "miliard",
+)
+
+
 def cell_of(feminine: bool, plural: bool) -> int:
     """Index into (masculine, feminine, masculine plural, feminine plural)."""
     return 2 * plural + feminine
@@ -163,7 +178,7 @@ class RomancePhrases(Grammar):
         elif phrase.determiner == "indefinite":
             self._indefinite(node, key, feminine, following, negative)
         elif phrase.determiner == "count":
-            node.before.insert(0, Node(self.words["numerals"][phrase.count], "NUM", "nummod", (key + COUNT,)))
+            self._count(node, phrase)
         elif phrase.determiner != "none":
             self.determine(node, phrase, feminine, following)
         if phrase.determiner == "own" and phrase.possessor is not None and phrase.possessor.noun is not None:
@@ -192,6 +207,12 @@ class RomancePhrases(Grammar):
         word = Node(form, "DET", "det", keys, "un")
         word.space = not form.endswith("'")
         node.before.insert(0, word)
+
+    def _count(self, node: Node, phrase: Phrase) -> None:
+        number = self.numeral(phrase)
+        if number.form.startswith(_SCALES):  # deux millions d'euros
+            node.before.insert(0, Node(self.words["of"], "ADP", "case", (phrase.key + COUNT,)))
+        node.before.insert(0, number)
 
     def _govern(self, node: Node, preposition: str, key: int) -> None:
         first = node.before[0] if node.before else None

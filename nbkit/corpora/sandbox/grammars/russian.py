@@ -169,7 +169,8 @@ class Russian(RussianPhrases):
             elif verb.preposition:
                 after.append(self.phrase(clause.object, "obl", ACCUSATIVE, verb.preposition))
             else:
-                after.append(self.phrase(clause.object, "obj" if verb.case == ACCUSATIVE else "iobj", verb.case))
+                relation = "obl" if clause.object.is_duration else "obj" if verb.case == ACCUSATIVE else "iobj"
+                after.append(self.phrase(clause.object, relation, verb.case))
         if clause.goal is not None and clause.goal.noun is not None:
             preposition = self.nouns[clause.goal.noun.id].preposition
             after.append(self.phrase(clause.goal, "obl", ACCUSATIVE, preposition))

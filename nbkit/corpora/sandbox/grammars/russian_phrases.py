@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from decimal import Decimal
 from functools import cached_property
+
+from babel import Locale
 
 from nbkit.corpora.sandbox.grammars.base import Grammar, features
 from nbkit.corpora.sandbox.grammars.russian_forms import (
@@ -28,6 +31,15 @@ from nbkit.corpora.sandbox.tree import (
     MARK,
     Node,
 )
+
+
+def _plural(value: Decimal) -> str:
+    """The plural category (CLDR) of a number as Russian speakers count.
+
+    >>> [_plural(Decimal(n)) for n in ("21", "22", "25", "2.5")]
+    ['one', 'few', 'many', 'other']
+    """
+    return Locale("ru").plural_form(value)
 
 
 class RussianPhrases(Grammar):
@@ -113,6 +125,9 @@ class RussianPhrases(Grammar):
         """*Three new books*: the numeral decides the case of what follows."""
         if phrase.determiner not in ("count", "many"):
             return False
+        if phrase.amount is not None:
+            self._amount(node, phrase, noun, case)
+            return True
         feminine = noun.gender == "f"
         plain = case == NOMINATIVE or (case == ACCUSATIVE and not noun.animate)
         if phrase.determiner == "many":
@@ -134,6 +149,24 @@ class RussianPhrases(Grammar):
         node.before.append(counter)
         self._qualify(node, phrase, noun, form_case, plural)
         return True
+
+    def _amount(self, node: Node, phrase: Phrase, noun: Noun, case: int) -> None:
+        """*21 книга, 22 книги, 25 книг, 2,5 книги*: the plural category of the number decides; of inanimate things."""
+        assert phrase.amount is not None
+        number = self.numeral(phrase)
+        category = "many" if number.before and phrase.amount.form == "scale" else _plural(phrase.amount.value)
+        node.before.append(number)
+        match category:
+            case "one":
+                node.form = noun.singular[case]
+                self._qualify(node, phrase, noun, case, False)
+            case "many":
+                node.form, number.deprel = noun.plural[GENITIVE], "nummod:gov"
+                self._qualify(node, phrase, noun, GENITIVE, True)
+            case _:
+                node.form, number.deprel = noun.singular[GENITIVE], "nummod:gov"
+                described = NOMINATIVE if noun.gender == "f" else GENITIVE
+                self._qualify(node, phrase, noun, described, True)
 
     def _qualify(self, node: Node, phrase: Phrase, noun: Noun, case: int, plural: bool) -> None:
         if phrase.adjective is None:
