@@ -1,0 +1,126 @@
+"""Templates out of a corpus: a sentence whose number a translator carries over has a place where any number can stand.
+
+Source: Wang et al. 2021, "As Easy as 1, 2, 3", A.1, the four steps for new domains: a corpus with numbers; is there a
+number in the output; is it the correct one; then the sentence is a template.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from nbkit.corpora import Request, find_corpus
+from nbkit.corpora.corpus import FileCorpus, RawCorpus
+from nbkit.corpora.templates import PLACEHOLDER, Template
+from nbkit.errors import NbkitError
+from nbkit.languages import UNSPACED
+from nbkit.metrics.number_match import compare_numbers
+from nbkit.models.texts import text_pairs
+from nbkit.numbers import Number, find_numbers
+from nbkit.numbers.formats import CAPABILITIES
+
+#: Sentences that are translated at a time.
+_BATCH = 500
+#: What may not touch a number that another is put in place of: it would be part of a time, a score, a name or a range.
+_ATTACHED = re.compile(r"[\w:/+*=#@–-]")
+
+
+def harvest(
+    texts: Iterable[str], src: str, tgt: str, translate: Callable[[list[str]], Sequence[str]], *, places: str = "text"
+) -> Iterator[Template]:
+    """The templates in *texts*, as *translate* does with them: a monolingual corpus and a translator are enough.
+
+    A sentence becomes a template where one of its numbers can be exchanged (a cardinal number or a percentage that is
+    no part of a date, time, name or range, not *one*, and not there twice) and its translation carries all
+    numbers and no other. Its first such number becomes [NUM]; its capability is that of the number's writing.
+    places: what a template's place begins with, before the sentence's number.
+
+    >>> copy = list
+    >>> [template.text for template in harvest(["It weighs 12.5 kg.", "It is heavy."], "en", "de", copy)]
+    []
+    >>> [template.text for template in harvest(["It weighs 12 kg.", "It is heavy."], "en", "de", copy)]
+    ['It weighs [NUM] kg.']
+    """
+    numbered = ((number, text, _exchangeable(text, src)) for number, text in enumerate(texts, start=1))
+    usable = ((number, text, slot) for number, text, slot in numbered if slot is not None)
+    while batch := list(islice(usable, _BATCH)):
+        hypotheses = translate([text for _, text, _ in batch])
+        for (number, text, slot), hypothesis in zip(batch, hypotheses, strict=True):
+            if not compare_numbers(text, hypothesis, src, tgt):
+                start, end = slot.span
+                sentence = text[:start] + PLACEHOLDER + text[end:]
+                yield Template(sentence, src, _capability(slot), f"{places}:{number}")
+
+
+def harvest_corpus(corpus: str, src: str, tgt: str, n: int) -> list[Template]:
+    """The templates among the first *n* pairs of a parallel corpus whose references carry their numbers."""
+    references: dict[str, str] = {}
+    for pair in text_pairs(corpus, src, tgt, n):
+        references.setdefault(pair.source, pair.target)
+    found = harvest(references, src, tgt, lambda texts: [references[text] for text in texts], places=corpus)
+    return _distinct(found)
+
+
+def harvest_with(
+    corpus: str, src: str, tgt: str, n: int, translate: Callable[[list[str]], Sequence[str]]
+) -> list[Template]:
+    """The templates among the first *n* source sentences of a corpus whose numbers *translate* carries over."""
+    sources = dict.fromkeys(pair.source for pair in text_pairs(corpus, src, tgt, n))
+    return _distinct(harvest(sources, src, tgt, translate, places=corpus))
+
+
+def corpus_texts_identity(corpus: str, src: str, tgt: str, n: int) -> dict[str, Any]:
+    """What the texts of the first *n* pairs depend on, for cache keys; parsers, which they do not need, aside."""
+    found, split = find_corpus(corpus)
+    request = Request(src, tgt, split, n)
+    raw = isinstance(found, RawCorpus)
+    return {"n": n, **(FileCorpus.identity(found, request) if raw else found.identity(request))}
+
+
+def corpus_texts_problems(corpus: str, src: str, tgt: str) -> list[str]:
+    """What stands in the way of reading a corpus as texts, one message each."""
+    try:
+        found, split = find_corpus(corpus)
+    except NbkitError as error:
+        return [str(error)]
+    request = Request(src, tgt, split)
+    return FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)
+
+
+def for_every_capability(templates: Iterable[Template]) -> list[Template]:
+    """Each template once a capability: what carried one number has room for others."""
+    return [replace(template, capability=name) for template in templates for name in CAPABILITIES]
+
+
+def _distinct(templates: Iterable[Template]) -> list[Template]:
+    return list({template.text: template for template in templates}.values())
+
+
+def _exchangeable(text: str, src: str) -> Number | None:
+    """The first number of a sentence that another can be put in place of."""
+    if PLACEHOLDER in text or "\n" in text:
+        return None
+    numbers = find_numbers(text, src)
+    values = [number.value for number in numbers]
+    for number in numbers:
+        plain = number.kind != "ordinal" and number.form not in ("article", "roman") and number.localised
+        if plain and number.value != 1 and values.count(number.value) == 1 and _stands_alone(text, number, src):
+            return number
+    return None
+
+
+def _stands_alone(text: str, number: Number, src: str) -> bool:
+    start, end = number.span
+    before, after = text[:start][-1:], text[end:][:1]
+    if src in UNSPACED:  # letters touch every number there
+        before, after = (mark if not mark.isalpha() or mark.isascii() else "" for mark in (before, after))
+    return not _ATTACHED.match(before) and not _ATTACHED.match(after)
+
+
+def _capability(number: Number) -> str:
+    if number.form == "digits":
+        return "integers" if number.value == number.value.to_integral_value() else "decimals"
+    return "separators" if number.form == "grouped" else "numerals"

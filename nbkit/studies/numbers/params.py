@@ -1,0 +1,199 @@
+"""Parameters of the numbers study, and what of them goes into the keys of remembered results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from pydantic import Field, field_validator, model_validator
+
+from nbkit import models
+from nbkit.corpora.templates import own_file
+from nbkit.errors import NbkitError
+from nbkit.languages import check_language, in_order
+from nbkit.models import Decoding
+from nbkit.numbers import forms
+from nbkit.numbers.formats import CAPABILITIES, capability, formats, parse_format
+from nbkit.studies.base import StudyParams
+from nbkit.studies.numbers.harvest import corpus_texts_identity
+from nbkit.syntax.files import expand_path, file_digest
+
+T = TypeVar("T")
+
+#: What `templates` begins with where sentences are taken from a corpus.
+FROM_CORPUS = "corpus:"
+
+
+class Direction(NamedTuple):
+    """A language pair the way it is translated. language: the one of both that is not the run's ``source``."""
+
+    src: str
+    tgt: str
+    language: str
+
+    @property
+    def pair(self) -> str:
+        """As the paper writes it.
+
+        >>> Direction("en", "de", "de").pair
+        'en→de'
+        """
+        return f"{self.src}→{self.tgt}"
+
+
+class NumbersParams(StudyParams):
+    """What numbers are put where, and which translators have to carry them.
+
+    source: the language that all pairs share. languages: the others. directions: "out" translates from the source
+    language, "back" into it (the paper: both).
+    models: translators; ``placeholder:NAME`` is NAME with its numbers carried over by rule.
+    templates: sentences to fill: "own" (nbkit's, in ten languages), a file with ``{lang}`` in its path
+    (`nbkit.corpora.templates.load_templates`), or ``corpus:NAME``, sentences of a parallel corpus (`nbkit list
+    corpora`, or a path) whose numbers are carried over, see *harvest_by*; these serve every capability.
+    placeholders: other spellings of [NUM] in a template file, such as ``{"#num": "[NUM]"}``.
+    harvest_by: who has to carry a number over for its sentence to become a template: the "reference" of the
+    corpus (the same templates for all models), or the "system" itself (the paper's recipe).
+    harvest_pairs: how many pairs of the corpus are looked at.
+    formats: number formats (`nbkit.numbers.formats`); empty means the 25.
+    n_numbers: numbers drawn a format; where a format holds fewer, all of them. n_templates: templates a capability.
+    Every number is put in every template.
+    n_shrunk: failures of a pair and model that are shrunk to the smallest failing number; one a format at most.
+    beams, max_new_tokens: decoding. device, dtype: where and in which precision models run.
+    seed: part of the address of every random draw.
+    """
+
+    source: str = "en"
+    languages: list[str] = Field(default=["de"], min_length=1)
+    directions: list[Literal["out", "back"]] = Field(default=["out"], min_length=1)
+    models: list[str] = Field(default=["sandbox-marian", "placeholder:sandbox-marian"])
+    templates: str = "own"
+    placeholders: dict[str, str] = Field(default={})
+    harvest_by: Literal["reference", "system"] = "reference"
+    harvest_pairs: int = Field(default=2000, ge=1, strict=True)
+    formats: list[str] = Field(default=[])
+    n_numbers: int = Field(default=5, ge=1, strict=True)
+    n_templates: int = Field(default=5, ge=1, strict=True)
+    n_shrunk: int = Field(default=5, ge=0, strict=True)
+    beams: int = Field(default=4, ge=1, strict=True)
+    max_new_tokens: int | None = Field(default=None, ge=1, strict=True)
+    device: str = Field(default="auto", pattern=r"^(auto|cpu|(cuda|xpu)(:\d+)?|mps)$")
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+
+    @field_validator("source")
+    @classmethod
+    def _known_source(cls, code: str) -> str:
+        return _or_value_error(_with_rules, code)
+
+    @field_validator("languages")
+    @classmethod
+    def _known_languages(cls, codes: list[str]) -> list[str]:
+        return in_order(_or_value_error(_with_rules, code) for code in codes)
+
+    @field_validator("formats")
+    @classmethod
+    def _parsed_formats(cls, patterns: list[str]) -> list[str]:
+        for pattern in patterns:
+            _or_value_error(parse_format, pattern)
+        return list(dict.fromkeys(patterns))
+
+    @field_validator("models", "directions")
+    @classmethod
+    def _no_repeats(cls, names: list[str]) -> list[str]:
+        return list(dict.fromkeys(names))
+
+    @field_validator("models")
+    @classmethod
+    def _told_apart(cls, names: list[str]) -> list[str]:
+        label, times = Counter(map(models.label, names)).most_common(1)[0] if names else ("", 0)
+        if times > 1:
+            alike = [name for name in names if models.label(name) == label]
+            raise ValueError(
+                f"{' and '.join(alike)} would both be called '{label}' in tables and figures: "
+                "rename a folder, or register them under names of their own (nbkit.models.MODELS)"
+            )
+        return names
+
+    @field_validator("placeholders")
+    @classmethod
+    def _stand_for_something(cls, spellings: dict[str, str]) -> dict[str, str]:
+        if "" in spellings:
+            raise ValueError("an empty spelling stands everywhere; name the placeholder that the file has")
+        return spellings
+
+    @model_validator(mode="after")
+    def _consistent(self) -> NumbersParams:
+        if self.source in self.languages:
+            raise ValueError(f"'{self.source}' is both the source and another language; remove it from languages")
+        return self
+
+    @cached_property
+    def decoding(self) -> Decoding:
+        """The decoding settings of every translation of this run."""
+        return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
+
+    @property
+    def pairs(self) -> list[Direction]:
+        """The language pairs of the run, each the way it is translated."""
+        ways = {"out": lambda lang: (self.source, lang), "back": lambda lang: (lang, self.source)}
+        return [Direction(*ways[way](lang), lang) for lang in self.languages for way in self.directions]
+
+    def patterns(self, src: str) -> dict[str, tuple[str, ...]]:
+        """The formats to draw from in a source language, by capability; those without a format are left out."""
+        if not self.formats:
+            return formats(src)
+        chosen = {name: tuple(p for p in self.formats if capability(p) == name) for name in CAPABILITIES}
+        return {name: patterns for name, patterns in chosen.items() if patterns}
+
+    @property
+    def template_corpus(self) -> str | None:
+        """The corpus that templates are taken from; None where they come from files."""
+        return self.templates.removeprefix(FROM_CORPUS) if self.templates.startswith(FROM_CORPUS) else None
+
+    def template_file(self, lang: str) -> str:
+        """The file of templates in a language. Raises `NbkitError` for a path that cannot be filled in."""
+        if self.templates == "own":
+            return str(own_file(lang))
+        return expand_path(self.templates.replace("{lang}", lang), "templates")
+
+    def narrowed(self, language: str, model: str) -> NumbersParams:
+        """The same parameters for one language and one model."""
+        return self.model_copy(update={"languages": [language], "models": [model]})
+
+    def cases_key(self, pair: Direction) -> dict[str, Any]:
+        """Everything that can change the sentences of one language pair, as far as no model is asked for them."""
+        if self.template_corpus is None:
+            where: Any = {"file": file_digest(self.template_file(pair.src)), "placeholders": self.placeholders}
+        else:
+            where = corpus_texts_identity(self.template_corpus, pair.src, pair.tgt, self.harvest_pairs)
+            where = {"corpus": where, "by": self.harvest_by}
+        return {
+            "templates": where,
+            "formats": {name: list(patterns) for name, patterns in self.patterns(pair.src).items()},
+            "n_numbers": self.n_numbers,
+            "n_templates": self.n_templates,
+            "seed": self.seed,
+            "pair": pair.pair,
+        }
+
+    def model_key(self, pair: Direction, model: str) -> Mapping[str, Any]:
+        """Everything that can change the translations of one model for one pair."""
+        return {
+            "model": models.model_identity(model, pair.src, pair.tgt, device=self.device, dtype=self.dtype),
+            "decoding": self.decoding.identity(),
+        }
+
+
+def _with_rules(code: str) -> str:
+    """*code*, or the error of a language that nbkit has no number rules for."""
+    forms(check_language(code))
+    return code
+
+
+def _or_value_error(check: Callable[[str], T], value: str) -> T:
+    """*check* of *value*, with its `NbkitError` turned into the ValueError that pydantic collects."""
+    try:
+        return check(value)
+    except NbkitError as error:
+        raise ValueError(str(error)) from None

@@ -1,0 +1,217 @@
+"""The numbers study's tables. Every pass rate has a Wilson interval; an average is the mean of the cells' rates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nbkit.metrics.number_errors import error_types
+from nbkit.metrics.number_match import pass_rate
+from nbkit.models import label
+from nbkit.models.catalogue import BY_RULE
+from nbkit.numbers import forms, write_number
+from nbkit.numbers.formats import parse_format
+from nbkit.seeding import address
+from nbkit.store import Store
+from nbkit.studies.numbers.cases import numbers_of, templates_of
+from nbkit.studies.numbers.judged import OF, results
+from nbkit.studies.numbers.params import NumbersParams
+from nbkit.studies.published.paper import Paper
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Wang et al. 2021, "As Easy as 1, 2, 3".
+PUBLISHED = Paper(Path(__file__).parent / "published", label)
+
+
+def pass_rates(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
+    """Pass rates by capability, language pair and model (Table 3).
+
+    Columns: language, direction, pair, model, capability, n and, strict and lenient: the rate, ``…_low``, ``…_high``.
+    """
+    return _rates(results(params, store), [*OF, "capability"])
+
+
+def rates_by_format(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
+    """Pass rates by format. Columns as `pass_rates`, with format, digits and fraction_digits."""
+    return _rates(results(params, store), [*OF, "capability", "format", "digits", "fraction_digits"])
+
+
+def rates_by_digits(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
+    """Pass rates of integers by number of digits, which §2 only tells of. Columns as `pass_rates`, with digits."""
+    table = results(params, store)
+    return _rates(table[table["capability"] == "integers"], [*OF, "digits"])
+
+
+def rates_by_fraction(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
+    """Pass rates of decimals by length of the fraction, which §2 only tells of.
+
+    Columns as `pass_rates`, with fraction_digits in place of capability.
+    """
+    table = results(params, store)
+    return _rates(table[table["capability"] == "decimals"], [*OF, "fraction_digits"])
+
+
+def averages(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
+    """Average pass rates of capabilities and of systems, in percent, with those that the paper prints.
+
+    An average is the mean of the strict rates of Table 3's cells, as in the paper. Systems whose numbers are carried
+    over by rule are no part of a capability's average.
+    Columns: kind ("capability", "system"), name, percent (NaN for the paper's systems), cells, published,
+    printed, difference, note.
+    """
+    import pandas as pd
+
+    cells = pass_rates(params, store)
+    plain = cells[~cells["model"].isin([label(model) for model in params.models if model.startswith(BY_RULE)])]
+    frames = []
+    for kind, column, table in (("capability", "capability", plain), ("system", "model", cells)):
+        means = table.groupby(column, sort=False)["strict"].agg(["mean", "size"]).reset_index()
+        frames.append(
+            pd.DataFrame({"kind": kind, "name": means[column], "percent": 100 * means["mean"], "cells": means["size"]})
+        )
+    ours = pd.concat(frames, ignore_index=True)
+    theirs = PUBLISHED.load("table3")[["kind", "name"]]
+    absent = theirs[~theirs.apply(tuple, axis=1).isin(list(ours[["kind", "name"]].itertuples(index=False, name=None)))]
+    ours = pd.concat([ours, absent.assign(percent=float("nan"), cells=0)], ignore_index=True)
+    return PUBLISHED.beside(ours, "table3", on=["kind", "name"])
+
+
+def errors_found(params: NumbersParams, k: int = 5, store: Store | None = None) -> pd.DataFrame:
+    """*k* failures of each pair and model, as many types of errors among them as there are (Table 1).
+
+    Columns: language, direction, pair, model, error, source, hypothesis, found, correct (how the number is written
+    in the target language).
+    """
+    table = results(params, store)
+    failed = table[~table["strict"]]
+    rank = [address(params.seed, "errors", *row) for row in failed[[*OF, "source"]].itertuples(index=False, name=None)]
+    failed = failed.assign(rank=rank).sort_values("rank")
+    failed = failed.assign(turn=failed.groupby([*OF, "error"]).cumcount()).sort_values(["turn", "rank"])
+    chosen = failed.groupby(OF, sort=False).head(k).sort_values("rank")
+    order = {name: i for i, name in enumerate(table.groupby(OF, sort=False).groups)}
+    chosen = chosen.assign(at=[order[key] for key in chosen[OF].itertuples(index=False, name=None)])
+    chosen = chosen.sort_values(["at", "rank"]).reset_index(drop=True)
+    chosen["correct"] = [_correct(row.value, row.format, row.pair.partition("→")[2]) for row in chosen.itertuples()]
+    return chosen[[*OF, "error", "source", "hypothesis", "found", "correct"]]
+
+
+def capabilities(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
+    """What each capability asks for, with the first number of each of its formats in a sentence (Table 2).
+
+    Columns: lang, capability, format, number, sentence. Taken from the first model's cases.
+    """
+    rows = []
+    for lang, pair in {pair.src: pair for pair in params.pairs}.items():
+        templates = templates_of(params, pair, params.models[0], store or Store())
+        for name, patterns in params.patterns(lang).items():
+            for i, pattern in enumerate(patterns):
+                number, *_ = numbers_of(params, pattern, lang)
+                sentence = templates[name][i % len(templates[name])].fill(number.written)
+                rows.append((lang, name, pattern, number.written, sentence))
+    return _frame(rows, ["lang", "capability", "format", "number", "sentence"])
+
+
+def error_counts(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
+    """How often each type of error is seen in each model, with an example (Table 4).
+
+    Columns: model, error, meaning, n, share (of the model's failures), pair, source, hypothesis, found (of the
+    example; empty where the model has no such error). Types are in the order in which they are decided.
+    """
+    table = results(params, store)
+    failed = table[~table["strict"]]
+    rows = []
+    for model in dict.fromkeys(table["model"]):
+        failures = failed[failed["model"] == model]
+        for kind in error_types():
+            these = failures[failures["error"] == kind["name"]]
+            share = len(these) / len(failures) if len(failures) else float("nan")
+            example = ["", "", "", ""]
+            if len(these):
+                ranks = [address(params.seed, "example", source) for source in these["source"]]
+                chosen = these.iloc[ranks.index(min(ranks))]
+                example = [chosen["pair"], chosen["source"], chosen["hypothesis"], chosen["found"]]
+            rows.append((model, kind["name"], kind["meaning"], len(these), share, *example))
+    columns = ["model", "error", "meaning", "n", "share", "pair", "source", "hypothesis", "found"]
+    return _frame(rows, columns)
+
+
+def templates_used(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
+    """The templates of the run (Table 5). Columns: lang, capability, template, place, models that they were put to."""
+    places: dict[tuple[str, str, str, str], list[str]] = {}
+    for pair in params.pairs:
+        for model in params.models:
+            found = templates_of(params, pair, model, store or Store())
+            for name, templates in found.items():
+                for template in templates:
+                    users = places.setdefault((pair.src, name, template.text, template.place), [])
+                    users += [label(model)] if label(model) not in users else []
+    rows = [(*key, ", ".join(users)) for key, users in places.items()]
+    return _frame(rows, ["lang", "capability", "template", "place", "models"])
+
+
+def formats_used(params: NumbersParams) -> pd.DataFrame:
+    """The formats of the run (Table 5).
+
+    Columns: lang, capability, format, digits, fraction_digits, form, size (numbers it holds), drawn, examples.
+    """
+    rows = []
+    for lang in dict.fromkeys(pair.src for pair in params.pairs):
+        for name, patterns in params.patterns(lang).items():
+            for pattern in patterns:
+                parsed, drawn = parse_format(pattern), numbers_of(params, pattern, lang)
+                examples = "; ".join(number.written for number in drawn[:3])
+                rows.append((lang, name, pattern, parsed.digits, len(parsed.fraction), parsed.form, parsed.size(lang),
+                             len(drawn), examples))  # fmt: skip
+    columns = ["lang", "capability", "format", "digits", "fraction_digits", "form", "size", "drawn", "examples"]
+    return _frame(rows, columns)
+
+
+def mitigation(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
+    """What carrying numbers over by rule buys: each model of the run that is there with and without it (§5).
+
+    Columns: language, direction, pair, model, capability, n, plain, by_rule (strict rates), gain, and the numbers of
+    texts in which numbers were carried, stand-ins lost or doubled, and no number had to be carried.
+    """
+    table = results(params, store)
+    rows = []
+    twins = [model for model in params.models if BY_RULE + model in params.models]
+    for model in twins:
+        plain = table[table["model"] == label(model)]
+        by_rule = table[table["model"] == label(BY_RULE + model)]
+        for key, group in plain.groupby([*OF, "capability"], sort=False):
+            other = by_rule[(by_rule["pair"] == key[2]) & (by_rule["capability"] == key[4])]
+            rates = group["strict"].mean(), other["strict"].mean()
+            outcomes = [int((other["outcome"] == name).sum()) for name in ("carried", "lost", "doubled", "no number")]
+            rows.append((*key, len(group), *rates, rates[1] - rates[0], *outcomes))
+    columns = [*OF, "capability", "n", "plain", "by_rule", "gain", "carried", "lost", "doubled", "no_number"]
+    return _frame(rows, columns)
+
+
+def _rates(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Strict and lenient pass rates of the groups of *by*, in the order of their first rows."""
+    rows = []
+    for key, group in table.groupby(by, sort=False):
+        rates: list[Any] = []
+        for column in ("strict", "lenient"):
+            interval = pass_rate(int(group[column].sum()), len(group))
+            rates += [interval.mean, interval.low, interval.high]
+        rows.append((*key, len(group), *rates))
+    columns = [f"{name}{end}" for name in ("strict", "lenient") for end in ("", "_low", "_high")]
+    return _frame(rows, [*by, "n", *columns])
+
+
+def _correct(value: str, pattern: str, lang: str) -> str:
+    """The number as the target language writes it in the form of its format, or in digits where it has none such."""
+    form = parse_format(pattern).form
+    return write_number(Decimal(value), lang, form if form in forms(lang) else "digits")
+
+
+def _frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
+    """A table of *rows* with these *columns*, also where there are no rows."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns)
