@@ -115,6 +115,11 @@ def _register() -> None:
         "nbkit.corpora.sandbox_corpus:SANDBOX",
         summary="the built-in world: eight languages, gold trees and word alignments",
     )
+    CORPORA.register(
+        "sandbox-numbers",
+        "nbkit.corpora.sandbox_corpus:SANDBOX_NUMBERS",
+        summary="sentences of the built-in world with numbers in every written form; longer ones in test than in train",
+    )
     text = resources.files("nbkit.corpora").joinpath("catalogue.yaml").read_text("utf-8")
     for name, entry in yaml.safe_load(text).items():
         CORPORA.register(name, file_corpus(name, entry), summary=f"{entry['summary']} ({entry['licence']})")

@@ -16,8 +16,10 @@ DEFAULT_SPLIT = "test"
 
 @dataclass(frozen=True)
 class SandboxCorpus:
-    """Drawn sentences with gold trees and alignments: no file, no parser, no malformed line."""
+    """Drawn sentences of a mixture, with gold trees and alignments: no file, no parser, no malformed line."""
 
+    name: str = "sandbox"
+    mixture: str = "general"
     languages: tuple[str, ...] = sandbox.LANGUAGES
     endless: ClassVar[bool] = True
     splits: tuple[str, ...] = (DEFAULT_SPLIT, *(split for split in sandbox.SPLITS if split != DEFAULT_SPLIT))
@@ -25,13 +27,16 @@ class SandboxCorpus:
     def pairs(self, request: Request) -> Iterator[Pair]:
         """The pairs ``request.start`` to ``request.stop`` of the split, which has no end: there must be an *n*."""
         if request.n is None:
-            raise NbkitError("corpus sandbox has no last pair: say how many are wanted (n)")
+            raise NbkitError(f"corpus {self.name} has no last pair: say how many are wanted (n)")
         split = request.split or DEFAULT_SPLIT
-        return sandbox.pairs(request.src, request.tgt, n=request.n, split=split, start=request.start)
+        return sandbox.pairs(
+            request.src, request.tgt, n=request.n, split=split, mixture=self.mixture, start=request.start
+        )
 
     def identity(self, request: Request) -> dict[str, Any]:
         """The versions of the sandbox and of its mixture, and the split."""
-        return dict(sandbox.identity(request.src, request.tgt, split=request.split or DEFAULT_SPLIT))
+        split = request.split or DEFAULT_SPLIT
+        return dict(sandbox.identity(request.src, request.tgt, split=split, mixture=self.mixture))
 
     def problems(self, request: Request) -> list[str]:
         """A language or a split that the sandbox has not got."""
@@ -43,3 +48,4 @@ class SandboxCorpus:
 
 
 SANDBOX = SandboxCorpus()
+SANDBOX_NUMBERS = SandboxCorpus("sandbox-numbers", "numbers")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
@@ -80,6 +81,11 @@ class TranslatorRecipe(Recipe):
         description="share of training sources written as tokens joined by spaces, as perturbed sentences are",
     )
     vocabulary: int = Field(4000, ge=50, description="pieces of the joint SentencePiece vocabulary, at most")
+    split_digits: bool = Field(
+        False,
+        exclude_if=operator.not_,  # recipes from before there was this field keep their digest, and their models
+        description="whether each digit is a piece of its own, so that a number is written digit by digit",
+    )
     d_model: int = Field(128, ge=8, description="width of the model")
     ffn: int = Field(512, ge=8, description="width of its feed-forward layers")
     heads: int = Field(4, ge=1, description="attention heads; they divide d_model")

@@ -35,6 +35,7 @@ def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, folder: Pat
             vocab_size=recipe.vocabulary,
             hard_vocab_limit=False,
             character_coverage=1.0,
+            split_digits=recipe.split_digits,
             input_sentence_size=_SENTENCES,
             shuffle_input_sentence=False,
             num_threads=recipe.threads,
