@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -20,12 +19,12 @@ from nbkit.models.classifier_catalogue import (
     output_order,
     resolve_classifier,
 )
+from nbkit.models.classifier_encoding import INPUTS, Encoded, Pair, encode_pairs, positions_of
 from nbkit.models.classifier_local import classifier_files
 from nbkit.models.encoders import SentencePairClassifier
 from nbkit.models.identity import resolve_device, resolve_dtype
 from nbkit.models.loading import progress_bar, quiet, torch_device, torch_dtype
 
-Pair = tuple[str, str]
 #: Probabilities in the order of `LABELS`.
 Row = tuple[float, ...]
 
@@ -72,7 +71,7 @@ class PairClassifier:
         self.reference, self.folder, self.model, self.tokenizer = reference, folder, model, tokenizer
         self.device: torch.device = model.device
         self._order = output_order(reference, folder)
-        self._positions = min(_positions(model), tokenizer.model_max_length)
+        self._positions = positions_of(model, tokenizer)
 
     def probabilities(self, pairs: Sequence[Pair], *, progress: bool = True) -> np.ndarray:
         """p(label | premise, hypothesis), one row a pair; the columns are in the order of `LABELS`.
@@ -103,41 +102,14 @@ class PairClassifier:
     def _budget(self) -> int:
         return BUDGETS.get(self.device.type, BUDGETS["cpu"])
 
-    def _encoded(self, pairs: Iterable[Pair]) -> Iterator[tuple[tuple[int, ...], ...]]:
-        """Ids of every pair, and their sides where the model is told; tokenized in bulk."""
-        stream, warned = iter(pairs), False
-        while chunk := list(islice(stream, WINDOW)):
-            found = self._tokenized(chunk)
-            for i, ids in enumerate(found["input_ids"]):
-                if len(ids) > self._positions:
-                    if not warned:
-                        size = f"{len(ids)} tokens cut to its {self._positions} positions"
-                        warnings.warn(f"classifier '{self.name}': {size}: {chunk[i][0][:60]!r} …", stacklevel=2)
-                    warned = True
-                    cut = self._tokenized([chunk[i]], truncation="longest_first", max_length=self._positions)
-                    yield tuple(tuple(rows[0]) for rows in cut.values())
-                else:
-                    yield tuple(tuple(rows[i]) for rows in found.values())
+    def _encoded(self, pairs: Iterable[Pair]) -> Iterator[Encoded]:
+        return encode_pairs(self.tokenizer, pairs, self._positions, self.name)
 
-    def _tokenized(self, pairs: Sequence[Pair], **options: Any) -> dict[str, Any]:
-        premises, hypotheses = (list(side) for side in zip(*pairs, strict=True))
-        # Marks such as </s> that stand in a corpus are text like any other, and not the end of a sentence.
-        found = self.tokenizer(
-            premises,
-            hypotheses,
-            return_attention_mask=False,
-            split_special_tokens=True,
-            verbose=False,
-            **{"truncation": False, **options},
-        )
-        return {name: found[name] for name in ("input_ids", "token_type_ids") if name in found}
-
-    def _classify(self, batch: list[tuple[tuple[int, ...], ...]]) -> list[Row]:
+    def _classify(self, batch: list[Encoded]) -> list[Row]:
         """Rows of pairs of one length."""
-        names = ("input_ids", "token_type_ids")
         columns = (torch.tensor(column, device=self.device) for column in zip(*batch, strict=True))
         with torch.inference_mode():
-            return self._as_rows(self.model(**dict(zip(names, columns, strict=False))).logits)
+            return self._as_rows(self.model(**dict(zip(INPUTS, columns, strict=False))).logits)
 
     def _as_rows(self, logits: torch.Tensor) -> list[Row]:
         return [tuple(row) for row in logits[:, self._order].double().softmax(-1).tolist()]
@@ -170,7 +142,7 @@ class SentenceClassifier(PairClassifier):
                 done(len(part))
 
     @staticmethod
-    def _sides(item: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def _sides(item: Encoded) -> tuple[tuple[int, ...], tuple[int, ...]]:
         ids, sides = item
         first = sides.index(1)
         return ids[:first], ids[first:]
@@ -178,14 +150,6 @@ class SentenceClassifier(PairClassifier):
     def _encode(self, batch: list[tuple[int, ...]]) -> Sequence[torch.Tensor]:
         with torch.inference_mode():
             return self.model.encode(torch.tensor(batch, device=self.device)).unbind()
-
-
-def _positions(model: Any) -> int:
-    """How many tokens the model has positions for."""
-    table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
-    if isinstance(table, torch.nn.Embedding) and table.padding_idx is not None:
-        return table.num_embeddings - table.padding_idx - 1  # RoBERTa counts from after its padding id
-    return getattr(model.config, "max_position_embeddings", None) or 10**9
 
 
 def _load_tokenizer(reference: ClassifierReference, folder: Path) -> Any:

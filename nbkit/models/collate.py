@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 import torch
 from torch.utils.data import Dataset
@@ -19,35 +20,45 @@ class Example:
     target: tuple[int, ...]
 
     @property
-    def size(self) -> int:
-        """Positions that the pair fills in a batch where it is the longest."""
-        return len(self.source) + len(self.target)
+    def lengths(self) -> tuple[int, ...]:
+        """Positions of the target and of the source."""
+        return len(self.target), len(self.source)
 
 
-class Batches(Dataset):
+class HasLengths(Protocol):
+    """Anything of parts, each of which is padded to the longest of its batch."""
+
+    @property
+    def lengths(self) -> tuple[int, ...]: ...
+
+
+ExampleT = TypeVar("ExampleT", bound=HasLengths)
+
+
+class Batches(Dataset, Generic[ExampleT]):
     """Batches of pairs of like length, each of *budget* tokens at most, padding included.
 
     What is trained on together is drawn from *seed* (pairs of one length are in random order), so that an
     interrupted run sees the same batches when it goes on. The trainer shuffles the batches.
     """
 
-    def __init__(self, examples: Sequence[Example], budget: int, seed: int):
+    def __init__(self, examples: Sequence[ExampleT], budget: int, seed: int):
         order = generator(seed, "batches").permutation(len(examples))
-        ranked = sorted(order.tolist(), key=lambda i: (len(examples[i].target), len(examples[i].source)))
-        self.batches: list[list[Example]] = [[]]
-        width = [0, 0]
+        ranked = sorted(order.tolist(), key=lambda i: examples[i].lengths)
+        self.batches: list[list[ExampleT]] = [[]]
+        widths: tuple[int, ...] = ()
         for i in ranked:
-            example = examples[i]
-            width = [max(width[0], len(example.source)), max(width[1], len(example.target))]
-            if self.batches[-1] and (len(self.batches[-1]) + 1) * sum(width) > budget:
+            lengths = examples[i].lengths
+            widths = tuple(map(max, widths, lengths)) if self.batches[-1] else lengths
+            if self.batches[-1] and (len(self.batches[-1]) + 1) * sum(widths) > budget:
                 self.batches.append([])
-                width = [len(example.source), len(example.target)]
-            self.batches[-1].append(example)
+                widths = lengths
+            self.batches[-1].append(examples[i])
 
     def __len__(self) -> int:
         return len(self.batches)
 
-    def __getitem__(self, index: int) -> list[Example]:
+    def __getitem__(self, index: int) -> list[ExampleT]:
         return self.batches[index]
 
 
@@ -67,17 +78,18 @@ class Collate:
 
     def __call__(self, batches: Sequence[Sequence[Example]]) -> dict[str, torch.Tensor]:
         examples = [example for batch in batches for example in batch]
-        source = _padded([example.source for example in examples], self.pad)
-        labels = _padded([example.target for example in examples], -100)
+        source = padded([example.source for example in examples], self.pad)
+        labels = padded([example.target for example in examples], -100)
         shifted = [(self.start, *example.target[:-1]) for example in examples]
         return {
             "input_ids": source,
-            "attention_mask": _padded([(1,) * len(example.source) for example in examples], 0),
+            "attention_mask": padded([(1,) * len(example.source) for example in examples], 0),
             "labels": labels,
-            "decoder_input_ids": _padded(shifted, self.pad),
+            "decoder_input_ids": padded(shifted, self.pad),
         }
 
 
-def _padded(rows: Sequence[tuple[int, ...]], fill: int) -> torch.Tensor:
+def padded(rows: Sequence[tuple[int, ...]], fill: int) -> torch.Tensor:
+    """Rows of ids as one tensor, (rows × longest), filled up with *fill*."""
     longest = max(map(len, rows))
     return torch.tensor([row + (fill,) * (longest - len(row)) for row in rows])

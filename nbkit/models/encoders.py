@@ -83,7 +83,11 @@ class ConvolutionalEncoder(nn.Module):
         return torch.cat(found, 1)
 
 
-ENCODERS = {"infersent": RecurrentEncoder, "bilstm": RecurrentEncoder, "convnet": ConvolutionalEncoder}
+ENCODERS: dict[str, type[RecurrentEncoder] | type[ConvolutionalEncoder]] = {
+    "infersent": RecurrentEncoder,
+    "bilstm": RecurrentEncoder,
+    "convnet": ConvolutionalEncoder,
+}
 
 
 class SentencePairClassifier(PreTrainedModel):
@@ -103,11 +107,12 @@ class SentencePairClassifier(PreTrainedModel):
 
     def __init__(self, config: SentencePairConfig):
         super().__init__(config)
-        self.embeddings = nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
-        self.encoder = ENCODERS[config.encoder](config)
+        self.embeddings: nn.Module = nn.Embedding(config.vocab_size, config.embedding_size, config.pad_token_id)
+        encoder = ENCODERS[config.encoder](config)
+        self.encoder = encoder
         self.dropout = nn.Dropout(config.dropout)
-        self.comparison = nn.Linear(4 * self.encoder.size, config.comparison_size)
-        self.output = nn.Linear(config.comparison_size, config.num_labels)
+        self.comparison = nn.Linear(4 * encoder.size, config.comparison_size)
+        self.output = nn.Linear(config.comparison_size, config.num_labels or 1)
         self.post_init()
 
     @torch.no_grad()

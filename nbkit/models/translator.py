@@ -15,6 +15,7 @@ from nbkit.errors import ModelError
 from nbkit.models import weights
 from nbkit.models.batching import run_batches
 from nbkit.models.catalogue import BY_RULE, Family, Reference, label, resolve
+from nbkit.models.collate import padded
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.identity import resolve_device, resolve_dtype
 from nbkit.models.languages import check_pair
@@ -206,7 +207,7 @@ class Seq2SeqTranslator:
         return config
 
     def _log_probabilities(self, batch: list[tuple[tuple[int, ...], tuple[int, ...]]], *, forced: bool) -> list[float]:
-        labels = _pad([pair[1] for pair in batch], fill=-100).to(self.device)
+        labels = padded([pair[1] for pair in batch], -100).to(self.device)
         with torch.inference_mode():
             logits = self.model(**self._padded([pair[0] for pair in batch]), labels=labels).logits.float()
         start = 1 if forced else 0  # the language token was not chosen
@@ -216,8 +217,8 @@ class Seq2SeqTranslator:
         return ((chosen * kept).sum(1) / kept.sum(1)).tolist()
 
     def _padded(self, batch: list[tuple[int, ...]]) -> dict[str, torch.Tensor]:
-        ids = _pad(batch, fill=self.tokenizer.pad_token_id)
-        mask = _pad([(1,) * len(row) for row in batch], fill=0)
+        ids = padded(batch, fill=self.tokenizer.pad_token_id)
+        mask = padded([(1,) * len(row) for row in batch], fill=0)
         return {"input_ids": ids.to(self.device), "attention_mask": mask.to(self.device)}
 
     def _free(self) -> None:
@@ -230,11 +231,6 @@ class _BeamCache(EncoderDecoderCache):
 
     def reorder_cache(self, beam_idx: torch.LongTensor) -> None:
         self.self_attention_cache.reorder_cache(beam_idx)
-
-
-def _pad(rows: Sequence[tuple[int, ...]], fill: int) -> torch.Tensor:
-    longest = max(map(len, rows))
-    return torch.tensor([row + (fill,) * (longest - len(row)) for row in rows])
 
 
 def load_tokenizer(family: Family, folder: Path) -> Any:

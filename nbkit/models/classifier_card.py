@@ -1,0 +1,88 @@
+"""The model card of a classifier trained here: what it was trained on, how, and how good it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from nbkit.corpora.nli_pair import LABELS
+from nbkit.models.classifier_recipe import ClassifierRecipe
+from nbkit.models.classifier_texts import held_out_pairs
+
+
+def measure(recipe: ClassifierRecipe, folder: Path) -> list[dict[str, Any]]:
+    """Accuracy of the classifier in *folder* on dev and test, a row each, beside that of the most frequent label."""
+    from nbkit.models.classifier import load_classifier
+
+    classifier = load_classifier(str(folder.absolute()), lang=recipe.lang, device="cpu")
+    rows = []
+    for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
+        pairs, gold = held_out_pairs(recipe, corpus)
+        chosen = [LABELS[i] for i in classifier.probabilities(pairs, progress=False).argmax(1)]
+        label, count = Counter(gold).most_common(1)[0] if gold else ("", 0)
+        rows.append(
+            {
+                "split": split,
+                "corpus": corpus,
+                "pairs": len(gold),
+                "accuracy": sum(map(str.__eq__, chosen, gold)) / len(gold) if gold else None,
+                "majority": count / len(gold) if gold else None,
+                "majority_label": label,
+            }
+        )
+    return rows
+
+
+def write_card(recipe: ClassifierRecipe, folder: Path, rows: list[dict[str, Any]], facts: Mapping[str, Any]) -> None:
+    """Writes ``README.md``: data, settings, what came of the training (*facts*) and accuracy (*rows*)."""
+    settings = "\n".join(f"| {name} | {value} |" for name, value in recipe.model_dump(mode="json").items())
+    outcome = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
+    scores = "\n".join(
+        f"| {row['split']} | {row['corpus']} | {row['pairs']} | {_percent(row['accuracy'])} "
+        f"| {_percent(row['majority'])} ({row['majority_label']}) |"
+        for row in rows
+    )
+    versions = ", ".join(f"{name} {version(name)}" for name in ("nbkit", "torch", "transformers", "tokenizers"))
+    what = f"a {recipe.architecture} model" if recipe.start is None else f"`{recipe.start}`, fine-tuned"
+    how = "Trained from scratch" if recipe.start is None else "Fine-tuned"
+    (folder / "README.md").write_text(
+        f"""---
+library_name: transformers
+pipeline_tag: text-classification
+language:
+  - {recipe.lang}
+---
+
+# Natural language inference ({recipe.lang}): {what}, by nbkit
+
+{how} on `{recipe.train}`. Outputs, in their order: {", ".join(LABELS)}. Made for behavioural tests, not for use.
+
+## Accuracy
+
+| split | corpus | pairs | accuracy | most frequent label |
+|---|---|---|---|---|
+{scores}
+
+## Training
+
+| | |
+|---|---|
+{outcome}
+
+## Settings
+
+| field | value |
+|---|---|
+{settings}
+
+Made with {versions}.
+""",
+        encoding="utf-8",
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "no pairs" if share is None else f"{share:.1%}"
