@@ -1,0 +1,206 @@
+"""Parameters of the NLI permutation study, and what of them goes into the keys of remembered results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field, field_validator, model_validator
+
+from nbkit.corpora.nli import find_nli, nli_identity, nli_tokenizer
+from nbkit.errors import NbkitError
+from nbkit.languages import UNSPACED, check_language
+from nbkit.models import classifier_label
+from nbkit.perturb.derangements import PermutedUnit, Punctuation
+from nbkit.studies.base import StudyParams
+from nbkit.syntax import OnError
+
+
+class NliPermutationParams(StudyParams):
+    """What is permuted and classified.
+
+    corpora: NLI sets of one language: names, ``name:split``, or paths (see `nbkit.corpora.nli`).
+    language: the language they are written in. models: classifiers; none means that only permutations are studied.
+    n_pairs: how many pairs from the top of each set; None takes all.
+    permutations: how many of each side, n; pairs that have not so many are dropped.
+    unit: whether "word"s or, in Chinese and Japanese, "character"s are permuted.
+    punctuation: whether it keeps its place ("keep") or moves like a word ("move").
+    hypothesis_only: also with the premise in its own order (Figure 8).
+    clumps: also with these shares of the words kept together (Figure 9), ``clumped_permutations`` of each.
+    max_entropy: model to the same model trained with maximum entropy (Table 5), such as ``{"a": "a-max-entropy"}``.
+    training_corpus, training_pairs: what the mini-trees are counted on: an NLI set and how many of its pairs (None:
+    all). radius, top_k: r and k of the mini-trees.
+    annotations, annotation_key: filled forms by annotator, and their key (see `nbkit annotate`).
+    parsers: language to what cuts texts: a spaCy pipeline (name or folder), "tokenizer" or "jieba".
+    device, dtype: where and in which precision models run; "auto" takes a GPU in bf16 where there is one.
+    on_error: whether a malformed row of a set is an error ("raise") or is counted ("skip").
+    seed: part of the address of every random draw.
+    """
+
+    corpora: list[str] = Field(default=["sandbox:test"], min_length=1)
+    language: str = "en"
+    models: list[str] = Field(default=["sandbox-infersent"])
+    n_pairs: int | None = Field(default=200, ge=1, strict=True)
+    permutations: int = Field(default=100, ge=1, strict=True)
+    unit: PermutedUnit = "word"
+    punctuation: Punctuation = "keep"
+    hypothesis_only: bool = True
+    clumps: list[float] = Field(default=[0.25, 0.5, 0.75])
+    clumped_permutations: int = Field(default=10, ge=1, strict=True)
+    max_entropy: dict[str, str] = Field(default={})
+    training_corpus: str = "sandbox:train"
+    training_pairs: int | None = Field(default=2000, ge=1, strict=True)
+    radius: int = Field(default=2, ge=1, le=10, strict=True)
+    top_k: int = Field(default=4, ge=1, le=17, strict=True)
+    annotations: dict[str, str] = Field(default={})
+    annotation_key: str | None = None
+    parsers: dict[str, str] = Field(default={})
+    device: str = Field(default="auto", pattern=r"^(auto|cpu|(cuda|xpu)(:\d+)?|mps)$")
+    dtype: str = Field(default="auto", pattern=r"^(auto|float32|bfloat16|float16)$")
+    on_error: OnError = "raise"
+
+    @field_validator("language")
+    @classmethod
+    def _known_language(cls, code: str) -> str:
+        return _or_value_error(check_language, code)
+
+    @field_validator("corpora")
+    @classmethod
+    def _canonical_corpora(cls, specs: list[str]) -> list[str]:
+        return list(dict.fromkeys(_or_value_error(canonical, spec) for spec in specs))
+
+    @field_validator("training_corpus")
+    @classmethod
+    def _canonical_training(cls, spec: str) -> str:
+        return _or_value_error(canonical, spec)
+
+    @field_validator("parsers")
+    @classmethod
+    def _known_parsed_languages(cls, parsers: dict[str, str]) -> dict[str, str]:
+        for code in parsers:
+            _or_value_error(check_language, code)
+        return parsers
+
+    @field_validator("clumps")
+    @classmethod
+    def _shares(cls, shares: list[float]) -> list[float]:
+        for share in shares:
+            if not 0 < share < 1:
+                raise ValueError(f"{share} is no share of the words to keep together: above 0, below 1, such as 0.5")
+        return sorted(set(shares))
+
+    @field_validator("models")
+    @classmethod
+    def _told_apart(cls, names: list[str]) -> list[str]:
+        names = list(dict.fromkeys(names))
+        label, times = Counter(map(classifier_label, names)).most_common(1)[0] if names else ("", 0)
+        if times > 1:
+            alike = [name for name in names if classifier_label(name) == label]
+            raise ValueError(
+                f"{' and '.join(alike)} would both be called '{label}' in tables and figures: "
+                "rename a folder, or register them under names of their own (nbkit.models.CLASSIFIERS)"
+            )
+        return names
+
+    @model_validator(mode="after")
+    def _consistent(self) -> NliPermutationParams:
+        if self.unit == "character" and self.language not in UNSPACED:
+            raise ValueError(f"unit 'character' is for {', '.join(sorted(UNSPACED))}; '{self.language}' has words")
+        for name in self.max_entropy:
+            if name not in self.models:
+                raise ValueError(f"max_entropy: '{name}' is not among the models {self.models}; add it there")
+        if bool(self.annotations) != bool(self.annotation_key):
+            raise ValueError("annotations and annotation_key belong together: filled forms and the key of the form")
+        return self
+
+    @property
+    def scored_models(self) -> list[str]:
+        """All classifiers of the run, those trained with maximum entropy last."""
+        return list(dict.fromkeys([*self.models, *self.max_entropy.values()]))
+
+    def schemes(self, model: str | None = None) -> list[str]:
+        """What *model* is tested on: "permuted" (both sides), and the variants, for models of the main comparison."""
+        if model is not None and model not in self.models:
+            return [PERMUTED]
+        return [PERMUTED, *([HYPOTHESIS] if self.hypothesis_only else []), *map(clumped, self.clumps)]
+
+    def narrowed(self, model: str) -> NliPermutationParams:
+        """The same parameters for one model."""
+        twin = {name: other for name, other in self.max_entropy.items() if name == model}
+        return self.model_copy(update={"models": [model], "max_entropy": twin})
+
+    def tokenizer(self, corpus: str) -> tuple[str, bool]:
+        """What cuts the texts of *corpus*, and whether it tags parts of speech."""
+        return nli_tokenizer(corpus, self.language, self.parsers or None)
+
+    def corpus_key(self, corpus: str) -> dict[str, Any]:
+        """Everything that can change the permuted texts of one set: part of store keys."""
+        return {
+            "corpus": nli_identity(corpus, self.language, n=self.n_pairs, parsers=self.parsers or None),
+            "on_error": self.on_error,
+            "permutations": self.permutations,
+            "unit": self.unit,
+            "punctuation": self.punctuation,
+            "seed": self.seed,
+        }
+
+    def n_of(self, scheme: str) -> int:
+        """How many permutations a pair has under *scheme*."""
+        return self.clumped_permutations if share_of(scheme) else self.permutations
+
+    def scheme_key(self, scheme: str) -> dict[str, Any]:
+        """What a variant depends on besides."""
+        return {"scheme": scheme, "n": self.n_of(scheme)}
+
+    def training_key(self) -> dict[str, Any]:
+        """Everything that can change the mini-trees of the training corpus."""
+        found = nli_identity(self.training_corpus, self.language, n=self.training_pairs, parsers=self.parsers or None)
+        return {"corpus": found, "on_error": self.on_error, "unit": self.unit, "radius": self.radius}
+
+    def model_key(self, model: str) -> Mapping[str, Any]:
+        """Everything that can change the answers of a classifier."""
+        from nbkit.models import classifier_identity
+
+        return classifier_identity(model, self.language, device=self.device, dtype=self.dtype)
+
+
+#: Both sides permuted, the paper's main experiment.
+PERMUTED = "permuted"
+#: The hypothesis permuted, the premise in its own order (Appendix C).
+HYPOTHESIS = "hypothesis"
+_CLUMPED = "clumped "
+
+
+def clumped(share: float) -> str:
+    """The name of the variant in which *share* of the words stays together (Appendix D).
+
+    >>> clumped(0.25), share_of("clumped 0.25"), share_of("permuted")
+    ('clumped 0.25', 0.25, None)
+    """
+    return f"{_CLUMPED}{share:g}"
+
+
+def share_of(scheme: str) -> float | None:
+    """The share of words that a variant keeps together, None for the others."""
+    return float(scheme.removeprefix(_CLUMPED)) if scheme.startswith(_CLUMPED) else None
+
+
+def canonical(corpus: str) -> str:
+    """*corpus* with its split, which tables and published values know it by.
+
+    >>> canonical("sick"), canonical("snli:dev"), canonical("mine.tsv")
+    ('sick:test', 'snli:dev', 'mine.tsv')
+    """
+    found, split = find_nli(corpus)
+    if split is None and found.splits and ":" not in corpus:
+        return f"{corpus}:{found.splits[0]}"
+    return corpus
+
+
+def _or_value_error(function: Any, value: Any) -> Any:
+    """What *function* makes of *value*; pydantic turns its error into one that names the field."""
+    try:
+        return function(value)
+    except NbkitError as error:
+        raise ValueError(str(error)) from None

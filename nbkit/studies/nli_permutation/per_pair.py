@@ -1,0 +1,225 @@
+"""Per-pair results of the NLI permutation study: computed chunk by chunk, remembered, never averaged here.
+
+*Scores* need a classifier: whether the original and each permutation get the gold label, and how sure the model is.
+*Properties* need none: how much of the original's local order each permutation keeps (BLEU; `mini_trees` has the rest).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nbkit.corpora.nli import LABELS, raw_nli
+from nbkit.errors import NbkitError
+from nbkit.fingerprint import fingerprint
+from nbkit.metrics.acceptance import entropy
+from nbkit.metrics.permutation_bleu import permutation_bleu
+from nbkit.models import classify_remembered, ensure_classifier
+from nbkit.store import Store
+from nbkit.studies.nli_permutation.params import PERMUTED, NliPermutationParams
+from nbkit.studies.nli_permutation.variants import CHUNK, Permuted, chunk_starts, read_chunk, variants
+from nbkit.syntax import Skipped
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The n-gram orders of BLEU in Figures 2 and 9.
+BLEU_ORDERS = (2, 3, 4)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a classifier made of one variant of one set; one entry (or row) a kept pair.
+
+    index: the pair's place in the set. label: the gold label. length: units of both sides. correct: whether the
+    original gets the gold label; control: whether the re-joined original does. accepted: pairs × permutations, whether
+    each permutation does. entropies: the same shape, in nats.
+    """
+
+    index: np.ndarray
+    label: np.ndarray
+    length: np.ndarray
+    correct: np.ndarray
+    control: np.ndarray
+    accepted: np.ndarray
+    entropies: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+
+def n_pairs(params: NliPermutationParams, corpus: str, store: Store | None = None) -> int:
+    """How many labelled pairs of the set are read, counted once and remembered.
+
+    Raises `NbkitError` where there is none: nothing to study.
+    """
+    n = int(extent(params, corpus, store)["read"].iloc[0])
+    if n == 0:
+        raise NbkitError(f"NLI corpus '{corpus}' holds no labelled pair")
+    return n
+
+
+def extent(params: NliPermutationParams, corpus: str, store: Store | None = None) -> pd.DataFrame:
+    """One row: read (labelled pairs), skipped (rows without a gold label, or malformed), example."""
+    store = store or Store()
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        skipped = Skipped()
+        total = sum(
+            1 for _ in raw_nli(corpus, params.language, n=params.n_pairs, on_error=params.on_error, skipped=skipped)
+        )
+        example = skipped.summary(3) if len(skipped) else ""
+        return pd.DataFrame([(total, len(skipped), example)], columns=["read", "skipped", "example"])
+
+    return store.table(_config("extent", params, corpus), compute)
+
+
+def properties_chunk(params: NliPermutationParams, corpus: str, scheme: str, start: int, store: Store) -> pd.DataFrame:
+    """The kept pairs of one chunk under *scheme* and the local order that their permutations keep; needs no model.
+
+    Columns: index, id, label, length (units of both sides), bleu2, bleu3, bleu4 (a list each, one entry a permutation:
+    the mean of premise and hypothesis).
+    """
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        rows = []
+        for item in variants(params, read_chunk(params, corpus, start, store), start, scheme):
+            both = item.permuted
+            sides = [
+                permutation_bleu(sentence, orders_of(sentence, orders), BLEU_ORDERS)
+                for sentence, orders in (
+                    (both.premise, both.premise_orders),
+                    (both.hypothesis, both.hypothesis_orders),
+                )
+            ]
+            bleu = np.mean(sides, axis=0).astype(np.float32)
+            rows.append((item.index, item.pair.id, item.pair.label, item.length, *bleu.T.tolist()))
+        return pd.DataFrame(rows, columns=["index", "id", "label", "length", *(f"bleu{n}" for n in BLEU_ORDERS)])
+
+    return store.table(_config("properties", params, corpus, start=start, **params.scheme_key(scheme)), compute)
+
+
+def scores_chunk(
+    params: NliPermutationParams, corpus: str, model: str, scheme: str, start: int, store: Store
+) -> pd.DataFrame:
+    """What *model* makes of one chunk under *scheme*: one row a kept pair, the columns as `Scores` has them."""
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        found = list(variants(params, read_chunk(params, corpus, start, store), start, scheme))
+        # All texts of the chunk at once, so that those of one length are classified together.
+        answers = classify(params, model, [text for item in found for text in texts_of(item)], store)
+        rows, place = [], 0
+        for item in found:
+            own = answers[place : place + len(texts_of(item))]
+            place += len(own)
+            right = own.argmax(axis=1) == LABELS.index(item.pair.label)
+            entropies = entropy(own[2:]).astype(np.float32)
+            rows.append(
+                (item.index, item.pair.label, item.length, *right[:2].tolist(), right[2:].tolist(), entropies.tolist())
+            )
+        return pd.DataFrame(rows, columns=_SCORES)
+
+    key = {**params.scheme_key(scheme), "model": _model_key(params, model)}
+    return store.table(_config("scores", params, corpus, start=start, **key), compute)
+
+
+def texts_of(item: Permuted) -> list[tuple[str, str]]:
+    """What is classified of one pair: as written, re-joined in its own order, then every permutation."""
+    return [item.original, item.permuted.control, *item.permuted.texts()]
+
+
+def scores(
+    params: NliPermutationParams, corpus: str, model: str, scheme: str = PERMUTED, store: Store | None = None
+) -> Scores:
+    """All `scores_chunk`s of one set, model and variant as arrays."""
+    import pandas as pd
+
+    store = store or Store()
+    chunks = [
+        scores_chunk(params, corpus, model, scheme, start, store)
+        for start in chunk_starts(n_pairs(params, corpus, store))
+    ]
+    table = pd.concat(chunks, ignore_index=True)
+    width = params.n_of(scheme)
+    return Scores(
+        index=table["index"].to_numpy(np.int64),
+        label=table["label"].to_numpy(str),
+        length=table["length"].to_numpy(np.int64),
+        correct=table["correct"].to_numpy(bool),
+        control=table["control"].to_numpy(bool),
+        accepted=stacked(table["accepted"], width, bool),
+        entropies=stacked(table["entropies"], width, np.float32),
+    )
+
+
+def properties(
+    params: NliPermutationParams, corpus: str, scheme: str = PERMUTED, store: Store | None = None
+) -> pd.DataFrame:
+    """All `properties_chunk`s of one set and variant."""
+    import pandas as pd
+
+    store = store or Store()
+    starts = chunk_starts(n_pairs(params, corpus, store))
+    return pd.concat([properties_chunk(params, corpus, scheme, start, store) for start in starts], ignore_index=True)
+
+
+def stacked(lists: pd.Series, width: int, dtype: Any) -> np.ndarray:
+    """A column of equally long lists as a matrix, also where it has no rows."""
+    return np.array([np.asarray(row, dtype=dtype) for row in lists], dtype=dtype).reshape(-1, width)
+
+
+def classify(params: NliPermutationParams, model: str, pairs: Sequence[tuple[str, str]], store: Store) -> np.ndarray:
+    """Label probabilities of *pairs*, each distinct pair classified once ever with these settings."""
+    return classify_remembered(
+        model, pairs, lang=params.language, store=store, device=params.device, dtype=params.dtype
+    )
+
+
+_SCORES = ["index", "label", "length", "correct", "control", "accepted", "entropies"]
+
+
+def orders_of(sentence: Any, orders: Sequence[Any]) -> list[Any]:
+    """Orders with the sentence's own one in the place of None."""
+    return [np.arange(len(sentence)) if order is None else order for order in orders]
+
+
+def _model_key(params: NliPermutationParams, model: str) -> dict[str, Any]:
+    """The model's part of a key; one of the hub's is downloaded first, as only then its revision is known."""
+    key = params.model_key(model)
+    if "hub" in key and key["weights"] is None:
+        ensure_classifier(model, params.language)
+        key = params.model_key(model)
+    return dict(key)
+
+
+def _config(kind: str, params: NliPermutationParams, corpus: str, **more: Any) -> dict[str, Any]:
+    """The store key of one remembered table."""
+    return {
+        "kind": f"nli_permutation.{kind}",
+        "code": code_digest(),
+        "chunk": CHUNK,
+        **params.corpus_key(corpus),
+        **more,
+    }
+
+
+@cache
+def code_digest() -> str:
+    """Digest of the sources behind these tables, so that tables of older definitions are not taken for these.
+
+    Without the models' room: what comes from there has keys of its own.
+    """
+    sources = fingerprint(["nbkit.perturb.derangements", "nbkit.studies.nli_permutation.per_pair"]).sources
+    relevant = sorted(item for item in sources.items() if not item[0].startswith(("nbkit/models/", "nbkit/store/")))
+    return hashlib.blake2b(repr(relevant).encode(), digest_size=8).hexdigest()

@@ -1,0 +1,265 @@
+"""Tables of the NLI permutation study over models and sets, every value with a bootstrap interval over pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nbkit.metrics.acceptance import (
+    CORRECT,
+    FLIPPED,
+    acceptance,
+    acceptance_rates,
+    accepted_entropy,
+    by_group,
+    example_groups,
+    floors,
+    omega_curve,
+)
+from nbkit.metrics.statistics import bootstrap_mean
+from nbkit.models import classifier_label
+from nbkit.store import Store
+from nbkit.studies.nli_permutation import per_pair
+from nbkit.studies.nli_permutation.params import HYPOTHESIS, PERMUTED, NliPermutationParams, share_of
+from nbkit.studies.nli_permutation.per_pair import Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What stands in the column corpus of the rows that summarise a model.
+MEAN, HARMONIC_MEAN = "Mean", "Harmonic Mean"
+
+_INTERVAL = ["value", "low", "high", "n"]
+
+
+def results(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """𝒜, Ω_max, 𝒫^c, 𝒫^f and Ω_rand of every model and set (Tables 2 to 4), and their means over the sets.
+
+    Columns: model, corpus, measure (accuracy, omega_max, p_correct, p_flipped, omega_rand), value, low, high, n (pairs
+    the value is over). With several sets, rows whose corpus is "Mean" or "Harmonic Mean" follow each model's own,
+    without interval; n is then the number of sets.
+    """
+    rows = []
+    for model in params.models:
+        own = [
+            (classifier_label(model), corpus, measure, *interval)
+            for corpus in params.corpora
+            for measure, interval in _acceptance(params, corpus, model, store).items()
+        ]
+        rows += own
+        if len(params.corpora) > 1:
+            rows += _means(own)
+    return frame(rows, ["model", "corpus", "measure", *_INTERVAL])
+
+
+def _acceptance(params: NliPermutationParams, corpus: str, model: str, store: Store | None) -> dict[str, Any]:
+    found = per_pair.scores(params, corpus, model, store=store)
+    return acceptance(found.accepted, found.correct, seed=params.seed)._asdict()
+
+
+def _means(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The arithmetic and the harmonic mean of each measure over the sets that have a value."""
+    means: list[tuple[Any, ...]] = []
+    nothing = float("nan")
+    for name in (MEAN, HARMONIC_MEAN):
+        for measure in dict.fromkeys(row[2] for row in rows):
+            values = np.array([row[3] for row in rows if row[2] == measure and not np.isnan(row[3])])
+            if not len(values):
+                value = nothing
+            elif name == MEAN:
+                value = float(values.mean())
+            else:  # a set with the value 0 makes the harmonic mean 0
+                value = float(len(values) / np.sum(1 / values)) if (values > 0).all() else 0.0
+            means.append((rows[0][0], name, measure, value, nothing, nothing, len(values)))
+    return means
+
+
+def floor_table(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """What predictors that cannot read word order would get on the same pairs, beside every model.
+
+    Columns: model, corpus, predictor ("constant", "bag of words", "chance"), measure, value. The constant predictor's
+    accuracy is the share of the most frequent label among the kept pairs.
+    """
+    rows = []
+    for model in params.models:
+        for corpus in params.corpora:
+            found = per_pair.scores(params, corpus, model, store=store)
+            table = floors(found.label, found.correct, params.permutations)
+            rows += [
+                (classifier_label(model), corpus, predictor, measure, float(value))
+                for predictor, values in table.iterrows()
+                for measure, value in values.items()
+            ]
+    return frame(rows, ["model", "corpus", "predictor", "measure", "value"])
+
+
+def control(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """What re-joining a pair from its own words, in their own order, does to accuracy: nothing, ideally.
+
+    Columns: model, corpus, accuracy, control, difference (control − accuracy), low, high (of the difference), n.
+    """
+    rows = []
+    for model in params.models:
+        for corpus in params.corpora:
+            found = per_pair.scores(params, corpus, model, store=store)
+            shift = found.control.astype(float) - found.correct
+            mean, low, high, n = bootstrap_mean(shift, seed=params.seed)
+            rows.append(
+                (classifier_label(model), corpus, _mean(found.correct), _mean(found.control), mean, low, high, n)
+            )
+    return frame(rows, ["model", "corpus", "accuracy", "control", "difference", "low", "high", "n"])
+
+
+def kept(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """How many pairs each variant keeps. Columns: corpus, scheme, n, of (pairs that it could have kept), share."""
+    rows = []
+    for corpus in params.corpora:
+        whole = per_pair.n_pairs(params, corpus, store)
+        for scheme in params.schemes():
+            if scheme == HYPOTHESIS:  # the same pairs as with both sides
+                continue
+            n = len(per_pair.properties(params, corpus, scheme, store))
+            rows.append((corpus, scheme, n, whole, n / whole if whole else float("nan")))
+            whole = n if scheme == PERMUTED else whole
+    return frame(rows, ["corpus", "scheme", "n", "of", "share"])
+
+
+def left_out(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """What was not used and why. Columns: corpus, reason, n, example."""
+    rows = []
+    for corpus in params.corpora:
+        extent = per_pair.extent(params, corpus, store).iloc[0]
+        rows.append((corpus, "no gold label, or malformed", int(extent["skipped"]), extent["example"]))
+        table = kept(params.model_copy(update={"corpora": [corpus]}), store)
+        for scheme, n, of in zip(table["scheme"], table["n"], table["of"], strict=True):
+            wanted = params.n_of(scheme)
+            reason = f"a side has no {wanted} derangements"
+            if share_of(scheme):
+                reason = f"a side has no {wanted} derangements with {share_of(scheme):.0%} of its words kept together"
+            rows.append((corpus, reason, of - n, ""))
+    return frame(rows, ["corpus", "reason", "n", "example"])
+
+
+def thresholds(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """Ω_x for every threshold x (Figure 7). Columns: model, corpus, threshold, omega, low, high, n."""
+    frames = []
+    for model in params.models:
+        for corpus in params.corpora:
+            found = per_pair.scores(params, corpus, model, store=store)
+            curve = omega_curve(found.accepted, seed=params.seed)
+            frames.append(curve.assign(model=classifier_label(model), corpus=corpus))
+    columns = ["model", "corpus", "threshold", "omega", "low", "high", "n"]
+    return _concat(frames, columns)[columns]
+
+
+def entropies(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """Mean entropy, in nats, of each pair's accepted permutations (Figure 1): 0 is certain, ln 3 undecided.
+
+    Columns: model, corpus, group ("D^c", "D^f"), pair, entropy. Pairs of which none is accepted are not there.
+    """
+    frames = []
+    for model, corpus, found in _all_scores(params, store):
+        values = accepted_entropy(found.entropies, found.accepted)
+        groups = example_groups(found.accepted, found.correct)
+        known = ~np.isnan(values)
+        columns = {"pair": found.index[known], "group": groups[known], "entropy": values[known]}
+        frames.append(_frame_of(columns).assign(model=classifier_label(model), corpus=corpus))
+    order = ["model", "corpus", "group", "pair", "entropy"]
+    return _concat(frames, order)[order]
+
+
+def entropy_means(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """The means of `entropies` with intervals. Columns: model, corpus, group, value, low, high, n."""
+    rows = []
+    for model, corpus, found in _all_scores(params, store):
+        values = accepted_entropy(found.entropies, found.accepted)
+        groups = example_groups(found.accepted, found.correct)
+        for group, interval in by_group(values, groups, seed=params.seed).items():
+            rows.append((classifier_label(model), corpus, group, *interval))
+    return frame(rows, ["model", "corpus", "group", *_INTERVAL])
+
+
+def hypothesis_only(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """Both sides permuted against the hypothesis alone (Figure 8), on the same pairs.
+
+    Columns: model, corpus, scheme ("permuted", "hypothesis"), measure ("omega_max", "p_correct", "p_flipped",
+    "acceptance": the mean share of accepted permutations over all pairs), value, low, high, n. Empty where the run does
+    not permute hypotheses alone.
+    """
+    rows = []
+    for model in params.models if params.hypothesis_only else []:
+        for corpus in params.corpora:
+            for scheme in (PERMUTED, HYPOTHESIS):
+                found = per_pair.scores(params, corpus, model, scheme, store)
+                values = acceptance(found.accepted, found.correct, seed=params.seed)._asdict()
+                rates = acceptance_rates(found.accepted)
+                values["acceptance"] = bootstrap_mean(rates, seed=params.seed)
+                rows += [
+                    (classifier_label(model), corpus, scheme, measure, *values[measure])
+                    for measure in ("omega_max", "p_correct", "p_flipped", "acceptance")
+                ]
+    return frame(rows, ["model", "corpus", "scheme", "measure", *_INTERVAL])
+
+
+def max_entropy(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """𝒜 and Ω_max of each model as trained usually (V) and with maximum entropy (ME) (Table 5, Figure 4).
+
+    Columns: model (the usual one), corpus, training ("V", "ME"), measure (all five of `results`), value, low, high, n.
+    Empty where the run names no model trained so (parameter max_entropy).
+    """
+    rows = []
+    for model, twin in params.max_entropy.items():
+        for corpus in params.corpora:
+            for training, name in (("V", model), ("ME", twin)):
+                for measure, interval in _acceptance(params, corpus, name, store).items():
+                    rows.append((classifier_label(model), corpus, training, measure, *interval))
+    return frame(rows, ["model", "corpus", "training", "measure", *_INTERVAL])
+
+
+def accuracy_beside_majority(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """𝒜 of every model and set beside what the most frequent label gets, on the kept pairs.
+
+    Columns: model, corpus, accuracy, low, high, majority, n.
+    """
+    found = results(params, store).query("measure == 'accuracy' and corpus not in [@MEAN, @HARMONIC_MEAN]")
+    floor = floor_table(params, store).query("predictor == 'constant' and measure == 'accuracy'")
+    merged = found.merge(floor[["model", "corpus", "value"]], on=["model", "corpus"], suffixes=("", "_majority"))
+    merged = merged.rename(columns={"value": "accuracy", "value_majority": "majority"})
+    return merged[["model", "corpus", "accuracy", "low", "high", "majority", "n"]]
+
+
+def groups_of(found: Scores) -> dict[str, np.ndarray]:
+    """Which pairs of *found* are in D^c and in D^f, as boolean arrays."""
+    groups = example_groups(found.accepted, found.correct)
+    return {group: groups == group for group in (CORRECT, FLIPPED)}
+
+
+def _all_scores(params: NliPermutationParams, store: Store | None) -> Iterable[tuple[str, str, Scores]]:
+    for model in params.models:
+        for corpus in params.corpora:
+            yield model, corpus, per_pair.scores(params, corpus, model, store=store)
+
+
+def frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
+    """A table of *rows* with these *columns*, also where there are no rows."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _frame_of(columns: dict[str, np.ndarray]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(columns)
+
+
+def _concat(frames: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.concat(frames, ignore_index=True) if frames else frame([], columns)
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else float("nan")

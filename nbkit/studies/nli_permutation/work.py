@@ -1,0 +1,163 @@
+"""The NLI permutation study as the batch runner sees it: cells, units of work, and what can be wrong beforehand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nbkit import models
+from nbkit.corpora.nli import check_nli
+from nbkit.models.classifier_local import trained_folder
+from nbkit.models.weights import is_complete
+from nbkit.store import Store
+from nbkit.studies.base import Cell, Unit
+from nbkit.studies.devices import no_device
+from nbkit.studies.nli_permutation import mini_trees, per_pair
+from nbkit.studies.nli_permutation.params import HYPOTHESIS, NliPermutationParams
+from nbkit.studies.nli_permutation.variants import chunk_starts, read_chunk, variants
+from nbkit.syntax.files import expand_path, file_digest
+
+_HERE = "nbkit.studies.nli_permutation.work"
+
+#: Chunks of one unit: enough work to be worth sending to a process that has to load the model first.
+CHUNKS_A_UNIT = 5
+
+
+def cells(params: NliPermutationParams) -> list[Cell]:
+    """One cell a model; none where the run has no models."""
+    return [
+        Cell(
+            label=re.sub(r"[^A-Za-z0-9.]+", "-", f"{params.language}.{models.classifier_label(model)}").strip("-"),
+            params=params.narrowed(model),
+            tags={
+                "language": params.language,
+                "model": models.classifier_label(model),
+                "corpus": ", ".join(params.corpora),
+            },
+        )
+        for model in params.models
+    ]
+
+
+def units(params: NliPermutationParams, *, count: bool = False, store: Store | None = None) -> list[Unit]:
+    """The work that fills the store, in stages: train or download models and read texts, then classify.
+
+    Sets of a known size are cut into parts. With *count*, each classifying unit says how many texts it
+    classifies and how many of these are remembered.
+    """
+    dump = params.model_dump(mode="json")
+    work = [
+        Unit(f"train or download {models.classifier_label(model)}", f"{_HERE}:ensure_model",
+             {"params": dump, "model": model}, stage=0)
+        for model in params.scored_models
+        if not _is_here(model, params)
+    ]  # fmt: skip
+    for corpus in params.corpora:
+        work.append(Unit(f"texts {corpus}", f"{_HERE}:read_texts", {"params": dump, "corpus": corpus}, stage=0))
+    for corpus in params.corpora:
+        starts = None if params.n_pairs is None else list(chunk_starts(params.n_pairs))
+        parts = [None] if starts is None else starts[::CHUNKS_A_UNIT]
+        for model in params.scored_models:
+            for part in parts:
+                arguments = {"params": dump, "corpus": corpus, "model": model, "start": part}
+                texts, stored = _count(params, corpus, model, part, store or Store()) if count else (0, 0)
+                label = f"classify {models.classifier_label(model)} {corpus}" + ("" if len(parts) == 1 else f" {part}")
+                work.append(Unit(label, f"{_HERE}:classify_texts", arguments, stage=1, texts=texts, stored=stored))
+    return work
+
+
+def ensure_model(params: Mapping[str, Any], model: str) -> None:
+    """Unit of work: train a classifier that comes as a recipe, or download one of the hub's, unless it is there."""
+    models.ensure_classifier(model, NliPermutationParams(**params).language)
+
+
+def read_texts(params: Mapping[str, Any], corpus: str) -> None:
+    """Unit of work: read, tokenise and permute one set; BLEU and mini-trees of its permutations."""
+    checked, store = NliPermutationParams(**params), Store()
+    tagged = mini_trees.has_parts_of_speech(checked)
+    for start in chunk_starts(per_pair.n_pairs(checked, corpus, store)):
+        for scheme in checked.schemes():
+            if scheme != HYPOTHESIS:
+                per_pair.properties_chunk(checked, corpus, scheme, start, store)
+        if tagged:
+            mini_trees.ratios_chunk(checked, corpus, start, store)
+
+
+def classify_texts(params: Mapping[str, Any], corpus: str, model: str, start: int | None) -> int:
+    """Unit of work: classify one part of a set, or all of it where *start* is None, in every variant.
+
+    Returns how many texts were classified, so that estimates know the model's speed.
+    """
+    checked, store = NliPermutationParams(**params), Store()
+    texts, stored = _count(checked, corpus, model, start, store)
+    for each in _starts(checked, corpus, start, store):
+        for scheme in checked.schemes(model):
+            per_pair.scores_chunk(checked, corpus, model, scheme, each, store)
+    return texts - stored
+
+
+def _starts(params: NliPermutationParams, corpus: str, start: int | None, store: Store) -> list[int]:
+    """The chunks of the part that begins at *start*, as far as the set reaches; all of them where *start* is None."""
+    available = list(chunk_starts(per_pair.n_pairs(params, corpus, store)))
+    if start is None:
+        return available
+    part = chunk_starts(params.n_pairs or 0)
+    first = part.index(start)
+    return [each for each in part[first : first + CHUNKS_A_UNIT] if each in available]
+
+
+def problems(params: NliPermutationParams) -> list[str]:
+    """What stands in the way of this run here, one message each; loads no model."""
+    found: list[str | None] = [no_device(params.device)] if params.models else []
+    for corpus in params.corpora:
+        found += check_nli(corpus, params.language, n=params.n_pairs, parsers=params.parsers or None)
+        if params.language == "zh" and params.unit == "word" and params.tokenizer(corpus)[0] == "tokenizer":
+            found.append(
+                "unit 'word': without a Chinese pipeline or jieba, texts are cut into characters; name one "
+                "(parsers: {zh: jieba}) or choose unit: character"
+            )
+    if all(params.tokenizer(corpus)[1] for corpus in params.corpora):  # else there are no mini-trees
+        n, parsers = params.training_pairs, params.parsers or None
+        found += check_nli(params.training_corpus, params.language, n=n, parsers=parsers)
+    found += [models.check_classifier(model, params.language) for model in params.scored_models]
+    for path in _annotation_files(params):
+        if not Path(path).is_file():
+            found.append(f"annotations: there is no file {path}")
+    return list(dict.fromkeys(problem for problem in found if problem))
+
+
+def inputs(params: NliPermutationParams) -> dict[str, Any]:
+    """Digests of what the parameters stand for: sets, tokenizers, models, filled forms."""
+    return {
+        "corpora": {corpus: params.corpus_key(corpus) for corpus in params.corpora},
+        "training": params.training_key() if mini_trees.has_parts_of_speech(params) else None,
+        "models": {model: dict(params.model_key(model)) for model in params.scored_models},
+        "annotations": {path: file_digest(path) for path in _annotation_files(params) if Path(path).is_file()},
+    }
+
+
+def _annotation_files(params: NliPermutationParams) -> list[str]:
+    paths = [*params.annotations.values(), *([params.annotation_key] if params.annotation_key else [])]
+    return [expand_path(path, "annotations") for path in paths]
+
+
+def _is_here(model: str, params: NliPermutationParams) -> bool:
+    """Whether a classifier's files are on this machine, trained or downloaded."""
+    reference = models.resolve_classifier(model, params.language)
+    if reference.recipe is not None:
+        return is_complete(trained_folder(reference))
+    key = params.model_key(model)
+    return "hub" not in key or key["weights"] is not None
+
+
+def _count(params: NliPermutationParams, corpus: str, model: str, start: int | None, store: Store) -> tuple[int, int]:
+    texts: set[tuple[str, str]] = set()
+    for each in _starts(params, corpus, start, store):
+        pairs = read_chunk(params, corpus, each, store)
+        for scheme in params.schemes(model):
+            for item in variants(params, pairs, each, scheme):
+                texts.update(per_pair.texts_of(item))
+    config = models.classification_config(model, params.language, device=params.device, dtype=params.dtype)
+    return len(texts), len(texts) - len(store.missing(config, sorted(texts)))
