@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nbkit.errors import NbkitError
-from nbkit.metrics.statistics import Interval, bootstrap_draws, bootstrap_mean, percentile_interval
+from nbkit.metrics.statistics import Interval, bootstrap_draws, bootstrap_mean, percentile_interval, ratio
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,7 +180,7 @@ def accepted_entropy(entropies: np.ndarray, accepted: np.ndarray) -> np.ndarray:
     rates = acceptance_rates(accepted)
     entropies = _alike(entropies, accepted, "entropies")
     totals = np.where(accepted, entropies, 0.0).mean(axis=1)
-    return np.divide(totals, rates, out=np.full(len(rates), np.nan), where=rates > 0)
+    return ratio(totals, rates)
 
 
 def by_group(
@@ -233,10 +233,9 @@ def acceptance_by(
     draws = bootstrap_draws(np.hstack([sums, counts]), resamples=resamples, seed=seed)
     rows = []
     for i in range(size):
-        total, drawn = counts[:, i].sum(), draws[:, size + i]
-        shares = np.divide(draws[:, i], drawn, out=np.full(len(draws), np.nan), where=drawn > 0)
+        total = counts[:, i].sum()
         rate = sums[:, i].sum() / total if total else np.nan
-        low, high = percentile_interval(shares, level)
+        low, high = percentile_interval(ratio(draws[:, i], draws[:, size + i]), level)
         rows.append((bounds[i], bounds[i + 1], rate, low, high, total, np.count_nonzero(counts[:, i])))
     return pd.DataFrame(rows, columns=["left", "right", "rate", "low", "high", "permutations", "examples"])
 
@@ -260,7 +259,6 @@ def floors(
     chance           0.333      1.000      0.333      0.333       0.481
     """
     import pandas as pd
-    from scipy.stats import binom
 
     labels_of = np.asarray(gold)
     if len(labels_of) != len(correct) or permutations < 1:
@@ -270,15 +268,27 @@ def floors(
         )
     share = np.unique(labels_of, return_counts=True)[1].max() / len(labels_of) if len(labels_of) else np.nan
     accuracy = float(np.mean(correct)) if len(correct) else np.nan
-    some = 1 - (1 - 1 / labels) ** permutations
-    # The most permutations that are not strictly more than a third.
-    third = int(np.count_nonzero(np.arange(permutations + 1) / permutations <= RANDOM)) - 1
+    some, many = omega_of_chance(np.array([0.0, RANDOM]), permutations, labels=labels)
     rows = {
         "constant": (share, share, 1.0, np.nan, share),
         "bag of words": (accuracy, accuracy, 1.0, np.nan, accuracy),
-        "chance": (1 / labels, some, 1 / labels, 1 / labels / some, binom.sf(third, permutations, 1 / labels)),
+        "chance": (1 / labels, some, 1 / labels, 1 / labels / some, many),
     }
     return pd.DataFrame.from_dict(rows, orient="index", columns=list(Acceptance._fields))
+
+
+def omega_of_chance(thresholds: np.ndarray, permutations: int, *, labels: int = 3) -> np.ndarray:
+    """The expected Ω_x of a predictor that draws a label anew for each permutation: P(K > x · n), K ~ B(n, 1/labels).
+
+    >>> omega_of_chance(np.array([0.0, 0.4, 1.0]), 100).round(3).tolist()
+    [1.0, 0.066, 0.0]
+    """
+    from scipy.stats import binom
+
+    shares = np.arange(permutations + 1) / permutations
+    # The most permutations that are not strictly more than the threshold.
+    most = np.searchsorted(shares, thresholds, side="right") - 1
+    return binom.sf(most, permutations, 1 / labels)
 
 
 def _interval(values: np.ndarray, draws: np.ndarray, level: float) -> Interval:

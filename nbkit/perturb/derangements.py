@@ -77,7 +77,7 @@ def in_units(text: Text, unit: PermutedUnit = "word") -> Sentence:
 def derangements(
     sentence: Sentence, n: int, *, seed: int = 0, side: Side = "premise", punctuation: Punctuation = "keep"
 ) -> list[Order] | None:
-    """*n* orders of *sentence* with no word form where it stood, no two of which read the same but for case.
+    """*n* orders of *sentence* with no word form where it stood, no two of them with the same row of forms.
 
     None where there are not n. Each is drawn uniformly from all derangements (exactly, also where words repeat: see
     `nbkit.perturb.derangement_sampling`), and the first k of n are the orders that a call for k returns. They

@@ -1,0 +1,64 @@
+"""BLEU-2 to BLEU-4 of permutations: sacreBLEU's numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU
+
+from nbkit.metrics.bleu import Bleu
+from nbkit.metrics.permutation_bleu import permutation_bleu
+from nbkit.perturb.derangements import clumped_derangements, derangements, in_units
+from nbkit.syntax.conllu import read_conllu
+from nbkit.text import Sentence
+from tests.strategies import sentences
+
+
+@settings(max_examples=60)
+@given(sentence=sentences(), random=st.randoms(use_true_random=False))
+def test_equal_to_sacrebleu(sentence, random) -> None:
+    orders = [random.sample(range(len(sentence)), len(sentence)) for _ in range(3)]
+    found = permutation_bleu(sentence, orders)
+    for column, order in enumerate((2, 3, 4)):
+        metric = BLEU(max_ngram_order=order, tokenize="none", effective_order=True)
+        original = " ".join(sentence.tokens)
+        for row, permuted in enumerate(orders):
+            text = " ".join(sentence.tokens[i] for i in permuted)
+            expected = min(metric.sentence_score(text, [original]).score / 100, 1.0)
+            assert found[row, column] == pytest.approx(expected, abs=1e-12)
+
+
+def test_equal_to_the_kappa_where_tokens_are_its_own() -> None:
+    sentence = Sentence(("There", "are", "boats", "close", "to", "bars", "and", "restaurants", "."), "en")
+    orders = derangements(sentence, 20)
+    texts = [sentence.reorder(order) for order in orders]
+    for column, order in enumerate((2, 3, 4)):
+        expected = Bleu(order).scores(texts, [sentence.joined] * 20, "en")
+        assert permutation_bleu(sentence, orders)[:, column] == pytest.approx(expected)
+
+
+def test_shapes() -> None:
+    sentence = Sentence(("a", "b"), "en")
+    assert permutation_bleu(sentence, []).shape == (0, 3)
+    assert permutation_bleu(sentence, [[0, 1]], max_orders=(4,)).tolist() == [[1.0]]
+
+
+def test_clumping_fills_the_range_that_derangements_leave_empty(data_folder) -> None:
+    """Appendix D: permutations have a BLEU-3 under 0.2 and a BLEU-4 under 0.1 on the whole, clumped ones far more."""
+    treebank = [in_units(entry) for entry in read_conllu(data_folder / "pud" / "en.conllu", "en")][:120]
+    means = []
+    for draw in (
+        lambda sentence: derangements(sentence, 20),
+        lambda sentence: clumped_derangements(sentence, 20, 0.25),
+        lambda sentence: clumped_derangements(sentence, 20, 0.5),
+        lambda sentence: clumped_derangements(sentence, 20, 0.75),
+    ):
+        drawn = [(sentence, draw(sentence)) for sentence in treebank]
+        means.append(
+            np.mean([permutation_bleu(sentence, orders).mean(axis=0) for sentence, orders in drawn if orders], 0)
+        )
+    assert (np.diff(means, axis=0) > 0.05).all()
+    assert means[0][1] < 0.2 and means[0][2] < 0.1
+    assert means[3][2] > 0.4
