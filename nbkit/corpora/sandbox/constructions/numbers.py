@@ -63,7 +63,8 @@ def _measure(draw: Draw, unit: Lexeme) -> Amount:
         case "scale" if "duration" not in unit.kinds:
             return Amount(_scaled(draw), form)
         case "words" | "financial":
-            return Amount(Decimal(_integer(draw, min(digits, _LONGEST_WORDS))), form)
+            value = _integer(draw, min(digits, _LONGEST_WORDS))
+            return Amount(Decimal(value if value > 9 else value + 10), form)  # a lone 陆 is land rather than six
         case _:
             return Amount(Decimal(_integer(draw, digits)), "grouped" if form == "grouped" else "digits")
 

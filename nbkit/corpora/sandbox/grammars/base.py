@@ -102,7 +102,10 @@ class Grammar(ABC):
             return Node(self.words["numerals"][phrase.count], "NUM", "nummod", keys)
         *words, last = self.written(phrase.amount).split(" ")
         root = Node(last, "NUM", "nummod", keys)
-        root.before = [Node(word, "NUM", "compound", keys) for word in words]
+        for word in words:
+            root.before.append(Node(word.rstrip(","), "NUM", "compound", keys))
+            if word.endswith(","):  # twelve thousand, three hundred
+                root.before.append(comma())
         return root
 
     def written(self, amount: Amount) -> str:
