@@ -29,6 +29,7 @@ def doctor(offline: bool) -> None:
         ("nbkit", _software()),
         ("Folders", _folders()),
         ("Parsers", _parsers()),
+        ("Classifiers", _classifiers()),
         ("Metrics", _metrics()),
         ("Run files", _run_files()),
     ):
@@ -96,6 +97,16 @@ def _parsers() -> Iterator[Row]:
     if missing:
         yield "", "python -m spacy download NAME, or conda install -c conda-forge spacy-model-NAME, or name a"
         yield "", "folder in the run file (parsers: {de: FOLDER}); the sandbox and treebanks need no parser"
+
+
+def _classifiers() -> Iterator[Row]:
+    from nbkit.models import CLASSIFIERS, check_classifier, is_classifier_here
+
+    for name in CLASSIFIERS:
+        lang = (CLASSIFIERS.get(name).languages or ("en",))[0]
+        problem = check_classifier(name, lang)
+        ready = CLASSIFIERS.get(name).recipe is None or is_classifier_here(name, lang)
+        yield name, _first_line(problem) if problem else "ready" if ready else "will be trained on first use"
 
 
 def _metrics() -> Iterator[Row]:

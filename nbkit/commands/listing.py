@@ -11,13 +11,18 @@ from nbkit.commands.tables import as_columns, as_json
 
 
 def _models() -> list[dict[str, Any]]:
-    from nbkit.models import MODELS
+    from nbkit.models import CLASSIFIERS, MODELS
 
-    rows = []
-    for name in MODELS:
-        entry = MODELS.get(name)
-        rows.append({"name": name, "from": entry.hub or "trained here", "summary": MODELS.summary(name)})
-    return rows
+    return [
+        {
+            "name": name,
+            "task": task,
+            "from": registry.get(name).hub or "trained here",
+            "summary": registry.summary(name),
+        }
+        for task, registry in (("translation", MODELS), ("inference", CLASSIFIERS))
+        for name in registry
+    ]
 
 
 def _corpora() -> list[dict[str, Any]]:
@@ -53,7 +58,7 @@ def _studies() -> list[dict[str, Any]]:
 
 #: What can be listed: the rows, and which of their entries are shown in columns.
 _KINDS: dict[str, tuple[Callable[[], list[dict[str, Any]]], list[str]]] = {
-    "models": (_models, ["name", "from", "summary"]),
+    "models": (_models, ["name", "task", "from", "summary"]),
     "corpora": (_corpora, ["name", "languages", "splits", "summary"]),
     "perturbations": (_perturbations, ["name", "category", "needs", "summary"]),
     "metrics": (_metrics, ["name", "summary"]),

@@ -29,6 +29,7 @@ _LAZY = {
     "classify_remembered": "classifier_remember",
     "ensure_classifier": "classifier_local",
     "ensure_model": "local",
+    "is_classifier_here": "classifier_local",
     "is_trained": "local",
     "iter_classified": "classifier_remember",
     "load_classifier": "classifier",

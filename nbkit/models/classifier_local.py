@@ -78,6 +78,18 @@ def ensure_classifier(name: str, lang: str = "en") -> Path:
     return classifier_files(resolve_classifier(name, lang))
 
 
+def is_classifier_here(name: str, lang: str = "en") -> bool:
+    """Whether a classifier's files are on this machine: trained, or downloaded, already.
+
+    >>> is_classifier_here("nowhere/none")
+    False
+    """
+    reference = resolve_classifier(name, lang)
+    if reference.recipe is not None:
+        return weights.is_complete(trained_folder(reference))
+    return weights.find(reference) is not None
+
+
 def classifier_identity(name: str, lang: str = "en", *, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
     """All about a classifier that can change what it answers, JSON-able; costs no model load.
 

@@ -59,7 +59,9 @@ class ClassifierRecipe(Recipe):
     dropout: float = Field(0.1, ge=0, lt=1, description="dropout in training")
     max_entropy: float = Field(0.0, ge=0, description="λ: weight of the entropy on permuted copies of each pair")
     copies: int = Field(1, ge=1, description="permuted copies of each pair, where max_entropy is above 0")
-    learning_rate: float = Field(1e-3, gt=0, description="highest learning rate, after the warm-up")
+    learning_rate: float | None = Field(
+        None, gt=0, description="highest learning rate, after the warm-up; 0.001, or 0.00002 from a checkpoint on"
+    )
     weight_decay: float = Field(0.0, ge=0, description="AdamW's weight decay")
     patience: int | None = Field(
         None, ge=1, description="stop after so many looks at dev (one every save_every steps) without a better one"
@@ -84,6 +86,11 @@ class ClassifierRecipe(Recipe):
     def reads(self) -> Literal["word", "character", "piece"]:
         """The unit of a sentence encoder, the language's usual one where none is given."""
         return self.unit or ("character" if self.lang in UNSPACED else "word")
+
+    @property
+    def rate(self) -> float:
+        """The learning rate, the usual one where none is given."""
+        return self.learning_rate or (1e-3 if self.start is None else 2e-5)
 
     @property
     def has_words(self) -> bool:

@@ -23,7 +23,7 @@ from nbkit.models.classifier_card import measure, write_card
 from nbkit.models.classifier_catalogue import ClassifierEntry, ClassifierReference
 from nbkit.models.classifier_encoding import CollatePairs, NliExample, encode_pairs, positions_of
 from nbkit.models.classifier_recipe import ClassifierRecipe
-from nbkit.models.classifier_texts import LabelledPair, labelled_pairs
+from nbkit.models.classifier_texts import LabelledPair, is_endless, labelled_pairs
 from nbkit.models.classifier_vocabulary import train_tokenizer
 from nbkit.models.collate import Batches
 from nbkit.models.loading import quiet
@@ -50,6 +50,8 @@ def train_classifier(recipe: ClassifierRecipe, output: Path, *, resume: bool = T
 def _train(recipe: ClassifierRecipe, work: Path, record: Mapping[str, Any]) -> Path:
     from transformers import EarlyStoppingCallback, Trainer, set_seed
 
+    if recipe.pairs is None and is_endless(recipe.train):
+        raise ModelError(f"'{recipe.train}' has no last pair: say how many are wanted (pairs)")
     started = time.monotonic()
     with threads(recipe.threads):
         pairs = list(labelled_pairs(recipe, recipe.train, recipe.pairs))
@@ -184,7 +186,7 @@ def _arguments(recipe: ClassifierRecipe, folder: Path) -> Any:
         num_train_epochs=recipe.epochs or 1.0,
         per_device_train_batch_size=1,  # an item of the data set is a whole batch
         per_device_eval_batch_size=1,
-        learning_rate=recipe.learning_rate,
+        learning_rate=recipe.rate,
         lr_scheduler_type="linear",
         warmup_steps=recipe.warmup,
         weight_decay=recipe.weight_decay,
