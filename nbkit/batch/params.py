@@ -6,12 +6,14 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
+from nbkit.bundle import bundled
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
 from nbkit.studies.base import Notebook, Study, StudyParams
 
@@ -33,16 +35,51 @@ class Problem:
 
 
 def listing(problems: Iterable[Problem]) -> str:
-    """All *problems*, a line or more each; a way out that is the same for several stands once, after the last.
+    """All *problems*, a line or more each.
+
+    Those of one place that differ in a few words stand together: the first one whole, of the others what differs.
+    A way out that is the same for several stands once, after the last.
 
     >>> way_out = "\\n  Get it."
     >>> print(listing([Problem("a.yaml:1", f"no x{way_out}"), Problem("a.yaml:2", f"no y{way_out}")]))
     a.yaml:1: no x
     a.yaml:2: no y
       Get it.
+    >>> print(listing(Problem("a.yaml:1", f"the parser of '{lang}' is not installed here") for lang in ("de", "fr")))
+    a.yaml:1: the parser of 'de' is not installed here
+      likewise: 'fr'
     """
-    lines = [line for problem in problems for line in str(problem).splitlines()]
+    groups: list[list[Problem]] = []
+    for problem in problems:
+        for group in groups:
+            told = [_difference(group[0], other) for other in group[1:]]
+            if _alike(group[0], problem) and _difference(group[0], problem) not in told:
+                group.append(problem)
+                break
+        else:
+            groups.append([problem])
+    lines: list[str] = []
+    for first, *others in groups:
+        headline, *way_out = str(first).splitlines()
+        different = [_difference(first, other) for other in others]
+        lines += [headline, *([f"  likewise: {', '.join(different)}"] if different else []), *way_out]
     return "\n".join(line for i, line in enumerate(lines) if not (line.startswith(" ") and line in lines[i + 1 :]))
+
+
+def _alike(one: Problem, other: Problem) -> bool:
+    """Whether two problems are the same but for a name here and there, at most a quarter of the words."""
+    (a, _, tail), (b, _, other_tail) = one.message.partition("\n"), other.message.partition("\n")
+    words, others = a.split(), b.split()
+    if one.place != other.place or tail != other_tail or len(words) != len(others):
+        return False
+    return 0 < sum(x != y for x, y in zip(words, others, strict=True)) <= len(words) / 4
+
+
+def _difference(one: Problem, other: Problem) -> str:
+    """The first words of *other* that stand in the place of other words in *one*."""
+    pairs = zip(one.message.split(), other.message.split(), strict=True)
+    differing = dropwhile(lambda pair: pair[0] == pair[1], pairs)
+    return " ".join(y for _, y in takewhile(lambda pair: pair[0] != pair[1], differing)).rstrip(".,:;")
 
 
 class RunEntry(BaseModel):
@@ -116,14 +153,33 @@ def read(path: str | Path) -> RunFile:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        near = closest(path.name, [file.name for file in path.parent.glob("*.y*ml")] if path.parent.is_dir() else [])
-        hint = f"; did you mean '{path.parent / near}'?" if near else ""
-        raise ParamsError(f"there is no run file {path}{hint}") from None
+        raise ParamsError(f"there is no run file {path}{_near(path)}") from None
     except UnicodeDecodeError as error:
         raise DataError(f"not UTF-8 text: {error}", path) from None
     except OSError as error:
         raise ParamsError(f"the run file {path} cannot be read: {error.strerror}") from None
     return parse(text, str(path))
+
+
+def _near(path: Path) -> str:
+    """What may have been meant by *path*: a run file beside it, or one of those that come with nbkit."""
+    beside = {file.stem: str(file) for file in sorted(path.parent.glob("*.y*ml")) if _is_run_file(file)}
+    if near := closest(path.stem, beside):
+        return f"; did you mean '{beside[near]}'?"
+    if path.is_absolute() or path.parent not in (Path(), Path("params")):  # where `find_params` does not look
+        return ""
+    own = {file.stem: f"params/{file.name}" for file in sorted(bundled("params").glob("*.yaml"))}
+    if near := closest(path.stem, own):
+        return f"; did you mean '{own[near]}', which comes with nbkit?"
+    return f"; with nbkit come {', '.join(own.values())}"
+
+
+def _is_run_file(path: Path) -> bool:
+    """Whether a YAML file looks like a run file; any folder may hold others."""
+    try:
+        return any(line.startswith("runs:") for line in path.read_text(encoding="utf-8").splitlines())
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def parse(text: str, path: str = "run") -> RunFile:

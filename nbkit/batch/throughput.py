@@ -8,13 +8,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nbkit.models import MODELS
 from nbkit.store import cache_folder
 from nbkit.store.folder import Folder
 from nbkit.studies.base import Unit
 
-# Guesses where nothing was measured, on the slow side: a model of full size on two CPU cores.
+# Guesses where nothing was measured, on the slow side: a model of full size on two CPU cores, or a tiny one that
+# is trained here.
 TEXTS_PER_SECOND = 10.0
+TEXTS_PER_SECOND_TINY = 80.0
 SECONDS_PER_UNIT = 30.0
+SECONDS_PER_TRAINING = 90.0
 SECONDS_PER_NOTEBOOK = 10.0
 _HALF_LIFE = 0.5  # weight of what was measured before, beside a new measurement
 
@@ -68,14 +72,21 @@ def estimate(units: Iterable[Unit], notebooks: Iterable[float | None], workers: 
         if speed is not None and (speed.seconds_per_text is None or not unit.texts):
             seconds += speed.seconds_per_unit
         elif unit.texts:
-            per_text = speed.seconds_per_text if speed and speed.seconds_per_text else 1 / TEXTS_PER_SECOND
+            guess = 1 / (TEXTS_PER_SECOND_TINY if _is_tiny(unit) else TEXTS_PER_SECOND)
+            per_text = speed.seconds_per_text if speed and speed.seconds_per_text else guess
             seconds += (unit.texts - unit.stored) * per_text
         else:
-            seconds += SECONDS_PER_UNIT
+            seconds += SECONDS_PER_TRAINING if _is_tiny(unit) else SECONDS_PER_UNIT
     for took in notebooks:
         measured &= took is not None
         seconds += SECONDS_PER_NOTEBOOK if took is None else took
     return seconds / workers, measured
+
+
+def _is_tiny(unit: Unit) -> bool:
+    """Whether the unit's model is one that is trained here, on the sandbox."""
+    model = unit.arguments.get("model")
+    return isinstance(model, str) and model in MODELS and MODELS.get(model).recipe is not None
 
 
 def _kind(unit: Unit) -> Mapping[str, Any]:

@@ -18,24 +18,18 @@ from nbkit.perturb import label
 def fig5_similarity(similarity: pd.DataFrame, metric: str = "bleu") -> Figure:
     """κ between every two perturbations of the same source sentence (Figure 5).
 
-    similarity: `word_order.similarity`. The source sides of all languages are pooled by their N.
+    similarity: `word_order.similarity_of_languages`, of which the source side is shown. Below each mean
+    stands half the width of its 95% interval.
     """
     rows = panels.rows_of(similarity, metric, "kappa")
     rows = rows[rows["side"] == "source"]
     if rows.empty:
         return theme.message(panels.why_empty(similarity, metric, panels.NO_ROWS))
-    pooled = (
-        rows.assign(total=rows["kappa"] * rows["n"])
-        .groupby(["perturbation_a", "perturbation_b"], sort=False)[["total", "n"]]
-        .sum()
-        .assign(kappa=lambda sums: sums["total"] / sums["n"])
-        .reset_index()
-    )
-    names = panels.in_paper_order([*pooled["perturbation_a"], *pooled["perturbation_b"]])
+    names = panels.in_paper_order([*rows["perturbation_a"], *rows["perturbation_b"]])
     with theme.style():
         side = 2.6 + 0.38 * len(names)
         figure, axes = panels.grid(1, 1, side + 0.9, side)
-        _heatmap(axes[0, 0], pooled, names, numbers=True, labels=(True, True))
+        _heatmap(axes[0, 0], rows, names, numbers=True, labels=(True, True))
         _colour_bar(figure, axes, metric)
     return figure
 
@@ -131,14 +125,22 @@ def fig15_difficulty_by_length(difficulty: pd.DataFrame, metric: str = "levensht
 def _heatmap(
     panel: Axes, rows: pd.DataFrame, names: Sequence[str], *, numbers: bool, labels: tuple[bool, bool]
 ) -> None:
-    """The lower half of a symmetric matrix; labels: whether names stand on the left, and below."""
+    """The lower half of a symmetric matrix; labels: whether names stand on the left, and below.
+
+    numbers: whether each cell says its mean, and below it ± half of its interval's width.
+    """
     matrix = pd.DataFrame(np.nan, index=list(names), columns=list(names))
-    for a, b, kappa in rows[["perturbation_a", "perturbation_b", "kappa"]].itertuples(index=False):
+    cells = pd.DataFrame("", index=list(names), columns=list(names))
+    for a, b, kappa, low, high in rows[["perturbation_a", "perturbation_b", "kappa", "low", "high"]].itertuples(
+        index=False
+    ):
         first, second = sorted((names.index(a), names.index(b)))
         matrix.iloc[second, first] = kappa
+        half = f"\n±{(high - low) / 2:.2f}".replace("0.", ".") if high > low else ""
+        cells.iloc[second, first] = f"{kappa:.2f}{half}"
     sns.heatmap(
         matrix, ax=panel, vmin=0, vmax=1, cmap="crest", cbar=False, square=True, linewidths=0.4,
-        annot=numbers, fmt=".2f", annot_kws={"fontsize": 7},
+        annot=cells if numbers else None, fmt="", annot_kws={"fontsize": 6.5, "linespacing": 1.1},
     )  # fmt: skip
     positions = np.arange(len(names)) + 0.5
     shown = [label(name) for name in names]

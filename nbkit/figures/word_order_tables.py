@@ -16,7 +16,6 @@ from pandas.io.formats.style import Styler
 from nbkit.figures import panels, styles, theme
 from nbkit.languages import in_order
 from nbkit.perturb import label
-from nbkit.studies import published
 
 #: Below this corrected p a difference between two models is counted as one.
 SIGNIFICANT = 0.05
@@ -30,12 +29,12 @@ def table1(counts: pd.DataFrame) -> Styler:
     counts: `word_order.counts`.
     """
     languages = in_order(counts["language"])
-    wide = _wide(counts, "perturbation", "language", "n", languages)
+    wide = wide_table(counts, "perturbation", "language", "n", languages)
     totals = counts.groupby("language")["total"].first().reindex(languages)
     wide.loc[len(wide)] = ["pairs read", *totals]
     numbers = wide.set_index("perturbation").astype(int).reset_index()
     return styles.styled(
-        numbers, caption="N: pairs of which both sides can be perturbed", headings=_languages(languages)
+        numbers, caption="N: pairs of which both sides can be perturbed", headings=language_headings(languages)
     )
 
 
@@ -46,7 +45,7 @@ def table2(quality: pd.DataFrame, metric: str = "bleu", signature: str = "") -> 
     """
     rows = panels.rows_of(quality, metric, "beta")
     if rows.empty:
-        return _empty(panels.why_empty(quality, metric, panels.NO_MODEL))
+        return empty(panels.why_empty(quality, metric, panels.NO_MODEL))
     models, languages = list(dict.fromkeys(rows["model"])), in_order(rows["language"])
     cells = rows.assign(cell=list(map(styles.with_interval, rows["beta"], rows["low"], rows["high"])))
     wide = cells.pivot(index="language", columns="model", values="cell").reindex(index=languages, columns=models)
@@ -57,100 +56,32 @@ def table2(quality: pd.DataFrame, metric: str = "bleu", signature: str = "") -> 
         wide.fillna(styles.NOTHING).reset_index().assign(n=n.to_numpy()),
         caption=_caption("β of the unperturbed translations with 95% bootstrap interval", metric, signature),
         best=best.reset_index(drop=True),
-        headings=_models(models),
+        headings=model_headings(models),
     )
 
 
 def table3(flips: pd.DataFrame, metric: str = "bleu") -> Styler:
-    """Flips (β₁ > β) by language and model with their share of N, the most in bold (Table 3).
+    """Flips (β₁ > β) by language and model, their share of N with its interval, the most in bold (Table 3).
 
-    flips: `word_order.flips`.
+    flips: `word_order.flips` by language and model.
     """
     return _flip_table(flips, metric, "language", "model")
 
 
 def table6_by_language(flips: pd.DataFrame, metric: str = "bleu") -> Styler:
-    """Flips (β₁ > β) by perturbation and language, all models together (Table 6, first half)."""
+    """Flips (β₁ > β) by perturbation and language, all models together (Table 6, first half).
+
+    flips: `word_order.flips` by perturbation and language.
+    """
     return _flip_table(flips, metric, "perturbation", "language")
 
 
 def table6_by_model(flips: pd.DataFrame, metric: str = "bleu") -> Styler:
-    """Flips (β₁ > β) by perturbation and model, all languages together (Table 6, second half)."""
-    return _flip_table(flips, metric, "perturbation", "model")
+    """Flips (β₁ > β) by perturbation and model, all languages together (Table 6, second half).
 
-
-def flips_by(flips: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Flips summed over all but *keys* and the metric. Columns: *keys*, metric, flips, n, share."""
-    sums = flips.groupby([*keys, "metric"], sort=False)[["flips", "n"]].sum().reset_index()
-    return sums.assign(share=sums["flips"] / sums["n"])
-
-
-def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
-    """This run's numbers beside those the paper prints, with their difference (`published.beside`).
-
-    Only rows for which the paper prints a number are shown; the columns say whose number is whose.
+    flips: `word_order.flips` by perturbation and model.
     """
-    joined = published.beside(ours, artefact, on)
-    known = joined[joined["published"].notna()] if "published" in joined else joined
-    if known.empty:
-        why = published.note(artefact)
-        if published.is_printed(artefact):
-            why = "The paper prints no number for any of these rows: it tested other models or languages."
-        return _empty(why, caption=published.title(artefact))
-    value = published.value_column(artefact)
-    shown = known[[*on, value, "printed", "difference", *(["note"] if known["note"].ne("").any() else [])]]
-    return styles.styled(
-        styles.named(shown),
-        caption=f"{published.title(artefact)}. Another corpus, and where named otherwise other models: a comparison, "
-        "not a replication.",
-        headings={value: "this run", "printed": "paper", "difference": "this run − paper"},
-    )
-
-
-def counts_beside(counts: pd.DataFrame) -> Styler:
-    """N of this run beside the paper's (Table 1), compared as shares, because the sets differ in size."""
-    joined = published.beside(counts, "table1", ["language", "perturbation"])
-    known = joined[joined["published"].notna()]
-    if known.empty:
-        return beside(counts, "table1", ["language", "perturbation"])
-    totals = published.load("table1").set_index(["language", "perturbation"])["total"]
-    theirs = (
-        known["published"] / totals.loc[list(zip(known["language"], known["perturbation"], strict=True))].to_numpy()
-    )
-    share = known["n"] / known["total"]
-    table = known[["language", "perturbation", "n"]].assign(
-        share=share,
-        published=known["published"],
-        paper_share=theirs,
-        difference=100 * (share - theirs),
-        note=known["note"],
-    )
-    return styles.styled(
-        styles.named(table),
-        caption=f"{published.title('table1')}. Another corpus: a comparison, not a replication.",
-        headings={
-            "n": "N, this run",
-            "share": "of pairs, this run",
-            "published": "N, paper",
-            "paper_share": "of pairs, paper",
-            "difference": "difference (points)",
-        },
-    )
-
-
-def as_printed(artefact: str, rows: str, columns: str) -> Styler:
-    """A whole table of the paper with its numbers as printed, *rows* × *columns*."""
-    table = published.load(artefact)
-    value = published.value_column(artefact)
-    names = list(dict.fromkeys(table[columns]))
-    wide = _wide(table, rows, columns, value, names)
-    bold = None
-    if "bold" in table:
-        bold = _wide(table, rows, columns, "bold", names).drop(columns=rows).astype(bool)
-    return styles.styled(
-        wide, caption=f"As printed in the paper. {published.title(artefact)}", best=bold,
-        headings=_models(names) if columns == "model" else _languages(names),
-    )  # fmt: skip
+    return _flip_table(flips, metric, "perturbation", "model")
 
 
 def examples(table: pd.DataFrame) -> Styler:
@@ -159,7 +90,7 @@ def examples(table: pd.DataFrame) -> Styler:
     table: `word_order.examples`.
     """
     if table.empty:
-        return _empty(panels.NO_ROWS)
+        return empty(panels.NO_ROWS)
     order = panels.in_paper_order(table["perturbation"])
     rows = []
     for language in in_order(table["language"]):
@@ -193,7 +124,7 @@ def sentences(table: pd.DataFrame, caption: str) -> Styler:
     table: `word_order.flip_samples` or `word_order.samples`, or the paper's own samples. What moved is marked.
     """
     if table.empty:
-        return _empty("No such sentence in this run.", caption=caption)
+        return empty("No such sentence in this run.", caption=caption)
     texts = table[[name for name in _TEXTS if name in table]].map(escape)
     texts["perturbed_source"] = list(map(mark_moved, table["source"], table["perturbed_source"]))
     lines = [
@@ -212,7 +143,7 @@ def perturbation_scores(by_perturbation: pd.DataFrame, metric: str = "bleu", sig
     """β₁, β₂ and their difference with intervals, one row a perturbation (and language, model, spacing)."""
     rows = panels.rows_of(by_perturbation, metric, "beta1")
     if rows.empty:
-        return _empty(panels.why_empty(by_perturbation, metric, panels.NO_MODEL))
+        return empty(panels.why_empty(by_perturbation, metric, panels.NO_MODEL))
     keys = [name for name in ("language", "model", "spacing") if rows[name].nunique() > 1]
     scores = ["beta", "beta1", "beta2", "difference", "chance"]
     rank = {name: i for i, name in enumerate(panels.in_paper_order(rows["perturbation"]))}
@@ -238,11 +169,12 @@ def correlation_table(correlations: pd.DataFrame, metric: str, what: str) -> Sty
     """
     rows = panels.rows_of(correlations, metric, "rho")
     if rows.empty:
-        return _empty(panels.why_empty(correlations, metric, panels.NO_MODEL))
+        return empty(panels.why_empty(correlations, metric, panels.NO_MODEL))
     names = {"beta1": "β₁ robustness", "beta2": "β₂ faithfulness"}
     return styles.styled(
         rows.drop(columns="metric").assign(score=rows["score"].map(names)),
-        caption=f"Spearman's rank correlation with {what}, 95% confidence interval; κ is {theme.metric_label(metric)}",
+        caption=f"Spearman's rank correlation with {what}; 95% interval and p by resampling sentence pairs; κ is "
+        f"{theme.metric_label(metric)}",
     )
 
 
@@ -253,7 +185,7 @@ def model_tests(tests: pd.DataFrame, metric: str = "bleu") -> Styler:
     """
     rows = tests[tests["metric"] == metric]
     if rows.empty:
-        return _empty("Paired tests need two models or more: add names to the parameter models.")
+        return empty("Paired tests need two models or more: add names to the parameter models.")
     significant = rows["p_corrected"] < SIGNIFICANT
     rows = rows.assign(a=significant & (rows["difference"] > 0), b=significant & (rows["difference"] < 0))
     groups = rows.groupby(["language", "score", "model_a", "model_b"], sort=False)
@@ -280,7 +212,7 @@ def spacing_table(spacing_effect: pd.DataFrame, metric: str = "bleu", signature:
     """
     rows = panels.rows_of(spacing_effect, metric, "control")
     if rows.empty:
-        return _empty(panels.why_empty(spacing_effect, metric, panels.NO_MODEL))
+        return empty(panels.why_empty(spacing_effect, metric, panels.NO_MODEL))
     cells = {
         s: list(map(styles.with_interval, rows[s], rows[f"{s}_low"], rows[f"{s}_high"])) for s in ("beta", "control")
     }
@@ -296,27 +228,67 @@ def spacing_table(spacing_effect: pd.DataFrame, metric: str = "bleu", signature:
 def left_out(table: pd.DataFrame) -> Styler:
     """What was not used and why, without the rows that count nothing. table: `word_order.left_out`."""
     rows = table[table["n"] > 0]
-    return styles.styled(rows, caption="Left out of this run") if len(rows) else _empty("Nothing was left out.")
+    return styles.styled(rows, caption="Left out of this run") if len(rows) else empty("Nothing was left out.")
+
+
+def similarity(table: pd.DataFrame, metric: str = "bleu", side: str = "source") -> Styler:
+    """The cells of Figure 5 or 14 with their intervals: a row each two perturbations, a column each language.
+
+    table: `word_order.similarity`, or `word_order.similarity_of_languages`, which has no languages.
+    """
+    rows = panels.rows_of(table, metric, "kappa")
+    rows = rows[rows["side"] == side].reset_index(drop=True)
+    if rows.empty:
+        return empty(panels.why_empty(table, metric, panels.NO_ROWS))
+    names = panels.in_paper_order([*rows["perturbation_a"], *rows["perturbation_b"]])
+    rank = {name: i for i, name in enumerate(names)}
+    first, second = rows["perturbation_a"].map(rank), rows["perturbation_b"].map(rank)
+    rows = rows[first < second].assign(first=first, second=second).sort_values(["first", "second"], kind="stable")
+    languages = in_order(rows["language"]) if "language" in rows else []
+    cells = [
+        styles.with_interval(kappa, low, high, decimals=2)
+        for kappa, low, high in zip(rows["kappa"], rows["low"], rows["high"], strict=True)
+    ]
+    keys = ["perturbation_a", "perturbation_b"]
+    if languages:
+        wide = rows.assign(cell=cells).pivot(index=["first", "second", *keys], columns="language", values="cell")
+        shown = wide.reindex(columns=languages).fillna(styles.NOTHING).reset_index()[[*keys, *languages]]
+    else:
+        shown = rows[[*keys, "n"]].assign(kappa=cells)[[*keys, "kappa", "n"]]
+    return styles.styled(
+        styles.named(shown).rename_axis(columns=None),
+        caption=f"Mean κ of two perturbed forms of one {side} text with 95% bootstrap interval; κ is "
+        f"{theme.metric_label(metric)}",
+        headings={
+            "perturbation_a": "perturbation",
+            "perturbation_b": "and",
+            "kappa": "κ",
+            **language_headings(languages),
+        },
+    )
 
 
 def _flip_table(flips: pd.DataFrame, metric: str, rows: str, columns: str) -> Styler:
     own = flips[flips["metric"] == metric]
     if own.empty:
-        return _empty(panels.why_empty(flips, metric, panels.NO_MODEL))
-    sums = flips_by(own, [rows, columns])
-    names = in_order(sums[columns]) if columns == "language" else list(dict.fromkeys(sums[columns]))
-    share = sums["share"].map("{:.1%}".format)
-    counts = _wide(sums, rows, columns, "flips", names)
-    wide = _wide(sums.assign(cell=sums["flips"].map("{:,}".format) + " (" + share + ")"), rows, columns, "cell", names)
-    numbers = counts[names]
+        return empty(panels.why_empty(flips, metric, panels.NO_MODEL))
+    names = in_order(own[columns]) if columns == "language" else list(dict.fromkeys(own[columns]))
+    cells = [
+        f"{count:,} ({share:.1%} [{100 * low:.1f}, {100 * high:.1f}])"
+        for count, share, low, high in own[["flips", "share", "low", "high"]].itertuples(index=False)
+    ]
+    wide = wide_table(own.assign(cell=cells), rows, columns, "cell", names)
+    numbers = wide_table(own, rows, columns, "flips", names)[names]
     best = numbers.eq(numbers.max(axis=1), axis=0) & (numbers > 0) & (len(names) > 1)
     return styles.styled(
-        wide.fillna(styles.NOTHING), caption=f"Flips (β₁ > β), and their share of N; κ is {theme.metric_label(metric)}",
-        best=best, headings=_models(names) if columns == "model" else _languages(names),
+        wide.fillna(styles.NOTHING),
+        caption="Flips (β₁ > β), their share of N and its 95% bootstrap interval in per cent; κ is "
+        f"{theme.metric_label(metric)}",
+        best=best, headings=model_headings(names) if columns == "model" else language_headings(names),
     )  # fmt: skip
 
 
-def _wide(table: pd.DataFrame, rows: str, columns: str, value: str, names: list[str]) -> pd.DataFrame:
+def wide_table(table: pd.DataFrame, rows: str, columns: str, value: str, names: list[str]) -> pd.DataFrame:
     """*table* as *rows* × *columns*, both in the order in which figures show them."""
     order = {"perturbation": panels.in_paper_order, "language": in_order}.get(
         rows, lambda found: list(dict.fromkeys(found))
@@ -325,7 +297,8 @@ def _wide(table: pd.DataFrame, rows: str, columns: str, value: str, names: list[
     return styles.named(wide.reset_index()).rename_axis(columns=None)
 
 
-def _empty(why: str, caption: str = "") -> Styler:
+def empty(why: str, caption: str = "") -> Styler:
+    """A table that says why there is none."""
     return styles.styled(pd.DataFrame({"nothing to show": [why.replace("\n", " ")]}), caption=caption).hide(
         axis="columns"
     )
@@ -335,11 +308,13 @@ def _caption(text: str, metric: str, signature: str) -> str:
     return f"{text}; κ is {theme.metric_label(metric)}" + (f", {signature}" if signature else "")
 
 
-def _languages(codes: Iterable[str]) -> dict[str, str]:
-    return {code: code for code in codes}  # as codes: seven columns have no room for names
+def language_headings(codes: Iterable[str]) -> dict[str, str]:
+    """Headings of columns that are languages: as codes, because seven columns have no room for names."""
+    return {code: code for code in codes}
 
 
-def _models(names: Iterable[str]) -> dict[str, str]:
+def model_headings(names: Iterable[str]) -> dict[str, str]:
+    """Headings of columns that are models."""
     return {name: look.label for name, look in theme.model_looks(names).items()}
 
 

@@ -202,8 +202,9 @@ def spearman_of_clusters(
             for drawn in weights
         ]
     )
-    low, high = percentile_interval(draws, level) if n > 1 else (np.nan, np.nan)
-    return Correlation(rho, low, high, _p_of_zero(rho, draws), len(left))
+    if n == 1:  # every resample is the same
+        return Correlation(rho, np.nan, np.nan, np.nan, len(left))
+    return Correlation(rho, *percentile_interval(draws, level), _p_of_zero(rho, draws), len(left))
 
 
 def paired_tests(

@@ -82,12 +82,19 @@ class Synthetic:
         return self._n(self._mean(self._category(table), "alpha", 0.2, 0.9, ("low", "high")))
 
     def similarity(self) -> pd.DataFrame:
+        return self._similarity(language=self.languages)
+
+    def similarity_of_languages(self) -> pd.DataFrame:
+        return self._similarity()
+
+    def _similarity(self, **axes: list) -> pd.DataFrame:
         table = self._rows(
-            language=self.languages, side=["source", "target"], metric=METRICS, perturbation_a=list(NAMES),
-            perturbation_b=list(NAMES),
-        )  # fmt: skip
+            **axes, side=["source", "target"], metric=METRICS, perturbation_a=list(NAMES), perturbation_b=list(NAMES)
+        )
+        table = self._mean(table, "kappa", 0.1, 0.9, ("low", "high"))
         same = table["perturbation_a"] == table["perturbation_b"]
-        return self._n(table.assign(kappa=np.where(same, 1.0, self.rng.uniform(0.1, 0.9, len(table)))))
+        table.loc[same, ["kappa", "low", "high"]] = 1.0
+        return self._n(table)
 
     def length_effect(self) -> pd.DataFrame:
         table = self._rows(
@@ -107,11 +114,22 @@ class Synthetic:
         return self._n(self._mean(table, "alpha", 0.3, 0.8, ("low", "high")))
 
     def flips(self) -> pd.DataFrame:
-        table = self._n(
-            self._rows(language=self.languages, model=self.models, perturbation=list(NAMES), metric=METRICS)
-        )
+        return self._flips(language=self.languages, model=self.models, perturbation=list(NAMES))
+
+    def flips_by_language_and_model(self) -> pd.DataFrame:
+        return self._flips(language=self.languages, model=self.models)
+
+    def flips_by_language(self) -> pd.DataFrame:
+        return self._flips(perturbation=list(NAMES), language=self.languages)
+
+    def flips_by_model(self) -> pd.DataFrame:
+        return self._flips(perturbation=list(NAMES), model=self.models)
+
+    def _flips(self, **axes: list) -> pd.DataFrame:
+        table = self._n(self._rows(**axes, metric=METRICS))
         flips = self.rng.binomial(table["n"], 0.1)
-        return table.assign(flips=flips, share=flips / table["n"])
+        share = flips / table["n"]
+        return table.assign(flips=flips, share=share, low=(share - 0.03).clip(0), high=share + 0.03)
 
     def flip_samples(self) -> pd.DataFrame:
         return self._rows(language=self.languages, model=self.models, perturbation=list(NAMES)[:3]).assign(

@@ -21,7 +21,7 @@ from tests.figures.synthetic import SHAPES, Synthetic
 FIGURES: dict[str, tuple[Callable[..., Figure], str]] = {
     "fig1": (figures.fig1_preference, "preference"),
     "fig2": (figures.fig2_preference_by_perturbation, "preference_by_perturbation"),
-    "fig5": (unperturbed.fig5_similarity, "similarity"),
+    "fig5": (unperturbed.fig5_similarity, "similarity_of_languages"),
     "fig6": (figures.fig6_length, "length_effect"),
     "fig7": (figures.fig7_correlations, "correlations"),
     "fig8": (figures.fig8_robustness_and_faithfulness, "by_perturbation"),
@@ -110,11 +110,10 @@ def test_the_order_of_rows_changes_nothing() -> None:
     assert as_svg(make("fig13", table)) == as_svg(make("fig13", table.iloc[::-1]))
 
 
-def test_similarity_shows_the_mean_pooled_by_n() -> None:
-    rows = [("de", 0.2, 10), ("fr", 0.8, 30)]
+def test_similarity_shows_means_and_half_their_intervals() -> None:
     keys = {"side": "source", "metric": "bleu", "perturbation_a": "reversed", "perturbation_b": "word_shuffle"}
-    table = pd.DataFrame([{"language": lang, "kappa": kappa, "n": n, **keys} for lang, kappa, n in rows])
-    assert "0.65" in texts(make("fig5", table))
+    table = pd.DataFrame([{"kappa": 0.65, "low": 0.6, "high": 0.68, "n": 40, **keys}])
+    assert "0.65\n±.04" in texts(make("fig5", table))
 
 
 def test_preference_points_to_robust_on_the_right() -> None:

@@ -10,6 +10,7 @@ import pytest
 from pandas.io.formats.style import Styler
 
 from nbkit.figures import notebook, styles
+from nbkit.figures import word_order_published as comparisons
 from nbkit.figures import word_order_tables as tables
 from nbkit.studies import published
 from nbkit.studies.word_order import WordOrderParams
@@ -17,11 +18,13 @@ from tests.figures.synthetic import SHAPES, Synthetic
 
 TABLES: dict[str, tuple[Callable[..., Styler], str]] = {
     "table1": (tables.table1, "counts"),
-    "counts beside": (tables.counts_beside, "counts"),
+    "counts beside": (comparisons.counts_beside, "counts"),
     "table2": (tables.table2, "quality"),
-    "table3": (tables.table3, "flips"),
-    "table6 languages": (tables.table6_by_language, "flips"),
-    "table6 models": (tables.table6_by_model, "flips"),
+    "table3": (tables.table3, "flips_by_language_and_model"),
+    "table6 languages": (tables.table6_by_language, "flips_by_language"),
+    "table6 models": (tables.table6_by_model, "flips_by_model"),
+    "figure 5": (tables.similarity, "similarity_of_languages"),
+    "figure 14": (lambda table: tables.similarity(table, "levenshtein", "target"), "similarity"),
     "scores": (tables.perturbation_scores, "by_perturbation"),
     "tests": (tables.model_tests, "model_tests"),
     "spacing": (tables.spacing_table, "spacing_effect"),
@@ -78,31 +81,44 @@ def test_the_best_of_a_row_is_bold_and_only_the_best() -> None:
     assert "Helsinki-OPUS & mBART50" in latex
 
 
-def test_flips_are_summed_over_what_is_not_shown() -> None:
+def test_flips_stand_with_their_share_and_its_interval() -> None:
     flips = pd.DataFrame(
-        {"language": ["de", "de", "fr"], "model": "m", "perturbation": ["reversed", "word_shuffle", "reversed"],
-         "metric": "bleu", "flips": [1, 2, 4], "n": [10, 10, 8], "share": [0.1, 0.2, 0.5]}
+        {"language": ["de", "fr"], "model": "m", "metric": "bleu", "flips": [3, 1400], "n": [20, 2800],
+         "share": [0.15, 0.5], "low": [0.05, 0.48], "high": [0.3, 0.52]}
     )  # fmt: skip
     table = tables.table3(flips).data
-    assert table["m"].tolist() == ["3 (15.0%)", "4 (50.0%)"]
-    assert tables.flips_by(flips, ["perturbation"]).flips.tolist() == [5, 2]
+    assert table["m"].tolist() == ["3 (15.0% [5.0, 30.0])", "1,400 (50.0% [48.0, 52.0])"]
+
+
+def test_each_two_perturbations_stand_once_with_the_interval_of_their_similarity() -> None:
+    rows = [("reversed", "noun_swaps"), ("noun_swaps", "reversed"), ("reversed", "reversed")]
+    table = pd.DataFrame(rows, columns=["perturbation_a", "perturbation_b"])
+    table = table.assign(
+        side="source", metric="bleu", kappa=[0.4, 0.4, 1.0], low=[0.3, 0.3, 1], high=[0.5, 0.5, 1], n=9
+    )
+    expected = [["Noun swaps", "Reversed", "0.40 [0.30, 0.50]", 9]]
+    assert tables.similarity(table).data.values.tolist() == expected
+    by_language = pd.concat([table.assign(language="ja"), table.assign(language="de", kappa=0.45)])
+    shown = tables.similarity(by_language).data
+    assert list(shown.columns) == ["perturbation_a", "perturbation_b", "de", "ja"]
+    assert shown["de"].tolist() == ["0.45 [0.30, 0.50]"]
 
 
 def test_beside_says_whose_number_is_whose() -> None:
     ours = pd.DataFrame(
         {"language": ["de", "ja"], "model": ["Helsinki-OPUS", "mine"], "metric": "bleu", "beta": [0.5, 0.1]}
     )
-    html = tables.beside(ours, "table2", ["language", "model", "metric"]).to_html()
+    html = comparisons.beside(ours, "table2", ["language", "model", "metric"]).to_html()
     assert "this run − paper" in html and "0.40 ± 7.77e-06" in html and "+0.100" in html
     assert "mine" not in html and "not a replication" in html
-    alone = tables.beside(ours[1:], "table2", ["language", "model", "metric"]).to_html()
+    alone = comparisons.beside(ours[1:], "table2", ["language", "model", "metric"]).to_html()
     assert "tested other models" in alone
-    assert "not printed" in tables.beside(ours, "fig1", ["language"]).to_html()
+    assert "not printed" in comparisons.beside(ours, "fig1", ["language"]).to_html()
 
 
 def test_counts_are_compared_as_shares() -> None:
     counts = pd.DataFrame({"language": ["zh"], "perturbation": ["reversed"], "n": [80], "total": [100]})
-    row = tables.counts_beside(counts).data.iloc[0]
+    row = comparisons.counts_beside(counts).data.iloc[0]
     assert (row["share"], row["paper_share"]) == (0.8, 0.7074)
     assert row["difference"] == pytest.approx(9.26)
 
@@ -115,7 +131,7 @@ def test_the_papers_own_tables_are_shown_as_printed(artefact: str) -> None:
         return
     table = published.load(artefact)
     rows, columns = [name for name in ("perturbation", "language", "model") if name in table][:2]
-    html = tables.as_printed(artefact, rows, columns).to_html()
+    html = comparisons.as_printed(artefact, rows, columns).to_html()
     assert html.count("<td") == table[rows].nunique() * (table[columns].nunique() + 1)
 
 

@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
 from nbkit.metrics.statistics import (
+    _weighted_spearman,
     bootstrap_draws,
     bootstrap_mean,
     paired_tests,
     percentile_interval,
     spearman,
+    spearman_of_clusters,
 )
 
 
@@ -159,6 +161,55 @@ def test_spearman_agrees_with_scipy_and_fisher() -> None:
     assert result == pytest.approx(
         (expected.statistic, np.tanh(z - half), np.tanh(z + half), expected.pvalue, 78), abs=1e-9
     )
+
+
+def test_spearman_of_clusters_of_one_row_is_as_wide_as_fishers_interval() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    y = np.round(x + rng.normal(size=300), 1)  # with ties
+    ours, theirs = spearman_of_clusters(x, y, range(300), resamples=2000), spearman(x, y)
+    assert ours.rho == pytest.approx(theirs.rho) and ours.n == theirs.n
+    assert ours.high - ours.low == pytest.approx(theirs.high - theirs.low, rel=0.15)
+
+
+def test_copies_of_a_row_say_nothing_new_about_a_correlation() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=100)
+    y = 0.3 * x + rng.normal(size=100)
+    alone = spearman_of_clusters(x, y, np.arange(100))
+    copies = spearman_of_clusters(np.tile(x, 16), np.tile(y, 16), np.tile(np.arange(100), 16))
+    assert copies == pytest.approx(alone._replace(n=1600))
+    naive = spearman(np.tile(x, 16), np.tile(y, 16))
+    assert naive.high - naive.low < 0.35 * (alone.high - alone.low) and naive.p < copies.p
+
+
+def test_a_resampled_correlation_is_that_of_the_resampled_rows() -> None:
+    """Rows that count w times, against scipy on rows written down w times."""
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(5, size=30), rng.integers(7, size=30)
+    weights = rng.integers(4, size=30)
+    expected = scipy.stats.spearmanr(np.repeat(x, weights), np.repeat(y, weights)).statistic
+    left, right = (np.unique(values, return_inverse=True)[1] for values in (x, y))
+    assert _weighted_spearman(left, right, weights.astype(float)) == pytest.approx(expected)
+
+
+def test_the_p_of_clusters_is_right_about_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(0)
+    units = np.repeat(np.arange(40), 5)
+    ps = []
+    for _ in range(120):
+        quality = np.repeat(rng.normal(size=40), 5)
+        other = np.repeat(rng.normal(size=40), 5) + 0.3 * rng.normal(size=200)
+        ps.append(spearman_of_clusters(quality, other, units, resamples=99).p)
+    assert np.mean(np.array(ps) < 0.1) < 0.2
+
+
+def test_spearman_of_clusters_where_it_is_not_defined() -> None:
+    assert math.isnan(spearman_of_clusters([1, 1, 1, 1], [1, 2, 3, 4], range(4)).rho)
+    single = spearman_of_clusters([1, 2, 3, 4], [1, 2, 4, 3], [7] * 4)
+    assert single.rho == pytest.approx(0.8) and math.isnan(single.low) and math.isnan(single.p)
+    with pytest.raises(NbkitError, match="3 rows but 2 units"):
+        spearman_of_clusters([1, 2, 3], [1, 2, 3], [1, 2])
 
 
 @pytest.mark.parametrize(("y", "rho"), [([1, 2, 3, 4, 9], 1.0), ([9, 4, 3, 2, 1], -1.0)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -11,12 +12,13 @@ import sacrebleu
 
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.languages import TARGETS
+from nbkit.metrics.statistics import bootstrap_mean
 from nbkit.metrics.tokens import cut
 from nbkit.models import remember
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, Perturbation
 from nbkit.store import Store
 from nbkit.studies import STUDIES, word_order
-from nbkit.studies.word_order import WordOrderParams, per_sentence
+from nbkit.studies.word_order import WordOrderParams, per_sentence, work
 from nbkit.studies.word_order import variants as variants_module
 from nbkit.studies.word_order.relations import length_groups
 
@@ -125,6 +127,85 @@ def test_means_are_means_and_lie_in_their_intervals(params, faithful):
         assert overall.loc[metric, "difference"] == pytest.approx(group["difference"].mean())  # every Ψ counts once
 
 
+def test_sums_of_blocks_are_those_of_all_rows_whatever_the_chunks(params, faithful, monkeypatch):
+    """Every table, and its intervals, is the same if pairs come five at a time."""
+    names = ("by_perturbation", "preference", "similarity_of_languages", "difficulty", "flips", "correlations")
+    whole = {name: getattr(word_order, name)(params) for name in names}
+    drawn = word_order.samples(params)
+    for module in (variants_module, per_sentence):
+        monkeypatch.setattr(module, "CHUNK", 5)
+    for name in names:
+        pd.testing.assert_frame_equal(getattr(word_order, name)(params), whole[name], check_exact=False, rtol=1e-9)
+    pd.testing.assert_frame_equal(word_order.samples(params), drawn)
+
+
+def test_flips_are_counted_and_pooled(params, monkeypatch):
+    """A translator that is helped by some orders: β1 > β, counted the long way."""
+    dummy = Dummy(lambda text: text if text.split()[0].islower() else " ".join(reversed(text.split())))
+    monkeypatch.setattr(remember, "kept_translator", lambda *args, **kwargs: dummy)
+    table = word_order.scores(params)
+    table = table[table["perturbation"] != CONTROL]
+    flipped = table[table["beta1"] > table["beta"]]
+    assert len(flipped)
+    counted = word_order.flips(params).set_index(["perturbation", "metric"])
+    for key, group in table.groupby(["perturbation", "metric"], observed=True):
+        assert counted.loc[key, "n"] == len(group)
+        assert counted.loc[key, "flips"] == (group["beta1"] > group["beta"]).sum()
+    pooled = word_order.flips(params, by=["language", "model"]).set_index("metric")
+    for metric, group in table.groupby("metric", observed=True):
+        row = pooled.loc[metric]
+        assert (row["flips"], row["n"]) == ((flipped["metric"] == metric).sum(), len(group))
+        assert row["low"] < row["share"] < row["high"] or row["share"] == 0
+
+
+def test_the_interval_of_a_similarity_is_that_of_its_pairs(params):
+    """Pooled over two languages that say the same, means stay, and intervals too: the pairs are the same pairs."""
+    table = per_sentence.similarity_chunk(params, "de", 0, Store())
+    one = table[(table["side"] == "source") & (table["metric"] == "levenshtein")]
+    one = one[(one["perturbation_a"] == "noun_swaps") & (one["perturbation_b"] == "reversed")]
+    row = word_order.similarity(params).set_index(["side", "metric", "perturbation_a", "perturbation_b"])
+    row = row.loc[("source", "levenshtein", "noun_swaps", "reversed")]
+    expected = bootstrap_mean(one["kappa"].to_numpy(), resamples=9999)
+    assert (row["kappa"], row["n"]) == (pytest.approx(expected.mean), expected.n)
+    width = expected.high - expected.low
+    assert [row["low"], row["high"]] == pytest.approx([expected.low, expected.high], abs=0.2 * width)
+    pooled = word_order.similarity_of_languages(params).set_index(
+        ["side", "metric", "perturbation_a", "perturbation_b"]
+    )
+    same = pooled.loc[("source", "levenshtein", "noun_swaps", "reversed")]
+    assert (same["kappa"], same["low"], same["high"]) == (row["kappa"], row["low"], row["high"])
+
+
+def test_memory_does_not_grow_with_the_grid(params, monkeypatch, tmp_path):
+    """A grid of many models keeps no more of its rows than one model does."""
+
+    def chunk(params, language, model, start, store):
+        rows = 8_000
+        names = pd.Categorical(np.tile(NAMES, rows // 16), categories=[CONTROL, *NAMES])
+        values = np.random.default_rng(0).random((3, rows))
+        scores = dict(zip(("beta", "beta1", "beta2"), values, strict=True))
+        return pd.DataFrame({
+            "language": language, "model": model, "pair": np.arange(rows) // 16, "perturbation": names,
+            "spacing": "joined", "metric": "bleu", "length": 9, **scores, "chance": np.nan,
+        })  # fmt: skip
+
+    monkeypatch.setattr(per_sentence, "score_chunk", chunk)
+    monkeypatch.setattr(per_sentence, "n_pairs", lambda *_: 500)
+    monkeypatch.setattr(per_sentence, "model_key", lambda params, language, model: {"model": model})
+
+    def peak(models: int) -> int:
+        grid = params.model_copy(update={"models": [f"./m{i}" for i in range(models)], "metrics": ["bleu"]})
+        store = Store(tmp_path / str(models))  # nothing is remembered there
+        tracemalloc.start()
+        word_order.preference(grid, store)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(1)  # what is loaded and cached on first use
+    assert peak(9) < 1.1 * peak(2)
+
+
 def test_similarity_is_symmetric_with_ones_on_the_diagonal(params):
     table = word_order.similarity(params)
     wide = table[(table["side"] == "source") & (table["metric"] == "levenshtein")].pivot(
@@ -133,6 +214,7 @@ def test_similarity_is_symmetric_with_ones_on_the_diagonal(params):
     values = wide.to_numpy()
     assert np.allclose(values, values.T, equal_nan=True)
     assert np.allclose(np.diag(values), 1)
+    assert table["kappa"].between(table["low"] - 1e-9, table["high"] + 1e-9).all()
     assert set(wide.columns) == set(NAMES)
 
 
@@ -148,6 +230,40 @@ def test_limited_to_the_first_pairs_is_a_part_of_the_whole(params, faithful):
     part = word_order.scores(params.model_copy(update={"n_pairs": 7}))
     expected = whole[whole["pair"] < 7].reset_index(drop=True)
     pd.testing.assert_frame_equal(part, expected)
+
+
+def test_languages_may_have_numbers_of_pairs_of_their_own(params):
+    both = params.model_copy(update={"models": []})
+    mapped = WordOrderParams(**both.model_dump() | {"n_pairs": {"de": 7, "es": 10_000}})
+    alone = both.model_copy(update={"n_pairs": 7})
+    pd.testing.assert_frame_equal(word_order.counts(mapped), word_order.counts(alone))
+    assert mapped.language_key("de") == alone.language_key("de")
+    wider = WordOrderParams(languages=["de", "es"], models=["opus-mt"], n_pairs={"de": 7, "es": 2001})
+    assert [cell.params.n_pairs for cell in STUDIES.get("word_order").cells(wider)] == [7, 2001]
+    labels = [unit.label for unit in STUDIES.get("word_order").units(wider) if unit.stage == 1]
+    assert labels == ["translate Helsinki-OPUS de", *(f"translate Helsinki-OPUS es {n}" for n in (0, 1000, 2000))]
+
+
+def test_a_whole_corpus_is_cut_into_units_where_it_can_be_counted(params, tmp_path, monkeypatch):
+    (tmp_path / "pairs.tsv").write_text("a b c d\te f g h\n" * 11 + "malformed\n", encoding="utf-8")
+    monkeypatch.setattr(variants_module, "CHUNK", 5)
+    study = STUDIES.get("word_order")
+    counted = params.model_copy(update={"corpus": str(tmp_path / "pairs.tsv")})
+    labels = [unit.label for unit in study.units(counted) if unit.stage == 1]
+    assert labels == ["translate dummy de 0", "translate dummy de 5", "translate dummy de 10"]
+    assert [unit.label for unit in study.units(params) if unit.stage == 1] == ["translate dummy de"]  # has to be parsed
+    missing = params.model_copy(update={"corpus": str(tmp_path / "none.tsv")})
+    assert [unit.label for unit in study.units(missing) if unit.stage == 1] == ["translate dummy de"]
+
+
+def test_texts_are_scored_once_and_their_unit_says_how_many(params):
+    study = STUDIES.get("word_order")
+    (before,) = study.units(params.model_copy(update={"models": []}), count=True)
+    assert (before.texts, before.stored) == (len(trees()), 0)
+    assert work.score_texts(**before.arguments) == len(trees())
+    (after,) = study.units(params.model_copy(update={"models": []}), count=True)
+    assert (after.texts, after.stored) == (len(trees()), len(trees()))
+    assert work.score_texts(**after.arguments) == 0
 
 
 def test_without_models_only_the_perturbations_are_studied(params):
@@ -201,6 +317,12 @@ def test_models_are_compared_pair_by_pair(params, monkeypatch):
         ({"kappa": "chrf", "metrics": ["bleu"]}, "not among the metrics"),
         ({"metric_options": {"bleu": {"max_ordr": 2}}}, "did you mean 'max_order'"),
         ({"spacings": ["glued"]}, "joined"),
+        ({"n_pairs": 0}, "at least 1, found 0"),
+        ({"n_pairs": True}, "at least 1, found True"),
+        ({"n_pairs": "all"}, "at least 1, found 'all'"),
+        ({"n_pairs": {"de": 5, "xx": 5}}, "unknown language 'xx'"),
+        ({"n_pairs": {"de": None}}, "found None for de"),
+        ({"n_pairs": {"fr": 5}}, "n_pairs gives no number for de"),
         ({"beams": 0}, "greater than or equal to 1"),
         ({"dtype": "flot32"}, "float32"),
         ({"device": "gpu"}, "cuda"),

@@ -157,7 +157,7 @@ class _Sums:
         if table.empty:
             return
         codes = [
-            pd.Index(list(values)).get_indexer(table[name].astype(str))
+            pd.Index(list(values)).get_indexer(pd.Index(table[name].astype(str)))
             for name, values in self._axes.items()
             if name != "score"
         ]

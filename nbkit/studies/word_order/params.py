@@ -28,7 +28,8 @@ class WordOrderParams(StudyParams):
     corpus: a named corpus, ``name:split``, or a path (`nbkit list corpora`).
     source: the language translated from. languages: the languages translated into.
     models: translators; none means that only the perturbations themselves are studied.
-    n_pairs: how many sentence pairs from the top of the corpus; None takes all.
+    n_pairs: how many sentence pairs from the top of the corpus, one number for all languages or a mapping from
+    language to number; None takes all.
     perturbations: which of the sixteen; empty means all.
     metrics: similarity functions κ. metric_options: options of single ones, such as a folder with weights,
     ``{"bertscore": {"model": "…"}}``. kappa: the one that the main figures and the flips use.
@@ -47,7 +48,7 @@ class WordOrderParams(StudyParams):
     source: str = "en"
     languages: list[str] = Field(default=["de"], min_length=1)
     models: list[str] = Field(default=["sandbox-marian"])
-    n_pairs: int | None = Field(default=200, ge=1, strict=True)
+    n_pairs: int | dict[str, int] | None = 200
     perturbations: list[str] = Field(default=[])
     metrics: list[str] = Field(default=["bleu", "levenshtein", "chrf"], min_length=1)
     metric_options: dict[str, dict[str, str | int | float]] = Field(default={})
@@ -71,6 +72,17 @@ class WordOrderParams(StudyParams):
     @classmethod
     def _known_languages(cls, codes: list[str]) -> list[str]:
         return in_order(_or_value_error(check_language, code) for code in codes)
+
+    @field_validator("n_pairs", mode="plain")
+    @classmethod
+    def _counts(cls, value: Any) -> int | dict[str, int] | None:
+        for code, n in value.items() if isinstance(value, Mapping) else [(None, value)]:
+            if code is not None:
+                _or_value_error(check_language, str(code))
+            if (n is None and code is not None) or (n is not None and (type(n) is not int or n < 1)):
+                whose = "" if code is None else f" for {code}"
+                raise ValueError(f"a number of pairs is an integer of at least 1, found {n!r}{whose}")
+        return dict(value) if isinstance(value, Mapping) else value
 
     @field_validator("perturbations")
     @classmethod
@@ -118,6 +130,13 @@ class WordOrderParams(StudyParams):
         return self
 
     @model_validator(mode="after")
+    def _all_counted(self) -> WordOrderParams:
+        if isinstance(self.n_pairs, dict) and (missing := set(self.languages) - self.n_pairs.keys()):
+            codes = ", ".join(in_order(missing))
+            raise ValueError(f"n_pairs gives no number for {codes}; every language needs one, or one number for all")
+        return self
+
+    @model_validator(mode="after")
     def _known_options(self) -> WordOrderParams:
         for name, options in self.metric_options.items():
             if name not in self.metrics:
@@ -139,9 +158,15 @@ class WordOrderParams(StudyParams):
         """The decoding settings of every translation of this run."""
         return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
 
+    def pairs_wanted(self, language: str) -> int | None:
+        """How many pairs are wanted of *language*; None: all there are."""
+        return self.n_pairs[language] if isinstance(self.n_pairs, dict) else self.n_pairs
+
     def narrowed(self, language: str, model: str | None = None) -> WordOrderParams:
         """The same parameters for one language and, where given, one model."""
-        return self.model_copy(update={"languages": [language], "models": self.models if model is None else [model]})
+        models = self.models if model is None else [model]
+        wanted = self.pairs_wanted(language)
+        return self.model_copy(update={"languages": [language], "models": models, "n_pairs": wanted})
 
     def language_key(self, language: str) -> dict[str, Any]:
         """Everything that can change the perturbed texts of one language pair: part of store keys."""
@@ -149,7 +174,7 @@ class WordOrderParams(StudyParams):
         return {
             **({"own_perturbations": own} if own else {}),
             "corpus": corpora.corpus_identity(
-                self.corpus, self.source, language, n=self.n_pairs, parsers=self.parsers or None
+                self.corpus, self.source, language, n=self.pairs_wanted(language), parsers=self.parsers or None
             ),
             "on_error": self.on_error,
             "perturbations": self.perturbation_names,

@@ -55,7 +55,7 @@ def extent(params: WordOrderParams, language: str, store: Store | None = None) -
 
         skipped, short, total = corpora.Skipped(), [], 0
         for pair in corpora.load_pairs(
-            params.corpus, params.source, language, n=params.n_pairs, parsers=params.parsers or None,
+            params.corpus, params.source, language, n=params.pairs_wanted(language), parsers=params.parsers or None,
             on_error=params.on_error, skipped=skipped, store=store,
         ):  # fmt: skip
             total += 1
@@ -166,6 +166,23 @@ def similarity_chunk(params: WordOrderParams, language: str, start: int, store: 
         return _stack(tables) if tables else pd.DataFrame()
 
     return store.table(config("similarity", params, language, start=start), compute)
+
+
+def is_scored(params: WordOrderParams, language: str, start: int, store: Store) -> bool:
+    """Whether what needs no model, `difficulty_chunk` and `similarity_chunk`, is remembered of a chunk."""
+
+    class Absent(Exception):
+        """Nothing is remembered."""
+
+    def compute() -> pd.DataFrame:
+        raise Absent
+
+    try:
+        for kind in ("difficulty", "similarity"):
+            store.table(config(kind, params, language, start=start), compute)
+    except Absent:
+        return False
+    return True
 
 
 def translate(params: WordOrderParams, model: str, texts: Sequence[str], language: str, store: Store) -> list[str]:

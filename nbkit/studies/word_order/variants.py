@@ -43,7 +43,8 @@ def chunk_starts(n_pairs: int) -> range:
 
 def read_chunk(params: WordOrderParams, language: str, start: int, store: Store) -> Sequence[Pair]:
     """The pairs ``start … start + CHUNK - 1`` of the corpus, parsed; kept for the next call."""
-    stop = start + CHUNK if params.n_pairs is None else min(start + CHUNK, params.n_pairs)
+    wanted = params.pairs_wanted(language)
+    stop = start + CHUNK if wanted is None else min(start + CHUNK, wanted)
     parsers = tuple(sorted(params.parsers.items()))
     # A file that is edited while a kernel runs has the same name and other pairs.
     content = json.dumps(corpus_identity(params.corpus, params.source, language, parsers=params.parsers or None))

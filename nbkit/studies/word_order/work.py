@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from nbkit import corpora, models
-from nbkit.errors import NbkitError
+from nbkit.corpora.corpus import RawCorpus
+from nbkit.errors import DataError, NbkitError
 from nbkit.metrics import check_metric
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Unit
 from nbkit.studies.word_order import per_sentence
 from nbkit.studies.word_order.params import WordOrderParams
-from nbkit.studies.word_order.variants import chunk_starts, read_chunk, variants
+from nbkit.studies.word_order.variants import CHUNK, chunk_starts, read_chunk, variants
 
 _HERE = "nbkit.studies.word_order.work"
 
@@ -34,10 +35,10 @@ def cells(params: WordOrderParams) -> list[Cell]:
 def units(params: WordOrderParams, *, count: bool = False, store: Store | None = None) -> list[Unit]:
     """The work that fills the store, in stages: train or download models, read and score texts, translate and score.
 
-    Corpora of a known size are cut into chunks. With *count*, each translating unit says how many texts
-    it translates and how many of these are remembered.
+    Corpora whose size is asked for, or can be counted without parsing, are cut into chunks. With *count*, each unit
+    that reads says how many pairs it scores, each that translates how many texts, and how many are remembered.
     """
-    dump = params.model_dump(mode="json")
+    dump, store = params.model_dump(mode="json"), store or Store()
     work = [
         Unit(f"{'download' if models.is_trained(model, params.source, language) else 'train'} "
              f"{models.label(model)} {language}", f"{_HERE}:ensure_model",
@@ -45,13 +46,16 @@ def units(params: WordOrderParams, *, count: bool = False, store: Store | None =
         for model, language in _not_here(params)
     ]  # fmt: skip
     for language in params.languages:
-        work.append(Unit(f"texts {language}", f"{_HERE}:score_texts", {"params": dump, "language": language}, stage=0))
+        texts, stored = _count_pairs(params, language, store) if count else (0, 0)
+        arguments: dict[str, Any] = {"params": dump, "language": language}
+        work.append(Unit(f"texts {language}", f"{_HERE}:score_texts", arguments, stage=0, texts=texts, stored=stored))
     for language in params.languages:
-        starts = [None] if params.n_pairs is None else list(chunk_starts(params.n_pairs))
+        size = params.pairs_wanted(language) or _size(params, language)
+        starts = [None] if size is None else list(chunk_starts(size))
         for model in params.models:
             for start in starts:
                 arguments = {"params": dump, "language": language, "model": model, "start": start}
-                texts, stored = _count(params, language, model, start, store or Store()) if count else (0, 0)
+                texts, stored = _count(params, language, model, start, store) if count else (0, 0)
                 label = f"translate {models.label(model)} {language}" + ("" if len(starts) == 1 else f" {start}")
                 work.append(Unit(label, f"{_HERE}:score_translations", arguments, stage=1, texts=texts, stored=stored))
     return work
@@ -62,12 +66,17 @@ def ensure_model(params: Mapping[str, Any], language: str, model: str) -> None:
     models.ensure_model(model, WordOrderParams(**params).source, language)
 
 
-def score_texts(params: Mapping[str, Any], language: str) -> None:
-    """Unit of work: read, parse and perturb the corpus for one language; α, chance and similarity."""
+def score_texts(params: Mapping[str, Any], language: str) -> int:
+    """Unit of work: read, parse and perturb the corpus for one language; α, chance and similarity.
+
+    Returns how many pairs were not scored before, for estimates.
+    """
     checked, store = WordOrderParams(**params), Store()
+    pairs, stored = _count_pairs(checked, language, store)
     for start in chunk_starts(per_sentence.n_pairs(checked, language, store)):
         per_sentence.difficulty_chunk(checked, language, start, store)
         per_sentence.similarity_chunk(checked, language, start, store)
+    return pairs - stored
 
 
 def score_translations(params: Mapping[str, Any], language: str, model: str, start: int | None) -> int:
@@ -122,6 +131,18 @@ def _is_endless(corpus: str) -> bool:
         return False
 
 
+def _size(params: WordOrderParams, language: str) -> int | None:
+    """How many pairs the corpus holds, where counting takes no parser; None where it would, or it cannot be read."""
+    try:
+        found, split = corpora.find_corpus(params.corpus)
+        if not isinstance(found, RawCorpus):
+            return None
+        request = corpora.Request(params.source, language, split)
+        return sum(not isinstance(pair, DataError) for pair in found.raw_pairs(request)) or None
+    except NbkitError:  # the unit that reads it says so, with file and line
+        return None
+
+
 def inputs(params: WordOrderParams) -> dict[str, Any]:
     """Digests of what the parameters stand for: corpus, parsers, metrics' weights, models."""
     found: dict[str, Any] = {}
@@ -149,6 +170,13 @@ def _not_here(params: WordOrderParams) -> list[tuple[str, str]]:
                 serves.setdefault((model, identity.get("hub") or identity["weights"]), []).append(language)
     first = sorted(serves, key=lambda key: -len(serves[key]))
     return [(model, serves[model, source][0]) for model, source in first]
+
+
+def _count_pairs(params: WordOrderParams, language: str, store: Store) -> tuple[int, int]:
+    """Pairs of the corpus, and how many of them are scored as far as no model is needed."""
+    n = per_sentence.n_pairs(params, language, store)
+    sizes = {start: min(CHUNK, n - start) for start in chunk_starts(n)}
+    return n, sum(size for start, size in sizes.items() if per_sentence.is_scored(params, language, start, store))
 
 
 def _count(params: WordOrderParams, language: str, model: str, start: int | None, store: Store) -> tuple[int, int]:

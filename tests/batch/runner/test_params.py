@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nbkit.batch.params import entries, parse, read, validate
+from nbkit.batch.params import Problem, entries, listing, parse, read, validate
 from nbkit.errors import DataError, NbkitError, ParamsError
 from nbkit.studies import STUDIES
 
@@ -103,10 +103,50 @@ def test_environment_variables_are_filled_in(monkeypatch):
         parse(GRID.replace("zwei", "'${TOY_WORD}'"), "grid.yaml")
 
 
+def test_problems_that_are_alike_stand_together():
+    def parser(lang: str) -> Problem:
+        return Problem(
+            "grid.yaml:4", f"parser '{lang}' is not installed; install it with 'get {lang}' or name a folder"
+        )
+
+    other = Problem("grid.yaml:4", "the corpus cannot be read at all\n  Ways out: none")
+    elsewhere = Problem("grid.yaml:9", parser("de").message)
+    text = listing([parser("de"), other, parser("fr"), elsewhere, parser("ja")])
+    assert text.splitlines() == [
+        f"grid.yaml:4: {parser('de').message}",
+        "  likewise: 'fr', 'ja'",
+        "grid.yaml:4: the corpus cannot be read at all",
+        "  Ways out: none",
+        f"grid.yaml:9: {parser('de').message}",
+    ]
+
+
+def test_no_problem_is_lost_among_those_that_are_alike():
+    """Two that differ from the first in the same words, and from each other in later ones, both stay to be seen."""
+    texts = [f"model {m} is missing for the pair en-{lang} in the cache" for m, lang in ("ax", "bx", "by")]
+    text = listing(Problem("grid.yaml:4", message) for message in texts)
+    assert text.count("en-x") + text.count("en-y") >= 2 and "model b is missing for the pair en-y" in text
+
+
+def test_a_run_file_that_is_not_there_is_guessed_from_run_files_only(tmp_path, monkeypatch):
+    (tmp_path / "demo.yaml").write_text(GRID)
+    (tmp_path / "demos.yaml").write_text("services: {}\n")
+    with pytest.raises(ParamsError, match=r"no run file .*demos.yml; did you mean '.*/demo.yaml'"):
+        read(tmp_path / "demos.yml")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    (elsewhere / "docker-compose.yaml").write_text("services: {}\n")
+    with pytest.raises(ParamsError, match=r"did you mean 'params/word_order\.yaml', which comes with nbkit"):
+        read("params/wordorder.yml")
+    with pytest.raises(ParamsError, match=r"with nbkit come params/demo\.yaml, "):
+        read("docker-compose.yml")
+    with pytest.raises(ParamsError, match=r"no run file .*/demo.yml$"):
+        read(elsewhere / "demo.yml")
+
+
 def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "demo.yaml").write_bytes(b"name: \xff")
-    with pytest.raises(ParamsError, match=r"no run file .*demo.yml; did you mean '.*demo.yaml'"):
-        read(tmp_path / "demo.yml")
     with pytest.raises(DataError, match="not UTF-8"):
         read(tmp_path / "demo.yaml")
     with pytest.raises(ParamsError, match="cannot be read"):

@@ -23,6 +23,14 @@ def test_nothing_measured_gives_a_guess():
     assert seconds == pytest.approx(50 / throughput.TEXTS_PER_SECOND + throughput.SECONDS_PER_NOTEBOOK)
 
 
+def test_a_model_that_is_trained_here_is_known_to_be_tiny():
+    full, tiny = unit("opus-mt", texts=800), unit("sandbox-marian", texts=800)
+    assert throughput.estimate([full], [], 1)[0] == 800 / throughput.TEXTS_PER_SECOND
+    assert throughput.estimate([tiny], [], 1)[0] == 800 / throughput.TEXTS_PER_SECOND_TINY
+    training = throughput.estimate([unit("sandbox-marian")], [], 1)[0]
+    assert training == throughput.SECONDS_PER_TRAINING > throughput.estimate([unit("opus-mt")], [], 1)[0]
+
+
 def test_measured_texts_count_by_what_is_not_stored():
     throughput.remember(unit(), seconds=20, texts=100)
     assert throughput.estimate([unit(texts=1000, stored=400), unit(texts=5, stored=5)], [3.0], 2) == (61.5, True)

@@ -1,0 +1,80 @@
+"""The word-order paper's printed numbers, whole or beside those of this run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+from nbkit.figures import styles
+from nbkit.figures.word_order_tables import empty, language_headings, model_headings, wide_table
+from nbkit.studies import published
+
+
+def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
+    """This run's numbers beside those the paper prints, with their difference (`published.beside`).
+
+    Only rows for which the paper prints a number are shown; the columns say whose number is whose.
+    """
+    joined = published.beside(ours, artefact, on)
+    known = joined[joined["published"].notna()] if "published" in joined else joined
+    if known.empty:
+        why = published.note(artefact)
+        if published.is_printed(artefact):
+            why = "The paper prints no number for any of these rows: it tested other models or languages."
+        return empty(why, caption=published.title(artefact))
+    value = published.value_column(artefact)
+    shown = known[[*on, value, "printed", "difference", *(["note"] if known["note"].ne("").any() else [])]]
+    return styles.styled(
+        styles.named(shown),
+        caption=f"{published.title(artefact)}. Another corpus, and where named otherwise other models: a comparison, "
+        "not a replication.",
+        headings={value: "this run", "printed": "paper", "difference": "this run − paper"},
+    )
+
+
+def counts_beside(counts: pd.DataFrame) -> Styler:
+    """N of this run beside the paper's (Table 1), compared as shares, because the sets differ in size."""
+    joined = published.beside(counts, "table1", ["language", "perturbation"])
+    known = joined[joined["published"].notna()]
+    if known.empty:
+        return beside(counts, "table1", ["language", "perturbation"])
+    totals = published.load("table1").set_index(["language", "perturbation"])["total"]
+    theirs = (
+        known["published"] / totals.loc[list(zip(known["language"], known["perturbation"], strict=True))].to_numpy()
+    )
+    share = known["n"] / known["total"]
+    table = known[["language", "perturbation", "n"]].assign(
+        share=share,
+        published=known["published"],
+        paper_share=theirs,
+        difference=100 * (share - theirs),
+        note=known["note"],
+    )
+    return styles.styled(
+        styles.named(table),
+        caption=f"{published.title('table1')}. Another corpus: a comparison, not a replication.",
+        headings={
+            "n": "N, this run",
+            "share": "of pairs, this run",
+            "published": "N, paper",
+            "paper_share": "of pairs, paper",
+            "difference": "difference (points)",
+        },
+    )
+
+
+def as_printed(artefact: str, rows: str, columns: str) -> Styler:
+    """A whole table of the paper with its numbers as printed, *rows* × *columns*."""
+    table = published.load(artefact)
+    value = published.value_column(artefact)
+    names = list(dict.fromkeys(table[columns]))
+    wide = wide_table(table, rows, columns, value, names)
+    bold = None
+    if "bold" in table:
+        bold = wide_table(table, rows, columns, "bold", names).drop(columns=rows).astype(bool)
+    return styles.styled(
+        wide, caption=f"As printed in the paper. {published.title(artefact)}", best=bold,
+        headings=model_headings(names) if columns == "model" else language_headings(names),
+    )  # fmt: skip
