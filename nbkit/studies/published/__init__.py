@@ -23,10 +23,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from nbkit.models import classifier_label
 from nbkit.models import label as model_label
 from nbkit.studies.published.paper import NOT_PRINTED, Paper
 
 __all__ = [
+    "NLI_PERMUTATION",
     "NOT_PRINTED",
     "Paper",
     "WORD_ORDER",
@@ -43,6 +45,9 @@ _FOLDER = Path(__file__).parent
 
 #: Parthasarathi et al. 2021, "Sometimes We Want Ungrammatical Translations".
 WORD_ORDER = Paper(_FOLDER, model_label)
+
+#: Sinha et al. 2021, "Unnatural Language Inference".
+NLI_PERMUTATION = Paper(_FOLDER / "nli_permutation", classifier_label)
 
 names = WORD_ORDER.names
 title = WORD_ORDER.title
