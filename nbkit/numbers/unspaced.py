@@ -1,0 +1,125 @@
+"""Pieces of numbers in Chinese and Japanese, where every character of a number is a piece of its own."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from nbkit.numbers.compose import Atom, Piece, literal_piece
+from nbkit.numbers.conventions import Convention, convention
+from nbkit.numbers.languages import language_data
+from nbkit.numbers.literals import LITERAL, read_literal
+
+_GAP = re.compile("[ \u00a0\u2009\u202f\u3000]*")
+
+
+@dataclass(frozen=True)
+class UnspacedReader:
+    """Cuts a text into pieces, by characters and runs of digits."""
+
+    rules: Convention
+    atoms: dict[str, Atom]
+    digits: dict[str, str]
+    present: re.Pattern[str]
+    token: re.Pattern[str]
+    suffixes: dict[str, Decimal]
+
+    def pieces(self, text: str) -> list[Piece]:
+        """All pieces, left to right; empty at once for a text without digits and number characters."""
+        if not self.present.search(text):
+            return []
+        pieces: list[Piece] = []
+        for token in self.token.finditer(text):
+            start, end, kind, matched = token.start(), token.end(), token.lastgroup, token[0]
+            if kind == "skip":
+                continue
+            if kind == "literal":
+                for literal in read_literal(matched, start, self.rules):
+                    joined = self._joined(text, pieces, literal.start)
+                    pieces.append(literal_piece(literal, joined))
+            elif kind == "suffix":
+                scale = Atom("scale", self.suffixes[matched])
+                pieces.append(Piece(start, end, scale, matched, joined=True))
+            elif kind == "run":
+                digits = "".join(self.digits[character] for character in matched)
+                atom = Atom("literal", Decimal(digits))
+                pieces.append(Piece(start, end, atom, digits, self._joined(text, pieces, start)))
+            else:
+                pieces.append(Piece(start, end, self.atoms[matched], matched, self._joined(text, pieces, start)))
+        return pieces
+
+    def _joined(self, text: str, pieces: list[Piece], start: int) -> bool:
+        """Whether the piece at *start* touches the last one; a space may stand beside digits (300 万)."""
+        if not pieces:
+            return False
+        last = pieces[-1]
+        if last.end == start:
+            return True
+        return last.literal is not None and _GAP.fullmatch(text[last.end : start]) is not None
+
+
+@cache
+def unspaced_reader(lang: str) -> UnspacedReader:
+    """The reader of a language, built on first use."""
+    data = language_data(lang)
+    atoms = dict(_atoms(data))
+    digits = {character: str(value) for character, value in data["digits"].items()}
+    multipliers = [word for word, atom in atoms.items() if atom.role in ("multiply", "scale")]
+    signs = {"digits": "".join(digits), "multipliers": "".join(m for m in multipliers if len(m) == 1)}
+    signs["numerals"] = signs["digits"] + signs["multipliers"]
+    digit, multiplier, numeral = f"[{signs['digits']}]", f"[{signs['multipliers']}]", f"[{signs['numerals']}]"
+    attached = data.get("attached", {})
+    skipped = [_whole_word(word, signs["numerals"]) for word in sorted(data["skip"], key=len, reverse=True)]
+    skipped += [_named(pattern, signs) for pattern in data["patterns"]]
+    clock = f"(?!{numeral}+[{data['clock']}])"
+    points = f"(?<={numeral})[{''.join(data['point'])}](?={digit}){clock}"
+    words = sorted((w for w, a in atoms.items() if a.role != "point"), key=len, reverse=True)
+    alternatives = [
+        f"(?P<skip>{'|'.join(skipped)})",
+        f"(?P<literal>{LITERAL})",
+        f"(?P<suffix>(?<=\\d)(?:{'|'.join(sorted(attached, key=len, reverse=True))})(?![A-Za-z]))",
+        f"(?P<run>(?<!{multiplier}){digit}{{2,}}(?!{multiplier}))",
+        f"(?P<point>{points})",
+        f"(?P<word>{'|'.join(map(re.escape, words))})",
+    ]
+    begins = "".join(sorted({word[0] for word, atom in atoms.items() if atom.role not in ("point", "glue")}))
+    return UnspacedReader(
+        rules=convention(lang),
+        atoms=atoms,
+        digits=digits,
+        present=re.compile(rf"[\d{begins}]"),
+        token=re.compile("|".join(alternatives)),
+        suffixes={suffix: Decimal(value) for suffix, value in attached.items()},
+    )
+
+
+def _whole_word(word: str, numerals: str) -> str:
+    """A word that holds a number sign, where that sign does not belong to a number (万一 in 二万一千)."""
+    before = f"(?<![{numerals}点])" if word[0] in numerals else ""
+    return before + word + (f"(?![{numerals}点])" if word[-1] in numerals else "")
+
+
+def _named(pattern: str, signs: dict[str, str]) -> str:
+    """A pattern of the YAML file with its ``{digits}``, ``{numerals}`` and ``{multipliers}`` filled in."""
+    for name, characters in signs.items():
+        pattern = pattern.replace("{" + name + "}", characters)
+    return pattern
+
+
+def _atoms(data: dict[str, Any]) -> list[tuple[str, Atom]]:
+    financial = frozenset(data["financial"])
+    bare = frozenset(data["bare"])
+
+    def atom(role: Any, word: str, value: Any) -> tuple[str, Atom]:
+        return word, Atom(role, Decimal(value), bare=word in bare, financial=word in financial)
+
+    found = [atom("add", word, value) for word, value in {**data["digits"], **data.get("words", {})}.items()]
+    found += [atom("multiply", word, value) for word, value in data["multipliers"].items()]
+    found += [atom("scale", word, value) for value, words in data["scales"].items() for word in words]
+    found += [atom("point", word, 0) for word in data["point"]]
+    found += [atom("minus", word, 0) for word in data["minus"]["words"]]
+    found += [atom("percent", word, 0) for word in data.get("percent_before", ())]
+    return found

@@ -1,0 +1,147 @@
+"""`write_number`: a value as a language writes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.numbers.compose import EXACT
+from nbkit.numbers.conventions import convention
+from nbkit.numbers.indic import spell_indic
+from nbkit.numbers.languages import language_data
+
+_FORMS = ("digits", "grouped", "scale", "words", "native", "financial")
+
+
+@cache
+def forms(lang: str) -> tuple[str, ...]:
+    """The forms that `write_number` knows in a language.
+
+    >>> forms("en")
+    ('digits', 'grouped', 'scale', 'words')
+    >>> forms("zh"), forms("ne")
+    (('digits', 'grouped', 'scale', 'words', 'financial'), ('digits', 'grouped', 'scale', 'words', 'native'))
+    """
+    data = language_data(lang)
+    has = {"native": "native_zero" in data, "financial": "financial" in data}
+    return tuple(form for form in _FORMS if has.get(form, True))
+
+
+def write_number(value: Decimal | int, lang: str, form: str = "digits") -> str:
+    """*value* in *lang*; the inverse of `find_numbers`, exact to the last digit.
+
+    form: "digits" (the language's decimal sign, no grouping), "grouped" (by CLDR), "scale" (digits and the largest
+        scale word that is not above the value: *1.23 million*, 123万; below the smallest one the same as "digits"),
+        "words" (spelled out, a fraction digit by digit), "native" (the language's own digits, ungrouped) or
+        "financial" (壹贰叁).
+
+    Raises `UnknownNameError` for a language or form that there is not, `NbkitError` for a value that cannot be
+    written so (not finite, or larger than the language's number words).
+
+    >>> write_number(Decimal("1234.5"), "de"), write_number(Decimal("1234.5"), "de", "grouped")
+    ('1234,5', '1.234,5')
+    >>> write_number(10010000, "en", "scale"), write_number(10010000, "zh", "scale")
+    ('10.01 million', '1001万')
+    >>> write_number(1210, "de", "words"), write_number(Decimal("0.25"), "fr", "words")
+    ('eintausendzweihundertzehn', 'zéro virgule deux cinq')
+    >>> write_number(1234567, "ne", "native"), write_number(321, "zh", "financial")
+    ('१२३४५६७', '叁佰贰拾壹')
+    """
+    if form not in forms(lang):
+        raise UnknownNameError(f"form of numbers in '{lang}'", form, forms(lang))
+    number = Decimal(value)
+    if not number.is_finite():
+        raise NbkitError(f"{value} is no number that could be written in '{lang}': it is not finite")
+    return _WRITERS[form](number, lang)
+
+
+def _digits(number: Decimal, lang: str) -> str:
+    return f"{number:f}".replace(".", convention(lang).decimal)
+
+
+def _grouped(number: Decimal, lang: str) -> str:
+    from babel.numbers import format_decimal
+
+    whole, _, fraction = f"{number:f}".partition(".")
+    grouped = format_decimal(Decimal(whole.lstrip("-")), locale=convention(lang).locale)
+    sign = "-" if number.is_signed() and number else ""
+    return sign + grouped + (convention(lang).decimal + fraction if fraction else "")
+
+
+def _scale(number: Decimal, lang: str) -> str:
+    data = language_data(lang)
+    scales: Mapping[int, Any] = data["written_scales"]
+    magnitude = max((scale for scale in scales if scale <= abs(number)), default=None)
+    if magnitude is None:
+        return _digits(number, lang)
+    mantissa = EXACT.divide(number, Decimal(magnitude)).normalize(EXACT)
+    words = scales[magnitude]
+    singular, plural = (words, words) if isinstance(words, str) else words
+    alone = abs(mantissa) < 2 if data.get("singular_below") else mantissa == 1
+    space = "" if data.get("script") == "han" else " "
+    return _digits(mantissa, lang) + space + (singular if alone else plural)
+
+
+def _native(number: Decimal, lang: str) -> str:
+    zero = ord(convention(lang).native_zero)
+    return _digits(number, lang).translate({ord("0") + i: chr(zero + i) for i in range(10)})
+
+
+def _words(number: Decimal, lang: str) -> str:
+    data = language_data(lang)
+    space = "" if data.get("script") == "han" else " "
+    whole, _, fraction = f"{abs(number):f}".partition(".")
+    parts = [_spell(int(whole), lang)]
+    if fraction:
+        point = data["written_point"] if "written_point" in data else data["point"][0]
+        parts += [point, *(_spell(int(digit), lang) for digit in fraction)]
+    if number < 0:
+        parts.insert(0, data["minus"]["words"][0])
+    return space.join(parts)
+
+
+def _financial(number: Decimal, lang: str) -> str:
+    data = language_data(lang)
+    if data["speaks"].get("library") == "cn2an":
+        return _chinese(number, "up")
+    return _words(number, lang).translate(str.maketrans(data["financial_spelling"]))
+
+
+def _spell(whole: int, lang: str) -> str:
+    speaks = language_data(lang)["speaks"]
+    if "library" in speaks:
+        return _chinese(Decimal(whole), "low")
+    if "locale" not in speaks:
+        return spell_indic(whole, lang)
+    from num2words import num2words
+
+    try:
+        spelled = num2words(whole, lang=speaks["locale"])
+    except OverflowError as error:
+        raise NbkitError(f"{whole} is larger than the number words of '{lang}' go: write it in digits") from error
+    for pattern, replacement in speaks.get("fixes", ()):
+        spelled = re.sub(pattern, replacement, spelled)
+    return spelled
+
+
+def _chinese(number: Decimal, mode: str) -> str:
+    from cn2an import an2cn
+
+    try:
+        return an2cn(f"{number:f}", mode)
+    except ValueError as error:
+        raise NbkitError(f"{number} is larger than Chinese number words go: write it in digits") from error
+
+
+_WRITERS = {
+    "digits": _digits,
+    "grouped": _grouped,
+    "scale": _scale,
+    "words": _words,
+    "native": _native,
+    "financial": _financial,
+}
