@@ -58,7 +58,7 @@ def signature(sentence: Sentence, order: list[int], trained: dict, radius: int, 
 CORPORA = st.lists(sentences(max_words=8), min_size=1, max_size=6)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(corpus=CORPORA, radius=st.integers(1, 4))
 def test_the_distributions_are_those_of_the_definition(corpus, radius) -> None:
     trees, expected = count_mini_trees(corpus, radius), averages(corpus, radius)
@@ -73,7 +73,7 @@ def test_the_distributions_are_those_of_the_definition(corpus, radius) -> None:
             assert row == pytest.approx([float(psi.get(tag, 0)) for tag in TAGS])
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     corpus=CORPORA,
     sentence=sentences(max_words=8),

@@ -1,0 +1,108 @@
+"""How many derangements a second one core draws, and what is measured on them, in one run on one machine.
+
+    NBKIT_DATA=… python benchmarks/permutations.py [--lang en] [--texts 1000] [--repeats 3]
+
+A hundred derangements of every sentence of PUD (of the sandbox where NBKIT_DATA is not set) that has them. A test set
+of ten thousand pairs takes two million; the bar is a minute for them. The peer, `naive` below, is what one would write
+first: it shuffles until no word stands where it stood. All are timed in turn in seconds of CPU time; medians count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nbkit.corpora import sandbox
+from nbkit.metrics.acceptance import acceptance
+from nbkit.metrics.mini_trees import count_mini_trees, signature_ratios
+from nbkit.metrics.permutation_bleu import permutation_bleu
+from nbkit.perturb.derangements import derangements, in_units
+from nbkit.perturb.view import is_punctuation
+from nbkit.syntax.conllu import read_conllu
+from nbkit.text import Sentence
+
+BAR = 2_000_000 / 60  # derangements a second and core
+N = 100
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lang", default="en", help="language of the sentences")
+    parser.add_argument("--texts", type=int, default=1000, help="how many")
+    parser.add_argument("--repeats", type=int, default=3, help="how often each side is timed")
+    options = parser.parse_args()
+    sentences, source = corpus(options.lang, options.texts)
+    drawn = [(sentence, orders) for sentence in sentences if (orders := derangements(sentence, N)) is not None]
+    kept = [sentence for sentence, _ in drawn]
+    tokens = sum(map(len, kept)) / len(kept)
+    print(f"{len(kept)} of {len(sentences)} sentences ({source}) have {N} derangements; {tokens:.1f} tokens each\n")
+
+    trees = count_mini_trees(kept)
+    jobs: dict[str, Callable[[], Any]] = {
+        "derangements": lambda: [derangements(sentence, N) for sentence in kept],
+        "the same, naive": lambda: [naive(sentence, N) for sentence in kept],
+        "as texts": lambda: [[sentence.reorder(order) for order in orders] for sentence, orders in drawn],
+        "BLEU-2, 3 and 4": lambda: [permutation_bleu(sentence, orders) for sentence, orders in drawn],
+        "mini-tree ratios": lambda: [signature_ratios(sentence, orders, trees) for sentence, orders in drawn],
+    }
+    print(f"{'':18}{'a second':>12}{'× bar':>8}")
+    for what, seconds in zip(jobs, in_turn(list(jobs.values()), options.repeats), strict=True):
+        rate = N * len(kept) / seconds
+        print(f"{what:18}{rate:12,.0f}{rate / BAR:8.1f}")
+
+    generator = np.random.default_rng(0)
+    accepted, correct = generator.random((10_000, N)) < 0.5, generator.random(10_000) < 0.5
+    [seconds] = in_turn([lambda: acceptance(accepted, correct)], options.repeats)
+    print(f"\nacceptance of 10,000 examples × {N}, with intervals: {seconds:.2f} s")
+
+
+def naive(sentence: Sentence, n: int) -> list[list[int]]:
+    """Shuffled until no word stands where it stood, as often as it takes to have *n* different ones."""
+    shuffler = random.Random(0)
+    tags = sentence.upos or [None] * len(sentence)
+    places = [i for i, token in enumerate(sentence.tokens) if not is_punctuation(token, tags[i])]
+    forms = [token.casefold() for token in sentence.tokens]
+    found: dict[tuple[str, ...], list[int]] = {}
+    while len(found) < n:
+        moved = places.copy()
+        shuffler.shuffle(moved)
+        if all(forms[a] != forms[b] for a, b in zip(places, moved, strict=True)):
+            order = list(range(len(sentence)))
+            for place, token in zip(places, moved, strict=True):
+                order[place] = token
+            found.setdefault(tuple(forms[i] for i in order), order)
+    return list(found.values())
+
+
+def in_turn(jobs: list[Callable[[], Any]], repeats: int) -> list[float]:
+    """The median CPU time of each job, all of them run in turn."""
+    times: list[list[float]] = [[] for _ in jobs]
+    for _ in range(repeats):
+        for job, spent in zip(jobs, times, strict=True):
+            start = time.process_time()
+            job()
+            spent.append(time.process_time() - start)
+    return [statistics.median(spent) for spent in times]
+
+
+def corpus(lang: str, n: int) -> tuple[list[Sentence], str]:
+    """PUD where NBKIT_DATA has it in the language, else the sandbox."""
+    folder = os.environ.get("NBKIT_DATA")
+    path = Path(folder, "pud", f"{lang}.conllu") if folder else None
+    if path and path.is_file():
+        return [in_units(text) for text in read_conllu(path, lang)][:n], "PUD"
+    if lang == "en":
+        return [in_units(pair.source) for pair in sandbox.pairs("en", "de", n=n)], "sandbox"
+    return [in_units(pair.target) for pair in sandbox.pairs("en", lang, n=n)], "sandbox"
+
+
+if __name__ == "__main__":
+    main()
