@@ -83,18 +83,25 @@ def classify(expected: Expected, candidates: Sequence[Number], hypothesis: str, 
     return next(verdict for rule in _RULES if (verdict := rule(case)) is not None)
 
 
-def classify_unlocalised(expected: Expected, number: Number, hypothesis: str, tgt: str) -> str:
-    """What is wrong with a number that has the right value in a writing that is not the target language's.
+def classify_foreign(expected: Expected, text: str, tgt: str) -> str:
+    """What is wrong with a number of the right value whose writing, *text*, is not the target language's.
 
-    >>> from nbkit.numbers import find_numbers
-    >>> text = "Es kostete 1.23 Euro."
-    >>> classify_unlocalised(Expected(Decimal("1.23"), "1.23"), find_numbers(text, "de")[0], text, "de")
+    >>> classify_foreign(Expected(Decimal("1.23"), "1.23"), "1.23", "de")
     'separator not localised'
     """
-    text = hypothesis[slice(*number.span)]
-    if not _is_ascii_number(expected.written) and _has_numeral(expected.written) and expected.written in text:
+    if not expected.written.isascii() and expected.written == text:
         return "numeral left untranslated"
-    return "script mixed" if _mixes_scripts(text, tgt) else "separator not localised"
+    return "script mixed" if mixes_scripts(text, tgt) else "separator not localised"
+
+
+def mixes_scripts(text: str, lang: str) -> bool:
+    """Whether a number has digits of two scripts, or of one that the language does not write.
+
+    >>> mixes_scripts("1२34", "ne"), mixes_scripts("१२३४", "ne"), mixes_scripts("१२३४", "en")
+    (True, False, True)
+    """
+    zeros = _zeros(text)
+    return len(zeros) > 1 or not zeros <= _native_zeros(lang)
 
 
 def _untranslated(case: _Case) -> Verdict | None:
@@ -115,7 +122,7 @@ def _untranslated(case: _Case) -> Verdict | None:
 
 def _script(case: _Case) -> Verdict | None:
     for match in _RUN.finditer(case.hypothesis):
-        if match[0] != case.expected.written and _mixes_scripts(match[0], case.tgt):
+        if match[0] != case.expected.written and mixes_scripts(match[0], case.tgt):
             return Verdict("script mixed", match[0], _at(case, match[0]))
     return None
 
@@ -184,10 +191,6 @@ def _has_numeral(written: str) -> bool:
     )
 
 
-def _is_ascii_number(written: str) -> bool:
-    return any(character in "0123456789" for character in written)
-
-
 def _has_word(text: str, word: str) -> bool:
     if word[0] >= "\u2e80":  # written without spaces
         return word in text
@@ -210,11 +213,6 @@ def _native_zeros(lang: str) -> frozenset[int]:
 
 def _zeros(text: str) -> set[int]:
     return {ord(character) - unicodedata.decimal(character) for character in text if character.isdecimal()}
-
-
-def _mixes_scripts(text: str, lang: str) -> bool:
-    zeros = _zeros(text)
-    return len(zeros) > 1 or not zeros <= _native_zeros(lang)
 
 
 def _same_figures_read_otherwise(written: str, text: str, src: str, tgt: str) -> bool:

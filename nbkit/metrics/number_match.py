@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from nbkit.errors import NbkitError
-from nbkit.metrics.number_errors import Expected, classify, classify_unlocalised
+from nbkit.metrics.number_errors import Expected, classify, classify_foreign, mixes_scripts
 from nbkit.metrics.statistics import Interval
 from nbkit.numbers import Number, find_numbers
+
+#: The minutes of 8:00, which no language has to say.
+_FULL_HOUR = "00"
 
 
 @dataclass(frozen=True)
@@ -72,20 +75,20 @@ def compare_numbers(source: str, hypothesis: str, src: str, tgt: str) -> list[Fi
     """What is wrong with the numbers of a translation; empty where it carries all of them and no other.
 
     Every number of the source is expected once, but for weak ones (articles, a one-word *one*) and ordinals in words,
-    which languages use too differently: they may be there or not.
+    which languages use too differently, and the 00 of a full hour: they may be there or not.
 
     >>> compare_numbers("It took 15 men 2.5 hours.", "15 Männer brauchten 25 Stunden.", "en", "de")
     [Finding(error='separator not localised', expected='2.5', found='25', tolerable=False)]
     >>> compare_numbers("Two men and a dog.", "Zwei Männer und ein Hund.", "en", "de")
     []
     """
-    there = find_numbers(source, src)
-    demanded = [
-        Expected(number.value, source[slice(*number.span)], number.kind == "ordinal")
-        for number in there
-        if not _is_optional(number)
-    ]
-    optional = [number.value for number in there if _is_optional(number)]
+    demanded, optional = [], []
+    for number in find_numbers(source, src):
+        written = source[slice(*number.span)]
+        if _is_optional(number) or written == _FULL_HOUR:
+            optional.append(number.value)
+        else:
+            demanded.append(Expected(number.value, written, number.kind == "ordinal"))
     return _findings(demanded, optional, hypothesis, src, tgt)
 
 
@@ -119,23 +122,32 @@ def pass_rate(passed: int, n: int, level: float = 0.95) -> Interval:
 def _findings(expected: list[Expected], own: list[Decimal], hypothesis: str, src: str, tgt: str) -> list[Finding]:
     """Match numbers by value, then explain what is left on either side."""
     left = find_numbers(hypothesis, tgt)
-    findings: list[Finding] = []
-    lost: list[Expected] = []
+    there, findings, lost = list(left), [], []
     for each in expected:
         number = _carrier(each, left)
         if number is None:
             lost.append(each)
             continue
         left.remove(number)
-        if not number.localised:
-            error = classify_unlocalised(each, number, hypothesis, tgt)
-            findings.append(Finding(error, each.written, hypothesis[slice(*number.span)], tolerable=True))
+        text = hypothesis[slice(*number.span)]
+        if not number.localised or mixes_scripts(text, tgt):
+            findings.append(Finding(classify_foreign(each, text, tgt), each.written, text, tolerable=True))
     left = _without(own, left)
+    settled = [number for number in there if number not in left and not _is_optional(number)]
+    rest = _blanked(hypothesis, settled) if lost else ""
     for each in lost:
-        verdict = classify(each, left, hypothesis, src, tgt)
+        verdict = classify(each, left, rest, src, tgt)
         left = [number for number in left if number not in verdict.numbers]
         findings.append(Finding(verdict.error, each.written, verdict.found))
     return findings + [Finding("extra number", "", hypothesis[slice(*number.span)]) for number in left]
+
+
+def _blanked(text: str, numbers: Iterable[Number]) -> str:
+    """*text* with spaces for numbers that are accounted for, so that no rule sees them."""
+    for number in numbers:
+        start, end = number.span
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
 
 
 def _carrier(expected: Expected, numbers: Sequence[Number]) -> Number | None:

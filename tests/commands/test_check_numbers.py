@@ -1,0 +1,122 @@
+"""`nbkit check-numbers`: a gate that fails where a number is lost, and says where files are not what they should be."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from nbkit.cli import main
+
+SOURCE = ["It cost 1,234.5 euros.", "Two men.", "It weighs 2.5 kg.", "In 2019 it was 12."]
+GOOD = ["Es kostete 1.234,5 Euro.", "Zwei Männer.", "Es wiegt 2,5 kg.", "2019 waren es zwölf."]
+
+
+@pytest.fixture
+def files(tmp_path: Path):
+    def write(source: list[str], hypothesis: list[str]) -> list[str]:
+        paths = [tmp_path / "source.en", tmp_path / "hypothesis.de"]
+        for path, lines in zip(paths, (source, hypothesis), strict=True):
+            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return [*map(str, paths), "--src", "en", "--tgt", "de"]
+
+    return write
+
+
+def check(arguments: list[str], **options) -> Result:
+    return CliRunner().invoke(main, ["check-numbers", *arguments], **options)
+
+
+def test_good_translations_pass(files):
+    result = check(files(SOURCE, GOOD))
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "0 of 4 lines do not carry their numbers\n"
+    assert check(files([], [])).exit_code == 0
+
+
+def test_each_lost_number_is_a_line_and_the_exit_code_is_1(files):
+    arguments = files(SOURCE, [GOOD[0].replace("5", "6"), GOOD[1], "Es wiegt 2.5 kg.", "Es waren zwölf und drei."])
+    result = check(arguments)
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        f"{arguments[1]}:1: digit substituted: expected '1,234.5', found '1.234,6'",
+        f"{arguments[1]}:3: separator not localised: expected '2.5', found '2.5'",
+        f"{arguments[1]}:4: number missing: expected '2019'",
+        f"{arguments[1]}:4: extra number: found 'drei'",
+    ]
+    assert result.stderr == "3 of 4 lines do not carry their numbers\n"
+
+
+def test_lenient_lets_what_cannot_be_mistaken_pass(files):
+    arguments = files(["It weighs 2.5 kg.", "It weighs 2.525 kg."], ["Es wiegt 2.5 kg.", "Es wiegt 2.525 kg."])
+    assert len(check(arguments).stdout.splitlines()) == 2
+    assert [line.split(":")[1] for line in check([*arguments, "--lenient"]).stdout.splitlines()] == ["2"]
+
+
+def test_output_for_programs(files):
+    arguments = files(["It cost 12345.", "Two\tmen."], ["Es kostete 1245.", "Drei\tMänner."])
+    table = [line.split("\t") for line in check([*arguments, "--format", "tsv"]).stdout.splitlines()]
+    assert table == [
+        ["line", "error", "expected", "found"],
+        ["1", "digit dropped", "12345", "1245"],
+        ["2", "digit substituted", "Two", "Drei"],
+    ]
+    rows = [json.loads(line) for line in check([*arguments, "--format", "json"]).stdout.splitlines()]
+    assert [list(row.values())[1:] for row in rows] == [
+        [1, "digit dropped", "12345", "1245", False],
+        [2, "digit substituted", "Two", "Drei", False],
+    ]
+    assert {row["file"] for row in rows} == {arguments[1]}
+
+
+@pytest.mark.parametrize(("longer", "shorter"), [(0, 1), (1, 0)])
+def test_files_of_different_length_are_named_with_the_line(files, longer, shorter):
+    sides = [GOOD[:2], GOOD[:2]]
+    sides[longer] = GOOD
+    arguments = files(*sides)
+    result = check(arguments)
+    assert result.exit_code == 2
+    name = Path(arguments[shorter]).name
+    assert result.stderr == f"nbkit: {arguments[longer]}:3: {name} has only 2 lines: the two are not line-aligned\n"
+
+
+def test_bad_utf8_is_named_with_the_line(files):
+    arguments = files(SOURCE, GOOD)
+    Path(arguments[1]).write_bytes("Es kostete 1.234,5 Euro.\nZwei M\xe4nner.\n".encode("latin-1"))
+    result = check(arguments)
+    assert result.exit_code == 2
+    assert f"{arguments[1]}:2: bad UTF-8 at byte 7" in result.stderr
+
+
+def test_what_cannot_be_checked_is_refused_at_once(files):
+    arguments = files(SOURCE, GOOD)
+    result = check([*arguments[:-1], "sw"])
+    assert result.exit_code == 2 and "'sw'" in result.stderr and "de" in result.stderr
+    result = check([arguments[0], "no/such/file", "--src", "en", "--tgt", "de"])
+    assert result.exit_code == 2 and "no/such/file cannot be read: No such file" in result.stderr
+    result = check(["-", "-", "--src", "en", "--tgt", "de"])
+    assert result.exit_code == 2 and "only one of SOURCE and HYPOTHESIS" in result.stderr
+    assert check([arguments[0], "--src", "en", "--tgt", "de"]).exit_code == 2
+
+
+def test_standard_input(files):
+    arguments = files(SOURCE, GOOD)
+    command = [sys.executable, "-m", "nbkit", "check-numbers", arguments[0], "-", *arguments[2:]]
+    ran = subprocess.run(command, input="\n".join([GOOD[0], *GOOD[:3]]), capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert ran.stdout.splitlines()[0] == "-:2: number missing: expected 'Two'"
+
+
+def test_it_loads_no_heavy_library(files):
+    arguments = files(SOURCE, GOOD)
+    code = (
+        "import sys\nfrom nbkit.cli import main\n"
+        f"try: main(['check-numbers', *{arguments!r}])\nexcept SystemExit: pass\n"
+        "print([m for m in ('torch', 'transformers', 'spacy', 'pandas', 'datasets', 'scipy') if m in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
