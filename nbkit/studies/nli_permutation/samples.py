@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nbkit.corpora.nli import LABELS
 from nbkit.errors import NbkitError
 from nbkit.metrics.acceptance import CORRECT, FLIPPED, example_groups
 from nbkit.models import classifier_label
@@ -35,7 +36,7 @@ def accepted_examples(params: NliPermutationParams, k: int = 1, store: Store | N
             found = per_pair.scores(params, corpus, model, store=store)
             rates = found.accepted.mean(axis=1)
             chosen: list[int] = []
-            for label in dict.fromkeys(found.label):
+            for label in LABELS:
                 own = np.flatnonzero((found.label == label) & found.correct & (rates > 0))
                 chosen += _drawn(own, k, params.seed, "accepted examples", corpus, model)
             places = [(int(found.index[i]), int(found.accepted[i].argmax())) for i in chosen]

@@ -72,8 +72,8 @@ class Paper:
             table["bold"] = table["bold"] == "yes"
         return table
 
-    def _as_text(self, name: str) -> pd.DataFrame:
-        """The printed table with its numbers as the paper writes them, "0.40 ± 7.77e-06"."""
+    def texts(self, name: str) -> pd.DataFrame:
+        """The printed table, all of it text, with the column ``printed``: numbers as written, "0.40 ± 7.77e-06"."""
         texts = pd.read_csv(self._folder / self._artefact(name)["file"], dtype=str, keep_default_na=False)
         printed = texts[self.value_column(name)]
         if "interval" in texts:
@@ -98,7 +98,7 @@ class Paper:
         missing += [f"{column} (published)" for column in on if column not in self.load(artefact)]
         if missing:
             raise NbkitError(f"{self.title(artefact)}: no column {', '.join(missing)} to compare by")
-        theirs = self._as_text(artefact)[[*on, "printed", "note"]]
+        theirs = self.texts(artefact)[[*on, "printed", "note"]]
         theirs = theirs.assign(published=self.load(artefact)[value].astype(float))
         if theirs.duplicated(on).any():
             raise NbkitError(f"{self.title(artefact)}: {', '.join(on)} do not single out one printed number")

@@ -1,0 +1,209 @@
+"""Tables of the NLI permutation study, styled: Tables 1 to 6 of the paper.
+
+Each takes a table of `nbkit.studies.nli_permutation` or `nbkit.annotate` and returns a pandas Styler; its ``data`` is
+what a CSV copy holds. A table without rows says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+from nbkit.figures import nli_looks, styles
+from nbkit.figures.nli_figures import NO_MODEL, NO_TWIN
+from nbkit.models import classifier_label
+from nbkit.studies.published import NLI_PERMUTATION
+
+MEASURES = ("accuracy", "omega_max", "p_correct", "p_flipped", "omega_rand")
+
+# Elsewhere a hypothesis is a translation.
+_TEXTS = {"hypothesis": "hypothesis"}
+_CONTROL = "the pair re-joined from its own words in their own order"
+
+
+def results_table(results: pd.DataFrame, caption: str = "") -> Styler:
+    """𝒜, Ω_max, 𝒫^c, 𝒫^f and Ω_rand by model and set with 95% intervals (Tables 2 to 4), the highest in bold.
+
+    results: `nli_permutation.results`. The highest is that of the sets, without the rows of means.
+    """
+    if results.empty:
+        return _empty(NO_MODEL)
+    keys = ["model", "corpus"]
+    cells = results.assign(cell=list(map(styles.with_interval, results["value"], results["low"], results["high"])))
+    wide = _wide(cells, keys, "cell")
+    values = _wide(results.dropna(subset="low"), keys, "value")
+    best = _wide(results.assign(value=results["value"].where(results["low"].notna())), keys, "value")
+    best[list(MEASURES)] = best[list(MEASURES)].eq(values[list(MEASURES)].max()) & (len(values) > 1)
+    n = results[results["measure"] == "accuracy"].set_index(keys)["n"]
+    counted = n.loc[list(zip(wide["model"], wide["corpus"], strict=True))].to_numpy()
+    return styles.styled(
+        wide.fillna(styles.NOTHING).assign(n=counted),
+        caption=caption
+        or "Permutation acceptance with 95% bootstrap intervals over pairs. N: pairs kept (sets, for means)",
+        best=best.assign(n=False, model=False, corpus=False),
+        headings={name: nli_looks.measure(name) for name in MEASURES},
+    )
+
+
+def floors_table(floors: pd.DataFrame) -> Styler:
+    """What predictors that cannot read word order get on the same pairs. floors: `nli_permutation.floor_table`.
+
+    The constant and the random predictor are the same beside every model; the bag of words is as accurate as the model.
+    """
+    if floors.empty:
+        return _empty(NO_MODEL)
+    bags = floors["predictor"] == "bag of words"
+    same = floors[~bags].drop_duplicates(["corpus", "predictor", "measure"]).assign(model="any")
+    wide = _wide(pd.concat([same, floors[bags]]), ["corpus", "predictor", "model"], "value")
+    return styles.styled(
+        wide, caption="Floors: what is reached without reading word order",
+        headings={name: nli_looks.measure(name) for name in MEASURES},
+    )  # fmt: skip
+
+
+def control_table(control: pd.DataFrame) -> Styler:
+    """Accuracy on the originals and on the control. control: `nli_permutation.control`."""
+    if control.empty:
+        return _empty(NO_MODEL)
+    interval = list(map(styles.with_interval, control["difference"], control["low"], control["high"]))
+    return styles.styled(
+        control[["model", "corpus", "accuracy", "control"]].assign(difference=interval, n=control["n"]),
+        caption=f"The control: {_CONTROL}",
+        headings={"accuracy": "𝒜 as written", "control": "𝒜 of the control", "difference": "control − as written"},
+    )
+
+
+def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
+    """This run's numbers beside those that the paper prints, with their difference.
+
+    ours: a table with the columns *on* and value. Only rows for which the paper prints a number are shown.
+    """
+    joined = NLI_PERMUTATION.beside(ours, artefact, on)
+    known = joined[joined["published"].notna()]
+    if known.empty:
+        why = NLI_PERMUTATION.note(artefact)
+        if NLI_PERMUTATION.is_printed(artefact):
+            why = "The paper prints no number for any of these rows: it tested other models or other sets."
+        return _empty(why, NLI_PERMUTATION.title(artefact))
+    shown = known[[*on, "value", "printed", "difference", *(["note"] if known["note"].ne("").any() else [])]]
+    if "measure" in shown:
+        shown = shown.assign(measure=shown["measure"].map(nli_looks.measure))
+    return styles.styled(
+        shown, caption=NLI_PERMUTATION.title(artefact),
+        headings={"value": "this run", "printed": "paper", "difference": "this run − paper"},
+    )  # fmt: skip
+
+
+def as_printed(artefact: str, rows: Sequence[str], columns: str = "measure") -> Styler:
+    """A whole table of the paper with its numbers as printed, *rows* × *columns*."""
+    table = NLI_PERMUTATION.texts(artefact)
+    if "model" in table:
+        table = table.assign(model=table["model"].map(classifier_label))
+    names = list(dict.fromkeys(table[columns]))
+    wide = table.pivot(index=list(rows), columns=columns, values="printed").fillna(styles.NOTHING)
+    order = list(dict.fromkeys(table[list(rows)].itertuples(index=False, name=None)))
+    index = pd.MultiIndex.from_tuples(order, names=rows) if len(rows) > 1 else [key for (key,) in order]
+    symbols = {name: nli_looks.measure(name) for name in names if name in MEASURES and artefact != "table6"}
+    return styles.styled(
+        wide.reindex(index=index, columns=names).reset_index(names=list(rows)),
+        caption=f"As printed in the paper. {NLI_PERMUTATION.title(artefact)}",
+        headings={"macro_f1": "macro F1", **symbols},
+    )
+
+
+def max_entropy_table(max_entropy: pd.DataFrame) -> Styler:
+    """𝒜 and Ω_max as trained usually and with maximum entropy, with intervals (Table 5)."""
+    if max_entropy.empty:
+        return _empty(NO_TWIN)
+    rows = max_entropy[max_entropy["measure"].isin(["accuracy", "omega_max"])]
+    cells = list(map(styles.with_interval, rows["value"], rows["low"], rows["high"]))
+    names = [
+        f"{nli_looks.measure(measure)} ({training})"
+        for measure, training in zip(rows["measure"], rows["training"], strict=True)
+    ]
+    table = rows.assign(cell=cells, column=names)
+    wide = table.pivot(index=["model", "corpus"], columns="column", values="cell")
+    keys = list(dict.fromkeys(zip(table["model"], table["corpus"], strict=True)))
+    order = [
+        f"{nli_looks.measure(name)} ({training})" for name in ("accuracy", "omega_max") for training in ("V", "ME")
+    ]
+    wide = wide.reindex(index=pd.MultiIndex.from_tuples(keys, names=["model", "corpus"]), columns=order)
+    return styles.styled(
+        wide.reset_index(),
+        caption="Usual training (V) and maximum-entropy training (ME), 95% bootstrap intervals",
+        headings={name: name for name in order},
+    )
+
+
+def examples_table(examples: pd.DataFrame) -> Styler:
+    """Originals and accepted permutations, one below the other (Table 1).
+
+    examples: `nli_permutation.accepted_examples`, or the paper's own.
+    """
+    if examples.empty:
+        return _empty("No pair of this run has an accepted permutation.")
+    keys = [name for name in ("model", "corpus") if examples[name].nunique() > 1]
+    rows = []
+    for row in examples.to_dict("records"):
+        shown = [row[name] for name in keys]
+        rows.append((*shown, row["label"], "original", row["premise"], row["hypothesis"]))
+        rows.append((*shown, row["label"], "permuted", row["permuted_premise"], row["permuted_hypothesis"]))
+    columns = [*keys, "label", "order", "premise", "hypothesis"]
+    return styles.styled(
+        pd.DataFrame(rows, columns=columns),
+        caption="Original and permuted pairs that get the same, correct label",
+        headings={"label": "gold label and answer", **_TEXTS},
+    )
+
+
+def permutations_table(examples: pd.DataFrame) -> Styler:
+    """One pair of each set under every variant. examples: `nli_permutation.permutation_examples`."""
+    if examples.empty:
+        return _empty("No pair of this run has all its permutations.")
+    return styles.styled(
+        examples.drop(columns="pair"), caption="A pair and its permutations", headings={"scheme": "order", **_TEXTS}
+    )
+
+
+def plain(table: pd.DataFrame, caption: str, why_empty: str = NO_MODEL) -> Styler:
+    """*table* with a caption and no more; measures go by their symbols."""
+    if table.empty:
+        return _empty(why_empty)
+    if "measure" in table:
+        table = table.assign(measure=table["measure"].map(nli_looks.measure))
+    return styles.styled(table, caption=caption)
+
+
+def left_out(table: pd.DataFrame) -> Styler:
+    """What was not used and why, without the rows that count nothing. table: `nli_permutation.left_out`."""
+    rows = table[table["n"] > 0]
+    return styles.styled(rows, caption="Left out of this run") if len(rows) else _empty("Nothing was left out.")
+
+
+def human_table(accuracy: pd.DataFrame) -> Styler:
+    """Accuracy of annotators, over all pairs and by stratum (Table 6). accuracy: `annotate.accuracy_table`."""
+    cells = list(map(styles.with_interval, accuracy["accuracy"], accuracy["low"], accuracy["high"]))
+    part = accuracy["value"].where(accuracy["by"] != "all", "all")
+    shown = accuracy[["annotator"]].assign(
+        pairs=part, accuracy=cells, half_width=accuracy["half_width"], macro_f1=accuracy["macro_f1"], n=accuracy["n"]
+    )
+    return styles.styled(
+        shown,
+        caption="Accuracy of the annotators with 95% interval (Wilson); chance is 0.333",
+        headings={"half_width": "± (as printed in the paper)", "macro_f1": "macro F1"},
+    )
+
+
+def _wide(table: pd.DataFrame, keys: list[str], value: str) -> pd.DataFrame:
+    """*table* with a column a measure, rows in their first order."""
+    rows = list(dict.fromkeys(table[keys].itertuples(index=False, name=None)))
+    wide = table.pivot(index=keys, columns="measure", values=value)
+    index = pd.MultiIndex.from_tuples(rows, names=keys)
+    return wide.reindex(index=index, columns=list(MEASURES)).rename_axis(columns=None).reset_index()
+
+
+def _empty(why: str, caption: str = "") -> Styler:
+    """A table that says, in words, why there is nothing in it."""
+    return styles.styled(pd.DataFrame({"": [why]}), caption=caption)
