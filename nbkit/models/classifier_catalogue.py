@@ -132,8 +132,7 @@ def output_order(reference: ClassifierReference, folder: Path) -> list[int]:
     where the two entries of the settings contradict each other.
     """
     config = read_json(folder / "config.json")
-    forward = _names(config.get("id2label"), folder)
-    backward = _names({i: name for name, i in (config.get("label2id") or {}).items()}, folder)
+    forward, backward = _both_names(config, folder)
     outputs = len(forward or backward) or config.get("num_labels")
     if reference.labels is not None:
         if outputs not in (None, len(LABELS)):
@@ -153,6 +152,18 @@ def _order_or_none(labels: Sequence[str]) -> list[int] | None:
         return order_of(labels, "")
     except ModelError:
         return None
+
+
+def known_order(folder: Path) -> list[int] | None:
+    """The output for each of `LABELS` by the settings in *folder*, None where they do not say."""
+    forward, backward = _both_names(read_json(folder / "config.json"), folder)
+    return _order_or_none(forward or backward)
+
+
+def _both_names(config: Mapping[str, Any], folder: Path) -> tuple[list[str], list[str]]:
+    """The names of the outputs by ``id2label`` and by ``label2id``."""
+    backward = {i: name for name, i in (config.get("label2id") or {}).items()}
+    return _names(config.get("id2label"), folder), _names(backward, folder)
 
 
 def _names(entries: Any, folder: Path) -> list[str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 #: Goes up when classifying changes in a way that settings do not show.
 VERSION = 1
+_TOKENIZER_FILES = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model", "*.spm")
 
 
 def classifier_recipe(reference: ClassifierReference) -> ClassifierRecipe:
@@ -145,6 +146,9 @@ def _check_folder(reference: ClassifierReference, folder: Path) -> None:
             f"classifier '{reference.name}': {folder} holds {found}, which is no classifier; fine-tune it first: "
             f"nbkit train classifier OUTPUT --start {folder}"
         )
+    # Without its files transformers would make an empty tokenizer, to which every word is unknown.
+    if not any(path.is_file() for pattern in _TOKENIZER_FILES for path in folder.glob(pattern)):
+        raise ModelError(f"classifier '{reference.name}': {folder} holds no tokenizer ({_TOKENIZER_FILES[0]})")
     record = folder / weights.RECORD_FILE
     lang = weights.read_json(record).get("lang") if record.is_file() else None
     if lang not in (None, reference.lang):

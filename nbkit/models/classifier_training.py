@@ -20,7 +20,7 @@ from nbkit.models import weights
 from nbkit.models.catalogue import located
 from nbkit.models.classifier_architecture import NAMES, new_classifier
 from nbkit.models.classifier_card import measure, write_card
-from nbkit.models.classifier_catalogue import ClassifierEntry, ClassifierReference
+from nbkit.models.classifier_catalogue import ClassifierEntry, ClassifierReference, known_order, order_of
 from nbkit.models.classifier_encoding import CollatePairs, NliExample, encode_pairs, positions_of
 from nbkit.models.classifier_recipe import ClassifierRecipe
 from nbkit.models.classifier_texts import LabelledPair, is_endless, labelled_pairs
@@ -145,13 +145,14 @@ def _batches(recipe: ClassifierRecipe, model: Any, tokenizer: Any, pairs: Iterab
     rows = list(pairs)
     everything = chain.from_iterable((row.pair, *row.copies) for row in rows)
     encoded = encode_pairs(tokenizer, everything, positions_of(model, tokenizer), recipe.start or "in training")
-    numbers = {name: int(i) for name, i in model.config.label2id.items()}
+    names = [model.config.id2label[i] for i in range(len(LABELS))]
+    numbers = dict(zip(LABELS, order_of(names, recipe.start or "in training"), strict=True))
     examples = [NliExample(next(encoded), numbers[row.label], tuple(next(encoded) for _ in row.copies)) for row in rows]
     return Batches(examples, recipe.batch_tokens, recipe.seed)
 
 
 def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
-    """The checkpoint to start from, its outputs called as ours are, and its tokenizer."""
+    """The checkpoint to start from and its tokenizer; a classifier of the three labels keeps its outputs' order."""
     from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -161,6 +162,9 @@ def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
     entry = ClassifierEntry(hub=recipe.start)
     reference = ClassifierReference(recipe.start, entry, recipe.lang, **located(recipe.start, recipe.start, {}))
     folder = weights.fetch(reference)
+    options: dict[str, Any] = (
+        {} if known_order(folder) else {**NAMES, "ignore_mismatched_sizes": True}
+    )  # a head that is not NLI's
     try:
         with quiet():
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -170,7 +174,7 @@ def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
                 trust_remote_code=False,
                 use_safetensors=True,
                 dtype=torch.float32,
-                **NAMES,
+                **options,
             )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError, SafetensorError) as error:
         raise ModelError(f"checkpoint '{recipe.start}': {folder} cannot be trained on: {error}") from error

@@ -74,11 +74,11 @@ class ConvolutionalEncoder(nn.Module):
         )
 
     def forward(self, words: Tensor, mask: Tensor | None) -> Tensor:
-        states, found = words.transpose(1, 2), []
+        # Each layer sees zeros beyond the sentence, as it does without padding.
+        present = 1 if mask is None else mask.unsqueeze(1)
+        states, found = words.transpose(1, 2) * present, []
         for convolution in self.convolutions:
-            states = convolution(states).relu()
-            if mask is not None:  # the next layer then sees zeros beyond the sentence, as it does without padding
-                states = states * mask.unsqueeze(1)
+            states = convolution(states).relu() * present
             found.append(states.amax(2))
         return torch.cat(found, 1)
 

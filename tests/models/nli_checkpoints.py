@@ -1,0 +1,61 @@
+"""Tiny NLI classifiers with random weights, of every architecture, labelled as their published ones are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+WORDS = (
+    "a man is riding the red bicycle down the old street",
+    "the little dog does n't sleep under the table in the kitchen",
+    "a woman in a blue shirt can play the guitar for children",
+    "nobody is cooking rice and two cats are watching the birds",
+)
+#: What the outputs of the published models are called, in their order.
+LABELS = {
+    "roberta": ("CONTRADICTION", "NEUTRAL", "ENTAILMENT"),
+    "bart": ("contradiction", "neutral", "entailment"),
+    "distilbert": ("ENTAILMENT", "NEUTRAL", "CONTRADICTION"),
+    "infersent": ("entailment", "neutral", "contradiction"),
+    "bilstm": ("neutral", "contradiction", "entailment"),
+    "convnet": ("entailment", "contradiction", "neutral"),
+}
+PAIRS = tuple(
+    (" ".join(first.split()[i:]), " ".join(second.split()[: j + 2]))
+    for i, first in enumerate(WORDS)
+    for j, second in enumerate(WORDS)
+)
+
+
+def relabel(folder: Path, labels: tuple[str, ...] | None) -> None:
+    """Writes other names of the outputs into the settings, and nothing else."""
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    config.pop("id2label", None)
+    config.pop("label2id", None)
+    if labels is not None:
+        config["id2label"] = {str(i): name for i, name in enumerate(labels)}
+        config["label2id"] = {name: i for i, name in enumerate(labels)}
+    path.write_text(json.dumps(config))
+
+
+def save_classifier(folder: Path, architecture: str, width: int = 16, vocabulary: int = 400) -> Path:
+    """A checkpoint of the architecture, its weights drawn wide, so that pairs differ in what they get."""
+    import torch
+
+    from nbkit.models import ClassifierRecipe
+    from nbkit.models.classifier_architecture import new_classifier
+    from nbkit.models.classifier_vocabulary import train_tokenizer
+
+    sizes = {"embedding": 12, "width": width, "ffn": 32, "heads": 2, "layers": 2, "comparison": 16, "dropout": 0.3}
+    recipe = ClassifierRecipe(architecture=architecture, steps=1, vocabulary=vocabulary, **sizes)
+    tokenizer = train_tokenizer([text for text in WORDS for _ in range(9)], recipe)
+    torch.manual_seed(5)
+    model = new_classifier(recipe, tokenizer)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.copy_(torch.randn_like(weight) * 0.5)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    relabel(folder, LABELS[architecture])
+    return folder
