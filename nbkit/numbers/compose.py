@@ -179,6 +179,11 @@ class _Sum:
         self.fraction = False
         return True
 
+    def portion(self, part: Decimal) -> Decimal:
+        """*and a half*: of a unit, or of the scale word that it follows (*un milliard et demi*)."""
+        scaled = self.below is None and self.parts
+        return _product(part, self.parts[-1][1]) if scaled else part
+
     def extend(self, addend: Decimal) -> bool:
         """Close the number with a fraction; only a scale word may follow (*three point five million*)."""
         total = self.total
@@ -247,7 +252,7 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
         elif atom.role == "scale":
             taken = so_far.scale(atom.value, atom.bare)
         elif atom.role == "half":
-            taken = so_far.extend(atom.value)
+            taken = so_far.extend(so_far.portion(atom.value))
         elif atom.role == "point":
             read = _fraction(pieces, i + 1) if before is not None else None
             taken = read is not None and so_far.extend(read[0])
@@ -277,7 +282,7 @@ def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed |
     if total is None or i == start:
         return None
     if grammar.short_tail:
-        total = EXACT.add(total, _short_tail(so_far, pieces[i - 2 : i]))
+        total = EXACT.add(total, _short_tail(so_far, pieces[max(start, i - 2) : i]))
     return Composed(total, i, False)
 
 

@@ -164,7 +164,11 @@ def lexicon(lang: str) -> Lexicon:
         inner = "|".join(map(re.escape, data["compound"]["glue"]))
         built.compound = re.compile(rf"(?:{inner})?({'|'.join(solid)})" if inner else f"({'|'.join(solid)})")
     if "roman" in data:
-        built.roman = re.compile(rf"(?=[IVX]{{2}})(X{{0,3}}(?:IX|IV|V?I{{0,3}}))(?:{'|'.join(data['roman'])})?")
+        # One letter alone is a numeral in the contexts that the language lists, or with an ending (Ve siècle).
+        endings = "|".join(data["roman"])
+        single = "[IVX]" if data.get("roman_letters") else f"[IVX](?:{endings or '[IVX]'})$"
+        long_enough = f"(?=[IVX]{{2}}|{single})"
+        built.roman = re.compile(f"{long_enough}(X{{0,3}}(?:IX|IV|V?I{{0,3}}))(?:{endings})?")
     if data.get("tails"):
         built.tails = re.compile("(?:" + "|".join(fold(tail) for tail in data["tails"]) + ")$")
     built.joints = tuple((fold(a), fold(b), fold(c)) for a, b, c in data.get("joints", ()))

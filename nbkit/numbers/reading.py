@@ -21,7 +21,7 @@ _MINUS_SIGNS = frozenset("-\u2212\u2013\u2012\uff0d\ufe63")
 _TRUE_MINUS = "\u2212"
 _CURRENCY = "$€£¥₹₽￥"
 _PERCENT_SIGN = f"[{_SPACES}]*[%％٪﹪]"
-_ROMAN = re.compile(r"[IVX]{2,}\w*")
+_ROMAN = re.compile(r"[IVX]+\w*")
 
 
 def find_numbers(text: str, lang: str) -> list[Number]:
@@ -103,6 +103,7 @@ class Rules:
     ordinal_suffix: re.Pattern[str] | None
     ordinal_dot: frozenset[str] | None  # words that begin a sentence, where "3." is an ordinal otherwise
     ordinal_prefix: str
+    article_before: re.Pattern[str] | None
     not_minus_after: frozenset[str]
     fraction_of: frozenset[str] | None  # None: ordinals do not serve as denominators
     contexts: dict[str, Context]
@@ -121,6 +122,7 @@ def _rules(lang: str) -> Rules:
         percent=re.compile(f"{_PERCENT_SIGN}|[{_SPACES}-]*(?:{words}){boundary}", re.IGNORECASE),
         ordinal_suffix=_optional(data.get("ordinal_suffix")),
         ordinal_dot=frozenset(data["sentence_starts"]) if "sentence_starts" in data else None,
+        article_before=_optional(data.get("article_before")),
         ordinal_prefix=data.get("ordinal_prefix", ""),
         not_minus_after=frozenset(data.get("minus", {}).get("not_after", ())),
         fraction_of=frozenset(data["fraction_of"]) if "fraction_of" in data else None,
@@ -153,6 +155,8 @@ def _number(
         return None, end
     if read.ordinal and before and _is_denominator(text, start, end, before[-1], rules):
         return None, end
+    if _is_full_hour(text, used):
+        return None, end
     value, sign_start = _signed(text, pieces, first, read.value, before, rules)
     kind: Kind = "ordinal" if read.ordinal else "cardinal"
     done = end
@@ -168,6 +172,8 @@ def _number(
         elif rules.ordinal_prefix and text.startswith(rules.ordinal_prefix, sign_start - len(rules.ordinal_prefix)):
             kind, sign_start = "ordinal", sign_start - len(rules.ordinal_prefix)
     form = _form(text, used, value, kind)
+    if value == 1 and kind == "cardinal" and rules.article_before is not None and rules.article_before.match(text, end):
+        form = "article"
     localised = all(piece.literal.localised for piece in used if piece.literal is not None)
     return Number(value, (sign_start, end), form, kind, localised), done
 
@@ -233,6 +239,14 @@ def _ordinal_end(text: str, used: Sequence[Piece], rules: Rules) -> int | None:
     if not after or after not in _SPACES or not following or following in rules.ordinal_dot:
         return None
     return literal.end + 1
+
+
+def _is_full_hour(text: str, used: Sequence[Piece]) -> bool:
+    """Whether a number is the minutes of *7:00*, which *7 Uhr* and *7 a.m.* leave unsaid."""
+    start, literal = used[0].start, used[0].literal
+    if literal is None or literal.digits != "00" or start < 2:
+        return False
+    return text[start - 1] in ":.hH" and text[start - 2].isdecimal()
 
 
 def _is_denominator(text: str, start: int, end: int, before: Number, rules: Rules) -> bool:

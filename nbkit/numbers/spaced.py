@@ -65,7 +65,8 @@ class SpacedReader:
                 continue
             found = known.get(token[0])
             if found is None:
-                self._after_digits(text, token[0], start, pieces)
+                if pieces and pieces[-1].literal is not None:
+                    self._after_digits(text, token[0], start, pieces)
                 continue
             length = 0
             for rest, atom in found.phrases:
@@ -156,7 +157,7 @@ class SpacedReader:
     def _after_digits(self, text: str, word: str, start: int, pieces: list[Piece]) -> None:
         """*5 millions*: a plural that is no number by itself, but one after digits."""
         atom = self.after_digits.get(word.lower())
-        if atom is not None and pieces and pieces[-1].literal is not None and self._joined(text, pieces, start):
+        if atom is not None and self._joined(text, pieces, start):
             pieces.append(Piece(start, start + len(word), atom, word, joined=True))
 
 

@@ -40,6 +40,9 @@ class UnspacedReader:
                 for literal in read_literal(matched, start, self.rules):
                     joined = self._joined(text, pieces, literal.start)
                     pieces.append(literal_piece(literal, joined))
+            elif kind == "decade":
+                year = self._decade(matched)
+                pieces.append(Piece(start, end, Atom("literal", year), str(year), joined=False))
             elif kind == "suffix":
                 scale = Atom("scale", self.suffixes[matched])
                 pieces.append(Piece(start, end, scale, matched, joined=True))
@@ -50,6 +53,18 @@ class UnspacedReader:
             else:
                 pieces.append(Piece(start, end, self.atoms[matched], matched, self._joined(text, pieces, start)))
         return pieces
+
+    def _decade(self, text: str) -> Decimal:
+        """*20世纪80年代* and *二十世纪八十年代* are the 1980s."""
+        century, _, decade = re.split("(世纪|世紀)", text)
+        return 100 * (self._small(century) - 1) + self._small(decade)
+
+    def _small(self, text: str) -> Decimal:
+        if text.isdecimal():
+            return Decimal(int(text))
+        ahead, ten, behind = text.partition("十")
+        tens = int(self.digits.get(ahead, "1")) * 10 if ten else 0
+        return Decimal(tens + int(self.digits.get(behind if ten else ahead, "0")))
 
     def _joined(self, text: str, pieces: list[Piece], start: int) -> bool:
         """Whether the piece at *start* touches the last one; a space may stand beside digits (300 万)."""
@@ -71,6 +86,7 @@ def unspaced_reader(lang: str) -> UnspacedReader:
     signs = {"digits": "".join(digits), "multipliers": "".join(m for m in multipliers if len(m) == 1)}
     signs["numerals"] = signs["digits"] + signs["multipliers"]
     digit, multiplier, numeral = f"[{signs['digits']}]", f"[{signs['multipliers']}]", f"[{signs['numerals']}]"
+    positional = f"[{''.join(c for c in digits if c not in data.get('counting', ''))}]"
     attached = data.get("attached", {})
     skipped = [_whole_word(word, signs["numerals"]) for word in sorted(data["skip"], key=len, reverse=True)]
     skipped += [_named(pattern, signs) for pattern in data["patterns"]]
@@ -79,9 +95,10 @@ def unspaced_reader(lang: str) -> UnspacedReader:
     words = sorted((w for w, a in atoms.items() if a.role != "point"), key=len, reverse=True)
     alternatives = [
         f"(?P<skip>{'|'.join(skipped)})",
+        f"(?P<decade>(?:[12]?\\d|{numeral}{{1,3}})(?:世纪|世紀)(?:\\d0|{digit}十)(?=年代))",
         f"(?P<literal>{LITERAL})",
         f"(?P<suffix>(?<=\\d)(?:{'|'.join(sorted(attached, key=len, reverse=True))})(?![A-Za-z]))",
-        f"(?P<run>(?<!{multiplier}){digit}{{2,}}(?!{multiplier}))",
+        f"(?P<run>(?<!{multiplier}){positional}{{2,}}(?!{numeral}))",
         f"(?P<point>{points})",
         f"(?P<word>{'|'.join(map(re.escape, words))})",
     ]
@@ -91,7 +108,7 @@ def unspaced_reader(lang: str) -> UnspacedReader:
         atoms=atoms,
         digits=digits,
         present=re.compile(rf"[\d{begins}]"),
-        token=re.compile("|".join(alternatives)),
+        token=re.compile(f"(?=[{_first_characters(data, words, attached)}])(?:{'|'.join(alternatives)})"),
         suffixes={suffix: Decimal(value) for suffix, value in attached.items()},
     )
 
@@ -100,6 +117,13 @@ def _whole_word(word: str, numerals: str) -> str:
     """A word that holds a number sign, where that sign does not belong to a number (万一 in 二万一千)."""
     before = f"(?<![{numerals}点])" if word[0] in numerals else ""
     return before + word + (f"(?![{numerals}点])" if word[-1] in numerals else "")
+
+
+def _first_characters(data: dict[str, Any], words: list[str], attached: dict[str, int]) -> str:
+    """Every character that a token may begin with (and some more), so that the others are passed over at once."""
+    begins = {word[0] for word in [*data["skip"], *words, *data["point"], *attached]}
+    begins |= {c for pattern in data["patterns"] for c in pattern if c.isalpha() and not c.isascii()}
+    return "\\d" + "".join(sorted(begins | set(data["digits"])))
 
 
 def _named(pattern: str, signs: dict[str, str]) -> str:
