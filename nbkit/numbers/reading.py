@@ -257,8 +257,8 @@ def _is_denominator(text: str, start: int, end: int, before: Number, rules: Rule
     return before.form != "article" or _next_word(text, end).lower() in rules.fraction_of
 
 
-_NEXT = re.compile(r"[\s\u00a0-]*([^\s.,;:!?()«»\"“”-]+)")
-_PREVIOUS = re.compile(r"([^\s.,;:!?()«»\"“”-]+)[\s-]*$")
+_NEXT = re.compile(r"[\s\u00a0-]*([^\s.,;:!?()«»\"“”'’-]+)")
+_PREVIOUS = re.compile(r"([^\s.,;:!?()«»\"“”'’-]+)[\s'’-]*$")
 
 
 def _words_beside(text: str, start: int, end: int) -> tuple[str, str]:
