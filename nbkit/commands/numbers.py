@@ -67,12 +67,13 @@ def _findings(source: str, hypothesis: str, src: str, tgt: str) -> Iterator[list
             number, _ = left or right
             reason = f"{paths[shorter].name} has only {number - 1} lines: the two are not line-aligned"
             raise DataError(reason, paths[longer], number)
-        texts = []
-        for _, text in (left, right):
-            if isinstance(text, DataError):
-                raise text
-            texts.append(text)
-        yield compare_numbers(*texts, src, tgt)
+        yield compare_numbers(_good(left[1]), _good(right[1]), src, tgt)
+
+
+def _good(line: str | DataError) -> str:
+    if isinstance(line, DataError):
+        raise line
+    return line
 
 
 def _as_text(file: str, line: int, finding: Finding) -> str:

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
-from itertools import chain
+from functools import cache, partial
+from itertools import chain, count
 from typing import TYPE_CHECKING, Literal
 
 from nbkit.fingerprint import fingerprint
@@ -26,12 +26,9 @@ if TYPE_CHECKING:
 #: or there more than once, in every attempt, and the model's own translation was taken as it is.
 Outcome = Literal["no number", "carried", "lost", "doubled"]
 
-#: What stands in for numbers while the model translates: small numbers, which models have seen most, so that they
-#: carry them over best, and which keep a plural a plural. Where one is lost, a second attempt is made with others.
-_STAND_INS = (
-    tuple(chain((7, 8, 6, 9, 5), range(11, 100))),
-    tuple(chain((20, 30, 40, 50, 60, 80, 90), range(99, 10, -1))),
-)
+#: What stands in for numbers while the model translates, one attempt after the other: small numbers, which models have
+#: seen most, so that they carry them over best, and which keep a plural a plural; in digits, then in words.
+_ATTEMPTS = (("digits", (7, 8, 6, 9, 5)), ("words", (5, 4, 6, 3, 7, 8, 9)))
 
 
 @dataclass(frozen=True)
@@ -78,8 +75,9 @@ def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[st
     Each number of a text is replaced by a small number that the text does not hold, the text is translated, and the
     number's own translation (`nbkit.numbers.write_number`, in the form of the source where the target language has
     it) is put where the stand-in is found, in whatever form. Where a stand-in is not found exactly once, a second
-    attempt is made with others; where that fails too, the model's own translation is taken. Articles, the number one
-    and ordinals are left to the model, as grammar hangs on them.
+    attempt is made with number words; where that fails too, the model's own translation is taken, and the outcome is
+    what became of the first stand-in. Articles, the number one and ordinals are left to the model, as grammar hangs
+    on them.
 
     translate: asked at most three times, in batches.
 
@@ -92,14 +90,18 @@ def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[st
     numbers = [list(filter(_is_carried, found)) for found in there]
     done: dict[int, Carried] = {}
     reasons: dict[int, Outcome] = {}
-    for stand_ins in _STAND_INS:
+    for form, stand_ins in _ATTEMPTS:
         left = [i for i in range(len(texts)) if i not in done]
-        masked = {i: _mask(texts[i], numbers[i], {number.value for number in there[i]}, stand_ins) for i in left}
+        masked = {}
+        for i in left:
+            free = _free({number.value for number in there[i]}, stand_ins)
+            masked[i] = _mask(texts[i], numbers[i], free, partial(write_number, lang=src, form=form))
         for i, hypothesis in zip(left, translate([masked[i].text for i in left]) if left else [], strict=True):
             if not numbers[i]:
                 done[i] = Carried(hypothesis, "no number")
                 continue
-            unmasked, reasons[i] = _unmask(hypothesis, masked[i], tgt)
+            unmasked, outcome = _unmask(hypothesis, masked[i], tgt)
+            reasons.setdefault(i, outcome)
             if unmasked is not None:
                 done[i] = Carried(unmasked, "carried")
     left = [i for i in range(len(texts)) if i not in done]
@@ -120,21 +122,18 @@ def _is_carried(number: Number) -> bool:
     return number.form != "article" and number.kind != "ordinal" and abs(number.value) != 1
 
 
-def _mask(text: str, numbers: Sequence[Number], taken: set[Decimal], stand_ins: Sequence[int]) -> _Masked:
-    free = _free(taken, stand_ins)
+def _mask(text: str, numbers: Sequence[Number], free: Iterator[Decimal], write: Callable[[Decimal], str]) -> _Masked:
     pieces, at, assigned = [], 0, {}
-    for number in numbers:
-        stand_in = next(free)
+    for number, stand_in in zip(numbers, free, strict=False):
         assigned[stand_in] = number
-        pieces += [text[at : number.span[0]], str(stand_in)]
+        pieces += [text[at : number.span[0]], write(stand_in)]
         at = number.span[1]
     return _Masked("".join([*pieces, text[at:]]), assigned)
 
 
 def _free(taken: set[Decimal], stand_ins: Sequence[int]) -> Iterator[Decimal]:
-    """Stand-ins that are not in the text; for a text with hundreds of numbers, larger ones follow."""
-    endless = chain(stand_ins, range(101, 10_000))
-    return (Decimal(number) for number in endless if number not in taken)
+    """Stand-ins that are not in the text, without end."""
+    return (Decimal(number) for number in chain(stand_ins, count(11)) if number not in taken)
 
 
 def _unmask(hypothesis: str, masked: _Masked, tgt: str) -> tuple[str | None, Outcome]:

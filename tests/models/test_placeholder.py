@@ -74,15 +74,16 @@ def test_the_model_may_write_a_stand_in_in_any_form_and_order():
 
 
 def test_a_lost_stand_in_gets_a_second_attempt():
-    inner = Inner(lambda text: text.replace("7", "zero of"))
+    inner = Inner(lambda text: text.replace("7", "zero of").replace("five", "fünf"))
     (outcome,) = carry(["It cost 1,234 euros."], "en", "de", inner.translate)
-    assert (outcome.hypothesis, outcome.outcome, len(inner.asked)) == ("It cost 1.234 euros.", "carried", 2)
+    assert (outcome.hypothesis, outcome.outcome) == ("It cost 1.234 euros.", "carried")
+    assert inner.asked == [["It cost 7 euros."], ["It cost five euros."]]
 
 
 @pytest.mark.parametrize(
     ("function", "outcome"),
     [
-        (lambda text: re.sub(r"\d+", "viele", text), "lost"),
+        (lambda text: re.sub(r"\d+|five", "viele", text), "lost"),
         (lambda text: f"{text} {text}", "doubled"),
     ],
 )
@@ -93,7 +94,7 @@ def test_what_is_lost_or_doubled_twice_is_the_models_own_translation(function, o
 
 
 def test_texts_are_asked_in_batches_and_come_back_in_order():
-    inner = Inner(lambda text: text.replace("7", "").replace("20", ""))  # both attempts fail where they are first
+    inner = Inner(lambda text: text.replace("7", "").replace("five", ""))  # both attempts fail
     texts = ["no number here", "1,234 here", "", "5,678 and 91 here", "none"]
     found = carry(texts, "en", "de", inner.translate)
     assert [each.outcome for each in found] == ["no number", "lost", "no number", "lost", "no number"]

@@ -76,8 +76,8 @@ def corpus_texts_identity(corpus: str, src: str, tgt: str, n: int) -> dict[str, 
     """What the texts of the first *n* pairs depend on, for cache keys; parsers, which they do not need, aside."""
     found, split = find_corpus(corpus)
     request = Request(src, tgt, split, n)
-    raw = isinstance(found, RawCorpus)
-    return {"n": n, **(FileCorpus.identity(found, request) if raw else found.identity(request))}
+    identity = FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
+    return {"n": n, **identity}
 
 
 def corpus_texts_problems(corpus: str, src: str, tgt: str) -> list[str]:

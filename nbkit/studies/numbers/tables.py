@@ -95,7 +95,10 @@ def errors_found(params: NumbersParams, k: int = 5, store: Store | None = None) 
     order = {name: i for i, name in enumerate(table.groupby(OF, sort=False).groups)}
     chosen = chosen.assign(at=[order[key] for key in chosen[OF].itertuples(index=False, name=None)])
     chosen = chosen.sort_values(["at", "rank"]).reset_index(drop=True)
-    chosen["correct"] = [_correct(row.value, row.format, row.pair.partition("→")[2]) for row in chosen.itertuples()]
+    columns = [chosen[name].tolist() for name in ("value", "format", "pair")]
+    chosen["correct"] = [
+        _correct(value, pattern, pair.partition("→")[2]) for value, pattern, pair in zip(*columns, strict=True)
+    ]
     return chosen[[*OF, "error", "source", "hypothesis", "found", "correct"]]
 
 
