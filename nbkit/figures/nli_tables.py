@@ -104,7 +104,7 @@ def as_printed(artefact: str, rows: Sequence[str], columns: str = "measure") -> 
     names = list(dict.fromkeys(table[columns]))
     wide = table.pivot(index=list(rows), columns=columns, values="printed").fillna(styles.NOTHING)
     order = list(dict.fromkeys(table[list(rows)].itertuples(index=False, name=None)))
-    index = pd.MultiIndex.from_tuples(order, names=rows) if len(rows) > 1 else [key for (key,) in order]
+    index = pd.MultiIndex.from_tuples(order, names=list(rows)) if len(rows) > 1 else [key for (key,) in order]
     symbols = {name: nli_looks.measure(name) for name in names if name in MEASURES and artefact != "table6"}
     return styles.styled(
         wide.reindex(index=index, columns=names).reset_index(names=list(rows)),

@@ -11,3 +11,8 @@ STUDIES.register(
     "nbkit.studies.word_order:STUDY",
     summary="Sometimes We Want Ungrammatical Translations: robust or faithful to perturbed word order?",
 )
+STUDIES.register(
+    "nli_permutation",
+    "nbkit.studies.nli_permutation:STUDY",
+    summary="Unnatural Language Inference: do classifiers accept permuted sentences?",
+)
