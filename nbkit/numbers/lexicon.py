@@ -197,8 +197,9 @@ def _vocabulary(data: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Atom
     for word, value in data.get("words", {}).items():
         if value is not None:
             yield _key(word), Atom("add", Decimal(str(value)))
-    for word in data.get("hundred", ()):
-        yield _key(word), Atom("multiply", Decimal(100), bare=fold(word) in bare)
+    for value, words in data.get("multipliers", {}).items():
+        for word in words:
+            yield _key(word), Atom("multiply", Decimal(value), bare=fold(word) in bare)
     for value, words in data["scales"].items():
         for word in words:
             yield _key(word), Atom("scale", Decimal(value), bare=fold(word) in bare)

@@ -10,7 +10,7 @@ from functools import cache
 from nbkit.numbers.compose import Atom, Piece, literal_piece
 from nbkit.numbers.conventions import Convention, convention
 from nbkit.numbers.languages import language_data
-from nbkit.numbers.lexicon import WORD, Lexicon, lexicon
+from nbkit.numbers.lexicon import WORD, Lexicon, fold, lexicon
 from nbkit.numbers.literals import LITERAL, TRADITIONAL, Literal, read_literal, read_runs, traditional_literal
 
 _WORDS = re.compile(WORD)
@@ -91,7 +91,7 @@ class SpacedReader:
             return False
         for j, word in enumerate(rest, i + 1):
             found = self.words.entry(tokens[j][0])
-            if (found.key if found else tokens[j][0].lower()) != word:
+            if (found.key if found else fold(tokens[j][0])) != word:
                 return False
             gap = text[tokens[j - 1].end() : tokens[j].start()]
             if gap not in _HYPHENS and not (gap and _GAP.fullmatch(gap)):
