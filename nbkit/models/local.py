@@ -48,10 +48,15 @@ def recipe_for(reference: Reference) -> TranslatorRecipe:
 
 
 def recipe_digest(recipe: TranslatorRecipe) -> str:
-    """What a trained model is known by: its recipe, the training code's version and the sandbox's."""
-    from nbkit.corpora import sandbox
+    """What a trained model is known by: its recipe, the training code's version and the sandbox's.
 
-    return recipe.digest(sandbox.VERSION)
+    Of other data than the sandbox's general sentences, which the version stands for, their identity is part of it.
+    """
+    from nbkit.corpora import corpus_identity, sandbox
+
+    general = recipe.train.partition(":")[0] == "sandbox"
+    targets = () if general else recipe.targets
+    return recipe.digest(sandbox.VERSION, *(corpus_identity(recipe.train, recipe.src, tgt) for tgt in targets))
 
 
 def model_folder(name: str, recipe: TranslatorRecipe) -> Path:

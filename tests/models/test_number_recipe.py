@@ -1,0 +1,56 @@
+"""The recipe of the translator that writes numbers digit by digit, and what it leaves as it was."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from nbkit.corpora import sandbox
+from nbkit.models import local, resolve
+from nbkit.models.recipe import TranslatorRecipe
+from nbkit.models.texts import text_pairs
+
+
+@pytest.mark.parametrize(
+    ("name", "tgt", "digest"),
+    [
+        ("sandbox-marian", "de", "cf663adb75478d57"),
+        ("sandbox-marian", "zh", "37cb4fea802ddbf8"),
+        ("sandbox-m2m", "de", "85a9089cdacb6a34"),
+    ],
+)
+def test_models_that_were_trained_before_are_still_found(name, tgt, digest):
+    assert sandbox.VERSION == "2"
+    assert local.recipe_digest(local.recipe_for(resolve(name, "en", tgt))) == digest
+
+
+def test_a_field_at_its_old_value_is_not_part_of_the_digest():
+    plain, digits = (TranslatorRecipe(steps=1, split_digits=value) for value in (False, True))
+    assert "split_digits" not in plain.model_dump(mode="json")
+    assert digits.model_dump(mode="json")["split_digits"] is True
+    assert plain.digest() != digits.digest()
+
+
+def test_another_mixture_is_another_model(monkeypatch):
+    recipe = local.recipe_for(resolve("sandbox-numbers", "de", "en"))
+    before = local.recipe_digest(recipe)
+    changed = {**sandbox.generate.mixtures(), "numbers": {**sandbox.generate.mixtures()["numbers"], "version": 99}}
+    monkeypatch.setattr("nbkit.corpora.sandbox.stream.mixtures", lambda: changed)
+    assert local.recipe_digest(recipe) != before
+
+
+def test_digits_are_pieces_of_their_own(tmp_path):
+    import sentencepiece
+
+    from nbkit.models.vocabulary import train_vocabulary
+
+    recipe = local.recipe_for(resolve("sandbox-numbers", "en", "de"))
+    texts = [text for pair in text_pairs(recipe.train, "en", "de", 300) for text in (pair.source, pair.target)]
+    for split, longest in ((True, 1), (False, 2)):
+        folder = tmp_path / str(split)
+        folder.mkdir()
+        train_vocabulary(texts, recipe.model_copy(update={"split_digits": split, "vocabulary": 500}), folder)
+        pieces = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.spm"))
+        digits = [re.sub(r"\D", "", pieces.id_to_piece(i)) for i in range(pieces.get_piece_size())]
+        assert max(map(len, digits)) >= longest and (not split or max(map(len, digits)) == 1)
