@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from nbkit.figures import panels, theme
+from nbkit.figures.word_order_perturbations import readable_numbers
 from nbkit.languages import in_order
 from nbkit.perturb import label
 
@@ -191,6 +192,7 @@ def fig13_heatmaps(by_perturbation: pd.DataFrame, metric: str = "levenshtein", s
                 ax=panel, vmin=0, vmax=max(top, 0.01), cmap="crest", cbar=False, annot=True, fmt=".2f",
                 annot_kws={"fontsize": 6.5}, linewidths=0.4,
             )  # fmt: skip
+            readable_numbers(panel, len(languages))
             panel.set(xlabel="", ylabel="")
             panel.set_title(f"{looks[model].label}\n{theme.symbol(score, metric)}", fontsize=9)
             panel.set_yticks(np.arange(len(names)) + 0.5, list(map(label, names)), rotation=0)

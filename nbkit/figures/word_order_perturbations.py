@@ -142,6 +142,7 @@ def _heatmap(
         matrix, ax=panel, vmin=0, vmax=1, cmap="crest", cbar=False, square=True, linewidths=0.4,
         annot=cells if numbers else None, fmt="", annot_kws={"fontsize": 6.5, "linespacing": 1.1},
     )  # fmt: skip
+    readable_numbers(panel, len(names))
     positions = np.arange(len(names)) + 0.5
     shown = [label(name) for name in names]
     size = 8 if numbers else 6.5
@@ -155,6 +156,21 @@ def _heatmap(
         *zip(panel.get_xticklabels(), names, strict=True),
     ]:
         tick.set_color(looks[panels.category_of(name)].colour)
+
+
+def readable_numbers(panel: Axes, columns: int) -> None:
+    """Write the numbers of a heatmap of so many *columns* in black or white, whichever stands out more.
+
+    (seaborn's own choice is white from middling colours on, where black has twice the contrast.)
+    """
+    cells = panel.collections[0]
+    cells.update_scalarmappable()
+    colours = np.asarray(cells.get_facecolor(), dtype=float)
+    for text in panel.texts:
+        x, y = text.get_position()
+        channels = colours[int(y) * columns + int(x), :3]
+        linear = np.where(channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+        text.set_color("black" if linear @ (0.2126, 0.7152, 0.0722) > 0.179 else "white")  # WCAG 2.1: equal contrast
 
 
 def _colour_bar(figure: Figure, axes: np.ndarray, metric: str) -> None:

@@ -145,3 +145,10 @@ def test_perturbations_stand_in_the_papers_order_by_category() -> None:
     assert list(heights) == list(NAMES)
     assert list(heights.values()) == sorted(heights.values())
     assert heights["noun_swaps"] - heights["rotate_around_root"] > 1
+
+
+def test_numbers_of_a_heatmap_stand_out_from_their_cells() -> None:
+    figure = make("fig5", Synthetic(*SHAPES["1x1"]).similarity_of_languages())
+    colours = {text.get_text(): text.get_color() for text in figure.axes[0].texts}
+    assert colours["1.00"] == "white"
+    assert all(colour == "black" for text, colour in colours.items() if text < "0.4")
