@@ -16,3 +16,8 @@ STUDIES.register(
     "nbkit.studies.nli_permutation:STUDY",
     summary="Unnatural Language Inference: do classifiers accept permuted sentences?",
 )
+STUDIES.register(
+    "numbers",
+    "nbkit.studies.numbers:STUDY",
+    summary="As Easy as 1, 2, 3: are numbers carried over, in every form?",
+)

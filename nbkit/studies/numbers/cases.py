@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from nbkit.corpora.templates import Template, load_templates
 from nbkit.errors import NbkitError
@@ -11,7 +13,7 @@ from nbkit.models.catalogue import BY_RULE
 from nbkit.numbers.formats import DrawnNumber, draw_numbers, parse_format
 from nbkit.seeding import address
 from nbkit.store import Store
-from nbkit.studies.numbers.harvest import for_every_capability, harvest_corpus, harvest_with
+from nbkit.studies.numbers.harvest import corpus_texts_identity, harvest_corpus, harvest_with
 from nbkit.studies.numbers.params import Direction, NumbersParams
 
 
@@ -52,23 +54,36 @@ def numbers_of(params: NumbersParams, pattern: str, lang: str) -> list[DrawnNumb
 
 
 def templates_of(params: NumbersParams, pair: Direction, model: str, store: Store) -> dict[str, list[Template]]:
-    """The templates of each capability: the first ones of a file; drawn ones where they come from a corpus."""
+    """The templates of each capability: the first ones of a file; drawn ones where they come from a corpus.
+
+    Raises `NbkitError` where there is none for a capability.
+    """
     wanted = params.patterns(pair.src)
     if params.template_corpus is None:
         found = load_templates(pair.src, params.template_file(pair.src), placeholders=params.placeholders)
+        chosen = {name: [each for each in found if each.capability == name][: params.n_templates] for name in wanted}
     else:
-        found = for_every_capability(_harvested(params, params.template_corpus, pair, model, store))
-    chosen = {name: [each for each in found if each.capability == name][: params.n_templates] for name in wanted}
+        found = _harvested(params, params.template_corpus, pair, model, store)
+        chosen = {name: _fitting(found, name)[: params.n_templates] for name in wanted}
     for name, templates in chosen.items():
         if not templates:
             raise NbkitError(f"templates '{params.templates}' hold none for {name} in '{pair.src}': add one")
     return chosen
 
 
+def _fitting(found: list[Template], capability: str) -> list[Template]:
+    """The templates for a capability, those first whose own number was of it: where one number stood, any can stand."""
+    own = [each for each in found if each.capability == capability]
+    others = [replace(each, capability=capability) for each in found if each.capability != capability]
+    return own + others
+
+
 def _harvested(params: NumbersParams, corpus: str, pair: Direction, model: str, store: Store) -> list[Template]:
     """The templates of a corpus, in the order of their addresses."""
     if params.harvest_by == "reference":
-        found = harvest_corpus(corpus, pair.src, pair.tgt, params.harvest_pairs)
+        # A corpus that is edited while a kernel runs has the same name and other sentences.
+        content = json.dumps(corpus_texts_identity(corpus, pair.src, pair.tgt, params.harvest_pairs), sort_keys=True)
+        found = list(_by_reference(corpus, pair.src, pair.tgt, params.harvest_pairs, content))
     else:
         name = model.removeprefix(BY_RULE)  # so that the two have the same templates and can be compared
 
@@ -80,3 +95,8 @@ def _harvested(params: NumbersParams, corpus: str, pair: Direction, model: str, 
 
         found = harvest_with(corpus, pair.src, pair.tgt, params.harvest_pairs, translate)
     return sorted(found, key=lambda template: address(params.seed, "templates", template.text))
+
+
+@lru_cache(maxsize=16)
+def _by_reference(corpus: str, src: str, tgt: str, n: int, content: str) -> tuple[Template, ...]:
+    return tuple(harvest_corpus(corpus, src, tgt, n))

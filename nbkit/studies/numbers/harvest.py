@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -20,7 +19,6 @@ from nbkit.languages import UNSPACED
 from nbkit.metrics.number_match import compare_numbers
 from nbkit.models.texts import text_pairs
 from nbkit.numbers import Number, find_numbers
-from nbkit.numbers.formats import CAPABILITIES
 
 #: Sentences that are translated at a time.
 _BATCH = 500
@@ -90,13 +88,12 @@ def corpus_texts_problems(corpus: str, src: str, tgt: str) -> list[str]:
     return FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)
 
 
-def for_every_capability(templates: Iterable[Template]) -> list[Template]:
-    """Each template once a capability: what carried one number has room for others."""
-    return [replace(template, capability=name) for template in templates for name in CAPABILITIES]
-
-
 def _distinct(templates: Iterable[Template]) -> list[Template]:
-    return list({template.text: template for template in templates}.values())
+    """The first of each sentence: two often differ by their number alone."""
+    first: dict[str, Template] = {}
+    for template in templates:
+        first.setdefault(template.text, template)
+    return list(first.values())
 
 
 def _exchangeable(text: str, src: str) -> Number | None:

@@ -14,6 +14,7 @@ from nbkit.metrics.number_match import Judgement, judge_number, template_numbers
 from nbkit.models import ensure_model, label, translate_remembered
 from nbkit.models.catalogue import BY_RULE
 from nbkit.models.remember import carry_remembered
+from nbkit.numbers import find_numbers
 from nbkit.numbers.formats import DrawnNumber, parse_format
 from nbkit.store import Store
 from nbkit.studies.numbers.cases import Case, cases
@@ -109,10 +110,10 @@ def _described(case: Case) -> list[Any]:
 
 
 def _translated(
-    params: NumbersParams, pair: Direction, model: str, texts: Sequence[str], store: Store
+    params: NumbersParams, pair: Direction, model: str, texts: Sequence[str], store: Store, progress: bool = True
 ) -> tuple[list[str], list[str]]:
     """Hypotheses, and what the placeholder step made of each text."""
-    settings: Any = {"store": store, "device": params.device, "dtype": params.dtype}
+    settings: Any = {"store": store, "device": params.device, "dtype": params.dtype, "progress": progress}
     if model.startswith(BY_RULE):
         carried = carry_remembered(model, texts, pair.src, pair.tgt, params.decoding, **settings)
         return [each.hypothesis for each in carried], [each.outcome for each in carried]
@@ -126,10 +127,9 @@ def _judge(case: Case, number: DrawnNumber, hypothesis: str, pair: Direction) ->
 
 
 def _shrunk_row(params: NumbersParams, pair: Direction, model: str, case: Case, store: Store) -> list[Any]:
-    from nbkit.numbers import find_numbers
-
     def fails(writings: list[str]) -> list[bool]:
-        hypotheses, _ = _translated(params, pair, model, [case.template.fill(each) for each in writings], store)
+        texts = [case.template.fill(each) for each in writings]
+        hypotheses, _ = _translated(params, pair, model, texts, store, progress=False)
         numbers = [DrawnNumber(find_numbers(each, pair.src)[0].value, each) for each in writings]
         return [
             not _judge(case, number, hypothesis, pair).strict
@@ -138,7 +138,7 @@ def _shrunk_row(params: NumbersParams, pair: Direction, model: str, case: Case, 
 
     outcome: Shrunk = shrink_number(case.number, case.pattern, pair.src, fails)
     source = case.template.fill(outcome.number.written)
-    (hypothesis,), _ = _translated(params, pair, model, [source], store)
+    (hypothesis,), _ = _translated(params, pair, model, [source], store, progress=False)
     verdict = _judge(case, outcome.number, hypothesis, pair)
     return [case.capability, case.pattern, case.template.text, case.number.written, outcome.number.written,
             outcome.pattern, source, hypothesis, verdict.error or "", verdict.found, outcome.asked,

@@ -51,7 +51,8 @@ class NumbersParams(StudyParams):
     models: translators; ``placeholder:NAME`` is NAME with its numbers carried over by rule.
     templates: sentences to fill: "own" (nbkit's, in ten languages), a file with ``{lang}`` in its path
     (`nbkit.corpora.templates.load_templates`), or ``corpus:NAME``, sentences of a parallel corpus (`nbkit list
-    corpora`, or a path) whose numbers are carried over, see *harvest_by*; these serve every capability.
+    corpora`, or a path) whose numbers are carried over, see *harvest_by*; where these have too few of a
+    capability's own, others serve it too.
     placeholders: other spellings of [NUM] in a template file, such as ``{"#num": "[NUM]"}``.
     harvest_by: who has to carry a number over for its sentence to become a template: the "reference" of the
     corpus (the same templates for all models), or the "system" itself (the paper's recipe).
@@ -67,11 +68,11 @@ class NumbersParams(StudyParams):
     source: str = "en"
     languages: list[str] = Field(default=["de"], min_length=1)
     directions: list[Literal["out", "back"]] = Field(default=["out"], min_length=1)
-    models: list[str] = Field(default=["sandbox-marian", "placeholder:sandbox-marian"])
-    templates: str = "own"
+    models: list[str] = Field(default=["sandbox-numbers", "placeholder:sandbox-numbers"])
+    templates: str = "corpus:sandbox-numbers"
     placeholders: dict[str, str] = Field(default={})
     harvest_by: Literal["reference", "system"] = "reference"
-    harvest_pairs: int = Field(default=2000, ge=1, strict=True)
+    harvest_pairs: int = Field(default=500, ge=1, strict=True)
     formats: list[str] = Field(default=[])
     n_numbers: int = Field(default=5, ge=1, strict=True)
     n_templates: int = Field(default=5, ge=1, strict=True)
