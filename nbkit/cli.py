@@ -19,6 +19,7 @@ _COMMANDS = {
     "translate": "nbkit.commands.texts:translate",
     "check-numbers": "nbkit.commands.numbers:check_numbers",
     "train": "nbkit.commands.training:train",
+    "annotate": "nbkit.commands.annotate:annotate",
     "validate": "nbkit.commands.grids:validate",
     "run": "nbkit.commands.grids:run",
     "report": "nbkit.commands.grids:report",

@@ -1,0 +1,138 @@
+"""`nbkit annotate make` and `nbkit annotate read`: human judgements of permuted pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nbkit.commands.settings import go_offline
+from nbkit.commands.tables import aligned
+from nbkit.errors import NbkitError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from nbkit.studies.nli_permutation import NliPermutationParams
+
+
+@click.group()
+def annotate() -> None:
+    """Forms for human annotators: make one, read filled ones."""
+
+
+@annotate.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("form", type=click.Path(path_type=Path))
+@click.option("--n", default=200, show_default=True, help="Permuted pairs in the form.")
+@click.option("--model", help="Whose accepted permutations are shown; by default the run's first.")
+@click.option("--corpus", help="Which set they come from; by default the run's first.")
+@click.option("--entry", help="Entry of the run file, where several are of the NLI permutation study.")
+@click.option("--offline", is_flag=True, help="Never ask the model hub.")
+def make(
+    run: Path, form: Path, n: int, model: str | None, corpus: str | None, entry: str | None, offline: bool
+) -> None:
+    """Draw permuted pairs that a model accepts and write the FORM (.xlsx) and its key (.key.json).
+
+    RUN is a run file with the NLI permutation study; what is not computed yet is computed. Half of the pairs are short,
+    half long; half of them from originally correct pairs, half from flipped ones, as far as there are so many.
+    Give annotators the form and never the key.
+    """
+    from nbkit.annotate import make_form
+    from nbkit.corpora.nli import LABELS
+    from nbkit.studies.nli_permutation import annotation_sample
+
+    if offline:
+        go_offline()
+    params = _params(run, entry)
+    sample = annotation_sample(params, n, model=model, corpus=corpus)
+    provenance = {"study": "nli_permutation", "params": params.model_dump(mode="json")}
+    written, key = make_form(
+        sample, form, labels=LABELS, instructions=_instructions(LABELS), seed=params.seed, provenance=provenance
+    )
+    counts = Counter(zip(sample["length_group"], sample["stratum"], strict=True))
+    click.echo(aligned([(f"{size}, {stratum}", f"{count} pairs") for (size, stratum), count in sorted(counts.items())]))
+    click.echo(f"Form: {written}\nKey:  {key} (not for annotators)")
+
+
+@annotate.command()
+@click.argument("forms", nargs=-1, required=True, metavar="[NAME=]FORM...")
+@click.option("--key", required=True, type=click.Path(path_type=Path), help="The key that was written with the form.")
+@click.option("--output", type=click.Path(path_type=Path), help="Also write all judgements here (.csv).")
+def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
+    """Read filled forms: accuracy, macro-F1, accuracy by stratum and length, agreement.
+
+    NAME is the annotator; without it the file's name is. A form with an unknown label, a missing or changed row or
+    another form's key is refused, with the row.
+    """
+    from nbkit.annotate import accuracy_table, agreement, read_forms
+    from nbkit.corpora.nli import LABELS
+
+    judgements = read_forms(_named(forms), key)
+    if output is not None:
+        judgements.to_csv(output, index=False)
+    by = [column for column in ("stratum", "length_group") if column in judgements]
+    table = accuracy_table(judgements, labels=LABELS, by=by)
+    click.echo(
+        aligned([("annotator", "pairs", "N", "accuracy", "95% interval", "macro F1"), *map(_accuracy, _rows(table))])
+    )
+    if judgements["annotator"].nunique() > 1:
+        together = map(_agreement, _rows(agreement(judgements, labels=LABELS)))
+        click.echo("\n" + aligned([("agreement", "annotators", "N", "value", "95% interval"), *together]))
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def _accuracy(row: Mapping[str, Any]) -> tuple[str, ...]:
+    shown = f"{row['accuracy']:.3f} ± {row['half_width']:.3f}"
+    return row["annotator"], row["value"] or "all", str(row["n"]), shown, _interval(row), f"{row['macro_f1']:.3f}"
+
+
+def _agreement(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return row["measure"], row["annotators"], str(row["n"]), f"{row['value']:.3f}", _interval(row)
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    return f"[{row['low']:.3f}, {row['high']:.3f}]"
+
+
+def _named(forms: tuple[str, ...]) -> dict[str, str]:
+    """Annotators and their forms. Raises `NbkitError` where two go by one name."""
+    named: dict[str, str] = {}
+    for form in forms:
+        name, given, path = form.partition("=")
+        name, path = (name, path) if given else (Path(form).stem, form)
+        if name in named:
+            raise NbkitError(f"two forms of annotator '{name}': {named[name]} and {path}; write NAME=FORM")
+        named[name] = path
+    return named
+
+
+def _params(path: Path, entry: str | None) -> NliPermutationParams:
+    """The parameters of the NLI permutation study in the run file."""
+    from nbkit.batch.params import entries
+    from nbkit.batch.params import read as read_run
+    from nbkit.studies.nli_permutation import NliPermutationParams
+
+    own = {each.name: each.params for each in entries(read_run(path)) if each.study.name == "nli_permutation"}
+    if not own:
+        raise NbkitError(f"{path} has no entry of the study nli_permutation")
+    if entry is None and len(own) > 1:
+        raise NbkitError(f"{path} has several entries of the study: say which (--entry {' or '.join(own)})")
+    if entry is not None and entry not in own:
+        raise NbkitError(f"{path} has no entry '{entry}' of the study; there are: {', '.join(own)}")
+    found = own[entry] if entry is not None else next(iter(own.values()))
+    assert isinstance(found, NliPermutationParams)
+    return found
+
+
+def _instructions(labels: Sequence[str]) -> str:
+    from importlib import resources
+
+    text = resources.files("nbkit.annotate").joinpath("instructions.txt").read_text("utf-8")
+    return text.format(labels=", ".join(labels))
