@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal, TypeAlias
+from functools import lru_cache
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -21,6 +21,29 @@ Spacing: TypeAlias = Literal["joined", "original"]
 Order: TypeAlias = np.ndarray
 
 ROOT = -1
+
+Value = TypeVar("Value")
+
+
+class computed_once(Generic[Value]):
+    """`functools.cached_property` without its lock, which costs Python 3.11 more than most of what is computed so."""
+
+    def __init__(self, compute: Callable[[Any], Value]):
+        self.compute = compute
+        self.name = compute.__name__
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> computed_once[Value]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+    def __get__(self, instance: object | None, owner: type) -> computed_once[Value] | Value:
+        if instance is None:
+            return self
+        value = self.compute(instance)
+        # Sentences are frozen; and ``instance.__dict__`` would make a dictionary of attributes that had none.
+        object.__setattr__(instance, self.name, value)
+        return value
 
 
 @dataclass(frozen=True)
@@ -76,7 +99,7 @@ class Sentence:
         """What joins tokens in this language: a space, or nothing in Chinese and Japanese."""
         return "" if self.lang in UNSPACED else " "
 
-    @cached_property
+    @computed_once
     def text(self) -> str:
         """Running text, by the tokens' own spacing (joined where the spacing is not known)."""
         if self.spaces is None:
@@ -88,47 +111,48 @@ class Sentence:
         """The control: the tokens in their own order, joined as a perturbed sentence is."""
         return self.separator.join(self.tokens)
 
-    @cached_property
+    @computed_once
     def root(self) -> int:
         """Index of the root; an error where the sentence has no tree."""
         if self.heads is None:
             raise NbkitError(f"Sentence {self.joined!r} has no dependency tree: parse it first")
         return self.heads.index(ROOT)
 
-    @cached_property
+    @computed_once
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The dependents of each token, from left to right."""
         if self.heads is None:
             raise NbkitError(f"Sentence {self.joined!r} has no dependency tree: parse it first")
-        dependents: list[list[int]] = [[] for _ in self.tokens]
+        children: list[tuple[int, ...]] = [()] * len(self.tokens)
         for token, head in enumerate(self.heads):
             if head != ROOT:
-                dependents[head].append(token)
-        return tuple(map(tuple, dependents))
+                children[head] += (token,)  # words have few dependents: faster than lists made into tuples
+        return tuple(children)
 
-    @cached_property
+    @computed_once
     def digest(self) -> bytes:
         """16 bytes that stand for language and tokens: the sentence's part in the address of its randomness."""
         return hashlib.blake2b("\x1f".join((self.lang, *self.tokens)).encode(), digest_size=16).digest()
 
     def reorder(self, order: Sequence[int] | Order, spacing: Spacing = "joined") -> str:
         """The text of the tokens in *order*. Raises `NbkitError` where *order* is no permutation."""
+        tokens = self.tokens
         indices = order.tolist() if isinstance(order, np.ndarray) else list(order)
-        if sorted(indices) != list(range(len(self.tokens))):
-            raise NbkitError(f"{indices} is no permutation of the {len(self.tokens)} tokens of {self.joined!r}")
+        if len(indices) != len(tokens) or _places(len(indices)).difference(indices):
+            raise NbkitError(f"{indices} is no permutation of the {len(tokens)} tokens of {self.joined!r}")
         if spacing == "joined" or self.spaces is None:
-            return self.separator.join([self.tokens[i] for i in indices])
+            return self.separator.join([tokens[i] for i in indices])
         left, right = self._clings
         parts = []
         for i, following in zip(indices, [*indices[1:], None], strict=True):
-            parts.append(self.tokens[i])
+            parts.append(tokens[i])
             if following is None:
                 continue
             attached = not self.spaces[i] if following == i + 1 else left[following] or right[i]
             parts.append("" if attached else " ")
         return "".join(parts)
 
-    @cached_property
+    @computed_once
     def _clings(self) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
         """Which tokens cling to whatever stands left, and right, of them: punctuation and clitics.
 
@@ -167,7 +191,7 @@ class Text:
     def lang(self) -> str:
         return self.sentences[0].lang
 
-    @cached_property
+    @computed_once
     def tokens(self) -> tuple[str, ...]:
         """The tokens of all sentences."""
         return tuple(token for sentence in self.sentences for token in sentence.tokens)
@@ -175,7 +199,7 @@ class Text:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    @cached_property
+    @computed_once
     def text(self) -> str:
         """Running text, by the tokens' own spacing."""
         return self._join(sentence.text for sentence in self.sentences)
@@ -189,13 +213,19 @@ class Text:
         """The text with each sentence in its order; a sentence whose order is None stays as it is."""
         if len(orders) != len(self.sentences):
             raise NbkitError(f"{len(orders)} orders for {len(self.sentences)} sentences of {self.joined!r}")
-        return self._join(
-            sentence.reorder(range(len(sentence)) if order is None else order, spacing)
-            for sentence, order in zip(self.sentences, orders, strict=True)
-        )
+        parts = []
+        for sentence, order in zip(self.sentences, orders, strict=True):
+            parts.append(sentence.reorder(range(len(sentence)) if order is None else order, spacing))
+        return self._join(parts)
 
     def _join(self, parts: Iterable[str]) -> str:
         return self.sentences[0].separator.join(parts)
+
+
+@lru_cache(maxsize=512)
+def _places(length: int) -> frozenset[int]:
+    """The indices of so many tokens. As many indices that leave none of them out are a permutation."""
+    return frozenset(range(length))
 
 
 _OPENING = frozenset("([{«“‘„‚¿¡「『（【《")

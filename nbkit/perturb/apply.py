@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import get_args
 
 import numpy as np
@@ -48,7 +48,9 @@ def perturb(sentence: Sentence, name: str, *, seed: int = 0, draw: int = 0, unit
     None
     """
     _check_unit(unit)
-    return _perturbed(View(sentence, unit), PERTURBATIONS.get(name), seed, draw)
+    view = View(sentence, unit)
+    (order,) = _arrays(view, _moved(view, [PERTURBATIONS.get(name)], seed, draw))
+    return order
 
 
 def perturb_text(
@@ -93,32 +95,48 @@ def perturb_all(
     _check_unit(unit)
     perturbations = [PERTURBATIONS.get(name) for name in (NAMES if names is None else names)]
     views = [View(sentence, unit) for sentence in text.sentences]
+    moved = [_moved(view, perturbations, seed, draw) for view in views]
+    orders = [_arrays(view, lists) for view, lists in zip(views, moved, strict=True)]
     long_enough = sum([len(sentence.tokens) for sentence in text.sentences]) >= min_tokens
+    none_moved = (None,) * len(views)
     results: dict[str, tuple[Order | None, ...] | None] = {}
-    for perturbation in perturbations:
-        orders, applies = [], False
-        for view in views:
-            order = _perturbed(view, perturbation, seed, draw)
-            orders.append(order)
-            applies = applies or order is not None
-        results[perturbation.name] = tuple(orders) if applies and long_enough else None
+    for perturbation, lists, arrays in zip(
+        perturbations, zip(*moved, strict=True), zip(*orders, strict=True), strict=True
+    ):
+        results[perturbation.name] = arrays if long_enough and lists != none_moved else None
     return results
 
 
-def _perturbed(view: View, perturbation: Perturbation, seed: int, draw: int) -> Order | None:
-    sentence = view.sentence
+def _moved(view: View, perturbations: Sequence[Perturbation], seed: int, draw: int) -> list[list[int] | None]:
+    """The order of the tokens that may move by each of the perturbations; None where it does not apply or show."""
     if view.missing:
-        _check_annotation(view, perturbation)
-    draws = Draws(seed, perturbation.name, draw, sentence.digest) if perturbation.random else NO_DRAWS
-    moved = perturbation.function(view, draws)
-    if moved is None:
-        return None
-    if perturbation.function not in _PROVEN:
-        _check_permutation(view, perturbation, moved)
-    if view.reads_same(moved):
-        return None
-    moved += range(view.length, len(sentence.tokens))
-    return np.array(moved, dtype=np.intp)
+        for perturbation in perturbations:
+            _check_annotation(view, perturbation)
+    sentence, reads_same = view.sentence, view.reads_same
+    orders = []
+    for perturbation in perturbations:
+        draws = Draws(seed, perturbation.name, draw, sentence.digest) if perturbation.random else NO_DRAWS
+        order = perturbation.function(view, draws)
+        if order is not None:
+            if perturbation.function not in _PROVEN:
+                _check_permutation(view, perturbation, order)
+            if reads_same(order):
+                order = None
+        orders.append(order)
+    return orders
+
+
+def _arrays(view: View, moved: Sequence[list[int] | None]) -> list[Order | None]:
+    """The orders of the whole sentence, as arrays: all rows of one, which is made faster than one array an order."""
+    flat: list[int] = []
+    rows = 0
+    for order in moved:
+        if order is not None:
+            flat += order
+            flat += view.final
+            rows += 1
+    arrays = iter(np.fromiter(flat, np.intp, len(flat)).reshape(rows, len(view.sentence.tokens)))
+    return [None if order is None else next(arrays) for order in moved]
 
 
 _PROVEN = frozenset(PUBLISHED.values())

@@ -13,7 +13,7 @@ from struct import Struct
 from nbkit.errors import NbkitError
 from nbkit.seeding import address
 
-_BLOCK = Struct("<16I")  # the 32-bit numbers that one hash yields
+_numbers = Struct("<16I").unpack  # the 32-bit numbers that one hash yields
 
 
 @lru_cache(maxsize=4096)
@@ -33,10 +33,10 @@ class Draws:
     [1, 2, 0, 3, 4]
     """
 
-    __slots__ = ("_address", "_blocks", "_unused")
+    __slots__ = ("_blocks", "_key", "_unused")
 
     def __init__(self, seed: int, name: str, draw: int, digest: bytes):
-        self._address = seed, name, draw, digest
+        self._key = _prefix(seed, name, draw) + digest
         self._blocks = 0
         self._unused: tuple[int, ...] = ()
 
@@ -47,12 +47,9 @@ class Draws:
         number of draws could show.)
         """
         numbers = self._unused
-        if len(numbers) < n:
-            seed, name, draw, digest = self._address
-            key = _prefix(seed, name, draw) + digest
-            while len(numbers) < n:
-                numbers += _BLOCK.unpack(blake2b(key + self._blocks.to_bytes(8, "little")).digest())
-                self._blocks += 1
+        while len(numbers) < n:
+            numbers += _numbers(blake2b(self._key + self._blocks.to_bytes(8, "little")).digest())
+            self._blocks += 1
         self._unused = numbers[n:]
         return sorted(range(n), key=numbers.__getitem__)
 

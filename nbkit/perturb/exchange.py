@@ -11,8 +11,9 @@ from typing import TypeAlias
 from nbkit.perturb.draws import Draws
 from nbkit.perturb.view import Span, View
 
-#: Takes places from left to right and a span that holds none of them; returns the index of one of the places.
-Choice: TypeAlias = Callable[[Sequence[int], Span], int]
+#: Takes places from left to right, and the start and end of a block that holds none of them; returns the index of
+#: one of the places.
+Choice: TypeAlias = Callable[[Sequence[int], int, int], int]
 
 
 def shuffled(view: View, draws: Draws, places: Sequence[int]) -> list[int] | None:
@@ -21,7 +22,7 @@ def shuffled(view: View, draws: Draws, places: Sequence[int]) -> list[int] | Non
     None where all of them are the same word. Otherwise at least every other permutation shows.
     """
     words = _words(view, places)
-    if not words or words.count(words[0]) == len(words):
+    if _alike(words):
         return None
     if len(words) == 2:
         return _placed(view.length, places, (1, 0))
@@ -37,7 +38,7 @@ def deranged(view: View, draws: Draws, places: Sequence[int]) -> list[int] | Non
     None where all of them are the same word; otherwise the rotation by one is such an order.
     """
     words = _words(view, places)
-    if not words or words.count(words[0]) == len(words):
+    if _alike(words):
         return None
     if len(words) == 2:
         return _placed(view.length, places, (1, 0))
@@ -49,7 +50,7 @@ def deranged(view: View, draws: Draws, places: Sequence[int]) -> list[int] | Non
 
 def shuffled_blocks(view: View, draws: Draws, blocks: Sequence[Span]) -> list[int] | None:
     """As `shuffled`, for blocks of tokens that may differ in length; what stands between them stays between them."""
-    if len({view.tokens[start:end] for start, end in blocks}) < 2:
+    if _alike([view.tokens[start:end] for start, end in blocks]):
         return None
     for _ in range(_TRIES):
         order = _exchanged(view, blocks, draws.permutation(len(blocks)))
@@ -64,14 +65,12 @@ def shuffled_blocks(view: View, draws: Draws, blocks: Sequence[Span]) -> list[in
 def paired(view: View, blocks: Sequence[Span], partners: Sequence[int], choose: Choice) -> list[int] | None:
     """Each block, from left to right, trades places with the token that *choose* picks of the partners left over."""
     left_over = list(partners)
-    trades: dict[int, tuple[int, Span]] = {}  # the start of a slot: its end, and what is to be there
-    for block in blocks[: len(partners)]:
-        partner = left_over.pop(choose(left_over, block))
-        trades[block[0]] = block[1], (partner, partner + 1)
-        trades[partner] = partner + 1, block
-    if not trades:
-        return None
-    return _filled(view.length, [(start, *trades[start]) for start in sorted(trades)])
+    slots: list[tuple[int, int, Span]] = []  # start, end, and what is to be there
+    for start, end in blocks[: len(partners)]:
+        partner = left_over.pop(choose(left_over, start, end))
+        slots.append((start, end, (partner, partner + 1)))
+        slots.append((partner, partner + 1, (start, end)))
+    return _filled(view.length, sorted(slots)) if slots else None
 
 
 def paired_tokens(view: View, tokens: Sequence[int], partners: Sequence[int]) -> list[int] | None:
@@ -81,23 +80,21 @@ def paired_tokens(view: View, tokens: Sequence[int], partners: Sequence[int]) ->
     left_over = list(partners)
     order = list(range(view.length))
     for token in tokens[: len(partners)]:
-        partner = left_over.pop(closest(left_over, (token, token + 1)))
+        partner = left_over.pop(closest(left_over, token, token + 1))
         order[token], order[partner] = partner, token
     return order
 
 
-def closest(places: Sequence[int], block: Span) -> int:
+def closest(places: Sequence[int], start: int, end: int) -> int:
     """The index of the place closest to an edge of the block (neighbours are 1 apart), the left one on a tie."""
-    start, end = block
     right = bisect_left(places, start)
     if right == len(places) or (right and start - places[right - 1] <= places[right] - end + 1):
         return right - 1
     return right
 
 
-def farthest(places: Sequence[int], block: Span) -> int:
+def farthest(places: Sequence[int], start: int, end: int) -> int:
     """The index of the place farthest from an edge of the block, the left one on a tie."""
-    start, end = block
     return 0 if _distance(places[0], start, end) >= _distance(places[-1], start, end) else len(places) - 1
 
 
@@ -112,6 +109,11 @@ def _words(view: View, places: Sequence[int]) -> Sequence[str]:
     if isinstance(places, range):  # the long ones: a slice costs next to nothing
         return view.tokens[places.start : places.stop]
     return [view.tokens[place] for place in places]
+
+
+def _alike(items: Sequence[object]) -> bool:
+    """Whether no two of them differ."""
+    return not items or (items[0] == items[-1] and items.count(items[0]) == len(items))
 
 
 def _shows(words: Sequence[str], permutation: Sequence[int]) -> bool:
@@ -133,10 +135,10 @@ def _exchanged(view: View, blocks: Sequence[Span], permutation: Sequence[int]) -
 
 def _placed(length: int, places: Sequence[int], permutation: Sequence[int]) -> list[int]:
     """The order of *length* tokens in which each place holds the token of the place that the permutation names."""
-    if isinstance(places, range):
-        moved = [places.start + index for index in permutation] if places.start else permutation
-        return [*range(places.start), *moved, *range(places.stop, length)]
     order = list(range(length))
+    if isinstance(places, range):
+        order[places.start : places.stop] = [places.start + index for index in permutation]
+        return order
     for place, index in zip(places, permutation, strict=True):
         order[place] = places[index]
     return order

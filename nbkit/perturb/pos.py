@@ -53,5 +53,9 @@ def verb_at_beginning(view: View, draws: Draws) -> list[int] | None:
     if not verbs:
         return None
     assert tags is not None
-    first = next((index for index in verbs if tags[index] == "VERB"), verbs[0])
+    first = verbs[0]
+    for index in verbs:
+        if tags[index] == "VERB":
+            first = index
+            break
     return [first, *range(first), *range(first + 1, view.length)]

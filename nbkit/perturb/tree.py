@@ -8,15 +8,13 @@ is left out wherever it hangs in the tree, as it keeps its place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from nbkit.perturb.draws import Draws
 from nbkit.perturb.view import View
 
 
 def tree_mirror_pre(view: View, draws: Draws) -> list[int] | None:
     """Pre-order of the mirrored tree: node, right dependents, left dependents."""
-    subtrees = view.leaves.copy()
+    subtrees = view.leaves
     for token, left, right in view.branches:
         order = [*subtrees[token]]
         for dependent in right + left:
@@ -27,7 +25,7 @@ def tree_mirror_pre(view: View, draws: Draws) -> list[int] | None:
 
 def tree_mirror_post(view: View, draws: Draws) -> list[int] | None:
     """Post-order of the mirrored tree: right dependents, left dependents, node."""
-    subtrees = view.leaves.copy()
+    subtrees = view.leaves
     for token, left, right in view.branches:
         order: list[int] = []
         for dependent in right + left:
@@ -39,9 +37,15 @@ def tree_mirror_post(view: View, draws: Draws) -> list[int] | None:
 
 def tree_mirror_in(view: View, draws: Draws) -> list[int] | None:
     """In-order of the mirrored tree: right dependents, node, left dependents."""
-    subtrees = view.leaves.copy()
+    subtrees = view.leaves
     for token, left, right in view.branches:
-        subtrees[token] = _around(token, right, left, subtrees)
+        order: list[int] = []
+        for dependent in right:
+            order += subtrees[dependent]
+        order += subtrees[token]
+        for dependent in left:
+            order += subtrees[dependent]
+        subtrees[token] = order
     return [*subtrees[view.sentence.root]]
 
 
@@ -51,21 +55,15 @@ def rotate_around_root(view: View, draws: Draws) -> list[int] | None:
     Figure 3 prints another order ("live find said Tom …"), which is no rotation; the samples of
     Tables 4 and 5 ("a car accident seen Have you ever ?") agree with the definition.
     """
-    subtrees, root = view.leaves.copy(), view.sentence.root
+    subtrees, root = view.leaves, view.sentence.root
     for token, left, right in view.branches:
-        first, second = (right, left) if token == root else (left, right)
-        subtrees[token] = _around(token, first, second, subtrees)
+        if token == root:
+            left, right = right, left
+        order: list[int] = []
+        for dependent in left:
+            order += subtrees[dependent]
+        order += subtrees[token]
+        for dependent in right:
+            order += subtrees[dependent]
+        subtrees[token] = order
     return [*subtrees[root]]
-
-
-def _around(
-    token: int, first: tuple[int, ...], second: tuple[int, ...], subtrees: Sequence[Sequence[int]]
-) -> list[int]:
-    """The subtrees of the *first* dependents, the token, those of the *second* ones."""
-    order: list[int] = []
-    for dependent in first:
-        order += subtrees[dependent]
-    order += subtrees[token]
-    for dependent in second:
-        order += subtrees[dependent]
-    return order

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from operator import ne
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
+from typing import Literal, TypeAlias
 
 from nbkit.errors import NbkitError
 from nbkit.syntax.noun_phrases import base_noun_phrases
-from nbkit.text import Sentence
+from nbkit.text import Sentence, computed_once
 
 #: What the noun perturbations move: base noun phrases as blocks (the paper's Figure 3), or single tokens.
 Unit: TypeAlias = Literal["phrase", "token"]
@@ -35,26 +36,6 @@ CLASSES = {
 #: A token with its left dependents and its right ones, both from left to right.
 Branch: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
 
-Value = TypeVar("Value")
-
-
-class computed_once(Generic[Value]):
-    """`functools.cached_property` without its lock, which costs Python 3.11 more than most of what is computed here."""
-
-    def __init__(self, compute: Callable[[Any], Value]):
-        self.compute = compute
-        self.__doc__ = compute.__doc__
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> computed_once[Value]: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> Value: ...
-    def __get__(self, instance: object | None, owner: type) -> computed_once[Value] | Value:
-        if instance is None:
-            return self
-        value = instance.__dict__[self.compute.__name__] = self.compute(instance)
-        return value
-
 
 class View:
     """A sentence up to its final punctuation, which keeps its place: what may move, and as what.
@@ -63,7 +44,7 @@ class View:
     (closing quotes and brackets included; symbols, tagged SYM, are words).
 
     sentence: the whole sentence. unit: what the noun perturbations move.
-    tokens: the tokens that may move. length: how many they are.
+    tokens: the tokens that may move. length: how many they are. final: the places of the others.
     missing: the annotation that the sentence lacks.
 
     >>> view = View(Sentence(("Go", "away", "!", "”"), "en", upos=("VERB", "ADV", "PUNCT", "PUNCT")))
@@ -76,6 +57,7 @@ class View:
         self.unit = unit
         self.length = _movable(sentence)
         self.tokens = sentence.tokens[: self.length]
+        self.final = range(self.length, len(sentence.tokens))
         self.missing = [field for field in ("upos", "heads", "deprels") if getattr(sentence, field) is None]
 
     @computed_once
@@ -83,9 +65,9 @@ class View:
         """The indices of the words of each of the paper's `CLASSES`, from left to right."""
         assert self.sentence.upos is not None
         classes: dict[str, list[int]] = {name: [] for name in _CLASS_NAMES}
-        for index, tag in enumerate(self.sentence.upos[: self.length]):
-            if tag in CLASSES:
-                classes[CLASSES[tag]].append(index)
+        for index, name in enumerate(map(CLASSES.get, self.sentence.upos[: self.length])):
+            if name is not None:
+                classes[name].append(index)
         return classes
 
     @property
@@ -128,17 +110,23 @@ class View:
                 branches.append((token, dependents[:left], dependents[left:]))
         return branches
 
-    @computed_once
+    @property
     def leaves(self) -> list[Sequence[int]]:
-        """For each token of the whole sentence the order of its subtree, were it without dependents.
+        """For each token of the whole sentence the order of its subtree, were it without dependents: a fresh list.
 
         That of final punctuation is empty, so that it is left out of every walk.
         """
-        return [(token,) if token < self.length else () for token in range(len(self.sentence.tokens))]
+        return [*_leaves(self.length, len(self.sentence.tokens))]
 
     def reads_same(self, order: list[int]) -> bool:
         """Whether the tokens in *order* read as they do now: also *the* in the place of *the*."""
         return True not in map(ne, map(self.tokens.__getitem__, order), self.tokens)
+
+
+@lru_cache(maxsize=1024)
+def _leaves(length: int, tokens: int) -> tuple[tuple[int, ...], ...]:
+    """What `View.leaves` holds; remembered, as it is the same for all sentences of these lengths."""
+    return tuple((token,) if token < length else () for token in range(tokens))
 
 
 _CLASS_NAMES = tuple(dict.fromkeys(CLASSES.values()))
@@ -151,9 +139,9 @@ def spans(indices: list[int]) -> list[Span]:
 
 def _movable(sentence: Sentence) -> int:
     """The number of tokens before the final punctuation."""
-    end = len(sentence)
-    tags = sentence.upos
-    while end and is_punctuation(sentence.tokens[end - 1], None if tags is None else tags[end - 1]):
+    tokens, tags = sentence.tokens, sentence.upos
+    end = len(tokens)
+    while end and is_punctuation(tokens[end - 1], None if tags is None else tags[end - 1]):
         end -= 1
     return end
 
