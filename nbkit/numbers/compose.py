@@ -197,7 +197,9 @@ class _Sum:
 def _product(factor: Decimal, unit: Decimal) -> Decimal:
     """1.50 million is 1500000, not 1500000.00."""
     product = EXACT.multiply(factor, unit)
-    return product.quantize(Decimal(1), context=EXACT) if product == product.to_integral_value() else product
+    if product == product.to_integral_value():
+        return product.quantize(Decimal(1), context=EXACT)
+    return product.normalize(EXACT)
 
 
 def _room_after(value: Decimal) -> Decimal:

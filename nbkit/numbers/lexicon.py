@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from nbkit.numbers.compose import Atom, Grammar, Piece, compose
+from nbkit.numbers.compose import Atom, Grammar, Piece, Role, compose
 from nbkit.numbers.languages import language_data
 
 #: A word: letters and marks of the scripts in which number words are spelled.
@@ -215,13 +215,18 @@ def _vocabulary(data: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Atom
         for word in words:
             yield _key(word), Atom("denominator", Decimal(value))
     for value, words in data.get("ordinals", {}).items():
-        role = {100: "multiply", 1000: "scale", 1000000: "scale"}.get(value, "add")
         for word in words:
-            yield _key(word), Atom(role, Decimal(value), ordinal=True, bare=True)  # type: ignore[arg-type]
+            yield _key(word), Atom(_role(value), Decimal(value), ordinal=True, bare=True)
     for value, words in enumerate(data.get("below_hundred", ())):
         for word in words.split("/"):
             yield _key(word), Atom("add", Decimal(value))
     yield from _spoken(data.get("lexicon"))
+
+
+def _role(value: int) -> Role:
+    if value >= 1000:
+        return "scale"
+    return "multiply" if value == 100 else "add"
 
 
 def _key(phrase: str) -> tuple[str, ...]:
@@ -234,7 +239,9 @@ def _spoken(spec: Mapping[str, Any] | None) -> Iterator[tuple[tuple[str, ...], A
         return
     from num2words import num2words
 
-    values = range(1000) if spec.get("solid") else [*range(100), *range(100, 1000, 100)]
+    hundreds = range(100, 1000, 100) if spec.get("hundreds") else ()
+    values = range(1000) if spec.get("solid") else [*range(100), *hundreds]
+    ranks = range(1, 1001) if spec.get("solid") else [*range(1, 101), 1000]
     for locale in spec["locales"]:
         for options in spec.get("options", [{}]):
             for value in values:
@@ -242,13 +249,12 @@ def _spoken(spec: Mapping[str, Any] | None) -> Iterator[tuple[tuple[str, ...], A
                 if value < 100 or len(key) == 1:
                     for variant in _variants(key, spec.get("variants", {})):
                         yield variant, Atom("add", Decimal(value))
-        for value in [*range(1, 101), 1000]:
+        for value in ranks:
             key = _key(num2words(value, lang=locale, to="ordinal"))
-            if value >= 100:
-                key = key[-1:]
-            role = {100: "multiply", 1000: "scale"}.get(value, "add")
+            if value in (100, 1000):
+                key = key[-1:]  # "one hundredth", of which the first word is a number of its own
             for variant in _variants(key, spec.get("ordinal_endings", {})):
-                yield variant, Atom(role, Decimal(value), ordinal=True, bare=True)  # type: ignore[arg-type]
+                yield variant, Atom(_role(value), Decimal(value), ordinal=True, bare=True)
 
 
 def _variants(key: tuple[str, ...], endings: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, ...]]:

@@ -105,6 +105,7 @@ class Rules:
     ordinal_prefix: str
     article_before: re.Pattern[str] | None
     not_minus_after: frozenset[str]
+    minus_after: frozenset[str]
     fraction_of: frozenset[str] | None  # None: ordinals do not serve as denominators
     contexts: dict[str, Context]
     neighbours: Callable[[str, int, int], tuple[str, str]]
@@ -125,6 +126,7 @@ def _rules(lang: str) -> Rules:
         article_before=_optional(data.get("article_before")),
         ordinal_prefix=data.get("ordinal_prefix", ""),
         not_minus_after=frozenset(data.get("minus", {}).get("not_after", ())),
+        minus_after=frozenset(data.get("minus_after", "")),
         fraction_of=frozenset(data["fraction_of"]) if "fraction_of" in data else None,
         contexts={fold(word): _context(spec) for word, spec in data.get("contexts", {}).items()},
         neighbours=_characters_beside if data.get("script") == "han" else _words_beside,
@@ -217,10 +219,11 @@ def _signed(
     left = text[:at].rstrip(_SPACES)
     if text[at] == _TRUE_MINUS:
         return (value, start) if left[-1:].isdigit() or left[-1:] == ")" else (-value, at)
+    if not left or left[-1] in rules.minus_after:
+        return -value, at
     touching = len(left) == at
-    if left and (left[-1].isdigit() or left[-1] in "%)" or (touching and (left[-1].isalnum() or left[-1] in "-–—"))):
-        return value, start
-    return -value, at
+    joins = left[-1].isdigit() or left[-1] in "%)" or (touching and (left[-1].isalnum() or left[-1] in "-–—"))
+    return (value, start) if joins else (-value, at)
 
 
 def _ordinal_end(text: str, used: Sequence[Piece], rules: Rules) -> int | None:
