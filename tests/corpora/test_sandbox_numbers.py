@@ -17,7 +17,7 @@ from nbkit.numbers import find_numbers
 from tests.corpora.sandbox_trees import check_tree
 
 TARGETS = [lang for lang in sandbox.LANGUAGES if lang != "en"]
-SIZE = 400
+SIZE = 300
 KEYS = count(STEP, STEP)
 LEXICON = {lexeme.id: lexeme for lexeme in lexemes()}
 

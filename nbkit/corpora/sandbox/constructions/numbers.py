@@ -238,7 +238,7 @@ def loan(draw: Draw) -> list[Clause]:
 
 @construction
 def duration(draw: Draw) -> list[Clause]:
-    verbs = [v for v in verbs_of(("intr",)) if v.id in ("wait", "work", "sleep")]
+    verbs = [v for v in verbs_of(("intr",)) if v.id in ("wait", "work", "travel")]
     clause = _did(draw, draw.concept(verbs), draw.subject(("person",)))
     clause.object = _much(draw, "duration")
     return _when(draw, clause, 0.4)

@@ -126,7 +126,7 @@ def denied(draw: Draw) -> Clause | None:
     return told(draw, clause, 2, 3)
 
 
-def _of_kind(draw: Draw) -> tuple[Lexeme, Lexeme, Lexeme] | None:
+def _of_kind(draw: Draw) -> tuple[Lexeme, Lexeme, Lexeme]:
     """A kind, a thing of that kind and a verb that it goes with."""
     kind, covered = draw.pick(kinds_named())
     noun = draw.pick(covered)
@@ -145,19 +145,13 @@ def _specific(draw: Draw, noun: Lexeme, verb: Lexeme) -> Clause | None:
 
 @family
 def kind_named(draw: Draw) -> Clause | None:
-    found = _of_kind(draw)
-    if found is None:
-        return None
-    kind, _, verb = found
+    kind, _, verb = _of_kind(draw)
     return _specific(draw, kind, verb)
 
 
 @family
 def kind_specified(draw: Draw) -> Clause | None:
-    found = _of_kind(draw)
-    if found is None:
-        return None
-    _, noun, verb = found
+    _, noun, verb = _of_kind(draw)
     return _specific(draw, noun, verb)
 
 

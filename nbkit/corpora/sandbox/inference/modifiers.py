@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from nbkit.corpora.sandbox.draw import Draw, adjectives_of
 from nbkit.corpora.sandbox.inference.lore import opposites
+from nbkit.corpora.sandbox.lexicon import Lexeme
 from nbkit.corpora.sandbox.meaning import Clause, Phrase
 
 
@@ -23,9 +24,7 @@ def phrases(clause: Clause) -> list[Phrase]:
 
 
 def _describe(draw: Draw, clause: Clause) -> bool:
-    options = [p for p in phrases(clause) if p.adjective is None and p.determiner != "own" and adjectives_of(p.noun)]
-    # what is compared by its size is not called big beside
-    options = [p for p in options if _fitting(p, clause)]
+    options = [p for p in phrases(clause) if p.adjective is None and p.determiner != "own" and _fitting(p, clause)]
     if not options:
         return False
     phrase = draw.pick(options)
@@ -33,7 +32,8 @@ def _describe(draw: Draw, clause: Clause) -> bool:
     return True
 
 
-def _fitting(phrase: Phrase, clause: Clause) -> tuple:
+def _fitting(phrase: Phrase, clause: Clause) -> tuple[Lexeme, ...]:
+    """Adjectives for a phrase; what is compared by its size is not called big beside."""
     assert phrase.noun is not None
     barred = () if clause.quality is None else (clause.quality, *opposites(clause.quality))
     return tuple(a for a in adjectives_of(phrase.noun) if a not in barred)
