@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from itertools import permutations, product
-from math import e, factorial
+from math import e, factorial, prod
 
 import numpy as np
 import pytest
@@ -71,12 +71,12 @@ def test_without_repeats_there_are_m_factorial_by_e(m) -> None:
     assert exact == pytest.approx(factorial(m) / e)
 
 
-@pytest.fixture(params=["listed", "rejection", "counting"])
+@pytest.fixture(params=["listed", "rejection", "insertion"])
 def method(request, monkeypatch) -> str:
     """Each of the three ways to draw, whatever the row would have had."""
     if request.param != "listed":
         monkeypatch.setattr(derangement_sampling, "FEW", 0)
-    if request.param == "counting":
+    if request.param == "insertion":
         monkeypatch.setattr(derangement_sampling, "SELDOM", 2.0)
     return request.param
 
@@ -95,7 +95,7 @@ def test_asked_for_all_every_way_finds_all(method, forms) -> None:
 
 @pytest.mark.parametrize(
     ("forms", "draws"),
-    [((0, 1, 2, 3, 4), 4400), ((0, 1, 2, 3, 4, 5), 5300), ((0, 0, 1, 1, 2, 3), 1500), ((0, 1, 0, 2, 0, 3, 4), 2000)],
+    [((0, 1, 2, 3, 4), 1320), ((0, 1, 2, 3, 4, 5), 2650), ((0, 0, 1, 1, 2, 3), 1500), ((0, 1, 0, 2, 0, 3, 4), 2000)],
 )
 def test_all_derangements_are_equally_likely(method, forms, draws) -> None:
     expected = sorted(deranged(forms))
@@ -110,7 +110,7 @@ def test_all_derangements_are_equally_likely(method, forms, draws) -> None:
 def test_a_long_row_too_is_drawn_uniformly() -> None:
     """1,854 derangements: more than are listed, so that this is the way of nearly all real sentences."""
     forms = tuple(range(7))
-    counts = Counter(tuple(sample_derangements(forms, 1, np.random.PCG64(seed))[0]) for seed in range(10 * 1854))
+    counts = Counter(tuple(sample_derangements(forms, 1, np.random.PCG64(seed))[0]) for seed in range(6 * 1854))
     assert chisquare([counts[row] for row in sorted(deranged(forms))]).pvalue > 1e-4
 
 
@@ -118,7 +118,7 @@ def test_any_succession_of_different_derangements_is_equally_likely(method) -> N
     forms = (0, 1, 2, 3)
     pairs = [pair for pair in product(sorted(deranged(forms)), repeat=2) if pair[0] != pair[1]]
     counts = Counter()
-    for seed in range(40 * len(pairs)):
+    for seed in range(20 * len(pairs)):
         counts[tuple(map(tuple, sample_derangements(forms, 2, np.random.PCG64(seed)).tolist()))] += 1
     assert len(pairs) == 72
     assert chisquare([counts[pair] for pair in pairs]).pvalue > 1e-4
@@ -134,7 +134,7 @@ def test_the_copies_of_a_form_are_told_apart_at_random(method) -> None:
     assert chisquare([counts[True], counts[False]]).pvalue > 1e-4
 
 
-def test_where_hardly_any_permutation_deranges_counting_takes_over() -> None:
+def test_where_hardly_any_permutation_deranges_one_is_built() -> None:
     """Twelve *ha* among 24 words: one permutation in 2.7 million puts them all elsewhere."""
     laugh = words("ha " * 12 + "a b c d e f g h i j k l")
     orders = derangements(laugh, 20)
@@ -142,6 +142,25 @@ def test_where_hardly_any_permutation_deranges_counting_takes_over() -> None:
     assert all("ha" not in np.array(laugh.tokens)[order[:12]] for order in orders)
     assert len({laugh.reorder(order) for order in orders}) == 20
     assert derangements(words("ha " * 13 + "a b c d e f g h i j k l"), 1) is None
+
+
+def test_a_long_text_of_few_words_ends() -> None:
+    """Of 150 words 60 are *the*: a share of 4 · 10⁻²⁰ of all permutations deranges them."""
+    text = words(" ".join(["the", f"w{i % 4}", "the", f"v{i % 9}", f"u{i}"][i % 5] for i in range(150)))
+    orders = derangements(text, 5)
+    assert orders is not None
+    for order in orders:
+        assert sorted(order.tolist()) == list(range(150))
+        assert all(text.tokens[token] != text.tokens[place] for place, token in enumerate(order))
+
+
+@settings(max_examples=30)
+@given(copies=st.lists(st.integers(1, 9), min_size=1, max_size=12))
+def test_building_counts_as_many_as_rooks_do(copies) -> None:
+    """Two independent counts: inclusion and exclusion, and permutations that grow form by form."""
+    forms = tuple(form for form, c in enumerate(copies) for _ in range(c))
+    built = derangement_sampling._at_home(tuple(copies))[-1].get(0, 0)
+    assert built == number_of_derangements(forms) * prod(map(factorial, copies))
 
 
 @settings(max_examples=60)
