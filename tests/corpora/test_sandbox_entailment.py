@@ -186,10 +186,9 @@ def test_the_words_of_both_tell_much_but_not_the_roles(english):
     assert 0.55 < accuracy(rows[:1800], rows[1800:]) < 0.9
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_pairs_of_the_same_words_in_another_order_have_both_labels(lang):
+def test_pairs_of_the_same_words_in_another_order_have_both_labels(english):
     labels = Counter()
-    for _, premise, hypothesis, label, rule in sandbox.entailment(lang, n=SIZE, split="train"):
+    for _, premise, hypothesis, label, rule in english:
         same = sorted(token.lower() for token in premise.tokens) == sorted(token.lower() for token in hypothesis.tokens)
         if same and rule.startswith("roles/"):
             labels[label] += 1
@@ -215,7 +214,7 @@ def test_any_place_can_be_asked_for(index):
 
 
 def test_splits_share_no_hypothesis():
-    texts = {split: {pair[2].text for pair in sandbox.entailment("en", n=800, split=split)} for split in sandbox.SPLITS}
+    texts = {split: {pair[2].text for pair in sandbox.entailment("en", n=400, split=split)} for split in sandbox.SPLITS}
     assert not texts["train"] & texts["test"] and not texts["train"] & texts["dev"] and not texts["dev"] & texts["test"]
 
 
