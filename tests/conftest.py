@@ -76,3 +76,29 @@ def registries_put_back():
         registry._entries.update(entries)
         registry._summaries.clear()
         registry._summaries.update(summaries)
+
+
+#: A configuration of the store, for tests of it; its inputs and a computation are below.
+CONFIG = {"kind": "test", "version": 1}
+
+
+class Counter:
+    """A computation that counts what it is asked for."""
+
+    def __init__(self, suffix: str = ""):
+        self.seen: list[tuple[str, ...]] = []
+        self.suffix = suffix
+
+    def __call__(self, inputs):
+        self.seen += inputs
+        return [{"text": "|".join(texts) + self.suffix, "length": len(texts[0])} for texts in inputs]
+
+
+def texts(n: int, start: int = 0) -> list[tuple[str]]:
+    """So many inputs, from number *start* on."""
+    return [(f"text {number}",) for number in range(start, start + n)]
+
+
+def shards(root: Path) -> list[Path]:
+    """The files of the records below *root*."""
+    return sorted(root.rglob("*.rows.parquet"))

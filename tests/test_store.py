@@ -21,29 +21,7 @@ from hypothesis import strategies as st
 from nbkit.errors import NbkitError
 from nbkit.store import DamagedShardWarning, Store, cache_folder
 from nbkit.store import partition as partition_module
-
-CONFIG = {"kind": "test", "version": 1}
-
-
-class Counter:
-    """A computation that counts what it is asked for."""
-
-    def __init__(self, suffix: str = ""):
-        self.seen: list[tuple[str, ...]] = []
-        self.suffix = suffix
-
-    def __call__(self, inputs):
-        self.seen += inputs
-        return [{"text": "|".join(texts) + self.suffix, "length": len(texts[0])} for texts in inputs]
-
-
-def shards(root: Path) -> list[Path]:
-    return sorted(root.rglob("*.rows.parquet"))
-
-
-def texts(n: int, start: int = 0) -> list[tuple[str]]:
-    return [(f"text {number}",) for number in range(start, start + n)]
-
+from tests.conftest import CONFIG, Counter, texts
 
 # What is remembered
 

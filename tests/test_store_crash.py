@@ -15,29 +15,7 @@ import pytest
 from nbkit.store import DamagedShardWarning, Store
 from nbkit.store import partition as partition_module
 from nbkit.store.folder import Folder
-
-CONFIG = {"kind": "test", "version": 1}
-
-
-class Counter:
-    """A computation that counts what it is asked for."""
-
-    def __init__(self, suffix: str = ""):
-        self.seen: list[tuple[str, ...]] = []
-        self.suffix = suffix
-
-    def __call__(self, inputs):
-        self.seen += inputs
-        return [{"text": "|".join(texts) + self.suffix, "length": len(texts[0])} for texts in inputs]
-
-
-def shards(root: Path) -> list[Path]:
-    return sorted(root.rglob("*.rows.parquet"))
-
-
-def texts(n: int, start: int = 0) -> list[tuple[str]]:
-    return [(f"text {number}",) for number in range(start, start + n)]
-
+from tests.conftest import CONFIG, Counter, shards, texts
 
 # Damage
 
