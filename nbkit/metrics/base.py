@@ -31,15 +31,38 @@ class Kappa(Protocol):
         """Whether every score lies in [0, 1]."""
 
     def signature(self, lang: str) -> str:
-        """All settings that can change a score, sacreBLEU's way: ``BLEU|nrefs:1|case:mixed|…``."""
+        """All settings that can change a score, for texts of *lang*: what figures and tables print below themselves.
+
+        Fields are joined by ``|``, the metric's name first, as sacreBLEU does: ``BLEU|nrefs:1|case:mixed|…``.
+        Source: Post 2018, "A Call for Clarity in Reporting BLEU Scores".
+
+        >>> from nbkit.metrics import load_metric
+        >>> load_metric("chrf").signature("en")
+        'chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no'
+        """
 
     def identity(self, lang: str) -> dict[str, Any]:
-        """The metric's part of a cache key: JSON-able, different whenever a score may be."""
+        """The metric's part of a cache key for texts of *lang*: JSON-able, different whenever a score may be.
+
+        It costs no model load. Learned metrics add what stands for their weights (None where they cannot be had,
+        which is an error only when scores are asked for), the device and the versions of what runs them.
+
+        >>> from nbkit.metrics import load_metric
+        >>> sorted(load_metric("chrf").identity("en"))
+        ['metric', 'signature']
+        """
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
-        """κ of each hypothesis against the reference at its place: a float64 array, one entry a pair.
+        """κ of each hypothesis against the reference at its place: a float64 array, one entry a pair, no unit.
 
-        Raises `NbkitError` where the two are not equally long.
+        κ is in [0, 1] where `bounded`, and does not depend on what else is scored. *lang* is that of both sides.
+
+        Raises `NbkitError` where the two are not equally long or hold anything but texts, `ModelError` for weights
+        that cannot be had. Source: word-order paper, §3 (κ as the similarity behind α and β).
+
+        >>> from nbkit.metrics import load_metric
+        >>> load_metric("levenshtein").scores(["he sleeps", "he sleeps"], ["he sleeps", "he slept"], "en").tolist()
+        [1.0, 0.5]
         """
 
 

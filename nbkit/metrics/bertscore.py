@@ -67,12 +67,26 @@ class BertScore:
             raise NbkitError(f"bertscore: unknown measure '{self.measure}'; there are: {', '.join(_MEASURES)}")
 
     def signature(self, lang: str) -> str:
+        """The model (a folder without its path), the layer and the settings; *lang* changes nothing.
+
+        Raises `MissingExtraError` without the package bert-score, `ModelError` for a model whose layer is not known.
+
+        >>> BertScore(model="roberta-large", layer=17, measure="recall").signature("en")
+        'BERTScore|model:roberta-large|layer:17|measure:recall|idf:no|rescale:no|bert-score:0.3.13'
+        """
         return (
             f"BERTScore|model:{learned.label(self.model)}|layer:{self._layer}|measure:{self.measure}"
             f"|idf:no|rescale:no|bert-score:{_package_version()}"
         )
 
     def identity(self, lang: str) -> dict[str, Any]:
+        """The metric's part of a cache key: name, signature, what stands for the weights, device and versions.
+
+        Loads nothing. Weights that cannot be had are None here. Raises what `signature` raises.
+
+        >>> sorted(BertScore(device="cpu").identity("en"))
+        ['device', 'hub', 'metric', 'signature', 'torch', 'transformers', 'weights']
+        """
         return {
             "metric": self.name,
             "signature": self.signature(lang),
@@ -90,6 +104,15 @@ class BertScore:
         return learned.obstacle(self.model)
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
+        """The chosen measure (F1, P or R; see the module) of each pair: a float64 array in [0, 1], one entry a pair.
+
+        A pair with a blank side scores 0 and needs no model. Raises `NbkitError` where the lists are not equally long
+        or hold anything but texts, `MissingExtraError` without the package, `ModelError` for weights that cannot be
+        had. Source: Zhang et al. 2020, §3.
+
+        >>> BertScore().scores(["", "a cat"], ["a cat", " "], "en").tolist()
+        [0.0, 0.0]
+        """
         check_pairs(self.name, hypotheses, references)
         values = np.zeros(len(hypotheses))
         # All hypotheses of a reference stand together, so that a window embeds it once.

@@ -47,13 +47,32 @@ class Bleu:
             raise NbkitError(f"bleu: max_order must be 1 or more, not {self.max_order}")
 
     def signature(self, lang: str) -> str:
+        """The settings and the tokenizer for *lang*, in sacreBLEU's notation. Source: Post 2018.
+
+        >>> Bleu(max_order=2).signature("zh")
+        'BLEU|nrefs:1|case:mixed|eff:yes|tok:nbkit-cut.v1-char|smooth:exp|order:2'
+        """
         tokenizer = tokenizer_signature(lang)
         return f"BLEU|nrefs:1|case:mixed|eff:yes|tok:{tokenizer}|smooth:exp|order:{self.max_order}"
 
     def identity(self, lang: str) -> dict[str, Any]:
+        """The metric's part of a cache key: its name and its signature for *lang*.
+
+        >>> Bleu(max_order=2).identity("en") == Bleu(max_order=4).identity("en")
+        False
+        """
         return {"metric": self.name, "signature": self.signature(lang)}
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
+        """BLEU of each pair as a fraction: a float64 array in [0, 1], one entry a pair; the formula is the module's.
+
+        Both sides are cut by the tokenizer for *lang*. A hundredth of sacreBLEU's ``sentence_score`` on the same
+        tokens, to the last bit. Raises `NbkitError` where the lists are not equally long or hold anything but texts.
+        Source: Papineni et al. 2002; Chen & Cherry 2014.
+
+        >>> Bleu().scores(["a cat sat on a mat", ""], ["a cat sat on the mat"] * 2, "en").round(4).tolist()
+        [0.5373, 0.0]
+        """
         check_pairs(self.name, hypotheses, references)
         cut_once = {text: cut(text, lang) for text in references}
         percent = bleu_percent(

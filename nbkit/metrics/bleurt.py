@@ -46,9 +46,21 @@ class Bleurt:
     bounded: ClassVar[bool] = False
 
     def signature(self, lang: str) -> str:
+        """The model (a folder without its path) and the settings; *lang* changes nothing.
+
+        >>> Bleurt(model="Elron/bleurt-tiny-512").signature("en")
+        'BLEURT|model:Elron/bleurt-tiny-512|nrefs:1|case:mixed'
+        """
         return f"BLEURT|model:{learned.label(self.model)}|nrefs:1|case:mixed"
 
     def identity(self, lang: str) -> dict[str, Any]:
+        """The metric's part of a cache key: name, signature, what stands for the weights, device and versions.
+
+        Loads nothing. Weights that cannot be had are None here.
+
+        >>> sorted(Bleurt(device="cpu").identity("en"))
+        ['device', 'hub', 'metric', 'signature', 'torch', 'transformers', 'weights']
+        """
         return {
             "metric": self.name,
             "signature": self.signature(lang),
@@ -60,6 +72,14 @@ class Bleurt:
         return learned.obstacle(self.model)
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
+        """The regression model's rating of each pair: a float64 array on the checkpoint's own scale, not bounded.
+
+        Raises `NbkitError` where the lists are not equally long or hold anything but texts, `ModelError` for weights
+        that cannot be had or that are no regression model. Source: Sellam et al. 2020.
+
+        >>> Bleurt().scores([], [], "en").tolist()
+        []
+        """
         check_pairs(self.name, hypotheses, references)
         if not len(hypotheses):
             return np.zeros(0)

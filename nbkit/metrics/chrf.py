@@ -38,12 +38,30 @@ class Chrf:
     bounded: ClassVar[bool] = True
 
     def signature(self, lang: str) -> str:
+        """The settings in sacreBLEU's notation; the same for every language, as characters are.
+
+        >>> Chrf().signature("ja") == Chrf().signature("en")
+        True
+        """
         return f"chrF{_BETA}|nrefs:1|case:mixed|eff:yes|nc:{_ORDER}|nw:0|space:no"
 
     def identity(self, lang: str) -> dict[str, Any]:
+        """The metric's part of a cache key: its name and its signature.
+
+        >>> Chrf().identity("en")["metric"]
+        'chrf'
+        """
         return {"metric": self.name, "signature": self.signature(lang)}
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
+        """chrF2 of each pair as a fraction: a float64 array in [0, 1], one entry a pair; the formula is the module's.
+
+        A hundredth of sacreBLEU's ``sentence_score``, to the last bit. *lang* changes nothing. Raises `NbkitError`
+        where the lists are not equally long or hold anything but texts. Source: Popović 2015.
+
+        >>> Chrf().scores(["ca n't", "", "dog"], ["can't", "cat", "cat"], "en").tolist()
+        [1.0, 0.0, 0.0]
+        """
         check_pairs(self.name, hypotheses, references)
         hypothesis, reference = _characters(hypotheses), _characters(references)
         matches = match_counts(hypothesis, reference, _ORDER)

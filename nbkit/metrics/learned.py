@@ -36,7 +36,11 @@ def located(model: str) -> Reference:
 
 
 def label(model: str) -> str:
-    """What signatures call a model: its hub id, or its folder's name without the path, which may be private."""
+    """What signatures call a model: its hub id, or its folder's name without the path, which may be private.
+
+    >>> label("~/models/my-bleurt"), label("Elron/bleurt-base-128")
+    ('my-bleurt', 'Elron/bleurt-base-128')
+    """
     reference = located(model)
     return reference.folder.resolve().name if reference.folder is not None else model
 
@@ -114,7 +118,12 @@ def load(model: str, auto_class: str, device: str, **settings: Any) -> tuple[Any
 
 
 def budget(network: Any) -> int:
-    """The tokens of one batch on the device that *network* is on."""
+    """The tokens of one batch on the device that *network* is on.
+
+    >>> import torch
+    >>> budget(torch.zeros(1))  # all that is asked for is its device
+    4096
+    """
     return BUDGETS.get(network.device.type, BUDGETS["cpu"])
 
 

@@ -31,12 +31,30 @@ class Levenshtein:
     bounded: ClassVar[bool] = True
 
     def signature(self, lang: str) -> str:
+        """The settings and the tokenizer for *lang*, in sacreBLEU's notation.
+
+        >>> Levenshtein().signature("ja")
+        'Levenshtein|nrefs:1|case:mixed|tok:nbkit-cut.v1-char|norm:max'
+        """
         return f"Levenshtein|nrefs:1|case:mixed|tok:{tokenizer_signature(lang)}|norm:max"
 
     def identity(self, lang: str) -> dict[str, Any]:
+        """The metric's part of a cache key: its name and its signature for *lang*.
+
+        >>> Levenshtein().identity("en") == Levenshtein().identity("ja")  # words, characters
+        False
+        """
         return {"metric": self.name, "signature": self.signature(lang)}
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
+        """1 − d/max(h, r) of each pair, in tokens: a float64 array in [0, 1], one entry a pair.
+
+        Both sides are cut by the tokenizer for *lang*. Raises `NbkitError` where the lists are not equally long or
+        hold anything but texts. Source: Levenshtein 1966.
+
+        >>> Levenshtein().scores(["Tom sleeps", "a b"], ["Tom slept", "b a b a"], "en").tolist()
+        [0.5, 0.5]
+        """
         check_pairs(self.name, hypotheses, references)
         return token_similarities([cut(text, lang) for text in hypotheses], [cut(text, lang) for text in references])
 

@@ -29,15 +29,45 @@ _CHUNK = 1024
 
 
 class Translator(Protocol):
-    """What every backend offers (CTranslate2 and servers come in here)."""
+    """What every backend offers (CTranslate2 and servers come in here). name: stands for it in tables and keys.
+
+    >>> class Copy:  # a baseline that leaves every text as it is
+    ...     name = "copy"
+    ...     def translate(self, texts, src, tgt, decoding=DEFAULT, *, progress=True):
+    ...         return [text.strip() for text in texts]
+    ...     def score(self, texts, references, src, tgt):
+    ...         return [0.0 if text == reference else float("-inf") for text, reference in zip(texts, references)]
+    >>> translator: Translator = Copy()
+    >>> translator.translate(["Tom sleeps .", " "], "en", "de"), translator.score(["Tom"], ["Thomas"], "en", "de")
+    (['Tom sleeps .', ''], [-inf])
+    """
 
     name: str
 
     def translate(
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
-    ) -> list[str]: ...
+    ) -> list[str]:
+        """The best hypothesis that the search finds for every text, in order: one a text.
 
-    def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]: ...
+        y* = argmax_y log p(y | x) / |y|^λ
+
+        decoding: beams, limits and the length penalty λ of the search. progress: whether a bar is shown.
+        A blank text gives an empty hypothesis. A hypothesis depends on its own text alone, not on its batch.
+
+        Raises `ModelError` for a language that the model does not speak.
+        Source: Wu et al. 2016, §7 (beam search with a length penalty), in the form that transformers gives it.
+        """
+        ...
+
+    def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
+        """How likely the model finds each reference, given its text: natural logarithms a token, at most 0.
+
+        score(y | x) = 1/|y| · Σ_t log p(y_t | y_<t, x)
+
+        Raises `ModelError` where texts and references are not of the same number, or for an unknown language.
+        Source: Sennrich 2017, "How Grammatical is Character-level Neural Machine Translation?" (contrastive scoring).
+        """
+        ...
 
 
 def load_translator(name: str, src: str, tgt: str, *, device: str = "auto", dtype: str = "auto") -> Translator:
