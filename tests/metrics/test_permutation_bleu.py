@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 
+from nbkit.errors import NbkitError
 from nbkit.metrics.bleu import Bleu
 from nbkit.metrics.permutation_bleu import permutation_bleu
 from nbkit.perturb.derangements import clumped_derangements, derangements, in_units
@@ -16,13 +17,14 @@ from nbkit.text import Sentence
 from tests.strategies import sentences
 
 
-@settings(max_examples=60)
+@pytest.mark.parametrize("smoothing", ["exp", "none"])
+@settings(max_examples=40)
 @given(sentence=sentences(), random=st.randoms(use_true_random=False))
-def test_equal_to_sacrebleu(sentence, random) -> None:
+def test_equal_to_sacrebleu(smoothing, sentence, random) -> None:
     orders = [random.sample(range(len(sentence)), len(sentence)) for _ in range(3)]
-    found = permutation_bleu(sentence, orders)
+    found = permutation_bleu(sentence, orders, smoothing=smoothing)
     for column, order in enumerate((2, 3, 4)):
-        metric = BLEU(max_ngram_order=order, tokenize="none", effective_order=True)
+        metric = BLEU(max_ngram_order=order, tokenize="none", effective_order=True, smooth_method=smoothing)
         original = " ".join(sentence.tokens)
         for row, permuted in enumerate(orders):
             text = " ".join(sentence.tokens[i] for i in permuted)
@@ -39,10 +41,12 @@ def test_equal_to_the_kappa_where_tokens_are_its_own() -> None:
         assert permutation_bleu(sentence, orders)[:, column] == pytest.approx(expected)
 
 
-def test_shapes() -> None:
+def test_shapes_and_settings() -> None:
     sentence = Sentence(("a", "b"), "en")
     assert permutation_bleu(sentence, []).shape == (0, 3)
     assert permutation_bleu(sentence, [[0, 1]], max_orders=(4,)).tolist() == [[1.0]]
+    with pytest.raises(NbkitError, match="'exp' or 'none', not 'floor'"):
+        permutation_bleu(sentence, [[0, 1]], smoothing="floor")  # type: ignore[arg-type]
 
 
 def test_clumping_fills_the_range_that_derangements_leave_empty(data_folder) -> None:
