@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -129,12 +129,11 @@ def _script(case: _Case) -> Verdict | None:
 
 def _separator(case: _Case) -> Verdict | None:
     digits = _digits_of(case.expected.value)
-    for number in case.candidates:
-        text = case.text(number)
+    for text, numbers in _writings(case):
         if _digits_in(text) == digits and not _LETTERS.search(text):
-            return Verdict("separator not localised", text, (number,))
+            return Verdict("separator not localised", text, numbers)
         if _same_figures_read_otherwise(case.expected.written, text, case.src, case.tgt):
-            return Verdict("separator not localised", text, (number,))
+            return Verdict("separator not localised", text, numbers)
     for number in find_numbers(case.hypothesis, case.src):
         text = case.text(number)
         if number.value == case.expected.value and not _LETTERS.search(text):
@@ -154,20 +153,24 @@ def _scale(case: _Case) -> Verdict | None:
 
 
 def _digits(case: _Case) -> Verdict | None:
-    """The four types that compare digits, with the candidate that is nearest by edit distance."""
+    """The four types that compare digits, with what is nearest by edit distance."""
     wanted = _digits_of(case.expected.value)
-    near = [number for number in case.candidates if _related(wanted, _digits_of(number.value))]
+    near = []
+    for text, numbers in _writings(case):
+        # As it is written, where it is in digits (1.0000 for 1,000), and as what it means (*vierzig* for 41).
+        readings = [_digits_of(number.value) for number in numbers] + ([_digits_in(text)] if text[0].isdigit() else [])
+        near += [(Levenshtein.distance(wanted, there), text, numbers, there)
+                 for there in readings if _related(wanted, there)]  # fmt: skip
     if not near:
         return None
-    nearest = min(near, key=lambda number: Levenshtein.distance(wanted, _digits_of(number.value)))
-    there = _digits_of(nearest.value)
+    _, text, numbers, there = min(near, key=lambda found: found[0])
     if [digit for digit, _ in groupby(wanted)] == [digit for digit, _ in groupby(there)]:
         error = "repeated digits miscounted"
     elif len(there) == len(wanted):
         error = "digit substituted"
     else:
         error = "digit dropped" if len(there) < len(wanted) else "digit added"
-    return Verdict(error, case.text(nearest), (nearest,))
+    return Verdict(error, text, numbers)
 
 
 def _missing(case: _Case) -> Verdict:
@@ -175,6 +178,16 @@ def _missing(case: _Case) -> Verdict:
 
 
 _RULES: tuple[Callable[[_Case], Verdict | None], ...] = (_untranslated, _script, _separator, _scale, _digits, _missing)
+
+
+def _writings(case: _Case) -> Iterator[tuple[str, tuple[Number, ...]]]:
+    """The candidates as they are written; then digits that make no number (430.6959.92)."""
+    for number in case.candidates:
+        yield case.text(number), (number,)
+    for match in _RUN.finditer(case.hypothesis):
+        numbers = tuple(n for n in case.candidates if n.span[0] < match.end() and match.start() < n.span[1])
+        if [case.text(number) for number in numbers] != [match[0]]:
+            yield match[0], numbers
 
 
 def _at(case: _Case, text: str) -> tuple[Number, ...]:

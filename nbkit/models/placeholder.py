@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache, partial
+from functools import cache
 from itertools import chain, count
 from typing import TYPE_CHECKING, Literal
 
@@ -87,17 +87,13 @@ def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[st
      Carried(hypothesis='IT COST A LOT', outcome='no number')]
     """
     there = [find_numbers(text, src) for text in texts]
-    numbers = [list(filter(_is_carried, found)) for found in there]
     done: dict[int, Carried] = {}
     reasons: dict[int, Outcome] = {}
     for form, stand_ins in _ATTEMPTS:
         left = [i for i in range(len(texts)) if i not in done]
-        masked = {}
-        for i in left:
-            free = _free({number.value for number in there[i]}, stand_ins)
-            masked[i] = _mask(texts[i], numbers[i], free, partial(write_number, lang=src, form=form))
+        masked = {i: _mask(texts[i], there[i], src, form, stand_ins) for i in left}
         for i, hypothesis in zip(left, translate([masked[i].text for i in left]) if left else [], strict=True):
-            if not numbers[i]:
+            if not masked[i].numbers:
                 done[i] = Carried(hypothesis, "no number")
                 continue
             unmasked, outcome = _unmask(hypothesis, masked[i], tgt)
@@ -108,6 +104,15 @@ def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[st
     plain = translate([texts[i] for i in left]) if left else []
     done |= {i: Carried(hypothesis, reasons[i]) for i, hypothesis in zip(left, plain, strict=True)}
     return [done[i] for i in range(len(texts))]
+
+
+def masked_texts(texts: Sequence[str], src: str) -> list[str]:
+    """What the inner translator is asked first: the texts with small numbers for their own.
+
+    >>> masked_texts(["It cost 1,234.5 dollars."], "en")
+    ['It cost 7 dollars.']
+    """
+    return [_mask(text, find_numbers(text, src), src, *_ATTEMPTS[0]).text for text in texts]
 
 
 @cache
@@ -122,11 +127,12 @@ def _is_carried(number: Number) -> bool:
     return number.form != "article" and number.kind != "ordinal" and abs(number.value) != 1
 
 
-def _mask(text: str, numbers: Sequence[Number], free: Iterator[Decimal], write: Callable[[Decimal], str]) -> _Masked:
+def _mask(text: str, there: Sequence[Number], src: str, form: str, stand_ins: Sequence[int]) -> _Masked:
+    free = _free({number.value for number in there}, stand_ins)
     pieces, at, assigned = [], 0, {}
-    for number, stand_in in zip(numbers, free, strict=False):
+    for number, stand_in in zip(filter(_is_carried, there), free, strict=False):
         assigned[stand_in] = number
-        pieces += [text[at : number.span[0]], write(stand_in)]
+        pieces += [text[at : number.span[0]], write_number(stand_in, src, form)]
         at = number.span[1]
     return _Masked("".join([*pieces, text[at:]]), assigned)
 

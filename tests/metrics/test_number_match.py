@@ -87,6 +87,8 @@ ERRORS = [
     ("7", "7", "en", "de", "Es sind 9.", "digit substituted", "9"),
     ("12345", "12345", "en", "de", "Es sind 13245.", "digit substituted", "13245"),
     ("100000", "100000", "en", "de", "Es sind 10000.", "repeated digits miscounted", "10000"),
+    ("1000", "1,000", "en", "de", "Es sind 1.0000.", "repeated digits miscounted", "1.0000"),
+    ("430695291", "430,695,291", "en", "de", "Es sind 430.6959.291.", "digit added", "430.6959.291"),
     ("5555", "5555", "en", "de", "Es sind 55555.", "repeated digits miscounted", "55555"),
     ("3200000", "3.2 million", "en", "de", "Es sind 3,2 Milliarden.", "scale word wrong", "3,2 Milliarden"),
     ("3200000", "3.2 million", "en", "de", "Es sind 3,2.", "scale word wrong", "3,2"),

@@ -189,6 +189,16 @@ def test_units_do_the_work_and_know_its_size(params, translator):
     assert len(dummy.asked) == asked
 
 
+def test_estimates_know_what_the_placeholder_step_asks(params, translator):
+    translator(lambda text: text)
+    behind = params.model_copy(update={"models": ["placeholder:./dummy"]})
+    (unit,) = work.units(behind, count=True)
+    assert unit.stored == 0 and unit.texts < 25 * 3 * 2  # one stand-in for most numbers
+    work.judge(**unit.arguments)
+    (unit,) = work.units(behind, count=True)
+    assert unit.stored == unit.texts
+
+
 def test_cases_are_every_number_in_every_template(params, translator):
     translator(by_rule)
     (pair,) = params.pairs

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from nbkit.corpora.templates import Template, load_templates
 from nbkit.errors import NbkitError
+from nbkit.metrics.number_match import template_numbers
 from nbkit.models import translate_remembered
 from nbkit.models.catalogue import BY_RULE
 from nbkit.numbers.formats import DrawnNumber, draw_numbers, parse_format
@@ -79,7 +80,7 @@ def _fitting(found: list[Template], capability: str) -> list[Template]:
 
 
 def _harvested(params: NumbersParams, corpus: str, pair: Direction, model: str, store: Store) -> list[Template]:
-    """The templates of a corpus, in the order of their addresses."""
+    """The templates of a corpus, those without other numbers first, and in the order of their addresses."""
     if params.harvest_by == "reference":
         # A corpus that is edited while a kernel runs has the same name and other sentences.
         content = json.dumps(corpus_texts_identity(corpus, pair.src, pair.tgt, params.harvest_pairs), sort_keys=True)
@@ -94,7 +95,10 @@ def _harvested(params: NumbersParams, corpus: str, pair: Direction, model: str, 
             )  # fmt: skip
 
         found = harvest_with(corpus, pair.src, pair.tgt, params.harvest_pairs, translate)
-    return sorted(found, key=lambda template: address(params.seed, "templates", template.text))
+    return sorted(
+        found,
+        key=lambda each: (bool(template_numbers(each.around, each.lang)), address(params.seed, "templates", each.text)),
+    )
 
 
 @lru_cache(maxsize=16)

@@ -32,8 +32,9 @@ def harvest(
     """The templates in *texts*, as *translate* does with them: a monolingual corpus and a translator are enough.
 
     A sentence becomes a template where one of its numbers can be exchanged (a cardinal number or a percentage that is
-    no part of a date, time, name or range, not *one*, and not there twice) and its translation carries all
-    numbers and no other. Its first such number becomes [NUM]; its capability is that of the number's writing.
+    no part of a date, time, name or range, no year by its looks, not *one*, and not there twice) and its translation
+    carries all numbers and no other. Its first such number becomes [NUM]; its capability is that of the number's
+    writing.
     places: what a template's place begins with, before the sentence's number.
 
     >>> copy = list
@@ -104,7 +105,14 @@ def _exchangeable(text: str, src: str) -> Number | None:
     values = [number.value for number in numbers]
     for number in numbers:
         plain = number.kind != "ordinal" and number.form not in ("article", "roman") and number.localised
-        if plain and number.value != 1 and values.count(number.value) == 1 and _stands_alone(text, number, src):
+        year = number.form == "digits" and 1000 <= number.value < 2100 and number.kind != "percent"
+        if (
+            plain
+            and not year
+            and number.value != 1
+            and values.count(number.value) == 1
+            and _stands_alone(text, number, src)
+        ):
             return number
     return None
 

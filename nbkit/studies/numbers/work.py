@@ -10,6 +10,8 @@ from typing import Any
 from nbkit import models
 from nbkit.corpora.templates import load_templates
 from nbkit.errors import NbkitError
+from nbkit.models.catalogue import BY_RULE
+from nbkit.models.placeholder import masked_texts
 from nbkit.numbers import forms
 from nbkit.numbers.formats import parse_format
 from nbkit.store import Store
@@ -136,8 +138,11 @@ def _count(params: NumbersParams, pair: Direction, model: str, store: Store) -> 
     """How many texts the cases are, and how many are translated already; shrinking asks for more, as it needs them."""
     if params.harvest_by == "system" and params.template_corpus is not None:
         return 0, 0  # which sentences there are is known only after the model has translated the corpus
-    texts = list(dict.fromkeys(case.source for case in test_cases(params, pair, model, store)))
+    texts = [case.source for case in test_cases(params, pair, model, store)]
+    if model.startswith(BY_RULE):
+        texts = masked_texts(texts, pair.src)
+    texts = list(dict.fromkeys(texts))
     config = models.translation_config(
-        model, pair.src, pair.tgt, params.decoding, device=params.device, dtype=params.dtype
+        model.removeprefix(BY_RULE), pair.src, pair.tgt, params.decoding, device=params.device, dtype=params.dtype
     )
     return len(texts), len(texts) - len(store.missing(config, [(text,) for text in texts]))
