@@ -1,6 +1,6 @@
 """How long `nbkit check-numbers` takes for 100,000 line pairs on one core, measured in one run on one machine.
 
-    NBKIT_DATA=… python benchmarks/numbers.py [--lines 100000] [--repeats 3]
+    NBKIT_DATA=… python benchmarks/check_numbers.py [--lines 100000] [--repeats 3]
 
 The pairs are Tatoeba and Multi30k English-German, again from the top where there are fewer; files, output and the start
 of Python included, in seconds of CPU time, the fastest of the repeats.
