@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from nbkit.corpora.nli_pair import LABELS
 from nbkit.models.classifier_recipe import ClassifierRecipe
-from nbkit.models.classifier_texts import held_out_pairs
+from nbkit.models.classifier_texts import Split, held_out_pairs
 
 
 def measure(recipe: ClassifierRecipe, folder: Path) -> list[dict[str, Any]]:
@@ -19,14 +19,14 @@ def measure(recipe: ClassifierRecipe, folder: Path) -> list[dict[str, Any]]:
 
     classifier = load_classifier(str(folder.absolute()), lang=recipe.lang, device="cpu")
     rows = []
-    for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
-        pairs, gold = held_out_pairs(recipe, corpus)
+    for split in get_args(Split):
+        pairs, gold = held_out_pairs(recipe, split)
         chosen = [LABELS[i] for i in classifier.probabilities(pairs, progress=False).argmax(1)]
         label, count = Counter(gold).most_common(1)[0] if gold else ("", 0)
         rows.append(
             {
                 "split": split,
-                "corpus": corpus,
+                "corpus": getattr(recipe, split),
                 "pairs": len(gold),
                 "accuracy": sum(map(str.__eq__, chosen, gold)) / len(gold) if gold else None,
                 "majority": count / len(gold) if gold else None,

@@ -32,6 +32,9 @@ class ClassifierRecipe(Recipe):
     start: str | None = Field(None, description="checkpoint to fine-tune: a folder or a hub id; alternative to that")
     lang: str = Field("en", description="language of the data")
     dev: str = Field("sandbox:dev", description="corpus that decides when to stop and which checkpoint is kept")
+    dev_start: int = Field(
+        0, ge=0, description="pairs of dev that are passed over: those trained on, where it is train"
+    )
     test: str = Field("sandbox:test", description="corpus for the model card's test accuracy")
     held_out: int = Field(5000, ge=1, description="pairs of dev and of test, at most")
     joined: float = Field(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from nbkit.corpora.nli import find_nli, load_nli, raw_nli
 from nbkit.models.classifier_recipe import ClassifierRecipe
@@ -11,6 +11,7 @@ from nbkit.perturb.derangements import derange_pair
 from nbkit.seeding import address
 
 Pair = tuple[str, str]
+Split = Literal["dev", "test"]
 
 
 class LabelledPair(NamedTuple):
@@ -21,20 +22,31 @@ class LabelledPair(NamedTuple):
     copies: tuple[Pair, ...] = ()
 
 
-def labelled_pairs(recipe: ClassifierRecipe, corpus: str, n: int | None) -> Iterator[LabelledPair]:
-    """The first *n* pairs of *corpus* (all without *n*) as the recipe has them trained on.
+def training_pairs(recipe: ClassifierRecipe) -> Iterator[LabelledPair]:
+    """The pairs to train on; a drawn share of them joined from tokens, as permuted text is.
 
-    A drawn share of them is joined from tokens, as permuted text is: otherwise spacing, and not word order, would be
-    what a model learns to tell the two apart by. A pair too short for its copies comes without any.
-    Raises as `nbkit.corpora.nli.load_nli` does.
+    Otherwise spacing, and not word order, would be what a model learns to tell the two apart by. Raises as
+    `nbkit.corpora.nli.load_nli` does.
     """
-    if not recipe.joined and not recipe.max_entropy:
-        for premise, hypothesis, label in raw_nli(corpus, recipe.lang, n=n):
+    return _labelled(recipe, recipe.train, recipe.joined, recipe.pairs, 0)
+
+
+def dev_pairs(recipe: ClassifierRecipe) -> Iterator[LabelledPair]:
+    """The pairs that decide when to stop, as they are in their corpus."""
+    return _labelled(recipe, recipe.dev, 0.0, recipe.held_out, recipe.dev_start)
+
+
+def _labelled(
+    recipe: ClassifierRecipe, corpus: str, joined: float, n: int | None, start: int
+) -> Iterator[LabelledPair]:
+    """Pairs ``start … start + n - 1`` with their permuted copies; one too short for these comes without any."""
+    if not joined and not recipe.max_entropy:  # words are cut only where something is made of them
+        for premise, hypothesis, label in raw_nli(corpus, recipe.lang, n=n, start=start):
             yield LabelledPair((premise, hypothesis), label)
         return
     seed = address(recipe.seed, "max-entropy")
-    for pair in load_nli(corpus, recipe.lang, n=n, parsers={recipe.lang: recipe.tokens}):
-        is_joined = address(recipe.seed, "joined", pair.id) % 1000 < 1000 * recipe.joined
+    for pair in load_nli(corpus, recipe.lang, n=n, start=start, parsers={recipe.lang: recipe.tokens}):
+        is_joined = address(recipe.seed, "joined", pair.id) % 1000 < 1000 * joined
         texts = (
             (pair.premise.joined, pair.hypothesis.joined) if is_joined else (pair.premise.text, pair.hypothesis.text)
         )
@@ -44,9 +56,10 @@ def labelled_pairs(recipe: ClassifierRecipe, corpus: str, n: int | None) -> Iter
         yield LabelledPair((texts[0], texts[1]), pair.label, tuple(found.texts()) if found else ())
 
 
-def held_out_pairs(recipe: ClassifierRecipe, corpus: str) -> tuple[list[Pair], list[str]]:
-    """The first pairs of *corpus* that accuracy is measured on, unchanged, and their labels."""
-    rows = list(raw_nli(corpus, recipe.lang, n=recipe.held_out))
+def held_out_pairs(recipe: ClassifierRecipe, split: Split) -> tuple[list[Pair], list[str]]:
+    """The pairs of dev or test that accuracy is measured on, and their labels."""
+    corpus, start = (recipe.dev, recipe.dev_start) if split == "dev" else (recipe.test, 0)
+    rows = list(raw_nli(corpus, recipe.lang, n=recipe.held_out, start=start))
     return [(premise, hypothesis) for premise, hypothesis, _ in rows], [label for *_, label in rows]
 
 

@@ -23,7 +23,7 @@ from nbkit.models.classifier_card import measure, write_card
 from nbkit.models.classifier_catalogue import ClassifierEntry, ClassifierReference, known_order, order_of
 from nbkit.models.classifier_encoding import CollatePairs, NliExample, encode_pairs, positions_of
 from nbkit.models.classifier_recipe import ClassifierRecipe
-from nbkit.models.classifier_texts import LabelledPair, is_endless, labelled_pairs
+from nbkit.models.classifier_texts import LabelledPair, dev_pairs, is_endless, training_pairs
 from nbkit.models.classifier_vocabulary import train_tokenizer
 from nbkit.models.collate import Batches
 from nbkit.models.loading import quiet
@@ -54,8 +54,8 @@ def _train(recipe: ClassifierRecipe, work: Path, record: Mapping[str, Any]) -> P
         raise ModelError(f"'{recipe.train}' has no last pair: say how many are wanted (pairs)")
     started = time.monotonic()
     with threads(recipe.threads):
-        pairs = list(labelled_pairs(recipe, recipe.train, recipe.pairs))
-        dev = list(labelled_pairs(recipe.model_copy(update={"joined": 0.0}), recipe.dev, recipe.held_out))
+        pairs = list(training_pairs(recipe))
+        dev = list(dev_pairs(recipe))
         if not pairs or not dev:
             empty = recipe.dev if pairs else recipe.train
             raise ModelError(f"nothing to train on: '{empty}' holds no pair in '{recipe.lang}'")
