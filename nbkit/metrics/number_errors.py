@@ -108,7 +108,7 @@ def _untranslated(case: _Case) -> Verdict | None:
     written = case.expected.written
     if not _has_numeral(written):
         return None
-    if written in case.hypothesis:
+    if _has_word(case.hypothesis, written):
         return Verdict("numeral left untranslated", written, _at(case, written))
     for number in find_numbers(case.hypothesis, case.src):
         text = case.text(number)
@@ -164,7 +164,7 @@ def _digits(case: _Case) -> Verdict | None:
     if not near:
         return None
     _, text, numbers, there = min(near, key=lambda found: found[0])
-    if [digit for digit, _ in groupby(wanted)] == [digit for digit, _ in groupby(there)]:
+    if _runs(wanted) == _runs(there):
         error = "repeated digits miscounted"
     elif len(there) == len(wanted):
         error = "digit substituted"
@@ -205,6 +205,7 @@ def _has_numeral(written: str) -> bool:
 
 
 def _has_word(text: str, word: str) -> bool:
+    """Whether a word stands in a text by itself: *ten* does not in *Garten*."""
     if word[0] >= "\u2e80":  # written without spaces
         return word in text
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
@@ -252,5 +253,12 @@ def _significant(value: Decimal) -> str:
 
 
 def _related(wanted: str, there: str) -> bool:
-    """Whether one can have been meant for the other: as many digits, or half of the longer one's in common."""
-    return len(wanted) == len(there) or 2 * LCSseq.similarity(wanted, there) >= max(len(wanted), len(there))
+    """Whether one can have been meant for the other: as many digits, the same but for repeats, or half in common."""
+    if len(wanted) == len(there) or _runs(wanted) == _runs(there):
+        return True
+    return 2 * LCSseq.similarity(wanted, there) >= max(len(wanted), len(there))
+
+
+def _runs(digits: str) -> list[str]:
+    """The digits without repeats in a row."""
+    return [digit for digit, _ in groupby(digits)]

@@ -89,6 +89,7 @@ ERRORS = [
     ("100000", "100000", "en", "de", "Es sind 10000.", "repeated digits miscounted", "10000"),
     ("1000", "1,000", "en", "de", "Es sind 1.0000.", "repeated digits miscounted", "1.0000"),
     ("430695291", "430,695,291", "en", "de", "Es sind 430.6959.291.", "digit added", "430.6959.291"),
+    ("1", "1", "en", "de", "Es sind 111.", "repeated digits miscounted", "111"),
     ("5555", "5555", "en", "de", "Es sind 55555.", "repeated digits miscounted", "55555"),
     ("3200000", "3.2 million", "en", "de", "Es sind 3,2 Milliarden.", "scale word wrong", "3,2 Milliarden"),
     ("3200000", "3.2 million", "en", "de", "Es sind 3,2.", "scale word wrong", "3,2"),
@@ -109,6 +110,7 @@ ERRORS = [
     ("1234", "१२३४", "ne", "en", "In all १२३४.", "numeral left untranslated", "१२३४"),
     ("1234", "1234", "en", "ne", "जम्मा 1२34 लाग्यो।", "script mixed", "1२34"),
     ("12345", "12345", "en", "de", "Es war teuer.", "number missing", ""),
+    ("10", "ten", "en", "de", "Es war im Garten.", "number missing", ""),
     ("48213", "48213", "en", "de", "Es sind 7.", "number missing", ""),
     ("12345", "12345", "en", "de", "Es sind 12345 oder 678.", "extra number", "678"),
 ]
