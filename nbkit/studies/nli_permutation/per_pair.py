@@ -85,7 +85,7 @@ def properties_chunk(params: NliPermutationParams, corpus: str, scheme: str, sta
     """The kept pairs of one chunk under *scheme* and the local order that their permutations keep; needs no model.
 
     Columns: index, id, label, length (units of both sides), bleu2, bleu3, bleu4 (a list each, one entry a permutation:
-    the mean of premise and hypothesis).
+    the mean of premise and hypothesis, without smoothing as in the paper: 0 where no n-gram is left).
     """
 
     def compute() -> pd.DataFrame:
@@ -95,7 +95,7 @@ def properties_chunk(params: NliPermutationParams, corpus: str, scheme: str, sta
         for item in variants(params, read_chunk(params, corpus, start, store), start, scheme):
             both = item.permuted
             sides = [
-                permutation_bleu(sentence, orders_of(sentence, orders), BLEU_ORDERS)
+                permutation_bleu(sentence, orders_of(sentence, orders), BLEU_ORDERS, smoothing="none")
                 for sentence, orders in (
                     (both.premise, both.premise_orders),
                     (both.hypothesis, both.hypothesis_orders),
