@@ -185,7 +185,7 @@ def _form(text: str, used: Sequence[Piece], value: Decimal, kind: Kind) -> str:
     if any(piece.atom.financial for piece in used):
         return "financial"
     if not literals:
-        if len(used) == 1 and kind == "cardinal" and abs(value) == 1:
+        if len(used) == 1 and kind == "cardinal" and value in (1, -1):
             return "article"
         return "roman" if _ROMAN.fullmatch(text[used[0].start : used[-1].end]) else "words"
     if any(piece.atom.role in ("scale", "multiply") for piece in used):
@@ -208,7 +208,7 @@ def _signed(
         minus = pieces[first - 1]
         subtracts = previous_end >= 0 and not text[previous_end : minus.start].strip(_SPACES)
         if not subtracts and _previous_word(text, minus.start).lower() not in rules.not_minus_after:
-            return -value, minus.start
+            return value.copy_negate(), minus.start
     if pieces[first].literal is None:
         return value, start
     at = start - 1
@@ -218,12 +218,12 @@ def _signed(
         return value, start
     left = text[:at].rstrip(_SPACES)
     if text[at] == _TRUE_MINUS:
-        return (value, start) if left[-1:].isdigit() or left[-1:] == ")" else (-value, at)
+        return (value, start) if left[-1:].isdigit() or left[-1:] == ")" else (value.copy_negate(), at)
     if not left or left[-1] in rules.minus_after:
-        return -value, at
+        return value.copy_negate(), at
     touching = len(left) == at
     joins = left[-1].isdigit() or left[-1] in "%)" or (touching and (left[-1].isalnum() or left[-1] in "-–—"))
-    return (value, start) if joins else (-value, at)
+    return (value, start) if joins else (value.copy_negate(), at)
 
 
 def _ordinal_end(text: str, used: Sequence[Piece], rules: Rules) -> int | None:

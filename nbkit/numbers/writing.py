@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from functools import cache
 from typing import Any
 
@@ -67,7 +67,8 @@ def _grouped(number: Decimal, lang: str) -> str:
     from babel.numbers import format_decimal
 
     whole, _, fraction = f"{number:f}".partition(".")
-    grouped = format_decimal(Decimal(whole.lstrip("-")), locale=convention(lang).locale)
+    with localcontext(EXACT):  # Babel rounds to the context's precision
+        grouped = format_decimal(Decimal(whole.lstrip("-")), locale=convention(lang).locale)
     sign = "-" if number.is_signed() and number else ""
     return sign + grouped + (convention(lang).decimal + fraction if fraction else "")
 
@@ -75,13 +76,13 @@ def _grouped(number: Decimal, lang: str) -> str:
 def _scale(number: Decimal, lang: str) -> str:
     data = language_data(lang)
     scales: Mapping[int, Any] = data["written_scales"]
-    magnitude = max((scale for scale in scales if scale <= abs(number)), default=None)
+    magnitude = max((scale for scale in scales if scale <= number.copy_abs()), default=None)
     if magnitude is None:
         return _digits(number, lang)
     mantissa = EXACT.divide(number, Decimal(magnitude)).normalize(EXACT)
     words = scales[magnitude]
     singular, plural = (words, words) if isinstance(words, str) else words
-    alone = abs(mantissa) < 2 if data.get("singular_below") else mantissa == 1
+    alone = -2 < mantissa < 2 if data.get("singular_below") else mantissa == 1
     space = "" if data.get("script") == "han" else " "
     return _digits(mantissa, lang) + space + (singular if alone else plural)
 
@@ -94,7 +95,7 @@ def _native(number: Decimal, lang: str) -> str:
 def _words(number: Decimal, lang: str) -> str:
     data = language_data(lang)
     space = "" if data.get("script") == "han" else " "
-    whole, _, fraction = f"{abs(number):f}".partition(".")
+    whole, _, fraction = f"{number.copy_abs():f}".partition(".")
     parts = [_spell(int(whole), lang)]
     if fraction:
         point = data["written_point"] if "written_point" in data else data["point"][0]
@@ -119,10 +120,9 @@ def _spell(whole: int, lang: str) -> str:
         return spell_indic(whole, lang)
     from num2words import num2words
 
-    try:
-        spelled = num2words(whole, lang=speaks["locale"])
-    except OverflowError as error:
-        raise NbkitError(f"{whole} is larger than the number words of '{lang}' go: write it in digits") from error
+    if whole >= max(language_data(lang)["scales"]) * 1000:
+        raise NbkitError(f"{whole} is larger than the number words of '{lang}' go: write it in digits")
+    spelled = num2words(whole, lang=speaks["locale"])
     for pattern, replacement in speaks.get("fixes", ()):
         spelled = re.sub(pattern, replacement, spelled)
     return spelled
