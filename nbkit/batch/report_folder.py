@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -72,36 +73,21 @@ class Run:
         return str(self.record.get("title") or self.record.get("name") or self.folder.name)
 
     @property
-    def subtitles(self) -> list[str]:
-        """The studies of the run, one line each."""
-        from nbkit.studies import STUDIES
-
-        names = dict.fromkeys(str(grid.get("study", "")) for grid in self._grids)
-        return [STUDIES.summary(name) or name for name in names if name]
-
-    @property
     def is_sandbox(self) -> bool:
-        """Whether any of its corpora is the built-in sandbox."""
-        return any(str(p.get("corpus", "")).partition(":")[0] == "sandbox" for p in self._all_parameters)
+        """Whether any of its corpora, models or templates is of the built-in sandbox."""
+        return any(_is_sandbox(values) for values in self._all_parameters)
 
     @cached_property
-    def facts(self) -> dict[str, str]:
-        """What the head of the index says about the run, from the parameters of its grids."""
-        facts = {}
-        for key, label in (
-            ("corpus", "Corpus"),
-            ("source", "From"),
-            ("languages", "Into"),
-            ("models", "Models"),
-            ("n_pairs", "Sentence pairs"),
-            ("metrics", "Metrics"),
-            ("beams", "Beams"),
-            ("seed", "Seed"),
-        ):
-            values = dict.fromkeys(_shown(p[key]) for p in self._all_parameters if p.get(key) not in (None, [], ""))
-            if values:
-                facts[label] = "; ".join(values)
-        return facts
+    def grids(self) -> list[tuple[str, dict[str, str]]]:
+        """What the head of the index says: each grid's study in a line, and the parameters that matter most."""
+        from nbkit.studies import STUDIES
+
+        said = []
+        for grid in self._grids:
+            study = str(grid.get("study", ""))
+            parameters = [grid["params"]] if grid.get("params") else [entry.parameters for entry in self.entries]
+            said.append((STUDIES.summary(study) or study, _facts(parameters)))
+        return said
 
     @property
     def broken_work(self) -> list[tuple[str, str]]:
@@ -185,9 +171,46 @@ def _read_json(path: Path) -> dict[str, Any]:
     return record
 
 
+#: The parameters that the head of the index shows, and what it calls them.
+_HEADLINES = {
+    "corpus": "Corpus",
+    "corpora": "Corpora",
+    "templates": "Templates",
+    "language": "Language",
+    "source": "From",
+    "languages": "Into",
+    "directions": "Directions",
+    "models": "Models",
+    "n_pairs": "Pairs",
+    "permutations": "Permutations",
+    "n_numbers": "Numbers a format",
+    "metrics": "Metrics",
+    "beams": "Beams",
+    "seed": "Seed",
+}
+
+
+def _facts(parameters: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    facts = {}
+    for key, label in _HEADLINES.items():
+        values = dict.fromkeys(_shown(p[key]) for p in parameters if p.get(key) not in (None, [], ""))
+        if values:
+            facts[label] = "; ".join(values)
+    return facts
+
+
+def _is_sandbox(parameters: Mapping[str, Any]) -> bool:
+    """Whether a corpus or a template source among *parameters* is the built-in sandbox."""
+    corpora = parameters.get("corpora") or []
+    names = [parameters.get("corpus"), parameters.get("templates"), *corpora]
+    return any(re.match(r"(corpus:)?sandbox(-\w+)?(:|$)", str(name)) for name in names)
+
+
 def _shown(value: Any) -> str:
     """*value* for the head of the index; of a path on somebody's machine only the last part."""
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_shown(each)}" for key, each in value.items())
     text = str(value)
     return text.rstrip("/").rpartition("/")[2] if text.startswith(("/", "~", ".", "$")) else text
