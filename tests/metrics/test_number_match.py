@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
+from nbkit.corpora.templates import load_templates
 from nbkit.errors import NbkitError
 from nbkit.metrics.number_errors import error_types
 from nbkit.metrics.number_match import Finding, compare_numbers, judge_number, pass_rate, template_numbers
@@ -175,6 +176,17 @@ def test_what_the_rules_write_passes_in_every_form(src, tgt):
                     hypothesis = write_number(number.value, tgt, form)
                     verdict = judge_number(hypothesis, number.value, number.written, src, tgt)
                     assert verdict.strict, (pattern, number, form, hypothesis, verdict)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_nothing_in_the_own_templates_disturbs_reading(lang):
+    """A sentence in its own language, with any number of its capability in it, carries that number and its own."""
+    for template in load_templates(lang):
+        own = template_numbers(template.around, lang)
+        for pattern in formats(lang)[template.capability]:
+            for number in draw_numbers(pattern, lang, 2, seed=1):
+                sentence = template.fill(number.written)
+                assert judge_number(sentence, number.value, number.written, lang, lang, own).strict, sentence
 
 
 @given(value=st.integers(10, 10**9), at=st.integers(0, 8), digit=st.sampled_from("0123456789"))
