@@ -83,11 +83,11 @@ def averages(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
 def errors_found(params: NumbersParams, k: int = 5, store: Store | None = None) -> pd.DataFrame:
     """*k* failures of each pair and model, as many types of errors among them as there are (Table 1).
 
-    Columns: language, direction, pair, model, error, source, hypothesis, found, correct (how the number is written
-    in the target language).
+    Columns: language, direction, pair, model, capability, template, error, source, hypothesis, found, correct (how the
+    number is written in the target language).
     """
     table = results(params, store)
-    failed = table[~table["strict"]]
+    failed = table[~table["strict"].astype(bool)]
     rank = [address(params.seed, "errors", *row) for row in failed[[*OF, "source"]].itertuples(index=False, name=None)]
     failed = failed.assign(rank=rank).sort_values("rank")
     failed = failed.assign(turn=failed.groupby([*OF, "error"]).cumcount()).sort_values(["turn", "rank"])
@@ -99,7 +99,7 @@ def errors_found(params: NumbersParams, k: int = 5, store: Store | None = None) 
     chosen["correct"] = [
         _correct(value, pattern, pair.partition("→")[2]) for value, pattern, pair in zip(*columns, strict=True)
     ]
-    return chosen[[*OF, "error", "source", "hypothesis", "found", "correct"]]
+    return chosen[[*OF, "capability", "template", "error", "source", "hypothesis", "found", "correct"]]
 
 
 def capabilities(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
@@ -109,7 +109,7 @@ def capabilities(params: NumbersParams, store: Store | None = None) -> pd.DataFr
     """
     rows = []
     for lang, pair in {pair.src: pair for pair in params.pairs}.items():
-        templates = templates_of(params, pair, params.models[0], store or Store())
+        templates = templates_of(params, pair, next(iter(params.models), ""), store or Store())
         for name, patterns in params.patterns(lang).items():
             for i, pattern in enumerate(patterns):
                 number, *_ = numbers_of(params, pattern, lang)
@@ -121,24 +121,24 @@ def capabilities(params: NumbersParams, store: Store | None = None) -> pd.DataFr
 def error_counts(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
     """How often each type of error is seen in each model, with an example (Table 4).
 
-    Columns: model, error, meaning, n, share (of the model's failures), pair, source, hypothesis, found (of the
-    example; empty where the model has no such error). Types are in the order in which they are decided.
+    Columns: model, error, meaning, n, share (of the model's failures), pair, template, source, hypothesis, found (of
+    the example; empty where the model has no such error). Types are in the order in which they are decided.
     """
     table = results(params, store)
-    failed = table[~table["strict"]]
+    failed = table[~table["strict"].astype(bool)]
     rows = []
     for model in dict.fromkeys(table["model"]):
         failures = failed[failed["model"] == model]
         for kind in error_types():
             these = failures[failures["error"] == kind["name"]]
             share = len(these) / len(failures) if len(failures) else float("nan")
-            example = ["", "", "", ""]
+            example = ["", "", "", "", ""]
             if len(these):
                 ranks = [address(params.seed, "example", source) for source in these["source"]]
                 chosen = these.iloc[ranks.index(min(ranks))]
-                example = [chosen["pair"], chosen["source"], chosen["hypothesis"], chosen["found"]]
+                example = list(chosen[["pair", "template", "source", "hypothesis", "found"]])
             rows.append((model, kind["name"], kind["meaning"], len(these), share, *example))
-    columns = ["model", "error", "meaning", "n", "share", "pair", "source", "hypothesis", "found"]
+    columns = ["model", "error", "meaning", "n", "share", "pair", "template", "source", "hypothesis", "found"]
     return _frame(rows, columns)
 
 
@@ -176,8 +176,9 @@ def formats_used(params: NumbersParams) -> pd.DataFrame:
 def mitigation(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
     """What carrying numbers over by rule buys: each model of the run that is there with and without it (§5).
 
-    Columns: language, direction, pair, model, capability, n, plain, by_rule (strict rates), gain, and the numbers of
-    texts in which numbers were carried, stand-ins lost or doubled, and no number had to be carried.
+    Columns: language, direction, pair, model, capability, n, plain and by_rule (strict rates, each with ``…_low`` and
+    ``…_high``), gain, and the numbers of texts in which numbers were carried, stand-ins lost or doubled, and no number
+    had to be carried.
     """
     table = results(params, store)
     rows = []
@@ -187,11 +188,13 @@ def mitigation(params: NumbersParams, store: Store | None = None) -> pd.DataFram
         by_rule = table[table["model"] == label(BY_RULE + model)]
         for key, group in plain.groupby([*OF, "capability"], sort=False):
             other = by_rule[(by_rule["pair"] == key[2]) & (by_rule["capability"] == key[4])]
-            rates = group["strict"].mean(), other["strict"].mean()
+            rates = [pass_rate(int(passed.sum()), len(passed)) for passed in (group["strict"], other["strict"])]
+            intervals = [each for rate in rates for each in (rate.mean, rate.low, rate.high)]
             outcomes = [int((other["outcome"] == name).sum()) for name in ("carried", "lost", "doubled", "no number")]
-            rows.append((*key, len(group), *rates, rates[1] - rates[0], *outcomes))
-    columns = [*OF, "capability", "n", "plain", "by_rule", "gain", "carried", "lost", "doubled", "no_number"]
-    return _frame(rows, columns)
+            rows.append((*key, len(group), *intervals, rates[1].mean - rates[0].mean, *outcomes))
+    rates_columns = [f"{name}{end}" for name in ("plain", "by_rule") for end in ("", "_low", "_high")]
+    outcome_columns = ["carried", "lost", "doubled", "no_number"]
+    return _frame(rows, [*OF, "capability", "n", *rates_columns, "gain", *outcome_columns])
 
 
 def _rates(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -1,0 +1,110 @@
+"""What is known before a model translates: the numbers of its training sentences, and what copying would pass."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from nbkit.errors import NbkitError
+from nbkit.fingerprint import fingerprint
+from nbkit.metrics.number_match import judge_number, pass_rate
+from nbkit.models import label, resolve
+from nbkit.models.local import recipe_for
+from nbkit.models.recipe import TranslatorRecipe
+from nbkit.models.texts import text_pairs
+from nbkit.models.weights import RECORD_FILE, read_json
+from nbkit.numbers import find_numbers
+from nbkit.store import Store
+from nbkit.studies.numbers.cases import numbers_of
+from nbkit.studies.numbers.harvest import corpus_texts_identity
+from nbkit.studies.numbers.judged import OF
+from nbkit.studies.numbers.params import Direction, NumbersParams
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Training sentences that numbers are counted in; the first ones, as the length of the longest shows in few.
+TRAINING_SENTENCES = 2000
+
+
+def lengths_in_training(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
+    """How often numbers of each length stand in the sources of a model's training sentences.
+
+    Known for models that nbkit has trained, from the first `TRAINING_SENTENCES` sentences; others have no rows.
+    Columns: language, direction, pair, model, places ("digits": of whole numbers; "fraction": digits after the
+    decimal separator), length, n. Counted are numbers in digits alone, as integers and decimals are tested.
+    """
+    import pandas as pd
+
+    rows = []
+    for pair in params.pairs:
+        for model in params.models:
+            recipe = _recipe(model, pair)
+            if recipe is not None:
+                direction = "out" if pair.src == params.source else "back"
+                counts = _lengths(recipe, pair, store or Store()).itertuples(index=False, name=None)
+                rows += [(pair.language, direction, pair.pair, label(model), *count) for count in counts]
+    return pd.DataFrame(rows, columns=[*OF, "places", "length", "n"])
+
+
+def copy_rates(params: NumbersParams) -> pd.DataFrame:
+    """Pass rates of the numbers themselves, taken over as the source writes them: what copying would get.
+
+    Columns: pair, capability, n (numbers), strict, lenient.
+    """
+    import pandas as pd
+
+    rows = []
+    for pair in params.pairs:
+        for name, patterns in params.patterns(pair.src).items():
+            numbers = [number for pattern in patterns for number in numbers_of(params, pattern, pair.src)]
+            verdicts = [judge_number(each.written, each.value, each.written, pair.src, pair.tgt) for each in numbers]
+            strict = pass_rate(sum(verdict.strict for verdict in verdicts), len(verdicts)).mean
+            lenient = pass_rate(sum(verdict.lenient for verdict in verdicts), len(verdicts)).mean
+            rows.append((pair.pair, name, len(numbers), strict, lenient))
+    return pd.DataFrame(rows, columns=["pair", "capability", "n", "strict", "lenient"])
+
+
+def _recipe(model: str, pair: Direction) -> TranslatorRecipe | None:
+    """How a model was trained, where nbkit trained it: for the catalogue, or into a folder."""
+    try:
+        reference = resolve(model, pair.src, pair.tgt)
+        if reference.recipe is not None:
+            return recipe_for(reference)
+        record = reference.folder / RECORD_FILE if reference.folder is not None else None
+        fields = read_json(record).get("recipe") if record is not None and record.is_file() else None
+        return None if fields is None else TranslatorRecipe.checked(fields, str(record))
+    except NbkitError:
+        return None  # what is wrong with a model is said where it is asked to translate
+
+
+def _lengths(recipe: TranslatorRecipe, pair: Direction, store: Store) -> pd.DataFrame:
+    n = min(TRAINING_SENTENCES, recipe.pairs or TRAINING_SENTENCES)
+    config = {
+        "kind": "numbers.training",
+        "code": _code(),
+        "corpus": corpus_texts_identity(recipe.train, pair.src, pair.tgt, n),
+        "pair": pair.pair,
+    }
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        counts: Counter[tuple[str, int]] = Counter()
+        for text in text_pairs(recipe.train, pair.src, pair.tgt, n):
+            for number in find_numbers(text.source, pair.src):
+                if number.form == "digits":
+                    whole, _, fraction = format(abs(number.value), "f").partition(".")
+                    counts[("fraction", len(fraction)) if fraction else ("digits", len(whole))] += 1
+        rows: list[Any] = [(*key, n) for key, n in sorted(counts.items())]
+        return pd.DataFrame(rows, columns=["places", "length", "n"])
+
+    return store.table(config, compute)
+
+
+@cache
+def _code() -> str:
+    """Digest of the rules that numbers are read by."""
+    return hashlib.blake2b(repr(fingerprint(["nbkit.numbers"]).sources).encode(), digest_size=8).hexdigest()
