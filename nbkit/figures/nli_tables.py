@@ -31,7 +31,7 @@ def results_table(results: pd.DataFrame, caption: str = "") -> Styler:
     if results.empty:
         return _empty(NO_MODEL)
     keys = ["model", "corpus"]
-    cells = results.assign(cell=list(map(styles.with_interval, results["value"], results["low"], results["high"])))
+    cells = results.assign(cell=list(map(_short, results["value"], results["low"], results["high"])))
     wide = _wide(cells, keys, "cell")
     values = _wide(results.dropna(subset="low"), keys, "value")
     best = _wide(results.assign(value=results["value"].where(results["low"].notna())), keys, "value")
@@ -194,6 +194,13 @@ def human_table(accuracy: pd.DataFrame) -> Styler:
         caption="Accuracy of the annotators with 95% interval (Wilson); chance is 0.333",
         headings={"half_width": "± (as printed in the paper)", "macro_f1": "macro F1"},
     )
+
+
+def _short(value: float, low: float, high: float) -> str:
+    """A value with three digits, as the paper prints it, and its interval with two: five of them fit the page."""
+    if pd.isna(value):
+        return styles.NOTHING
+    return f"{value:.3f}" if pd.isna(low) else f"{value:.3f} [{low:.2f}, {high:.2f}]"
 
 
 def _wide(table: pd.DataFrame, keys: list[str], value: str) -> pd.DataFrame:
