@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from operator import eq, ne
 from typing import TypeAlias
@@ -11,9 +11,8 @@ from typing import TypeAlias
 from nbkit.perturb.draws import Draws
 from nbkit.perturb.view import Span, View
 
-#: Takes places from left to right, and the start and end of a block that holds none of them; returns the index of
-#: one of the places.
-Choice: TypeAlias = Callable[[Sequence[int], int, int], int]
+#: Takes places from left to right and a span that holds none of them; returns the index of one of the places.
+Choice: TypeAlias = Callable[[Sequence[int], Span], int]
 
 
 def shuffled(view: View, draws: Draws, places: Sequence[int]) -> list[int] | None:
@@ -22,13 +21,14 @@ def shuffled(view: View, draws: Draws, places: Sequence[int]) -> list[int] | Non
     None where all of them are the same word. Otherwise at least every other permutation shows.
     """
     words = _words(view, places)
+    size = len(words)
     if _alike(words):
         return None
-    if len(words) == 2:
+    if size == 2:
         return _placed(view.length, places, (1, 0))
     while True:
-        permutation = draws.permutation(len(words))
-        if _shows(words, permutation):
+        permutation = draws.permutation(size)
+        if words[permutation[0]] != words[0] or _shows(words, permutation):
             return _placed(view.length, places, permutation)
 
 
@@ -50,13 +50,13 @@ def deranged(view: View, draws: Draws, places: Sequence[int]) -> list[int] | Non
 
 def shuffled_blocks(view: View, draws: Draws, blocks: Sequence[Span]) -> list[int] | None:
     """As `shuffled`, for blocks of tokens that may differ in length; what stands between them stays between them."""
-    if _alike([view.tokens[start:end] for start, end in blocks]):
+    if len(blocks) < 2:
         return None
     for _ in range(_TRIES):
         order = _exchanged(view, blocks, draws.permutation(len(blocks)))
         if not view.reads_same(order):
             return order
-    # Two blocks differ, so at least every other permutation shows, unless blocks of different length make
+    # If two blocks differ, at least every other permutation shows, unless blocks of different length make
     # the same text in any order ("ha" and "ha ha"): then no exchange of two of them shows either.
     shown = [order for order in _exchanges_of_two(view, blocks) if not view.reads_same(order)]
     return shown[draws.permutation(len(shown))[0]] if shown else None
@@ -65,12 +65,12 @@ def shuffled_blocks(view: View, draws: Draws, blocks: Sequence[Span]) -> list[in
 def paired(view: View, blocks: Sequence[Span], partners: Sequence[int], choose: Choice) -> list[int] | None:
     """Each block, from left to right, trades places with the token that *choose* picks of the partners left over."""
     left_over = list(partners)
-    slots: list[tuple[int, int, Span]] = []  # start, end, and what is to be there
-    for start, end in blocks[: len(partners)]:
-        partner = left_over.pop(choose(left_over, start, end))
-        slots.append((start, end, (partner, partner + 1)))
-        slots.append((partner, partner + 1, (start, end)))
-    return _filled(view.length, sorted(slots)) if slots else None
+    trades: list[tuple[Span, Span]] = []
+    for block in blocks[: len(partners)]:
+        partner = left_over.pop(choose(left_over, block))
+        token = partner, partner + 1
+        trades += (block, token), (token, block)
+    return _filled(view.length, sorted(trades)) if trades else None
 
 
 def paired_tokens(view: View, tokens: Sequence[int], partners: Sequence[int]) -> list[int] | None:
@@ -80,21 +80,23 @@ def paired_tokens(view: View, tokens: Sequence[int], partners: Sequence[int]) ->
     left_over = list(partners)
     order = list(range(view.length))
     for token in tokens[: len(partners)]:
-        partner = left_over.pop(closest(left_over, token, token + 1))
+        partner = left_over.pop(closest(left_over, (token, token + 1)))
         order[token], order[partner] = partner, token
     return order
 
 
-def closest(places: Sequence[int], start: int, end: int) -> int:
+def closest(places: Sequence[int], block: Span) -> int:
     """The index of the place closest to an edge of the block (neighbours are 1 apart), the left one on a tie."""
+    start, end = block
     right = bisect_left(places, start)
     if right == len(places) or (right and start - places[right - 1] <= places[right] - end + 1):
         return right - 1
     return right
 
 
-def farthest(places: Sequence[int], start: int, end: int) -> int:
+def farthest(places: Sequence[int], block: Span) -> int:
     """The index of the place farthest from an edge of the block, the left one on a tie."""
+    start, end = block
     return 0 if _distance(places[0], start, end) >= _distance(places[-1], start, end) else len(places) - 1
 
 
@@ -128,9 +130,7 @@ def _exchanges_of_two(view: View, blocks: Sequence[Span]) -> Iterator[list[int]]
 
 
 def _exchanged(view: View, blocks: Sequence[Span], permutation: Sequence[int]) -> list[int]:
-    return _filled(
-        view.length, [(start, end, blocks[index]) for (start, end), index in zip(blocks, permutation, strict=True)]
-    )
+    return _filled(view.length, zip(blocks, map(blocks.__getitem__, permutation), strict=True))
 
 
 def _placed(length: int, places: Sequence[int], permutation: Sequence[int]) -> list[int]:
@@ -144,12 +144,12 @@ def _placed(length: int, places: Sequence[int], permutation: Sequence[int]) -> l
     return order
 
 
-def _filled(length: int, slots: Sequence[tuple[int, int, Span]]) -> list[int]:
-    """The order of *length* tokens in which the slots (start, end, content), from left to right, hold their content."""
+def _filled(length: int, slots: Iterable[tuple[Span, Span]]) -> list[int]:
+    """The order of *length* tokens in which each slot, from left to right, holds the content that it comes with."""
     tokens = list(range(length))
     order: list[int] = []
     done = 0
-    for start, end, (first, stop) in slots:
+    for (start, end), (first, stop) in slots:
         order += tokens[done:start]
         order += tokens[first:stop]
         done = end

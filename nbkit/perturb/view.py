@@ -120,7 +120,10 @@ class View:
 
     def reads_same(self, order: list[int]) -> bool:
         """Whether the tokens in *order* read as they do now: also *the* in the place of *the*."""
-        return True not in map(ne, map(self.tokens.__getitem__, order), self.tokens)
+        tokens = self.tokens
+        if order and tokens[order[0]] != tokens[0]:  # true of half of all orders, and found out fastest
+            return False
+        return True not in map(ne, map(tokens.__getitem__, order), tokens)
 
 
 @lru_cache(maxsize=1024)

@@ -165,6 +165,27 @@ def test_no_tree_is_too_deep() -> None:
     assert orders["noun_swaps"] is None  # one long name
 
 
+@pytest.mark.parametrize("size", [2, 255, 256, 257, 300])
+def test_an_order_names_every_place_however_many_there_are(size: int) -> None:
+    sentence = Sentence((*(f"w{i}" for i in range(size)), "."), "en")
+    orders = perturb_all(Text((sentence,)), ["reversed", "word_shuffle", "shuffle_last_half"], min_tokens=1)
+    assert orders["reversed"] is not None
+    assert orders["reversed"][0].tolist() == [*reversed(range(size)), size]
+    for arrays in orders.values():
+        if arrays is not None:
+            assert arrays[0].dtype == np.intp
+            assert sorted(arrays[0].tolist()) == list(range(size + 1))
+
+
+def test_what_is_written_into_one_order_is_not_seen_in_another() -> None:
+    orders = perturb_all(Text((PLAIN,)), ["reversed", "word_shuffle"])
+    assert orders["reversed"] is not None and orders["word_shuffle"] is not None
+    before = orders["word_shuffle"][0].tolist()
+    orders["reversed"][0][:] = 0
+    assert orders["word_shuffle"][0].tolist() == before
+    assert perturb(PLAIN, "reversed").tolist() == [3, 2, 1, 0, 4]
+
+
 class TestOnesOwn:
     @pytest.fixture(autouse=True)
     def _forget(self, monkeypatch: pytest.MonkeyPatch) -> None:
