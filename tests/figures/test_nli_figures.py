@@ -1,0 +1,177 @@
+"""Figures and tables of the NLI permutation study: what is drawn is what the tables say; empty tables say why."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from nbkit.figures import nli_figures as figures
+from nbkit.figures import nli_looks
+from nbkit.figures import nli_tables as tables
+from nbkit.metrics.acceptance import SYMBOLS
+from nbkit.studies.published import NLI_PERMUTATION
+
+MODELS = ["RoBERTa (large)", "SICK-InferSent"]
+CORPORA = ["sick:test", "folder/mine.tsv"]
+
+
+def results() -> pd.DataFrame:
+    rows = [
+        (model, corpus, measure, 0.1 * (i + 1) + 0.2 * m + 0.05 * c, 0.05, 0.95, 100)
+        for m, model in enumerate(MODELS)
+        for c, corpus in enumerate(CORPORA)
+        for i, measure in enumerate(tables.MEASURES)
+    ]
+    return pd.DataFrame(rows, columns=["model", "corpus", "measure", "value", "low", "high", "n"])
+
+
+def floors() -> pd.DataFrame:
+    rows = [
+        (model, corpus, predictor, measure, 1 / 3)
+        for model in MODELS
+        for corpus in CORPORA
+        for predictor in ("constant", "bag of words", "chance")
+        for measure in tables.MEASURES
+    ]
+    return pd.DataFrame(rows, columns=["model", "corpus", "predictor", "measure", "value"])
+
+
+def bins(**more) -> pd.DataFrame:
+    rows = [
+        (model, left / 10, left / 10 + 0.1, 0.5, 0.4, 0.6, 100, 3 if left == 4 else 50)
+        for model in MODELS
+        for left in range(5)
+    ]
+    columns = ["model", "left", "right", "rate", "low", "high", "permutations", "examples"]
+    return pd.DataFrame(rows, columns=columns).assign(**more)
+
+
+def conditions(column: str, names: list[str], measures: list[str]) -> pd.DataFrame:
+    rows = [
+        ("BART (large)", corpus, name, measure, 0.3 + 0.1 * i, 0.2, 0.8, 10)
+        for corpus in CORPORA
+        for i, name in enumerate(names)
+        for measure in measures
+    ]
+    return pd.DataFrame(rows, columns=["model", "corpus", column, "measure", "value", "low", "high", "n"])
+
+
+def curves() -> pd.DataFrame:
+    rows = [(m, c, x / 10, 1 - x / 10, 0.0, 1.0, 9) for m in MODELS for c in CORPORA for x in range(10)]
+    return pd.DataFrame(rows, columns=["model", "corpus", "threshold", "omega", "low", "high", "n"])
+
+
+def entropies() -> pd.DataFrame:
+    rows = [(m, c, g, i, i / 10) for m in MODELS for c in CORPORA for g in ("D^c", "D^f") for i in range(8)]
+    return pd.DataFrame(rows, columns=["model", "corpus", "group", "pair", "entropy"])
+
+
+def word() -> pd.DataFrame:
+    shares = {"DET": 0.6, "VERB": 0.4, "X": 0.0}
+    rows = [
+        ("x", "river", where, tag, p, True, "")
+        for where in ("training", "original", "permuted")
+        for tag, p in shares.items()
+    ]
+    return pd.DataFrame(rows, columns=["corpus", "word", "where", "tag", "probability", "in_top", "sentence"])
+
+
+FIGURES = {
+    "results": lambda: figures.results_figure(results(), floors()),
+    "fig1": lambda: figures.fig1_entropy(entropies()),
+    "fig2": lambda: figures.fig2_bleu(bins()),
+    "fig3": lambda: figures.fig3_mini_trees(bins()),
+    "fig4": lambda: figures.fig4_max_entropy(conditions("training", ["V", "ME"], ["accuracy", "omega_max"])),
+    "fig5": lambda: figures.fig5_length(pd.concat([bins(group="D^c"), bins(group="D^f")])),
+    "fig6": lambda: figures.fig6_word(word()),
+    "fig7": lambda: figures.fig7_thresholds(curves()),
+    "fig8": lambda: figures.fig8_hypothesis_only(
+        conditions("scheme", ["permuted", "hypothesis"], ["omega_max", "acceptance"])
+    ),
+    "fig9": lambda: figures.fig9_clumped(pd.concat([bins(order=order) for order in (2, 3, 4)])),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_drawn_with_named_axes(name, tmp_path):
+    figure = FIGURES[name]()
+    assert isinstance(figure, Figure)
+    figure.savefig(tmp_path / "figure.svg")
+    shown = [panel for panel in figure.axes if panel.get_visible()]
+    assert all(panel.has_data() for panel in shown)
+    texts = (tmp_path / "figure.svg").read_text("utf-8")
+    assert "¤" not in texts
+    assert any(panel.get_xlabel() or panel.get_title() for panel in shown)
+
+
+@pytest.mark.parametrize(
+    ("draw", "reason"),
+    [
+        (figures.fig1_entropy, figures.NO_MODEL), (figures.fig2_bleu, figures.NO_MODEL),
+        (figures.fig3_mini_trees, figures.NO_TAGS), (figures.fig4_max_entropy, figures.NO_TWIN),
+        (figures.fig5_length, figures.NO_MODEL), (figures.fig6_word, figures.NO_TAGS),
+        (figures.fig7_thresholds, figures.NO_MODEL), (figures.fig8_hypothesis_only, figures.NO_HYPOTHESIS),
+        (figures.fig9_clumped, figures.NO_CLUMPS),
+    ],
+)  # fmt: skip
+def test_a_figure_without_data_says_why(draw, reason):
+    figure = draw(pd.DataFrame({name: [] for name in ("model", "corpus", "measure", "group", "order", "tag")}))
+    text = " ".join(figure.axes[0].texts[0].get_text().split())
+    assert text == " ".join(reason.split())
+
+
+def test_bins_of_few_pairs_are_not_drawn():
+    panel = figures.fig2_bleu(bins()).axes[0]
+    lines = [line for line in panel.lines if len(line.get_xdata()) == 4]
+    assert len(lines) == len(MODELS)
+    assert np.allclose(lines[0].get_xdata(), [0.05, 0.15, 0.25, 0.35])  # the fifth holds 3 pairs
+
+
+def test_a_model_looks_like_its_architecture():
+    looks = nli_looks.model_looks(["SICK-BART", "DistilBERT", "OCNLI-ConvNet", "my-own"])
+    published = nli_looks.model_looks(["BART (large)", "ConvNet"])
+    assert looks["SICK-BART"].colour == published["BART (large)"].colour
+    assert looks["OCNLI-ConvNet"].marker == published["ConvNet"].marker
+    assert looks["DistilBERT"].colour != looks["SICK-BART"].colour
+    twice = nli_looks.model_looks(["SICK-BART", "Sandbox-BART"])
+    assert twice["SICK-BART"] != twice["Sandbox-BART"]
+
+
+def test_symbols_are_those_of_the_metric():
+    assert {name: nli_looks.measure(name) for name in tables.MEASURES} == SYMBOLS
+
+
+def test_the_table_of_results_marks_the_highest_and_shows_intervals():
+    styler = tables.results_table(results())
+    frame, html = styler.data, styler.to_html()
+    assert frame.loc[0, "accuracy"] == "0.100 [0.05, 0.95]" and frame["n"].tolist() == [100] * 4
+    assert "Ω_max" in html and html.count("font-weight: bold") == 1  # one rule, for the best row
+    assert tables.results_table(results().iloc[:0]).data.iloc[0, 0] == figures.NO_MODEL
+
+
+def test_published_values_stand_beside_ours():
+    ours = pd.DataFrame(
+        [("RoBERTa (large)", "mnli:dev", "accuracy", 0.9), ("RoBERTa (large)", "sick:test", "accuracy", 0.8)],
+        columns=["model", "corpus", "measure", "value"],
+    )
+    frame = tables.beside(ours, "table2", ["model", "corpus", "measure"]).data
+    assert frame["printed"].tolist() == ["0.906"] and frame["difference"].round(6).tolist() == [-0.006]
+    none = tables.beside(ours.iloc[1:], "table2", ["model", "corpus", "measure"]).data
+    assert "prints no number" in none.iloc[0, 0]
+
+
+def test_whole_tables_are_as_printed():
+    table6 = tables.as_printed("table6", ["annotator", "stratum"]).data
+    assert table6.loc[0, "accuracy"] == "0.581 ± 0.068" and table6.loc[0, "macro_f1"] == "0.454"
+    table2 = tables.as_printed("table2", ["model", "corpus"]).data
+    first = ["RoBERTa (large)", "mnli:dev", "0.906", "0.987", "0.707", "0.383", "0.794"]
+    assert len(table2) == 27 and table2.loc[0].tolist() == first
+    table5 = tables.as_printed("table5", ["corpus", "training"]).data
+    assert len(table5) == 14
+
+
+def test_sentences_are_escaped():
+    examples = NLI_PERMUTATION.load("table1").assign(premise="<script>x</script>")
+    assert "<script>" not in tables.examples_table(examples).to_html()
