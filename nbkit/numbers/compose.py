@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import Context, Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Literal as OneOf
 from typing import TypeAlias
 
 from nbkit.numbers.literals import Literal
 
-#: Wide enough that no number of a text is ever rounded.
-EXACT = Context(prec=400)
+#: So wide that no number of a text is ever rounded.
+EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 #: add: a word or digit that adds its value · literal: a number in digits · multiply: hundred, 十, 百, 千 ·
 #: scale: thousand, 万, lakh and above · point: the spoken decimal sign · glue: *and* · half: *and a half* ·

@@ -19,7 +19,7 @@ _SIGN = "[.,'\u2019\u00a0\u2007\u2009\u202f\uff0c\uff0e\uff07\u066c\u066b]"
 #: A run of digits and of signs between digits; a plain space only where three digits follow.
 LITERAL = rf"\d+(?:(?:{_SIGN}|[ ](?=\d\d\d(?!\d)))\d+)*"
 #: Tamil numerals with signs for 10, 100 and 1000 (௩௲௪௱௫௰௬ is 3456).
-TRADITIONAL = "(?:[௦-௯]*[௰௱௲])+[௦-௯]*"
+TRADITIONAL = "(?:[௦-௯]{0,3}[௰௱௲])+[௦-௯]?"
 _PARTS = re.compile(r"\d+")
 _FULL_WIDTH_COMMA = "\uff0c"
 

@@ -79,7 +79,7 @@ def _scale(number: Decimal, lang: str) -> str:
     magnitude = max((scale for scale in scales if scale <= number.copy_abs()), default=None)
     if magnitude is None:
         return _digits(number, lang)
-    mantissa = EXACT.divide(number, Decimal(magnitude)).normalize(EXACT)
+    mantissa = number.scaleb(-(len(str(magnitude)) - 1), EXACT).normalize(EXACT)
     words = scales[magnitude]
     singular, plural = (words, words) if isinstance(words, str) else words
     alone = -2 < mantissa < 2 if data.get("singular_below") else mantissa == 1

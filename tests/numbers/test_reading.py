@@ -101,6 +101,14 @@ def test_any_tangle_of_digits_and_signs_can_be_read(lang, text):
     assert all(a.span[1] <= b.span[0] for a, b in pairwise(numbers))
 
 
+@pytest.mark.parametrize("lang", sorted(NAMES))
+def test_a_line_of_thousands_of_digits_is_one_exact_number(lang):
+    digits = "7" * 6000
+    scale = {"zh": "万", "ja": "万", "ne": " लाख", "ta": " லட்சம்", "ru": " млн"}.get(lang, " k")
+    (number,) = find_numbers(digits + scale, lang)
+    assert number.value.as_tuple().digits[:6000] == (7,) * 6000
+
+
 LOCALES = ["en_IN", "en_GB", "de_AT", "fr_CA", "fr_CH", "es_ES", "it_IT", "ru_RU", "ja_JP", "zh_CN", "ta_IN", "ne_NP"]
 
 
