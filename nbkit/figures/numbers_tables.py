@@ -1,0 +1,284 @@
+"""Tables of the numbers study, styled: Tables 1 to 5 of the paper, and those of what its text only tells.
+
+Each takes a table of `nbkit.studies.numbers` and returns a pandas Styler; its ``data`` is what a CSV copy holds. A
+table without rows says why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from html import escape
+
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+from nbkit.corpora.templates import PLACEHOLDER
+from nbkit.figures import numbers_looks, panels, styles
+from nbkit.figures.numbers import NO_FAILURE, NO_TWIN
+from nbkit.figures.theme import language_label
+from nbkit.studies.numbers import PUBLISHED
+
+#: What stands for all capabilities together in a row of Table 3.
+ALL = "mean of the capabilities"
+
+_MARK = '<mark style="background-color: #fdeeba">'
+_NOT_SHRUNK = "No failure of this run was shrunk: there is none, or the parameter n_shrunk is 0."
+
+
+def capabilities_table(capabilities: pd.DataFrame) -> Styler:
+    """What each capability asks for, an example a format, the number marked (Table 2). See `numbers.capabilities`."""
+    texts = [_marked(*row) for row in capabilities[["sentence", "number"]].itertuples(index=False, name=None)]
+    shown = _named(capabilities.assign(sentence=texts).drop(columns="number"))
+    return _with_html(shown, ["sentence"], "A sentence of each format; the number that was filled in is marked")
+
+
+def formats_table(formats: pd.DataFrame) -> Styler:
+    """The formats, how many numbers they hold, and some of those drawn (Table 5). formats: `numbers.formats_used`."""
+    return styles.styled(
+        _named(formats.drop(columns="form")),
+        caption="Formats: d is a digit, n a numeral such as million; , and . are written as the language writes them",
+        headings={"digits": "digits", "fraction_digits": "of these in the fraction", "size": "numbers it holds"},
+    )
+
+
+def templates_table(templates: pd.DataFrame) -> Styler:
+    """The sentences that numbers were put in (Table 5). templates: `numbers.templates_used`."""
+    if templates.empty:
+        return _empty(panels.NO_MODEL)
+    same = templates["models"].nunique() == 1
+    columns = [name for name in ("lang", "capability", "template", "place", "models") if name != "models" or not same]
+    return styles.styled(_named(templates[columns]), caption="Templates", headings={"models": "put to"})
+
+
+def rates_table(pass_rates: pd.DataFrame) -> Styler:
+    """Strict pass rates in percent with their intervals, the best of a row in bold (Table 3).
+
+    pass_rates: `numbers.pass_rates`. The last row of a pair is the mean of its capabilities.
+    """
+    if pass_rates.empty:
+        return _empty(panels.NO_MODEL)
+    keys, models = ["pair", "capability"], list(dict.fromkeys(pass_rates["model"]))
+    means = pass_rates.groupby(["pair", "model"], sort=False)["strict"].mean().reset_index()
+    rows = pd.concat([pass_rates, means.assign(capability=ALL)], ignore_index=True)
+    rows["cell"] = [_percent(*row) for row in rows[["strict", "strict_low", "strict_high"]].itertuples(index=False)]
+    order = [
+        (pair, name)
+        for pair in dict.fromkeys(pass_rates["pair"])
+        for name in [*dict.fromkeys(pass_rates.loc[pass_rates["pair"] == pair, "capability"]), ALL]
+    ]
+    index = pd.MultiIndex.from_tuples(order, names=keys)
+    wide, values = (rows.pivot(index=keys, columns="model", values=name).reindex(index, columns=models)
+                    for name in ("cell", "strict"))  # fmt: skip
+    best = values.eq(values.max(axis=1), axis=0) & (len(models) > 1)
+    n = pass_rates.groupby(keys)["n"].max().reindex(index)
+    return styles.styled(
+        _named(wide.fillna(styles.NOTHING).reset_index().rename_axis(columns=None)).assign(n=n.astype("Int64").array),
+        caption="Strict pass rate in percent with 95% Wilson interval; N: cases a model",
+        best=best.reset_index(drop=True),
+        headings=_model_headings(models),
+    )
+
+
+def format_rates_table(rates: pd.DataFrame) -> Styler:
+    """Strict pass rates in percent of each format. rates: `numbers.rates_by_format`."""
+    if rates.empty:
+        return _empty(panels.NO_MODEL)
+    keys, models = ["pair", "capability", "format"], list(dict.fromkeys(rates["model"]))
+    cells = rates.assign(cell=[_percent(*row) for row in rates[["strict", "strict_low", "strict_high"]].values])
+    order = list(dict.fromkeys(rates[keys].itertuples(index=False, name=None)))
+    wide = cells.pivot(index=keys, columns="model", values="cell")
+    wide = wide.reindex(pd.MultiIndex.from_tuples(order, names=keys), columns=models).fillna(styles.NOTHING)
+    return styles.styled(
+        _named(wide.reset_index().rename_axis(columns=None)),
+        caption="Strict pass rate in percent by format, with 95% Wilson interval",
+        headings=_model_headings(models),
+    )
+
+
+def averages_table(averages: pd.DataFrame) -> Styler:
+    """Average pass rates of capabilities and systems beside those that the paper prints. See `numbers.averages`."""
+    notes = averages["note"].ne("").any()
+    columns = ["kind", "name", "percent", "cells", "printed", "difference", *(["note"] if notes else [])]
+    shown = averages[columns].assign(
+        name=[numbers_looks.capability(name) if kind == "capability" else name
+              for kind, name in averages[["kind", "name"]].itertuples(index=False)],
+        percent=averages["percent"].map(_one_decimal),
+        difference=averages["difference"].map("{:+.1f}".format).where(averages["difference"].notna(), styles.NOTHING),
+    )  # fmt: skip
+    return styles.styled(
+        shown,
+        caption=f"Average strict pass rates in percent. {PUBLISHED.title('table3')}. Other systems and other test "
+        "cases: a comparison, not a replication.",
+        headings={"percent": "this run", "cells": "cells averaged", "difference": "this run − paper"},
+    )
+
+
+def notation_table(pass_rates: pd.DataFrame) -> Styler:
+    """Strict and lenient pass rates in percent, and how far they are apart. pass_rates: `numbers.pass_rates`."""
+    if pass_rates.empty:
+        return _empty(panels.NO_MODEL)
+    rates = {
+        name: [_percent(*row) for row in pass_rates[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)]
+        for name in ("strict", "lenient")
+    }
+    apart = (100 * (pass_rates["lenient"] - pass_rates["strict"])).map(_one_decimal)
+    return styles.styled(
+        _named(pass_rates[["pair", "model", "capability"]]).assign(**rates, apart=apart, n=pass_rates["n"]),
+        caption="Pass rates in percent with 95% Wilson intervals; lenient − strict: what fails by its notation alone",
+        headings={"apart": "lenient − strict (points)"},
+    )
+
+
+def mitigation_table(mitigation: pd.DataFrame) -> Styler:
+    """Strict pass rates without and with the placeholder step, and what it did. mitigation: `numbers.mitigation`."""
+    if mitigation.empty:
+        return _empty(NO_TWIN)
+    rates = {
+        name: [_percent(*row) for row in mitigation[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)]
+        for name in ("plain", "by_rule")
+    }
+    gain = (100 * mitigation["gain"]).map("{:+.1f}".format)
+    shown = _named(mitigation[["pair", "model", "capability"]]).assign(**rates, gain=gain, n=mitigation["n"])
+    return styles.styled(
+        shown.join(mitigation[["carried", "lost", "doubled", "no_number"]]),
+        caption="Strict pass rates in percent with 95% Wilson intervals, and what became of the stand-ins",
+        headings={
+            "plain": "alone", "by_rule": "by rule", "gain": "gain (points)", "lost": "stand-in lost",
+            "doubled": "there twice", "no_number": "left to the model",
+        },
+    )  # fmt: skip
+
+
+def errors_table(errors_found: pd.DataFrame) -> Styler:
+    """Errors that were found: source, output and the correct number side by side, numbers marked (Table 1).
+
+    errors_found: `numbers.errors_found`.
+    """
+    if errors_found.empty:
+        return _empty(NO_FAILURE)
+    keys = _varying(errors_found, ["pair", "model"])
+    shown = _named(errors_found[[*keys, "capability", "error"]]).assign(
+        source=_sources(errors_found),
+        hypothesis=_hypotheses(errors_found),
+        correct=[escape(number) for number in errors_found["correct"]],
+    )
+    return _with_html(shown, ["source", "hypothesis", "correct"], "Errors of this run; numbers are marked")
+
+
+def error_types_table(error_counts: pd.DataFrame) -> Styler:
+    """How often each type of error is seen, what it means, and one example (Table 4). See `numbers.error_counts`."""
+    if error_counts["n"].sum() == 0:
+        return _empty(NO_FAILURE if len(error_counts) else panels.NO_MODEL)
+    seen = error_counts[error_counts["n"] > 0]
+    keys = _varying(error_counts, ["model"])
+    examples = [
+        f"{source}<br>{hypothesis}" for source, hypothesis in zip(_sources(seen), _hypotheses(seen), strict=True)
+    ]
+    shown = seen[[*keys, "error", "n", "share", "meaning", "pair"]].assign(example=examples)
+    return _with_html(
+        shown, ["example"], "Types of errors among the failures of the strict rate",
+        headings={"n": "failures", "share": "of the model's", "pair": "example of"},
+    )  # fmt: skip
+
+
+def unseen_types(error_counts: pd.DataFrame) -> str:
+    """A sentence that names the types of errors that no model of a run has."""
+    seen = error_counts.groupby("error", sort=False)["n"].sum()
+    absent = [str(name) for name, n in seen.items() if n == 0]
+    return f"Not seen in this run: {', '.join(absent)}." if absent else "Every type of error was seen in this run."
+
+
+def shrunk_table(shrunk: pd.DataFrame) -> Styler:
+    """The smallest failing number of each failure that was shrunk, in its sentence. shrunk: `numbers.shrunk_failures`."""
+    if shrunk.empty:
+        return _empty(_NOT_SHRUNK)
+    keys = _varying(shrunk, ["pair", "model"])
+    reports = [f"{source}<br>{hypothesis}" for source, hypothesis in
+               zip(_sources(shrunk), _hypotheses(shrunk), strict=True)]  # fmt: skip
+    shown = _named(shrunk[[*keys, "capability"]]).assign(
+        smallest=shrunk["smallest"].map(escape), found=shrunk["found"].map(escape), error=shrunk["error"],
+        report=reports, written=shrunk["written"].map(escape), asked=shrunk["asked"],
+        proved=shrunk["proved"].map({True: "yes", False: "no simpler neighbour"}),
+    )  # fmt: skip
+    return _with_html(
+        shown, ["smallest", "found", "report", "written"], "The smallest number that fails, from each failure",
+        headings={"smallest": "smallest failing", "found": "came out as", "report": "sentence and translation",
+                  "written": "began with", "asked": "numbers tried", "proved": "none simpler fails"},
+    )  # fmt: skip
+
+
+def bug_reports(shrunk: pd.DataFrame) -> list[str]:
+    """One line a failure, to be pasted where bugs are reported. shrunk: `numbers.shrunk_failures`."""
+    return [
+        f"{row['pair']} {row['model']}: {row['smallest']} → {row['found'] or 'nothing'} ({row['error']}) "
+        f"in “{row['source']}” → “{row['hypothesis']}”"
+        for row in shrunk.to_dict("records")
+    ]
+
+
+def _sources(table: pd.DataFrame) -> list[str]:
+    """The sources as HTML, the number that was filled in marked."""
+    texts = []
+    for template, source in table[["template", "source"]].itertuples(index=False, name=None):
+        before, _, after = template.partition(PLACEHOLDER)
+        number = source[len(before) : len(source) - len(after)]
+        texts.append(f"{escape(before)}{_MARK}{escape(number)}</mark>{escape(after)}")
+    return texts
+
+
+def _hypotheses(table: pd.DataFrame) -> list[str]:
+    """The hypotheses as HTML, what was found in place of the number marked."""
+    return [_marked(*row) for row in table[["hypothesis", "found"]].itertuples(index=False, name=None)]
+
+
+def _marked(text: str, number: str) -> str:
+    """*text* as HTML with *number* marked where it stands for itself; both are escaped.
+
+    >>> _marked("11 of 1 <b>", "1").count("<mark"), "11 of <mark" in _marked("11 of 1 <b>", "1")
+    (1, True)
+    """
+    alone = re.search(rf"(?<!\d){re.escape(number)}(?!\d)", text) if number else None
+    start = alone.start() if alone else text.find(number) if number else -1
+    if start < 0:
+        return escape(text)
+    end = start + len(number)
+    return f"{escape(text[:start])}{_MARK}{escape(text[start:end])}</mark>{escape(text[end:])}"
+
+
+def _named(table: pd.DataFrame) -> pd.DataFrame:
+    """*table* with capabilities and languages under the names they are read by."""
+    known = {
+        "capability": lambda name: name if name == ALL else numbers_looks.capability(name),
+        "lang": language_label,
+    }
+    return table.assign(**{name: table[name].map(read) for name, read in known.items() if name in table})
+
+
+def _varying(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Those of *columns* that tell rows apart."""
+    return [name for name in columns if table[name].nunique() > 1]
+
+
+def _percent(rate: float, low: float, high: float) -> str:
+    return styles.with_interval(100 * rate, 100 * low, 100 * high, decimals=1)
+
+
+def _one_decimal(percent: float) -> str:
+    return styles.NOTHING if pd.isna(percent) else f"{percent:.1f}"
+
+
+def _model_headings(models: Iterable[str]) -> dict[str, str]:
+    return {name: look.label for name, look in numbers_looks.model_looks(models).items()}
+
+
+def _with_html(
+    rows: pd.DataFrame, columns: list[Hashable], caption: str, headings: Mapping[str, str] | None = None
+) -> Styler:
+    """`styles.styled`, with *columns* that are HTML made here of escaped parts."""
+    return styles.styled(rows, caption=caption, headings=headings).format(str, subset=columns)
+
+
+def _empty(why: str) -> Styler:
+    """A table that says, in words, why there is nothing in it."""
+    return styles.styled(pd.DataFrame({"nothing to show": [why]})).hide(axis="columns")
