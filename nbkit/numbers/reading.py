@@ -222,6 +222,8 @@ def _signed(
     if not left or left[-1] in rules.minus_after:
         return value.copy_negate(), at
     touching = len(left) == at
+    if touching:
+        left = left.rstrip(".") or left  # 3.-5. Mai
     joins = left[-1].isdigit() or left[-1] in "%)" or (touching and (left[-1].isalnum() or left[-1] in "-–—"))
     return (value, start) if joins else (value.copy_negate(), at)
 

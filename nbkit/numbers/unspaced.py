@@ -26,6 +26,8 @@ class UnspacedReader:
     present: re.Pattern[str]
     token: re.Pattern[str]
     suffixes: dict[str, Decimal]
+    about: frozenset[str]
+    scales: frozenset[str]
 
     def pieces(self, text: str) -> list[Piece]:
         """All pieces, left to right; empty at once for a text without digits and number characters."""
@@ -67,13 +69,17 @@ class UnspacedReader:
         return Decimal(tens + int(self.digits.get(behind if ten else ahead, "0")))
 
     def _joined(self, text: str, pieces: list[Piece], start: int) -> bool:
-        """Whether the piece at *start* touches the last one; a space may stand beside digits (300 万)."""
+        """Whether the piece at *start* touches the last one; a space may stand beside digits (300 万),
+        and *more than* before a scale word (一千多万)."""
         if not pieces:
             return False
         last = pieces[-1]
         if last.end == start:
             return True
-        return last.literal is not None and _GAP.fullmatch(text[last.end : start]) is not None
+        gap = text[last.end : start]
+        if gap in self.about:
+            return text[start] in self.scales
+        return last.literal is not None and _GAP.fullmatch(gap) is not None
 
 
 @cache
@@ -110,6 +116,8 @@ def unspaced_reader(lang: str) -> UnspacedReader:
         present=re.compile(rf"[\d{begins}]"),
         token=re.compile(f"(?=[{_first_characters(data, words, attached)}])(?:{'|'.join(alternatives)})"),
         suffixes={suffix: Decimal(value) for suffix, value in attached.items()},
+        about=frozenset(data.get("about", "")),
+        scales=frozenset(word for word, atom in atoms.items() if atom.role == "scale"),
     )
 
 
