@@ -196,6 +196,24 @@ def human_table(accuracy: pd.DataFrame) -> Styler:
     )
 
 
+_AGREEMENT = {
+    "share": "raw agreement",
+    "cohen": "Cohen's κ",
+    "fleiss": "Fleiss' κ",
+    "krippendorff": "Krippendorff's α",
+}
+
+
+def agreement_table(agreement: pd.DataFrame) -> Styler:
+    """How far annotators agree: 0 is chance, 1 full agreement (but for raw agreement). agreement: `annotate.agreement`."""
+    interval = list(map(styles.with_interval, agreement["value"], agreement["low"], agreement["high"]))
+    shown = agreement[["measure", "annotators"]].assign(value=interval, n=agreement["n"])
+    return styles.styled(
+        shown.assign(measure=shown["measure"].map(_AGREEMENT)),
+        caption="Agreement of the annotators with 95% bootstrap intervals over pairs",
+    )
+
+
 def _short(value: float, low: float, high: float) -> str:
     """A value with three digits, as the paper prints it, and its interval with two: five of them fit the page."""
     if pd.isna(value):

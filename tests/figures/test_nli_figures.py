@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from nbkit.annotate import accuracy_table, agreement
+from nbkit.corpora.nli_pair import LABELS
 from nbkit.figures import nli_figures as figures
 from nbkit.figures import nli_looks
 from nbkit.figures import nli_tables as tables
@@ -170,6 +172,16 @@ def test_whole_tables_are_as_printed():
     assert len(table2) == 27 and table2.loc[0].tolist() == first
     table5 = tables.as_printed("table5", ["corpus", "training"]).data
     assert len(table5) == 14
+
+
+def test_human_judgements_are_shown():
+    rows = [(who, i, LABELS[i % 3], LABELS[i % 2], "D^c") for who in "XY" for i in range(6)]
+    judged = pd.DataFrame(rows, columns=["annotator", "item", "judgement", "label", "stratum"])
+    shown = tables.agreement_table(agreement(judged, labels=LABELS, resamples=9)).data
+    assert shown["measure"].tolist() == ["raw agreement", "Cohen's κ", "Fleiss' κ", "Krippendorff's α"]
+    assert shown["value"].str.startswith("1.000").all()
+    accuracy = tables.human_table(accuracy_table(judged, labels=LABELS)).data
+    assert accuracy["pairs"].tolist() == ["all", "D^c"] * 2 and (accuracy["n"] == 6).all()
 
 
 def test_sentences_are_escaped():
