@@ -28,8 +28,8 @@ from nbkit.models.loading import progress_bar, quiet, torch_device, torch_dtype
 #: Probabilities in the order of `LABELS`.
 Row = tuple[float, ...]
 
-#: Tokens of one batch, both sides of its pairs. More are no faster on a CPU (measured in benchmarks/classify.py).
-BUDGETS = {"cpu": 2048, "cuda": 131072}
+#: Tokens of one batch, both sides of its pairs. More are slower on a CPU, whose caches they outgrow.
+BUDGETS = {"cpu": 1024, "cuda": 131072}
 #: Pairs looked at together: what is in memory at a time, and what equal lengths are looked for in.
 WINDOW = 4096
 

@@ -61,7 +61,7 @@ def _train(recipe: ClassifierRecipe, work: Path, record: Mapping[str, Any]) -> P
             raise ModelError(f"nothing to train on: '{empty}' holds no pair in '{recipe.lang}'")
         set_seed(recipe.seed)
         if recipe.start is None:
-            # Pairs in turn, and of each text one, so that the vocabulary is learnt from all of them alike.
+            # Each text once, so that a premise of many pairs weighs no more than others in the vocabulary.
             tokenizer = train_tokenizer(dict.fromkeys(text for pair in pairs for text in pair.pair), recipe)
             model = new_classifier(recipe, tokenizer)
         else:

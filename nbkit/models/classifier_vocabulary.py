@@ -41,10 +41,10 @@ def _sentence_tokenizer(texts: Iterable[str], recipe: ClassifierRecipe) -> Any:
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Split(Regex(pattern), "isolated")]
     )
-    trainer = trainers.BpeTrainer if is_piece else trainers.WordLevelTrainer
-    tokenizer.train_from_iterator(
-        texts, trainer(vocab_size=recipe.vocabulary, special_tokens=specials, show_progress=False)
-    )
+    options: dict[str, Any] = {"vocab_size": recipe.vocabulary, "special_tokens": specials, "show_progress": False}
+    # A word that was met once is an unknown one: the model has to meet some of these in training.
+    trainer = trainers.BpeTrainer(**options) if is_piece else trainers.WordLevelTrainer(min_frequency=2, **options)
+    tokenizer.train_from_iterator(texts, trainer)
     marks = [(mark, tokenizer.token_to_id(mark)) for mark in (begin, end)]
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{begin} $A {end}", pair=f"{begin} $A {end} {begin}:1 $B:1 {end}:1", special_tokens=marks

@@ -237,24 +237,25 @@ def test_training_on_from_a_checkpoint(labels, corpus, tmp_path):
 
 def test_word_vectors_to_start_from(corpus, tmp_path):
     path = tmp_path / "vectors.txt"
-    path.write_text("2 8\ndog " + " ".join("12345678") + "\nunseen " + " ".join("0" * 8) + "\n")
+    path.write_text("2 8\nsees " + " ".join("12345678") + "\nunseen " + " ".join("0" * 8) + "\n")
     recipe = tiny(corpus, "infersent", vectors=str(path), steps=1, learning_rate=1e-12)
     classifier = load_classifier(str(train_classifier(recipe, tmp_path / "model")))
-    known = classifier.tokenizer.get_vocab()["dog"]
+    known = classifier.tokenizer.get_vocab()["sees"]
     torch.testing.assert_close(classifier.model.embeddings.weight[known].detach(), torch.arange(1.0, 9))
-    path.write_text("dog 1 2 3\n")
+    path.write_text("sees 1 2 3\n")
     with pytest.raises(DataError, match=r"vectors\.txt:1: a word and 8 numbers"):
         train_classifier(recipe, tmp_path / "other")
 
 
 def test_words_do_not_depend_on_spacing(corpus):
     """Permuted text is joined from tokens; the words of a sentence encoder are then the same."""
-    tokenizer = train_tokenizer(["Anna cannot sleep, and doesn't sing Tom's song."], tiny(corpus, "infersent"))
+    tokenizer = train_tokenizer(["Anna cannot sleep, and doesn't sing Tom's song."] * 2, tiny(corpus, "infersent"))
     for spaced, joined in (("Anna doesn't", "Anna does n't"), ("can't", "ca n't"), ("cannot", "can not"),
                            ("Tom's song.", "Tom 's song ."), ("sleep, and", "sleep , and")):  # fmt: skip
         assert tokenizer.tokenize(spaced) == tokenizer.tokenize(joined)
-    characters = train_tokenizer(["我在 DVD 上看,好吗?"], tiny(corpus, "convnet", lang="zh"))
+    characters = train_tokenizer(["我在 DVD 上看,好吗?"] * 2, tiny(corpus, "convnet", lang="zh"))
     assert characters.tokenize("我看DVD。") == ["我", "看", "dvd", "<unk>"]
+    assert train_tokenizer(["once twice twice"], tiny(corpus)).tokenize("once twice") == ["<unk>", "twice"]
     pieces = train_tokenizer(["sleeping sleeper sleeps"] * 9, tiny(corpus, "convnet", unit="piece", vocabulary=50))
     assert len(pieces.tokenize("sleepings")) > 1 and "<unk>" not in pieces.tokenize("sleepings")
 
