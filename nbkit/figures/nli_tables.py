@@ -205,7 +205,7 @@ _AGREEMENT = {
 
 
 def agreement_table(agreement: pd.DataFrame) -> Styler:
-    """How far annotators agree: 0 is chance, 1 full agreement (but for raw agreement). agreement: `annotate.agreement`."""
+    """How far annotators agree beyond chance, 1 is full agreement. agreement: `annotate.agreement`."""
     interval = list(map(styles.with_interval, agreement["value"], agreement["low"], agreement["high"]))
     shown = agreement[["measure", "annotators"]].assign(value=interval, n=agreement["n"])
     return styles.styled(
