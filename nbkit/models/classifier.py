@@ -32,6 +32,8 @@ Row = tuple[float, ...]
 BUDGETS = {"cpu": 1024, "cuda": 131072}
 #: Pairs looked at together: what is in memory at a time, and what equal lengths are looked for in.
 WINDOW = 4096
+#: Pairs of sentence codes that are compared at a time.
+_COMPARED = 512
 
 
 class Classifier(Protocol):
@@ -135,7 +137,7 @@ class SentenceClassifier(PairClassifier):
                 window=2 * WINDOW,
                 free=self._free,
             )
-            while part := list(islice(zip(codes, codes, strict=True), self._budget // 8)):
+            while part := list(islice(zip(codes, codes, strict=True), _COMPARED)):
                 premises, hypotheses = (torch.stack(side) for side in zip(*part, strict=True))
                 with torch.inference_mode():
                     yield from self._as_rows(self.model.compare(premises, hypotheses))

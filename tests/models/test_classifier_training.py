@@ -324,3 +324,20 @@ def test_trained_on_first_use_and_used(corpus, monkeypatch):
     recipes["sandbox-convnet"] = {**recipe, "steps": 3}
     assert classifier_identity("sandbox-convnet") != before
     assert not is_classifier_here("sandbox-convnet")
+
+
+def test_the_command_takes_its_options_from_the_recipe(corpus, tmp_path):
+    from click.testing import CliRunner
+
+    from nbkit.cli import main
+
+    shown = CliRunner().invoke(main, ["train", "classifier", "--help"]).output
+    for name in ClassifierRecipe.model_fields:
+        assert f"--{name.replace('_', '-')}" in shown
+    assert "[word|character|piece]" in shown
+    wrong = CliRunner().invoke(main, ["train", "classifier", str(tmp_path / "out"), "--steps", "1"])
+    assert wrong.exit_code == 2 and "neither architecture nor start given" in wrong.stderr
+    fields = tiny(corpus).model_dump(exclude_unset=True).items()
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in fields]
+    made = CliRunner().invoke(main, ["train", "classifier", str(tmp_path / "out"), *options])
+    assert made.exit_code == 0 and check_classifier(str(tmp_path / "out")) is None
