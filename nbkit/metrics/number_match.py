@@ -180,4 +180,5 @@ def _is_weak(number: Number) -> bool:
 
 
 def _is_ordinal_word(number: Number) -> bool:
-    return number.kind == "ordinal" and number.form == "words"
+    """*Third*, or the *III* of a king, whom other languages often name without it."""
+    return number.kind == "ordinal" and number.form in ("words", "roman")

@@ -144,6 +144,7 @@ def test_the_documented_examples_are_of_their_type(kind):
         ("Someone sings.", "One man sings.", "de", "en"),
         ("On 12 May 2020.", "Am 12. Mai 2020.", "en", "de"),  # a date is an ordinal in German
         ("The second man.", "Der andere Mann.", "en", "de"),  # ordinals in words are not demanded
+        ("King George III ruled.", "König Georg regierte.", "en", "de"),  # nor is the number of a king
         ("He ran 3 km, then 3 km.", "Er lief 3 km, dann 3 km.", "en", "de"),
         ("No numbers.", "Keine Zahlen.", "en", "de"),
         ("", "", "en", "de"),
