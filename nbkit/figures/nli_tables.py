@@ -23,26 +23,35 @@ _TEXTS = {"hypothesis": "hypothesis"}
 _CONTROL = "the pair re-joined from its own words in their own order"
 
 
-def results_table(results: pd.DataFrame, caption: str = "") -> Styler:
-    """𝒜, Ω_max, 𝒫^c, 𝒫^f and Ω_rand by model and set with 95% intervals (Tables 2 to 4), the highest in bold.
+def results_table(results: pd.DataFrame) -> Styler:
+    """𝒜, Ω_max, 𝒫^c, 𝒫^f and Ω_rand by model and set (Tables 2 to 4), the highest of the sets in bold.
 
-    results: `nli_permutation.results`. The highest is that of the sets, without the rows of means.
+    results: `nli_permutation.results`. Rows of means are not compared.
     """
     if results.empty:
         return _empty(NO_MODEL)
     keys = ["model", "corpus"]
-    cells = results.assign(cell=list(map(_short, results["value"], results["low"], results["high"])))
-    wide = _wide(cells, keys, "cell")
-    values = _wide(results.dropna(subset="low"), keys, "value")
-    best = _wide(results.assign(value=results["value"].where(results["low"].notna())), keys, "value")
-    best[list(MEASURES)] = best[list(MEASURES)].eq(values[list(MEASURES)].max()) & (len(values) > 1)
+    wide = _wide(results, keys, "value")
+    own = _wide(results.assign(value=results["value"].where(results["low"].notna())), keys, "value")[list(MEASURES)]
+    best = own.eq(own.max()) & (len(own) > 1)
     n = results[results["measure"] == "accuracy"].set_index(keys)["n"]
-    counted = n.loc[list(zip(wide["model"], wide["corpus"], strict=True))].to_numpy()
     return styles.styled(
-        wide.fillna(styles.NOTHING).assign(n=counted),
-        caption=caption
-        or "Permutation acceptance with 95% bootstrap intervals over pairs. N: pairs kept (sets, for means)",
+        wide.assign(n=n.loc[list(zip(wide["model"], wide["corpus"], strict=True))].to_numpy()),
+        caption="Permutation acceptance. N: pairs kept; of means, sets",
         best=best.assign(n=False, model=False, corpus=False),
+        headings={name: nli_looks.measure(name) for name in MEASURES},
+    )
+
+
+def results_intervals(results: pd.DataFrame) -> Styler:
+    """The same with 95% bootstrap intervals over pairs, without the rows of means, which have none."""
+    own = results[results["low"].notna()]
+    if own.empty:
+        return _empty(NO_MODEL)
+    cells = own.assign(cell=list(map(_short, own["value"], own["low"], own["high"])))
+    return styles.styled(
+        _wide(cells, ["model", "corpus"], "cell").fillna(styles.NOTHING),
+        caption="Permutation acceptance with 95% bootstrap intervals over pairs",
         headings={name: nli_looks.measure(name) for name in MEASURES},
     )
 
@@ -216,9 +225,7 @@ def agreement_table(agreement: pd.DataFrame) -> Styler:
 
 def _short(value: float, low: float, high: float) -> str:
     """A value with three digits, as the paper prints it, and its interval with two: five of them fit the page."""
-    if pd.isna(value):
-        return styles.NOTHING
-    return f"{value:.3f}" if pd.isna(low) else f"{value:.3f} [{low:.2f}, {high:.2f}]"
+    return f"{value:.3f} [{low:.2f}, {high:.2f}]"
 
 
 def _wide(table: pd.DataFrame, keys: list[str], value: str) -> pd.DataFrame:

@@ -148,7 +148,8 @@ def test_symbols_are_those_of_the_metric():
 def test_the_table_of_results_marks_the_highest_and_shows_intervals():
     styler = tables.results_table(results())
     frame, html = styler.data, styler.to_html()
-    assert frame.loc[0, "accuracy"] == "0.100 [0.05, 0.95]" and frame["n"].tolist() == [100] * 4
+    assert frame.loc[0, "accuracy"] == 0.1 and frame["n"].tolist() == [100] * 4
+    assert tables.results_intervals(results()).data.loc[0, "accuracy"] == "0.100 [0.05, 0.95]"
     assert "Ω_max" in html and html.count("font-weight: bold") == 1  # one rule, for the best row
     assert tables.results_table(results().iloc[:0]).data.iloc[0, 0] == figures.NO_MODEL
 
