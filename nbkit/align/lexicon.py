@@ -1,0 +1,229 @@
+"""Alignment by a bilingual word list, for texts whose words the list knows: hypotheses of the sandbox."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nbkit.align.links import Alignment, TokenPair, token_pairs
+from nbkit.corpora import sandbox
+from nbkit.corpora.sandbox.generate import mixtures
+from nbkit.errors import DataError, NbkitError
+
+#: Gold-aligned pairs of the sandbox that its word list is counted from.
+SANDBOX_PAIRS = 2000
+#: Links weaker than this are not considered.
+THRESHOLD = 0.01
+# How much a link gains for each diagonal neighbour that is linked already: enough to choose among equal words (the
+# second "the" goes with the noun after it), too little to overrule the word list.
+_NEIGHBOUR = 0.1
+
+
+class Entry(NamedTuple):
+    """How often two words translate each other, and how often one of the two then has another link beside it."""
+
+    count: float
+    shared: float = 0.0
+
+
+class WordList:
+    """Pairs of word forms, case folded, with the strength of each as Dice's 2 c(s, t) / (c(s) + c(t))."""
+
+    def __init__(self, entries: Mapping[tuple[str, str], Entry]):
+        self.entries = dict(entries)
+        sources: Counter[str] = Counter()
+        targets: Counter[str] = Counter()
+        for (source, target), entry in self.entries.items():
+            sources[source] += entry.count  # type: ignore[assignment]
+            targets[target] += entry.count  # type: ignore[assignment]
+        self._sources, self._targets = sources, targets
+
+    def strength(self, source: str, target: str) -> float:
+        """In [0, 1]. Words that the list does not pair: 1 for equal ones, which names are, and for equal digits."""
+        entry = self.entries.get((source, target))
+        if entry is not None:
+            return 2 * entry.count / (self._sources[source] + self._targets[target])
+        return float(source == target or (_digits(source) == _digits(target) != ""))
+
+    def sharing(self, source: str, target: str) -> tuple[float, float]:
+        """Of the links of two words, the share of those where one of them had another link beside it; and how likely
+        the more certain of the two is to be linked to the other.
+        """
+        entry = self.entries.get((source, target))
+        if entry is None:
+            return 0.0, 0.0
+        return entry.shared / entry.count, entry.count / min(self._sources[source], self._targets[target])
+
+    @property
+    def digest(self) -> str:
+        """What stands for the list in cache keys."""
+        rows = sorted((*words, *entry) for words, entry in self.entries.items())
+        return hashlib.blake2b(repr(rows).encode(), digest_size=16).hexdigest()
+
+
+def _digits(word: str) -> str:
+    """The digits of a number, which separators of other conventions leave as they are: *1,234*, *1.234*."""
+    return "".join(filter(str.isdigit, word))
+
+
+@cache
+def sandbox_word_list(src: str, tgt: str, pairs: int = SANDBOX_PAIRS) -> WordList:
+    """The word forms that the sandbox's gold links pair, counted over its training split, every mixture.
+
+    >>> sandbox_word_list("en", "de").strength("dog", "hund") > 0.5
+    True
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    shared: Counter[tuple[str, str]] = Counter()
+    for mixture in mixtures():
+        for pair in sandbox.pairs(src, tgt, n=pairs, split="train", mixture=mixture):
+            assert pair.alignment is not None
+            fertile_sources = Counter(source for source, _ in pair.alignment)
+            fertile_targets = Counter(target for _, target in pair.alignment)
+            for source, target in pair.alignment:
+                words = (pair.source.tokens[source].casefold(), pair.target.tokens[target].casefold())
+                counts[words] += 1
+                shared[words] += fertile_sources[source] > 1 or fertile_targets[target] > 1
+    return WordList({words: Entry(count, shared[words]) for words, count in counts.items()})
+
+
+def read_word_list(path: str | Path) -> WordList:
+    """Tab- or space-separated lines ``source target``, as MUSE dictionaries are; ``#`` begins a comment.
+
+    Raises `DataError` with file and line for another number of fields, and for a file that cannot be read.
+    """
+    entries: dict[tuple[str, str], Entry] = {}
+    try:
+        lines = Path(path).expanduser().read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"no word list can be read here: {error}", path) from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fields = line.split("\t") if "\t" in line else line.split()
+        if len(fields) != 2 or not all(field.strip() for field in fields):
+            raise DataError(f"2 words expected, {len(fields)} fields found: {line[:60]!r}", path, number)
+        source, target = (field.strip().casefold() for field in fields)
+        entries[source, target] = Entry(1)
+    return WordList(entries)
+
+
+class LexiconAligner:
+    """Competitive linking by a word list: the strongest pair of words first, each word once.
+
+    The strength of two words is that of the `WordList`, plus a bonus for each diagonal neighbour that is linked; of
+    equal ones, those at the most alike places of their texts come first, then the leftmost. What is left over joins a
+    linked word where the list has it do so in most of its links (*hat* … *gekauft* for *bought*). Case is ignored.
+
+    argument: a file for `read_word_list`; without one, the sandbox's list. entries: a list of one's own in place of
+    both, {(source, target): count}. pairs: how many pairs a mixture the sandbox's list is counted from.
+    threshold: words that are paired less strongly are not linked. Source: Melamed 2000, §3, for competitive linking.
+    """
+
+    def __init__(
+        self,
+        src: str,
+        tgt: str,
+        argument: str | None = None,
+        *,
+        entries: Mapping[tuple[str, str], float] | None = None,
+        pairs: int = SANDBOX_PAIRS,
+        threshold: float = THRESHOLD,
+    ):
+        self.threshold = threshold
+        self._src, self._tgt, self._pairs = src, tgt, pairs
+        self._words: WordList | None = None
+        if entries is not None:
+            self._words = WordList({(s.casefold(), t.casefold()): Entry(n) for (s, t), n in entries.items()})
+        elif argument is not None:
+            self._words = read_word_list(argument)
+        else:
+            sandbox.identity(src, tgt)  # raises for languages that the sandbox does not speak
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The list (its digest, or the sandbox's version) and the threshold."""
+        if self._words is not None:
+            words: Any = self._words.digest
+        else:
+            versions = [sandbox.identity(self._src, self._tgt, split="train", mixture=name) for name in mixtures()]
+            words = {"sandbox": versions, "pairs": self._pairs}
+        return {"aligner": "lexicon", "version": 1, "words": words, "threshold": self.threshold}
+
+    def align(
+        self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], *, progress: bool = True
+    ) -> Iterator[Alignment]:
+        """See `Aligner.align`."""
+        words = self._words or sandbox_word_list(self._src, self._tgt, self._pairs)
+        known: dict[TokenPair, Alignment] = {}
+        for pair in token_pairs(pairs):
+            if pair not in known:
+                known[pair] = _link(words, pair, self.threshold)
+            yield known[pair]
+
+
+class _Candidate(NamedTuple):
+    source: int
+    target: int
+    strength: float
+    distance: float
+    shared: float
+    companion: float
+
+
+def _link(words: WordList, pair: TokenPair, threshold: float) -> Alignment:
+    candidates = list(_candidates(words, pair, threshold))
+    links: set[tuple[int, int]] = set()
+    sources: set[int] = set()
+    targets: set[int] = set()
+
+    def add(candidate: _Candidate) -> None:
+        links.add(candidate[:2])
+        sources.add(candidate.source)
+        targets.add(candidate.target)
+
+    def merit(candidate: _Candidate) -> tuple[float, float, int, int]:
+        source, target = candidate.source, candidate.target
+        neighbours = ((source - 1, target - 1) in links) + ((source + 1, target + 1) in links)
+        return candidate.strength + _NEIGHBOUR * neighbours, -candidate.distance, -source, -target
+
+    waiting = candidates
+    while waiting := [c for c in waiting if c.source not in sources and c.target not in targets]:
+        add(max(waiting, key=merit))
+    shared = [c for c in candidates if c.shared > 0.5]
+    # Words left over join a linked word; how sure the linked word is of such a companion decides, then the distance.
+    for side, linked, others in ((0, sources, frozenset(targets)), (1, targets, frozenset(sources))):
+        companions: dict[int, list[_Candidate]] = {}
+        for candidate in shared:
+            if candidate[side] not in linked and candidate[1 - side] in others:
+                companions.setdefault(candidate[side], []).append(candidate)
+        for found in companions.values():
+            add(max(found, key=lambda c: (round(c.companion, 1), -c.distance, -c.source, -c.target)))
+    # Phrases that are linked as wholes: *this evening*, *heute Abend*.
+    first = frozenset(links)
+    links.update(c[:2] for c in shared if _closes_block(c, first))
+    return tuple(sorted(links))
+
+
+def _closes_block(candidate: _Candidate, links: frozenset[tuple[int, int]]) -> bool:
+    """Whether both words are linked, each to a word beside the other one."""
+    source, target = candidate[:2]
+    return any((source, target + step) in links for step in (-1, 1)) and any(
+        (source + step, target) in links for step in (-1, 1)
+    )
+
+
+def _candidates(words: WordList, pair: TokenPair, threshold: float) -> Iterator[_Candidate]:
+    sources, targets = ([token.casefold() for token in side] for side in pair)
+    for i, source in enumerate(sources):
+        for j, target in enumerate(targets):
+            strength = words.strength(source, target)
+            if strength >= threshold:
+                distance = abs(i / len(sources) - j / len(targets))
+                shared, companion = words.sharing(source, target)
+                yield _Candidate(i, j, strength, distance, shared, companion)

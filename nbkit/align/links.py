@@ -1,0 +1,148 @@
+"""What an alignment is: sorted links between the tokens of two texts; how it is projected, written and read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from nbkit.errors import DataError, NbkitError
+
+#: Word links as (source token, target token), counted from 0, sorted, each once: what `Pair.alignment` holds.
+Alignment: TypeAlias = tuple[tuple[int, int], ...]
+#: The tokens of a source text and of its translation.
+TokenPair: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+
+_LINK = re.compile(r"([0-9]+)-([0-9]+)")
+
+
+def token_pairs(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> list[TokenPair]:
+    """*pairs* as tuples of tuples. Raises `NbkitError` for a text in place of its tokens, or a token that is none.
+
+    >>> token_pairs([(["a", "cat"], ["eine", "Katze"])])
+    [(('a', 'cat'), ('eine', 'Katze'))]
+    >>> token_pairs([("a cat", "eine Katze")])
+    Traceback (most recent call last):
+    nbkit.errors.NbkitError: pair 0: 'a cat' is a text; its tokens are expected
+    """
+    checked = []
+    for number, (source, target) in enumerate(pairs):
+        for side in (source, target):
+            if isinstance(side, str):
+                raise NbkitError(f"pair {number}: {side[:40]!r} is a text; its tokens are expected")
+            for token in side:
+                if not isinstance(token, str):
+                    raise NbkitError(f"pair {number}: {token!r} is no token; texts are expected")
+        checked.append((tuple(source), tuple(target)))
+    return checked
+
+
+def check_links(links: Iterable[tuple[int, int]], pair: TokenPair) -> Alignment:
+    """*links* sorted and each once. Raises `NbkitError` for one outside the texts.
+
+    >>> check_links([(1, 0), (0, 1), (1, 0)], (("a", "b"), ("c", "d")))
+    ((0, 1), (1, 0))
+    """
+    alignment = tuple(sorted(set(links)))
+    for source, target in alignment:
+        if not (0 <= source < len(pair[0]) and 0 <= target < len(pair[1])):
+            raise NbkitError(
+                f"link {source}-{target} points outside its texts of {len(pair[0])} and {len(pair[1])} tokens: "
+                f"{' '.join(pair[0])!r}, {' '.join(pair[1])!r}"
+            )
+    return alignment
+
+
+def target_of(alignment: Iterable[tuple[int, int]], span: tuple[int, int]) -> tuple[int, ...]:
+    """The target tokens that the source tokens of a half-open *span* are linked to, from left to right.
+
+    Empty where none of them is linked. For the other direction: ``target_of(inverted(alignment), span)``.
+    Raises `NbkitError` where *span* is no span. Source: idioms paper, §2.2 (the words aligned with the idiom).
+
+    >>> target_of(((0, 0), (1, 3), (1, 2), (2, 1)), (1, 2))
+    (2, 3)
+    """
+    start, end = span
+    if not 0 <= start < end:
+        raise NbkitError(f"({start}, {end}) is no half-open span of tokens: 0 ≤ start < end expected")
+    return tuple(sorted({target for source, target in alignment if start <= source < end}))
+
+
+def inverted(alignment: Iterable[tuple[int, int]]) -> Alignment:
+    """The links seen from the other side.
+
+    >>> inverted(((0, 1), (1, 0)))
+    ((0, 1), (1, 0))
+    >>> inverted(((0, 2),))
+    ((2, 0),)
+    """
+    return tuple(sorted((target, source) for source, target in alignment))
+
+
+def to_pharaoh(alignment: Iterable[tuple[int, int]]) -> str:
+    """One line of a Pharaoh-format file.
+
+    >>> to_pharaoh(((0, 0), (1, 2)))
+    '0-0 1-2'
+    """
+    return " ".join(f"{source}-{target}" for source, target in alignment)
+
+
+def from_pharaoh(line: str) -> Alignment:
+    """The links of one line of a Pharaoh-format file; the empty line holds none. Raises `NbkitError`.
+
+    >>> from_pharaoh("1-2 0-0")
+    ((0, 0), (1, 2))
+    >>> from_pharaoh("0-0 1_2")
+    Traceback (most recent call last):
+    nbkit.errors.NbkitError: '1_2' is no link; source-target expected, as in 3-4, counted from 0
+    """
+    links = set()
+    for field in line.split():
+        match = _LINK.fullmatch(field)
+        if match is None:
+            raise NbkitError(f"{field!r} is no link; source-target expected, as in 3-4, counted from 0")
+        links.add((int(match[1]), int(match[2])))
+    return tuple(sorted(links))
+
+
+def read_pharaoh(path: str | Path) -> Iterator[Alignment]:
+    """The alignments of a Pharaoh-format file, one a line. Raises `DataError` with file and line, for no file too."""
+    place = Path(path).expanduser()
+    try:
+        with place.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                try:
+                    yield from_pharaoh(line)
+                except NbkitError as error:
+                    raise DataError(str(error), path, number) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"no Pharaoh-format file can be read here: {error}", path) from None
+
+
+def write_pharaoh(alignments: Iterable[Iterable[tuple[int, int]]], path: str | Path) -> Path:
+    """Write one line an alignment, atomically; the file's path."""
+    place = Path(path).expanduser()
+    temporary = place.with_name(f".{place.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{to_pharaoh(sorted(set(alignment)))}\n" for alignment in alignments)
+        temporary.replace(place)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return place
+
+
+def pairs_digest(pairs: Iterable[TokenPair]) -> str:
+    """What stands for all texts of *pairs*, and their order, in a cache key."""
+    digest = hashlib.blake2b(digest_size=16)
+    for pair in pairs:
+        for side in pair:
+            digest.update(len(side).to_bytes(4, "little"))
+            for token in side:
+                data = token.encode("utf-8", "surrogatepass")
+                digest.update(len(data).to_bytes(4, "little") + data)
+    return digest.hexdigest()
