@@ -1,0 +1,175 @@
+"""Regular, idiom-train and idiom-test: the data on which models of idioms are trained and tested.
+
+Of each idiom, half of the sentence pairs go to idiom-train and half to idiom-test; an idiom that is seen once is
+discarded. What has no idiom is regular, and is only trained on. Training data is then, by *condition*,
+
+    zero          regular
+    joint         regular + idiom-train
+    upsample N    regular + N × idiom-train
+
+Source: idioms paper, §3.1 (training splits, preprocessing) and Table 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nbkit.corpora.idioms.pairs import IdiomPair
+from nbkit.errors import NbkitError
+from nbkit.seeding import address
+
+#: The paper's filters (§3.1, Preprocessing): words on either side, and the longer side over the shorter.
+MAX_WORDS = 80
+MAX_RATIO = 1.5
+
+_UPSAMPLE = re.compile(r"upsample-(\d+)")
+_NOT_WORDS = re.compile(r"[\W_]+")
+
+
+def fits(source: str, target: str, max_words: int = MAX_WORDS, max_ratio: float = MAX_RATIO) -> bool:
+    """Whether a pair passes the length filters: max(|s|, |t|) ≤ 80 and max(|s|, |t|) / min(|s|, |t|) ≤ 1.5.
+
+    |s|, |t|: lengths in words between white space; text of a language written without spaces has to come cut in words.
+    An empty side never fits. Source: idioms paper, §3.1.
+
+    >>> fits("one two three", "un deux trois quatre"), fits("one two", "un deux trois quatre"), fits("", "un")
+    (True, False, False)
+    """
+    lengths = len(source.split()), len(target.split())
+    return 0 < max(lengths) <= max_words and max(lengths) <= max_ratio * min(lengths)
+
+
+@dataclass(frozen=True)
+class IdiomSplits:
+    """Idiom-train and idiom-test. discarded: idioms (and their pairs) that had a single pair left."""
+
+    train: tuple[IdiomPair, ...]
+    test: tuple[IdiomPair, ...]
+    discarded: tuple[IdiomPair, ...]
+
+    def frequencies(self) -> dict[str, tuple[int, int]]:
+        """Of each idiom its pairs in idiom-train and in idiom-test, the most frequent first (Figures 10 and 11)."""
+        train, test = (Counter(pair.idiom for pair in part) for part in (self.train, self.test))
+        order = sorted(train | test, key=lambda idiom: (-test[idiom], -train[idiom], idiom))
+        return {idiom: (train[idiom], test[idiom]) for idiom in order}
+
+
+def split_idioms(pairs: Iterable[IdiomPair], *, seed: int = 0) -> IdiomSplits:
+    """Half of each idiom's pairs to idiom-train, half to idiom-test (which gets the odd one, as in Table 1).
+
+    Pairs with the same source, but for case, punctuation and spacing, stay together, so that no sentence is on both
+    sides, also where it holds several idioms; such groups are dealt out one by one, each to the side that its idioms
+    lack more. Then idioms that would be on one side only are discarded, with the pairs they have. The result does not
+    depend on the order of *pairs*, only on their content and *seed*; both sides are in the order of *pairs*.
+
+    Source: idioms paper, §3.1: "half of its sentence pairs to the idiom-train and the other half to the idiom-test";
+    "We discard sentences with idioms that occur only once".
+
+    >>> pairs = [IdiomPair(str(i), f"a piece of cake {i}", "du gâteau", "piece of cake", ((2, 15),)) for i in range(5)]
+    >>> once = IdiomPair("9", "his swan song", "le chant du cygne", "swan song", ((4, 13),))
+    >>> splits = split_idioms([*pairs, once])
+    >>> splits.frequencies(), [pair.idiom for pair in splits.discarded]
+    ({'piece of cake': (2, 3)}, ['swan song'])
+    """
+    known = list(pairs)
+    groups: dict[str, list[IdiomPair]] = {}
+    for pair in known:
+        groups.setdefault(sentence_key(pair.source), []).append(pair)
+    # Groups that are hardest to place come first: of several pairs, or of several idioms.
+    order = sorted(groups, key=lambda key: (-len(groups[key]), address(seed, "idiom split", key), key))
+    dealt: dict[str, list[int]] = {}
+    side: dict[str, int] = {}
+    for key in order:
+        idioms = [pair.idiom for pair in groups[key]]
+        balance = sum(_sign(dealt.setdefault(idiom, [0, 0])) for idiom in idioms)
+        side[key] = 0 if balance < 0 else 1  # 1 is idiom-test, which gets the first, and so the odd one
+        for idiom in idioms:
+            dealt[idiom][side[key]] += 1
+    both = {idiom for idiom, (train, test) in dealt.items() if train and test}
+    parts: tuple[list[IdiomPair], list[IdiomPair]] = ([], [])
+    discarded = []
+    for pair in known:
+        if pair.idiom in both:
+            parts[side[sentence_key(pair.source)]].append(pair)
+        else:
+            discarded.append(pair)
+    return IdiomSplits(tuple(parts[0]), tuple(parts[1]), tuple(discarded))
+
+
+def _sign(dealt: Sequence[int]) -> int:
+    """Negative where idiom-train lacks more of an idiom than idiom-test."""
+    return dealt[0] - dealt[1]
+
+
+def sentence_key(sentence: str) -> str:
+    """What two spellings of one sentence have in common: its letters and digits, case folded.
+
+    >>> sentence_key("A piece of cake!") == sentence_key("a piece  of cake")
+    True
+    """
+    return _NOT_WORDS.sub(" ", sentence.casefold()).strip()
+
+
+def training_copies(condition: str) -> int:
+    """How often idiom-train is part of the training data: 0 for zero, 1 for joint, N for upsample-N.
+
+    Raises `NbkitError` for another condition. Source: idioms paper, §3.1.
+
+    >>> [training_copies(condition) for condition in ("zero", "joint", "upsample-20")]
+    [0, 1, 20]
+    """
+    match = _UPSAMPLE.fullmatch(condition)
+    if match and int(match[1]) > 0:
+        return int(match[1])
+    if condition in ("zero", "joint"):
+        return int(condition == "joint")
+    raise NbkitError(f"condition '{condition}' is unknown; there are zero, joint and upsample-N, such as upsample-20")
+
+
+def training_pairs(
+    regular: Iterable[tuple[str, str]], train: Sequence[IdiomPair], condition: str
+) -> Iterator[tuple[str, str]]:
+    """Sources and references to train on in *condition*: the regular pairs, then idiom-train as often as it says.
+
+    A sentence pair with several idioms is trained on once a copy. Raises `NbkitError` for an unknown condition.
+
+    >>> train = [IdiomPair("1", "a swan song", "un chant du cygne", "swan song", ((2, 11),))]
+    >>> [len(list(training_pairs([("a", "un")], train, each))) for each in ("zero", "joint", "upsample-3")]
+    [1, 2, 4]
+    """
+    copies = training_copies(condition)
+    yield from regular
+    unique = list(dict.fromkeys((pair.source, pair.target) for pair in train))
+    for _ in range(copies):
+        yield from unique
+
+
+def without_leaks(regular: Iterable[tuple[str, str]], test: Iterable[IdiomPair]) -> Iterator[tuple[str, str]]:
+    """The regular pairs whose source is no source of idiom-test, whatever its case, punctuation and spacing.
+
+    >>> test = [IdiomPair("1", "A swan song.", "…", "swan song", ((2, 11),))]
+    >>> list(without_leaks([("a swan song", "x"), ("a goose", "y")], test))
+    [('a goose', 'y')]
+    """
+    held_out = {sentence_key(pair.source) for pair in test}
+    return (pair for pair in regular if sentence_key(pair[0]) not in held_out)
+
+
+def check_leaks(training: Iterable[tuple[str, str]], test: Iterable[IdiomPair]) -> None:
+    """Raise `NbkitError`, with how many and the first, where a source of idiom-test is in the training data.
+
+    >>> check_leaks([("a swan song", "x")], [IdiomPair("1", "A swan song.", "…", "swan song", ((2, 11),))])
+    Traceback (most recent call last):
+    nbkit.errors.NbkitError: 1 test sentence is in the training data: pair 1, 'A swan song.'...
+    """
+    seen = {sentence_key(source) for source, _ in training}
+    leaked = {pair.source: pair for pair in test if sentence_key(pair.source) in seen}
+    if leaked:
+        first = next(iter(leaked.values()))
+        many = f"{len(leaked)} test sentences are" if len(leaked) > 1 else "1 test sentence is"
+        raise NbkitError(
+            f"{many} in the training data: pair {first.id}, {first.source[:80]!r}; leave them out with without_leaks"
+        )

@@ -1,0 +1,253 @@
+"""Phrases as people list them, made into rules for spaCy's `Matcher`.
+
+    bury/hide your head in the sand     a word with alternatives, and a placeholder for any words
+    (caught) between a rock and a hard place      what stands in parentheses may be missing
+    keep tab(s) on someone
+    throw in the towel / throw in the sponge      two wordings of one phrase, a space on either side of the slash
+
+Source: idioms paper, appendix A and Figure 9.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+from itertools import product
+from typing import Any, TypeAlias
+
+import yaml
+
+from nbkit.errors import NbkitError
+from nbkit.syntax.english_forms import english_bases, english_forms
+
+#: One wording of a phrase: its parts from left to right.
+Wording: TypeAlias = "tuple[Part, ...]"
+#: A token pattern of spaCy's `Matcher`.
+TokenPattern: TypeAlias = dict[str, Any]
+
+_MOST_WORDINGS = 64
+_ITEM = re.compile(r"\s+/\s+|[()]|[^\s()]+(?:\([^\s()/]+\)[^\s()]*)*")
+_ENDING = re.compile(r"\(([^\s()/]+)\)")
+_PIECE = re.compile(r"n't$|'\w*$|[\w.&]+(?=n't$)|[\w.&]+|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A word of a phrase, or a gap for any words.
+
+    words: the alternatives as they are listed, lower-cased; empty for a gap. forms: every form of theirs that is
+    recognised, with the alternative it stands for. optional: whether the part may be missing. longest: of a gap, in
+    words.
+    """
+
+    words: tuple[str, ...]
+    forms: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    optional: bool = False
+    longest: int = 0
+
+    @property
+    def recognised(self) -> frozenset[str]:
+        """Every form of every alternative."""
+        return frozenset(form for form, _ in self.forms)
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """One entry of a phrase list. name: as it is listed, and reported. wordings: at least one."""
+
+    name: str
+    wordings: tuple[Wording, ...]
+
+    @property
+    def bases(self) -> dict[str, str]:
+        """Of every form of the phrase's words, the one by which the patterns know it."""
+        parts = [part for wording in self.wordings for part in wording]
+        return {form: base for part in parts for form, base in part.forms} | {w: w for p in parts for w in p.words}
+
+
+def read_phrase(line: str) -> Phrase:
+    """The phrase that a line of a phrase list means. Words may be listed in any form (*barking up the wrong tree*).
+
+    Raises `NbkitError` for parentheses that do not match, an empty alternative, a phrase without a word that must be
+    there, and one of too many wordings. Source: idioms paper, appendix A.
+
+    >>> phrase = read_phrase("(caught) between a rock and a hard place")
+    >>> [part.words[0] for part in phrase.wordings[1] if not part.optional]
+    ['between', 'a', 'rock', 'and', 'a', 'hard', 'place']
+    >>> read_phrase("someone's (own)")
+    Traceback (most recent call last):
+    nbkit.errors.NbkitError: phrase "someone's (own)" has no word that must be there: anything would match it
+    """
+    items = [match[0] for match in _ITEM.finditer(_plain(line))]
+    wordings = []
+    for sequence in _alternatives(items, line):
+        parts = _edges(_parts(sequence, line))
+        if all(part.optional for part in parts):
+            raise NbkitError(f'phrase "{line}" has no word that must be there: anything would match it')
+        wordings.append(parts)
+    return Phrase(line.strip(), tuple(dict.fromkeys(wordings)))
+
+
+def patterns(phrase: Phrase) -> list[list[TokenPattern]]:
+    """The rules for spaCy's `Matcher` (Figure 9), one a wording; lemmas are base forms in lower case.
+
+    >>> for token in patterns(read_phrase("pull your leg"))[0]:
+    ...     print(token)
+    {'LEMMA': 'pull'}
+    {'ORTH': {'IN': ['-', '‐', '‑', '–']}, 'OP': '?'}
+    {'IS_PUNCT': False, 'OP': '{0,4}'}
+    {'LEMMA': {'IN': ["'s", "'"]}, 'OP': '?'}
+    {'ORTH': {'IN': ['-', '‐', '‑', '–']}, 'OP': '?'}
+    {'LEMMA': 'leg'}
+    """
+    hyphen = {"ORTH": {"IN": phrase_words().hyphens}, "OP": "?"}
+    rules = []
+    for wording in phrase.wordings:
+        rule: list[TokenPattern] = []
+        for number, part in enumerate(wording):
+            # A hyphen after a missing part would be one too many, and one at the start none of the phrase's.
+            if number and not _clings(part):
+                rule.append(hyphen)
+            rule.append(_token_pattern(part))
+        rules.append(rule)
+    return rules
+
+
+def pieces(token: str) -> list[str]:
+    """A token cut where some tokenizers cut and others do not: at hyphens and apostrophes.
+
+    >>> pieces("bread-and-butter"), pieces("sheep's"), pieces("don't"), pieces("'s"), pieces("U.S.")
+    (['bread', '-', 'and', '-', 'butter'], ['sheep', "'s"], ['do', "n't"], ["'s"], ['U.S.'])
+    """
+    return _PIECE.findall(token) or [token]
+
+
+@dataclass(frozen=True)
+class PhraseWords:
+    """``phrase_words.yaml``."""
+
+    leading: frozenset[str]
+    optional: frozenset[str]
+    particles: frozenset[str]
+    placeholders: frozenset[str]
+    hyphens: list[str]
+    longest_gap: int
+
+
+@lru_cache(maxsize=1)
+def phrase_words() -> PhraseWords:
+    """The words that a phrase list writes and a sentence may leave out or replace: data."""
+    data = yaml.safe_load((files(__package__) / "phrase_words.yaml").read_text(encoding="utf-8"))
+    sets = {name: frozenset(data[name]) for name in ("leading", "optional", "particles", "placeholders")}
+    return PhraseWords(**sets, hyphens=data["hyphens"], longest_gap=data["longest_gap"])
+
+
+_POSSESSIVE = ("'s", "'")
+
+
+def _plain(line: str) -> str:
+    return line.replace("’", "'").replace("ʼ", "'").strip()
+
+
+def _alternatives(items: Sequence[str], line: str) -> list[list[str]]:
+    """Every sequence of words that the items allow: slashes between wordings, parentheses filled or left out."""
+    sequences, rest = _choices(list(items), line, 0)
+    assert not rest
+    if len(sequences) > _MOST_WORDINGS:
+        raise NbkitError(f'phrase "{line}" has {len(sequences)} wordings; at most {_MOST_WORDINGS}: list it in parts')
+    return sequences
+
+
+def _choices(items: list[str], line: str, depth: int) -> tuple[list[list[str]], list[str]]:
+    """The sequences up to the parenthesis that closes this level, and what follows it."""
+    done: list[list[str]] = []
+    current: list[list[str]] = [[]]
+    while items:
+        item = items.pop(0)
+        if item == "(":
+            inside, items = _choices(items, line, depth + 1)
+            current = [[*before, *chosen] for before, chosen in product(current, [*inside, []])]
+        elif item == ")":
+            if not depth:
+                raise NbkitError(f'phrase "{line}": a closing parenthesis that none opens')
+            break
+        elif item.strip() == "/":
+            done += _checked(current, line)
+            current = [[]]
+        else:
+            current = [[*before, item] for before in current]
+        if len(current) > _MOST_WORDINGS:
+            raise NbkitError(f'phrase "{line}" has more than {_MOST_WORDINGS} wordings: list it in parts')
+    else:
+        if depth:
+            raise NbkitError(f'phrase "{line}": a parenthesis that nothing closes')
+    return done + _checked(current, line), items
+
+
+def _checked(sequences: list[list[str]], line: str) -> list[list[str]]:
+    if not any(sequences):
+        raise NbkitError(f'phrase "{line}": an alternative without words')
+    return sequences
+
+
+def _parts(sequence: Sequence[str], line: str) -> Iterator[Part]:
+    """The parts of one wording, all in the order of its words; an entry like *sheep's* or *front-runner* is several."""
+    words = phrase_words()
+    for item in sequence:
+        options = [option for full in item.split("/") for option in (_ENDING.sub(r"\1", full), _ENDING.sub("", full))]
+        if not all(options):
+            raise NbkitError(f'phrase "{line}": an empty alternative in "{item}"')
+        options = list(dict.fromkeys(option.lower() for option in options))
+        if words.placeholders & set(options):
+            yield Part((), optional=True, longest=words.longest_gap)
+            yield Part(_POSSESSIVE, tuple((each, each) for each in _POSSESSIVE), optional=True)
+            continue
+        cut = [[piece for piece in pieces(option) if piece not in words.hyphens] for option in options]
+        if len(cut) > 1 and any(len(each) > 1 for each in cut):
+            raise NbkitError(
+                f'phrase "{line}": alternatives of one word each expected in "{item}"; write " / " instead'
+            )
+        for number in range(len(cut[0])):
+            yield _word([each[number] for each in cut])
+
+
+def _word(options: Sequence[str]) -> Part:
+    words = phrase_words()
+    forms: dict[str, str] = {}
+    for option in options:
+        for base in english_bases(option):
+            for form in english_forms(base):
+                forms.setdefault(form, option)
+    spare = words.optional | words.particles
+    optional = all(option in spare or not any(map(str.isalnum, option)) for option in options)
+    return Part(tuple(options), tuple(sorted(forms.items())), optional=optional)
+
+
+def _edges(parts: Iterator[Part]) -> Wording:
+    """The parts with their first word optional where it is *the* or *to*, and with short gaps at the edges."""
+    known = list(parts)
+    first, last = 0, len(known) - 1
+    if known and known[first].words and set(known[first].words) <= phrase_words().leading:
+        known[first] = Part(known[first].words, known[first].forms, optional=True)
+    while last >= 0 and known[last].words == _POSSESSIVE:  # a phrase does not end in a possessor's ending
+        known.pop()
+        last -= 1
+    for edge in {first, last}:
+        if known and not known[edge].words:
+            known[edge] = Part((), optional=True, longest=1)
+    return tuple(known)
+
+
+def _clings(part: Part) -> bool:
+    """Whether the part is an ending or a punctuation mark, which no hyphen goes before."""
+    return bool(part.words) and not any(word[0].isalnum() for word in part.words)
+
+
+def _token_pattern(part: Part) -> TokenPattern:
+    if not part.words:
+        return {"IS_PUNCT": False, "OP": f"{{0,{part.longest}}}"}
+    pattern: TokenPattern = {"LEMMA": part.words[0] if len(part.words) == 1 else {"IN": list(part.words)}}
+    return pattern | {"OP": "?"} if part.optional else pattern

@@ -1,0 +1,318 @@
+"""Find the phrases of a list (idioms, terms, names of things) in parsed text, in all their variations.
+
+Source: idioms paper, §3.1 and appendix A: rules of spaCy's `Matcher`, made from a phrase list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nbkit.errors import DataError, NbkitError
+from nbkit.syntax.phrase_rules import Phrase, TokenPattern, patterns, pieces, read_phrase
+from nbkit.text import Sentence, Text
+
+if TYPE_CHECKING:
+    from spacy.matcher import Matcher
+    from spacy.vocab import Vocab
+
+
+@dataclass(frozen=True)
+class PhraseMatch:
+    """A phrase found in a text.
+
+    phrase: as it is listed. start, end: half-open range over `Text.tokens`. span: half-open range of characters in
+    `Text.text`. overlapping: matches of other phrases that share a token with this one and are not longer.
+    """
+
+    phrase: str
+    start: int
+    end: int
+    span: tuple[int, int]
+    overlapping: tuple[PhraseMatch, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A phrase ready for matching: what must be in a sentence, by wording, and the base forms of its words."""
+
+    phrase: Phrase
+    needed: tuple[tuple[frozenset[str], ...], ...]
+    bases: dict[str, str] = field(repr=False)
+
+
+class PhraseMatcher:
+    """Finds phrases in texts by the paper's rules.
+
+    A word matches any form of itself, by the lemma or, where a parser got that wrong, by the form. A leading *the* or
+    *to*, *own*, *any*, particles (*'s*, *not*) and hyphens may be missing; *someone*, *something*, *one's*, *your*,
+    *my* stand for up to four words or none (at an edge of the phrase: one or none), never for punctuation; see
+    ``phrase_words.yaml`` and `read_phrase` for how alternatives and optional words are written.
+
+    phrases: lines of a phrase list.
+    Raises `NbkitError` for a phrase that cannot be read, is there twice, or where there is none at all.
+
+    >>> tokens = "He was pulling the wool over the voters ' eyes .".split()
+    >>> lemmas = "he be pull the wool over the voter ' eye .".split()
+    >>> sentence = Sentence(tuple(tokens), "en", lemmas=tuple(lemmas))
+    >>> [found] = PhraseMatcher(["pull the wool over someone's eyes"]).find(sentence)
+    >>> sentence.text[slice(*found.span)]
+    "pulling the wool over the voters ' eyes"
+    """
+
+    def __init__(self, phrases: Iterable[str]):
+        self.phrases: dict[str, Phrase] = {}
+        for line in phrases:
+            phrase = read_phrase(line)
+            if phrase.name in self.phrases:
+                raise NbkitError(f'phrase list: "{phrase.name}" is there twice')
+            self.phrases[phrase.name] = phrase
+        if not self.phrases:
+            raise NbkitError("phrase list: there is no phrase in it")
+        self._index = _index(self.phrases.values())
+        self._keys = frozenset(self._index)
+        self._matchers: dict[str, Matcher] = {}
+        self._vocab: Vocab | None = None
+
+    def rules(self, phrase: str) -> list[list[TokenPattern]]:
+        """The patterns for spaCy's `Matcher` that *phrase* became, one a wording (Figure 9).
+
+        >>> PhraseMatcher(["swan song"]).rules("swan song")[0][0]
+        {'LEMMA': 'swan'}
+        """
+        if phrase not in self.phrases:
+            raise NbkitError(f'phrase "{phrase}" is not in the list')
+        return patterns(self.phrases[phrase])
+
+    def find(self, text: Text | Sentence) -> list[PhraseMatch]:
+        """The phrases in *text* from left to right, never overlapping: of those that overlap, the longest wins.
+
+        The others are reported in `PhraseMatch.overlapping`; of equally long ones the first in the text wins, then
+        the first in the list. Without lemmas, words are known by their forms alone.
+
+        >>> sentence = Sentence(tuple("They hit the nail on the head".split()), "en")
+        >>> [found] = PhraseMatcher(["head on", "on the head", "hit the nail on the head"]).find(sentence)
+        >>> found.phrase, [other.phrase for other in found.overlapping]
+        ('hit the nail on the head', ['on the head'])
+        """
+        found = self.find_all(text)
+        if len(found) < 2:
+            return found
+        winners: list[PhraseMatch] = []
+        ranked = sorted(found, key=lambda match: (match.start - match.end, match.start))
+        for match in ranked:  # the sort is stable: equals stay in the order of the list
+            if all(match.end <= winner.start or winner.end <= match.start for winner in winners):
+                winners.append(match)
+        others = [match for match in found if match not in winners]
+        winners.sort(key=lambda match: match.start)
+        return [_with_overlapping(winner, others) for winner in winners]
+
+    def find_all(self, text: Text | Sentence) -> list[PhraseMatch]:
+        """Every phrase's own matches, the longest of each; matches of different phrases may overlap.
+
+        >>> sentence = Sentence(tuple("They hit the nail on the head".split()), "en")
+        >>> [match.phrase for match in PhraseMatcher(["on the head", "hit the nail"]).find_all(sentence)]
+        ['on the head', 'hit the nail']
+        """
+        sentences = text.sentences if isinstance(text, Text) else (text,)
+        candidates = self._candidates(sentences)
+        if not candidates:
+            return []
+        whole = text if isinstance(text, Text) else Text((text,))
+        row = _Row(whole)
+        matches = []
+        for entry in candidates:
+            for start, end in self._match(entry, row):
+                first, last = row.pieces[start], row.pieces[end - 1]
+                span = first.start, last.start + len(last.text)
+                matches.append(PhraseMatch(entry.phrase.name, first.token, last.token + 1, span))
+        return matches
+
+    def _candidates(self, sentences: Sequence[Sentence]) -> list[_Entry]:
+        """The phrases of which every word that must be there is there, in any order: the others cannot match."""
+        words: set[str] = set()
+        for sentence in sentences:
+            words.update(_vocabulary(sentence))
+        hits = self._keys & words
+        if not hits:
+            return []
+        entries = {entry.phrase.name: entry for hit in hits for entry in self._index[hit]}
+        able = {
+            name
+            for name, entry in entries.items()
+            if any(all(not words.isdisjoint(forms) for forms in needed) for needed in entry.needed)
+        }
+        return [entries[name] for name in self.phrases if name in able] if able else []
+
+    def _match(self, entry: _Entry, row: _Row) -> list[tuple[int, int]]:
+        """Ranges of pieces that spaCy's `Matcher` finds; each word is known by the base form that the phrase has."""
+        from spacy.tokens import Doc
+
+        if self._vocab is None:
+            from spacy.vocab import Vocab
+
+            self._vocab = Vocab()
+        name = entry.phrase.name
+        if name not in self._matchers:
+            from spacy.matcher import Matcher
+
+            self._matchers[name] = Matcher(self._vocab, validate=False)
+            self._matchers[name].add(name, patterns(entry.phrase), greedy="LONGEST")
+        bases = entry.bases
+        lemmas = [
+            bases.get(piece.lemma) or bases.get(piece.text.lower()) or piece.lemma or piece.text for piece in row.pieces
+        ]
+        document = Doc(self._vocab, words=[piece.text for piece in row.pieces], lemmas=lemmas)
+        found = [(start, end) for _, start, end in self._matchers[name](document)]
+        return sorted({row.trimmed(start, end) for start, end in found})
+
+
+def read_phrases(path: str | Path) -> list[str]:
+    """The phrases of a text file, one a line; empty lines and lines that begin with ``#`` are none.
+
+    Raises `DataError` with file and line for a phrase that cannot be read or is there twice.
+    """
+    path = Path(path)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise NbkitError(f"phrase list {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise NbkitError(f"phrase list {path} is no UTF-8 text (byte {error.start})") from None
+    phrases: dict[str, int] = {}
+    for number, line in enumerate(map(str.strip, lines), start=1):
+        if not line or line.startswith("#"):
+            continue
+        if line in phrases:
+            raise DataError(f'"{line}" is in line {phrases[line]} already', path, number)
+        try:
+            read_phrase(line)
+        except NbkitError as error:
+            raise DataError(str(error), path, number) from None
+        phrases[line] = number
+    return list(phrases)
+
+
+def displacy_data(text: Text | Sentence, matches: Iterable[PhraseMatch]) -> dict[str, Any]:
+    """What spaCy's displaCy draws in its style "span": the tokens of *text* and the *matches*, overlapping ones too.
+
+    >>> sentence = Sentence(tuple("That was its swan song".split()), "en")
+    >>> displacy_data(sentence, PhraseMatcher(["swan song"]).find(sentence))["spans"]
+    [{'start_token': 3, 'end_token': 5, 'label': 'swan song'}]
+    """
+    spans = [
+        {"start_token": each.start, "end_token": each.end, "label": each.phrase}
+        for match in matches
+        for each in (match, *match.overlapping)
+    ]
+    return {"text": text.text, "tokens": list(text.tokens), "spans": spans}
+
+
+def render_matches(text: Text | Sentence, matches: Iterable[PhraseMatch]) -> str:
+    """HTML of *text* with its *matches* underlined and named, by displaCy; every part of the text is escaped."""
+    from html import escape
+
+    from spacy import displacy
+
+    data = displacy_data(text, matches)
+    data["tokens"] = [escape(token) for token in data["tokens"]]
+    for span in data["spans"]:
+        span["label"] = escape(span["label"])
+    return displacy.render(data, style="span", manual=True, jupyter=False, page=False)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A token, or a part of one. token: its index over `Text.tokens`. start: its place in `Text.text`."""
+
+    text: str
+    lemma: str
+    token: int
+    start: int
+
+
+class _Row:
+    """The pieces of a text in a row."""
+
+    def __init__(self, text: Text):
+        self.pieces = list(_cut(text))
+
+    def trimmed(self, start: int, end: int) -> tuple[int, int]:
+        """The range without hyphens and endings at its edges, which belong to no word inside."""
+        while start + 1 < end and not _is_word(self.pieces[start].text):
+            start += 1
+        while end - 1 > start and not _is_word(self.pieces[end - 1].text):
+            end -= 1
+        return start, end
+
+
+def _is_word(text: str) -> bool:
+    return text[0] not in "'’" and any(map(str.isalnum, text))
+
+
+def _cut(text: Text) -> Iterator[_Piece]:
+    token, offset = 0, 0
+    for sentence in text.sentences:
+        lemmas = sentence.lemmas or ("",) * len(sentence)
+        spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
+        position = offset
+        for surface, lemma, space in zip(sentence.tokens, lemmas, spaces, strict=True):
+            parts = [surface] if surface.isalnum() else pieces(_straight(surface))
+            of_parts = [lemma.lower()] if len(parts) == 1 else _piece_lemmas(parts, lemma)
+            place = position
+            for part, of_part in zip(parts, of_parts, strict=True):
+                yield _Piece(part, of_part, token, place)
+                place += len(part)
+            position += len(surface) + space
+            token += 1
+        offset += len(sentence.text) + len(sentence.separator)
+
+
+def _piece_lemmas(parts: Sequence[str], lemma: str) -> list[str]:
+    """The lemmas of a token's pieces: those of its lemma where that has as many, otherwise none."""
+    lemmas = pieces(_straight(lemma.lower()))
+    return lemmas if len(lemmas) == len(parts) else [""] * len(parts)
+
+
+def _vocabulary(sentence: Sentence) -> set[str]:
+    """Every lemma and form of a sentence and of its tokens' pieces, in lower case."""
+    words = set(map(str.lower, sentence.tokens))
+    if sentence.lemmas is not None:
+        words.update(map(str.lower, sentence.lemmas))
+    for word in [word for word in words if not word.isalnum()]:
+        words.update(pieces(_straight(word)))
+    return words
+
+
+def _straight(token: str) -> str:
+    return token.replace("’", "'").replace("ʼ", "'")
+
+
+def _index(phrases: Iterable[Phrase]) -> dict[str, list[_Entry]]:
+    """Forms to the phrases that cannot be there without one of them: of each wording, the word the fewest share."""
+    entries = [_Entry(phrase, tuple(map(_needed, phrase.wordings)), phrase.bases) for phrase in phrases]
+    shared: dict[str, int] = {}
+    for entry in entries:
+        for needed in entry.needed:
+            for form in frozenset().union(*needed):
+                shared[form] = shared.get(form, 0) + 1
+    index: dict[str, list[_Entry]] = {}
+    for entry in entries:
+        for needed in entry.needed:
+            key = min(needed, key=lambda forms: (max(shared[form] for form in forms), -max(map(len, forms))))
+            for form in key:
+                if entry not in index.setdefault(form, []):
+                    index[form].append(entry)
+    return index
+
+
+def _needed(wording: Sequence[Any]) -> tuple[frozenset[str], ...]:
+    """The forms of each part that must be there."""
+    return tuple(part.recognised for part in wording if not part.optional)
+
+
+def _with_overlapping(winner: PhraseMatch, others: Iterable[PhraseMatch]) -> PhraseMatch:
+    beaten = tuple(other for other in others if other.start < winner.end and winner.start < other.end)
+    return PhraseMatch(winner.phrase, winner.start, winner.end, winner.span, beaten)
