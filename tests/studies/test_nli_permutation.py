@@ -343,7 +343,7 @@ def test_problems_are_told_without_a_model(monkeypatch):
 def test_units_fill_the_store(models, monkeypatch):
     from importlib import import_module
 
-    monkeypatch.setattr("nbkit.studies.nli_permutation.work._is_here", lambda *_: True)
+    monkeypatch.setattr("nbkit.models.classifier_local.is_classifier_here", lambda *_: True)
     p = params("neutral", max_entropy={"./neutral": "./bag"})
     work = study.STUDY.units(p)
     assert [unit.stage for unit in work] == sorted(unit.stage for unit in work)

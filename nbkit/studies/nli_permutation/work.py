@@ -9,8 +9,6 @@ from typing import Any
 
 from nbkit import models
 from nbkit.corpora.nli import check_nli
-from nbkit.models.classifier_local import trained_folder
-from nbkit.models.weights import is_complete
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Unit
 from nbkit.studies.devices import no_device
@@ -52,7 +50,7 @@ def units(params: NliPermutationParams, *, count: bool = False, store: Store | N
         Unit(f"train or download {models.classifier_label(model)}", f"{_HERE}:ensure_model",
              {"params": dump, "model": model}, stage=0)
         for model in params.scored_models
-        if not _is_here(model, params)
+        if not models.is_classifier_here(model, params.language)
     ]  # fmt: skip
     for corpus in params.corpora:
         work.append(Unit(f"texts {corpus}", f"{_HERE}:read_texts", {"params": dump, "corpus": corpus}, stage=0))
@@ -141,15 +139,6 @@ def inputs(params: NliPermutationParams) -> dict[str, Any]:
 def _annotation_files(params: NliPermutationParams) -> list[str]:
     paths = [*params.annotations.values(), *([params.annotation_key] if params.annotation_key else [])]
     return [expand_path(path, "annotations") for path in paths]
-
-
-def _is_here(model: str, params: NliPermutationParams) -> bool:
-    """Whether a classifier's files are on this machine, trained or downloaded."""
-    reference = models.resolve_classifier(model, params.language)
-    if reference.recipe is not None:
-        return is_complete(trained_folder(reference))
-    key = params.model_key(model)
-    return "hub" not in key or key["weights"] is not None
 
 
 def _count(params: NliPermutationParams, corpus: str, model: str, start: int | None, store: Store) -> tuple[int, int]:
