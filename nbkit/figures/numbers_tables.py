@@ -96,6 +96,40 @@ def format_rates_table(rates: pd.DataFrame) -> Styler:
     )
 
 
+def length_table(rates: pd.DataFrame, column: str, heading: str) -> Styler:
+    """Strict pass rates in percent by a length. rates: `numbers.rates_by_digits` or `numbers.rates_by_fraction`."""
+    if rates.empty:
+        return _empty(panels.NO_MODEL)
+    cells = [_percent(*row) for row in rates[["strict", "strict_low", "strict_high"]].itertuples(index=False)]
+    return styles.styled(
+        rates[["pair", "model", column]].assign(strict=cells, n=rates["n"]),
+        caption=f"Strict pass rate in percent by {heading}, with 95% Wilson interval",
+        headings={column: heading},
+    )
+
+
+def training_table(in_training: pd.DataFrame, sentences: int) -> Styler:
+    """How often numbers of each length stand in training sentences. in_training: `numbers.lengths_in_training`."""
+    if in_training.empty:
+        return _empty("No model of this run was trained by nbkit, so what they saw in training is not known.")
+    places = in_training["places"].map({"digits": "whole numbers", "fraction": "fractions"})
+    rows = in_training[["pair", "model", "n"]].assign(what=places, length=in_training["length"])
+    wide = rows.pivot(index=["pair", "model", "what"], columns="length", values="n").fillna(0).astype(int)
+    return styles.styled(
+        wide.sort_index(ascending=[True, True, False]).reset_index().rename_axis(columns=None),
+        caption=f"Numbers of each length, in digits, in the first {sentences:,} sources that a model was trained on",
+    )
+
+
+def copy_table(copies: pd.DataFrame) -> Styler:
+    """What passes if numbers are copied, in percent. copies: `numbers.copy_rates`."""
+    rates = {name: (100 * copies[name]).map(_one_decimal) for name in ("strict", "lenient")}
+    return styles.styled(
+        _named(copies[["pair", "capability"]]).assign(**rates, n=copies["n"]),
+        caption="Pass rates in percent of numbers that are copied as the source writes them; N: numbers",
+    )
+
+
 def averages_table(averages: pd.DataFrame) -> Styler:
     """Average pass rates of capabilities and systems beside those that the paper prints. See `numbers.averages`."""
     notes = averages["note"].ne("").any()
@@ -166,6 +200,16 @@ def errors_table(errors_found: pd.DataFrame) -> Styler:
     return _with_html(shown, ["source", "hypothesis", "correct"], "Errors of this run; numbers are marked")
 
 
+def passed_table(passed: pd.DataFrame) -> Styler:
+    """Translations that passed. passed: `numbers.passed_samples`."""
+    if passed.empty:
+        return _empty("No number of this run was carried over.")
+    shown = _named(passed[[*_varying(passed, ["pair", "model"]), "capability"]]).assign(
+        source=_sources(passed), hypothesis=passed["hypothesis"].map(escape)
+    )
+    return _with_html(shown, ["source", "hypothesis"], "Cases that passed")
+
+
 def error_types_table(error_counts: pd.DataFrame) -> Styler:
     """How often each type of error is seen, what it means, and one example (Table 4). See `numbers.error_counts`."""
     if error_counts["n"].sum() == 0:
@@ -190,7 +234,7 @@ def unseen_types(error_counts: pd.DataFrame) -> str:
 
 
 def shrunk_table(shrunk: pd.DataFrame) -> Styler:
-    """The smallest failing number of each failure that was shrunk, in its sentence. shrunk: `numbers.shrunk_failures`."""
+    """The smallest failing number of each shrunk failure, in its sentence. shrunk: `numbers.shrunk_failures`."""
     if shrunk.empty:
         return _empty(_NOT_SHRUNK)
     keys = _varying(shrunk, ["pair", "model"])

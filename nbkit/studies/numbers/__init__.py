@@ -6,6 +6,7 @@ Every public function takes `NumbersParams` and returns a tidy table, documented
 from __future__ import annotations
 
 from nbkit.studies.base import Notebook, Study
+from nbkit.studies.numbers.beforehand import TRAINING_SENTENCES, copy_rates, lengths_in_training
 from nbkit.studies.numbers.judged import results, shrunk_failures
 from nbkit.studies.numbers.params import Direction, NumbersParams
 from nbkit.studies.numbers.tables import (
@@ -17,6 +18,7 @@ from nbkit.studies.numbers.tables import (
     formats_used,
     mitigation,
     pass_rates,
+    passed_samples,
     rates_by_digits,
     rates_by_format,
     rates_by_fraction,
@@ -27,15 +29,19 @@ from nbkit.studies.numbers.work import cells, inputs, problems, units
 __all__ = [
     "PUBLISHED",
     "STUDY",
+    "TRAINING_SENTENCES",
     "Direction",
     "NumbersParams",
     "averages",
     "capabilities",
+    "copy_rates",
     "error_counts",
     "errors_found",
     "formats_used",
+    "lengths_in_training",
     "mitigation",
     "pass_rates",
+    "passed_samples",
     "rates_by_digits",
     "rates_by_format",
     "rates_by_fraction",
@@ -45,7 +51,16 @@ __all__ = [
 ]
 
 #: In the order in which the report shows them; a test compares titles with the notebooks.
-NOTEBOOKS: tuple[Notebook, ...] = ()
+NOTEBOOKS = (
+    Notebook("numbers/test_cases", "Which numbers are asked for, and in which sentences?", "grid"),
+    Notebook("numbers/pass_rates", "Are numbers carried over?", "grid"),
+    Notebook("numbers/length", "Are longer numbers harder?", "grid"),
+    Notebook("numbers/errors", "What goes wrong with the numbers?", "grid"),
+    Notebook("numbers/notation", "Is the value wrong, or only how it is written?", "grid"),
+    Notebook("numbers/smallest_failures", "What is the smallest number that goes wrong?", "grid"),
+    Notebook("numbers/placeholders", "What would it buy to carry numbers over by rule?", "grid"),
+    Notebook("numbers/model_card", "How does this model treat numbers?", "cell"),
+)
 
 STUDY = Study(
     name="numbers",

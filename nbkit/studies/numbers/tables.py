@@ -102,6 +102,19 @@ def errors_found(params: NumbersParams, k: int = 5, store: Store | None = None) 
     return chosen[[*OF, "capability", "template", "error", "source", "hypothesis", "found", "correct"]]
 
 
+def passed_samples(params: NumbersParams, k: int = 2, store: Store | None = None) -> pd.DataFrame:
+    """*k* cases of each pair, model and capability that passed, to see what else there is to a translation.
+
+    Columns: language, direction, pair, model, capability, template, source, hypothesis.
+    """
+    table = results(params, store)
+    passed = table[table["strict"].astype(bool)]
+    columns = [*OF, "capability", "template", "source", "hypothesis"]
+    rank = [address(params.seed, "passed", *row) for row in passed[[*OF, "source"]].itertuples(index=False, name=None)]
+    chosen = passed.assign(rank=rank).sort_values("rank").groupby([*OF, "capability"], sort=False).head(k)
+    return chosen.sort_index()[columns].reset_index(drop=True)
+
+
 def capabilities(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
     """What each capability asks for, with the first number of each of its formats in a sentence (Table 2).
 
