@@ -14,7 +14,7 @@ import nbkit
 PACKAGE = Path(nbkit.__file__).parent
 GROUND = ("errors", "languages", "registry", "seeding", "text", "store", "fingerprint", "provenance", "bundle")
 ROOMS = (
-    *("numbers", "syntax", "corpora", "perturb", "models", "metrics", "attacks"),
+    *("numbers", "syntax", "corpora", "perturb", "models", "align", "metrics", "attacks"),
     *("studies", "annotate", "figures", "batch", "commands", "cli"),
 )
 LEVEL = {**dict.fromkeys(GROUND, 0), **{room: level for level, room in enumerate(ROOMS, 1)}, "__main__": 99}

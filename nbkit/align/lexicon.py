@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,10 +12,10 @@ from typing import Any, NamedTuple
 from nbkit.align.links import Alignment, TokenPair, token_pairs
 from nbkit.corpora import sandbox
 from nbkit.corpora.sandbox.generate import mixtures
-from nbkit.errors import DataError, NbkitError
+from nbkit.errors import DataError
 
 #: Gold-aligned pairs of the sandbox that its word list is counted from.
-SANDBOX_PAIRS = 2000
+SANDBOX_PAIRS = 4000
 #: Links weaker than this are not considered.
 THRESHOLD = 0.01
 # How much a link gains for each diagonal neighbour that is linked already: enough to choose among equal words (the
@@ -27,7 +26,7 @@ _NEIGHBOUR = 0.1
 class Entry(NamedTuple):
     """How often two words translate each other, and how often one of the two then has another link beside it."""
 
-    count: float
+    times: float
     shared: float = 0.0
 
 
@@ -36,18 +35,18 @@ class WordList:
 
     def __init__(self, entries: Mapping[tuple[str, str], Entry]):
         self.entries = dict(entries)
-        sources: Counter[str] = Counter()
-        targets: Counter[str] = Counter()
+        sources: dict[str, float] = {}
+        targets: dict[str, float] = {}
         for (source, target), entry in self.entries.items():
-            sources[source] += entry.count  # type: ignore[assignment]
-            targets[target] += entry.count  # type: ignore[assignment]
+            sources[source] = sources.get(source, 0) + entry.times
+            targets[target] = targets.get(target, 0) + entry.times
         self._sources, self._targets = sources, targets
 
     def strength(self, source: str, target: str) -> float:
         """In [0, 1]. Words that the list does not pair: 1 for equal ones, which names are, and for equal digits."""
         entry = self.entries.get((source, target))
         if entry is not None:
-            return 2 * entry.count / (self._sources[source] + self._targets[target])
+            return 2 * entry.times / (self._sources[source] + self._targets[target])
         return float(source == target or (_digits(source) == _digits(target) != ""))
 
     def sharing(self, source: str, target: str) -> tuple[float, float]:
@@ -57,7 +56,7 @@ class WordList:
         entry = self.entries.get((source, target))
         if entry is None:
             return 0.0, 0.0
-        return entry.shared / entry.count, entry.count / min(self._sources[source], self._targets[target])
+        return entry.shared / entry.times, entry.times / min(self._sources[source], self._targets[target])
 
     @property
     def digest(self) -> str:
@@ -121,7 +120,7 @@ class LexiconAligner:
     linked word where the list has it do so in most of its links (*hat* … *gekauft* for *bought*). Case is ignored.
 
     argument: a file for `read_word_list`; without one, the sandbox's list. entries: a list of one's own in place of
-    both, {(source, target): count}. pairs: how many pairs a mixture the sandbox's list is counted from.
+    both, {(source, target): how often}. pairs: how many pairs a mixture the sandbox's list is counted from.
     threshold: words that are paired less strongly are not linked. Source: Melamed 2000, §3, for competitive linking.
     """
 
@@ -197,17 +196,28 @@ def _link(words: WordList, pair: TokenPair, threshold: float) -> Alignment:
         add(max(waiting, key=merit))
     shared = [c for c in candidates if c.shared > 0.5]
     # Words left over join a linked word; how sure the linked word is of such a companion decides, then the distance.
-    for side, linked, others in ((0, sources, frozenset(targets)), (1, targets, frozenset(sources))):
-        companions: dict[int, list[_Candidate]] = {}
-        for candidate in shared:
-            if candidate[side] not in linked and candidate[1 - side] in others:
-                companions.setdefault(candidate[side], []).append(candidate)
-        for found in companions.values():
-            add(max(found, key=lambda c: (round(c.companion, 1), -c.distance, -c.source, -c.target)))
+    linked_sources, linked_targets = frozenset(sources), frozenset(targets)
+    lone_targets = [c for c in shared if c.target not in linked_targets and c.source in linked_sources]
+    lone_sources = [c for c in shared if c.source not in linked_sources and c.target in linked_targets]
+    for found in (*_grouped(lone_targets, "target"), *_grouped(lone_sources, "source")):
+        add(max(found, key=lambda c: (round(c.companion, 1), -c.distance, -c.source, -c.target)))
     # Phrases that are linked as wholes: *this evening*, *heute Abend*.
     first = frozenset(links)
     links.update(c[:2] for c in shared if _closes_block(c, first))
+    # Words that the list does not know, between the same linked words on both sides.
+    for source in set(range(len(pair[0]))) - sources:
+        for target in set(range(len(pair[1]))) - targets:
+            if {(source - 1, target - 1), (source + 1, target + 1)} <= first:
+                links.add((source, target))
     return tuple(sorted(links))
+
+
+def _grouped(candidates: list[_Candidate], side: str) -> Iterable[list[_Candidate]]:
+    """The candidates of each word of one side."""
+    groups: dict[int, list[_Candidate]] = {}
+    for candidate in candidates:
+        groups.setdefault(getattr(candidate, side), []).append(candidate)
+    return groups.values()
 
 
 def _closes_block(candidate: _Candidate, links: frozenset[tuple[int, int]]) -> bool:

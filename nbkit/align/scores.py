@@ -25,7 +25,7 @@ def score_alignments(
 ) -> AlignmentScores:
     """Scores of a corpus, over all its links A: S are the *gold* ones, P ⊇ S those and the *possible* ones.
 
-    precision = \\|A ∩ P\\| / \\|A\\|, recall = \\|A ∩ S\\| / \\|S\\|, AER = 1 − (\\|A ∩ S\\| + \\|A ∩ P\\|) / (\\|A\\| + \\|S\\|).
+    precision = |A ∩ P| / |A|, recall = |A ∩ S| / |S|, AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|).
     Without possible links AER is 1 − F1. Of nothing found precision is 1, of nothing to find recall is 1, of neither
     AER is 0. Raises `NbkitError` where the lists are not equally long. Source: Och and Ney 2003, §6.
 
