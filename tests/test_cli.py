@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,15 +75,6 @@ def test_importing_the_package_is_cheap():
     code = f"import sys, nbkit\nprint(sorted(({HEAVY!r} | {{'numpy', 'pydantic', 'yaml'}}) & set(sys.modules)))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
-
-
-def test_list_models_is_quick():
-    took = []
-    for _ in range(3):  # the best of three: the machine may be busy
-        began = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "nbkit", "list", "models"], capture_output=True, check=True)
-        took.append(time.perf_counter() - began)
-    assert min(took) < 0.7
 
 
 def test_unknown_names_are_answered_with_what_was_meant():
@@ -275,3 +265,10 @@ def test_doctor_names_versions_device_caches_and_what_is_missing(no_parser):
         assert wanted in shown
     demo = next(line for line in shown.splitlines() if line.split()[:1] == ["demo"])
     assert "ready to run" in demo
+
+
+def test_doctor_goes_on_where_training_data_is_missing(no_parser, monkeypatch):
+    monkeypatch.delenv("NBKIT_DATA", raising=False)
+    rows = {line.split()[0]: line for line in nbkit("doctor", "--offline").stdout.splitlines() if line.strip()}
+    assert "NBKIT_DATA is not set" in rows["sick-infersent"]
+    assert "will be trained on first use" in rows["sandbox-infersent"] and "demo" in rows

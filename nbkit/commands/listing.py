@@ -26,11 +26,19 @@ def _models() -> list[dict[str, Any]]:
 
 
 def _corpora() -> list[dict[str, Any]]:
-    from nbkit.corpora import describe_corpora
+    from nbkit.corpora import CORPORA
+    from nbkit.corpora.nli import NLI_CORPORA
 
     return [
-        {"name": c.name, "languages": list(c.languages), "splits": list(c.splits), "summary": c.summary}
-        for c in describe_corpora()
+        {
+            "name": name,
+            "task": task,
+            "languages": list(registry.get(name).languages),
+            "splits": list(registry.get(name).splits),
+            "summary": registry.summary(name),
+        }
+        for task, registry in (("translation", CORPORA), ("inference", NLI_CORPORA))
+        for name in registry
     ]
 
 
@@ -59,7 +67,7 @@ def _studies() -> list[dict[str, Any]]:
 #: What can be listed: the rows, and which of their entries are shown in columns.
 _KINDS: dict[str, tuple[Callable[[], list[dict[str, Any]]], list[str]]] = {
     "models": (_models, ["name", "task", "from", "summary"]),
-    "corpora": (_corpora, ["name", "languages", "splits", "summary"]),
+    "corpora": (_corpora, ["name", "task", "languages", "splits", "summary"]),
     "perturbations": (_perturbations, ["name", "category", "needs", "summary"]),
     "metrics": (_metrics, ["name", "summary"]),
     "studies": (_studies, ["name", "summary"]),

@@ -1,6 +1,6 @@
 """Where text comes from: readers, named data sets and the sandbox. Importing it reads no data and no big library."""
 
-from nbkit.corpora.catalogue import CORPORA, Description, describe_corpora, file_corpus, find_corpus
+from nbkit.corpora.catalogue import CORPORA, file_corpus, find_corpus
 from nbkit.corpora.corpus import Corpus, Request
 from nbkit.corpora.load import check_corpus, corpus_identity, load_pairs
 from nbkit.corpora.pair import Pair
@@ -9,14 +9,12 @@ from nbkit.syntax.skipped import OnError, Skipped
 __all__ = [
     "CORPORA",
     "Corpus",
-    "Description",
     "OnError",
     "Pair",
     "Request",
     "Skipped",
     "check_corpus",
     "corpus_identity",
-    "describe_corpora",
     "file_corpus",
     "find_corpus",
     "load_pairs",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
@@ -91,22 +90,6 @@ def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:
             f"corpus '{spec}': a CoNLL-U corpus has one file a language; write {{lang}} where the code stands"
         )
     return file_corpus(spec, {"format": format_name, "files": path})
-
-
-@dataclass(frozen=True)
-class Description:
-    """A line of ``nbkit list corpora``. languages: empty where any will do; splits: the first one is the default."""
-
-    name: str
-    summary: str
-    languages: tuple[str, ...]
-    splits: tuple[str, ...]
-
-
-def describe_corpora() -> list[Description]:
-    """All named corpora, without reading one."""
-    corpora = ((name, CORPORA.get(name)) for name in CORPORA)
-    return [Description(name, CORPORA.summary(name), corpus.languages, corpus.splits) for name, corpus in corpora]
 
 
 def _register() -> None:

@@ -12,7 +12,6 @@ from nbkit.corpora import (
     Request,
     check_corpus,
     corpus_identity,
-    describe_corpora,
     file_corpus,
     find_corpus,
     load_pairs,
@@ -28,13 +27,12 @@ def cache(tmp_path, monkeypatch):
 
 
 def test_every_named_corpus_says_what_it_is():
-    described = {corpus.name: corpus for corpus in describe_corpora()}
-    assert {"sandbox", "multi30k", "tatoeba", "pud", "opus100", "tatoeba-challenge"} <= described.keys()
-    for corpus in described.values():
-        assert corpus.summary
-        assert set(corpus.languages) <= NAMES.keys()
-    assert set(described["tatoeba-challenge"].languages) == {"en", *TARGETS}
-    assert described["multi30k"].splits[0] == "test_2016_flickr"
+    assert {"sandbox", "multi30k", "tatoeba", "pud", "opus100", "tatoeba-challenge"} <= set(CORPORA)
+    for name in CORPORA:
+        assert CORPORA.summary(name)
+        assert set(CORPORA.get(name).languages) <= NAMES.keys()
+    assert set(CORPORA.get("tatoeba-challenge").languages) == {"en", *TARGETS}
+    assert CORPORA.get("multi30k").splits[0] == "test_2016_flickr"
 
 
 class Greetings:
