@@ -63,12 +63,13 @@ def tiny_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def registries_put_back():
     """What a test registers is gone after it, whatever other test comes next in the same process."""
     from nbkit.corpora import CORPORA
+    from nbkit.corpora.nli import NLI_CORPORA
     from nbkit.metrics import METRICS
-    from nbkit.models import MODELS
+    from nbkit.models import CLASSIFIERS, MODELS
     from nbkit.perturb import PERTURBATIONS
     from nbkit.studies import STUDIES
 
-    registries = (CORPORA, METRICS, MODELS, PERTURBATIONS, STUDIES)
+    registries = (CLASSIFIERS, CORPORA, METRICS, MODELS, NLI_CORPORA, PERTURBATIONS, STUDIES)
     before = [(dict(registry._entries), dict(registry._summaries)) for registry in registries]
     yield
     for registry, (entries, summaries) in zip(registries, before, strict=True):

@@ -267,8 +267,9 @@ def test_doctor_names_versions_device_caches_and_what_is_missing(no_parser):
     assert "ready to run" in demo
 
 
-def test_doctor_goes_on_where_training_data_is_missing(no_parser, monkeypatch):
+def test_doctor_goes_on_where_training_data_is_missing(no_parser, tmp_path: Path, monkeypatch):
     monkeypatch.delenv("NBKIT_DATA", raising=False)
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
     rows = {line.split()[0]: line for line in nbkit("doctor", "--offline").stdout.splitlines() if line.strip()}
     assert "NBKIT_DATA is not set" in rows["sick-infersent"]
     assert "will be trained on first use" in rows["sandbox-infersent"] and "demo" in rows

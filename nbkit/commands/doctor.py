@@ -105,8 +105,11 @@ def _classifiers() -> Iterator[Row]:
     for name in CLASSIFIERS:
         lang = (CLASSIFIERS.get(name).languages or ("en",))[0]
         problem = check_classifier(name, lang)
+        if problem:  # which model its recipe makes cannot be known, either, where the training data is missing
+            yield name, _first_line(problem)
+            continue
         ready = CLASSIFIERS.get(name).recipe is None or is_classifier_here(name, lang)
-        yield name, _first_line(problem) if problem else "ready" if ready else "will be trained on first use"
+        yield name, "ready" if ready else "will be trained on first use"
 
 
 def _metrics() -> Iterator[Row]:
