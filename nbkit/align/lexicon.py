@@ -21,6 +21,8 @@ THRESHOLD = 0.01
 # How much a link gains for each diagonal neighbour that is linked already: enough to choose among equal words (the
 # second "the" goes with the noun after it), too little to overrule the word list.
 _NEIGHBOUR = 0.1
+# What a link loses where one of its words stands in its text more than once: the others, which go first, show which.
+_REPEATED = 0.3
 
 
 class Entry(NamedTuple):
@@ -171,6 +173,7 @@ class _Candidate(NamedTuple):
     target: int
     strength: float
     distance: float
+    is_repeated: bool
     shared: float
     companion: float
 
@@ -189,7 +192,8 @@ def _link(words: WordList, pair: TokenPair, threshold: float) -> Alignment:
     def merit(candidate: _Candidate) -> tuple[float, float, int, int]:
         source, target = candidate.source, candidate.target
         neighbours = ((source - 1, target - 1) in links) + ((source + 1, target + 1) in links)
-        return candidate.strength + _NEIGHBOUR * neighbours, -candidate.distance, -source, -target
+        strength = candidate.strength + _NEIGHBOUR * neighbours - _REPEATED * candidate.is_repeated
+        return strength, -candidate.distance, -source, -target
 
     waiting = candidates
     while waiting := [c for c in waiting if c.source not in sources and c.target not in targets]:
@@ -236,4 +240,5 @@ def _candidates(words: WordList, pair: TokenPair, threshold: float) -> Iterator[
             if strength >= threshold:
                 distance = abs(i / len(sources) - j / len(targets))
                 shared, companion = words.sharing(source, target)
-                yield _Candidate(i, j, strength, distance, shared, companion)
+                is_repeated = sources.count(source) > 1 or targets.count(target) > 1
+                yield _Candidate(i, j, strength, distance, is_repeated, shared, companion)

@@ -39,7 +39,7 @@ def itermax(similarity: Tensor, is_pair: Tensor) -> Tensor:
 
     >>> similarity = torch.tensor([[[0.9, 0.2, 0.8], [0.7, 0.1, 0.6], [0.3, 0.2, 0.2]]])
     >>> itermax(similarity, torch.ones_like(similarity, dtype=torch.bool)).int().tolist()
-    [[[1, 0, 1], [0, 0, 0], [0, 1, 0]]]
+    [[[1, 0, 1], [1, 0, 0], [0, 0, 0]]]
     """
     first = argmax(similarity, is_pair)
     free_source = ~first.any(2, keepdim=True) & is_pair.any(2, keepdim=True)

@@ -38,10 +38,13 @@ def symmetrise(
 def _grow_diag(forward: Links, backward: Links) -> Links:
     links, union = forward & backward, forward | backward
     sources, targets = {source for source, _ in links}, {target for _, target in links}
+    points = sorted(union)
     grows = True
     while grows:
         grows = False
-        for source, target in sorted(links):
+        for source, target in points:
+            if (source, target) not in links:
+                continue
             for down, right in _BESIDE:
                 near = (source + down, target + right)
                 if near in union and near not in links and (near[0] not in sources or near[1] not in targets):

@@ -1,0 +1,162 @@
+"""Links: Pharaoh's format, projection, symmetrisation, and scores against gold links."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbkit.align import SYMMETRISATIONS, inverted, read_pharaoh, score_alignments, symmetrise, target_of, write_pharaoh
+from nbkit.align.links import check_links, pairs_digest, token_pairs
+from nbkit.errors import DataError, NbkitError, UnknownNameError
+
+LINKS = st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20)
+FORWARD = st.dictionaries(st.integers(0, 7), st.integers(0, 7)).map(lambda of: {(s, t) for t, s in of.items()})
+BACKWARD = st.dictionaries(st.integers(0, 7), st.integers(0, 7)).map(lambda of: set(of.items()))
+
+
+@given(st.lists(LINKS, max_size=5))
+def test_pharaoh_files_come_back_as_they_were_written(tmp_path_factory, alignments):
+    path = write_pharaoh(alignments, tmp_path_factory.mktemp("links") / "corpus.align")
+    assert list(read_pharaoh(path)) == [tuple(sorted(links)) for links in alignments]
+    assert [file.name for file in path.parent.iterdir()] == ["corpus.align"]
+
+
+@pytest.mark.parametrize("field", ["1", "1:2", "1-", "-1-2", "1-2-3", "a-b", "1 - 2", "1p2", "²-1"])
+def test_a_malformed_line_is_named_with_file_and_line(tmp_path, field):
+    path = tmp_path / "bad.align"
+    path.write_text(f"0-0 1-1\n0-0 {field}\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"bad\.align:2: .* is no link; source-target expected"):
+        list(read_pharaoh(path))
+
+
+def test_no_file_and_no_text_are_named(tmp_path):
+    with pytest.raises(DataError, match=r"nowhere\.align"):
+        list(read_pharaoh(tmp_path / "nowhere.align"))
+    (tmp_path / "binary.align").write_bytes(b"\xff\xfe0-0")
+    with pytest.raises(DataError, match=r"binary\.align"):
+        list(read_pharaoh(tmp_path / "binary.align"))
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    path = write_pharaoh([((0, 0),)], tmp_path / "corpus.align")
+
+    def broken():
+        yield ((1, 1),)
+        raise RuntimeError("the aligner died")
+
+    with pytest.raises(RuntimeError):
+        write_pharaoh(broken(), path)
+    assert path.read_text() == "0-0\n"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@given(LINKS, st.integers(0, 7), st.integers(1, 3))
+def test_projection_is_what_the_links_say(links, start, width):
+    span = (start, start + width)
+    assert target_of(links, span) == tuple(t for t in range(8) if any((s, t) in links for s in range(*span)))
+    assert set(inverted(inverted(links))) == links
+    assert all(source in target_of(inverted(links), (target, target + 1)) for source, target in links)
+
+
+@pytest.mark.parametrize("span", [(2, 2), (3, 1), (-1, 2)])
+def test_projection_of_no_span(span):
+    with pytest.raises(NbkitError, match="no half-open span"):
+        target_of(((0, 0),), span)
+
+
+@pytest.mark.parametrize("link", [(2, 0), (0, 1), (-1, 0)])
+def test_links_outside_the_texts(link):
+    with pytest.raises(NbkitError, match="points outside its texts of 2 and 1 tokens: 'a b', 'c'"):
+        check_links([link], (("a", "b"), ("c",)))
+
+
+def test_tokens_that_are_none():
+    with pytest.raises(NbkitError, match="pair 1: 3 is no token"):
+        token_pairs([(["a"], ["b"]), (["a", 3], ["b"])])
+
+
+def test_the_digest_sees_every_boundary():
+    corpora = [
+        [(("a", "b"), ("c",))],
+        [(("a",), ("b", "c"))],
+        [(("ab",), ("c",))],
+        [(("a", "b"), ("c",)), ((), ())],
+        [(("c",), ("a", "b"))],
+    ]
+    assert len({pairs_digest(corpus) for corpus in corpora}) == len(corpora)
+
+
+# ---- symmetrisation
+
+
+def test_grow_diag_final_and_step_by_step():
+    """A matrix worked by hand: * both directions, f and b one of them.
+
+        . 0 1 2 3 4      1-0 and 0-1 are beside 0-0 and 1-1, whose words are linked already: left out.
+        0 * f . . .      2-2 is beside 1-1, and its words are free: grown.
+        1 b * . . .      3-4 is beside nothing, its words are free: final-and takes it.
+        2 . . f . .      4-4 then has a linked target word: only ``final`` takes it.
+        3 . . . . f
+        4 . . . . b
+    """
+    both = {(0, 0), (1, 1)}
+    forward, backward = both | {(0, 1), (2, 2), (3, 4)}, both | {(1, 0), (4, 4)}
+    grown = both | {(2, 2)}
+    assert set(symmetrise(forward, backward, "grow-diag")) == grown
+    assert set(symmetrise(forward, backward, "grow-diag-final-and")) == grown | {(3, 4)}
+    assert set(symmetrise(forward, backward, "grow-diag-final")) == grown | {(3, 4), (4, 4)}
+
+
+@given(FORWARD, BACKWARD)
+def test_symmetrisations_lie_between_intersection_and_union(forward, backward):
+    found = {name: set(symmetrise(forward, backward, name)) for name in SYMMETRISATIONS}
+    assert found["intersection"] == forward & backward
+    assert found["union"] == forward | backward
+    assert (found["forward"], found["backward"]) == (forward, backward)
+    assert found["intersection"] <= found["grow-diag"] <= found["grow-diag-final-and"] <= found["union"]
+    # What final-and left out has a linked word; what final left out has two.
+    sources, targets = ({link[side] for link in found["grow-diag-final-and"]} for side in (0, 1))
+    assert all(s in sources or t in targets for s, t in found["union"])
+    sources, targets = ({link[side] for link in found["grow-diag-final"]} for side in (0, 1))
+    assert all(s in sources and t in targets for s, t in found["union"])
+
+
+@given(FORWARD, st.sampled_from(sorted(SYMMETRISATIONS)))
+def test_directions_that_agree_need_no_heuristic(links, heuristic):
+    assert set(symmetrise(links, links, heuristic)) == links
+
+
+def test_an_unknown_heuristic():
+    with pytest.raises(UnknownNameError, match="did you mean 'intersection'"):
+        symmetrise([], [], "intersect")
+
+
+# ---- scores
+
+
+@given(st.lists(st.tuples(LINKS, LINKS), max_size=4))
+def test_aer_without_possible_links_is_one_minus_f1(corpus):
+    found, gold = [a for a, _ in corpus], [g for _, g in corpus]
+    scores = score_alignments(found, gold)
+    links = {(number, *link) for number, links in enumerate(found) for link in links}
+    sure = {(number, *link) for number, links in enumerate(gold) for link in links}
+    assert (scores.links, scores.sure) == (len(links), len(sure))
+    assert scores.precision == (len(links & sure) / len(links) if links else 1)
+    assert scores.recall == (len(links & sure) / len(sure) if sure else 1)
+    f1 = 2 * len(links & sure) / (len(links) + len(sure)) if links or sure else 1
+    assert scores.aer == pytest.approx(1 - f1)
+    assert score_alignments(gold, gold).aer == 0
+
+
+def test_possible_links_cost_nothing():
+    """Och and Ney 2003: a link that is possible is no error of precision, and is not asked for by recall."""
+    scores = score_alignments([{(0, 0), (1, 1), (5, 5)}], [{(0, 0), (2, 2)}], [{(0, 0), (1, 1)}])
+    assert scores.precision == pytest.approx(2 / 3)
+    assert scores.recall == 1 / 2
+    assert scores.aer == pytest.approx(1 - (1 + 2) / (3 + 2))
+
+
+def test_lists_of_unequal_length():
+    with pytest.raises(NbkitError, match="1 alignments, 2 gold ones and 2 possible ones"):
+        score_alignments([()], [(), ()])
