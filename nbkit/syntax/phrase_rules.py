@@ -29,6 +29,8 @@ Wording: TypeAlias = "tuple[Part, ...]"
 TokenPattern: TypeAlias = dict[str, Any]
 
 _MOST_WORDINGS = 64
+# Any word, and what holds words together.
+_GAP = r"\w|^[-‐‑'’]$"
 _ITEM = re.compile(r"\s+/\s+|[()]|[^\s()]+(?:\([^\s()/]+\)[^\s()]*)*")
 _ENDING = re.compile(r"\(([^\s()/]+)\)")
 _PIECE = re.compile(r"n't$|'\w*$|[\w.&]+(?=n't$)|[\w.&]+|[^\w\s]")
@@ -98,7 +100,7 @@ def patterns(phrase: Phrase) -> list[list[TokenPattern]]:
     ...     print(token)
     {'LEMMA': 'pull'}
     {'ORTH': {'IN': ['-', '‐', '‑', '–']}, 'OP': '?'}
-    {'IS_PUNCT': False, 'OP': '{0,4}'}
+    {'ORTH': {'REGEX': "\\\\w|^[-‐‑'’]$"}, 'OP': '{0,4}'}
     {'LEMMA': {'IN': ["'s", "'"]}, 'OP': '?'}
     {'ORTH': {'IN': ['-', '‐', '‑', '–']}, 'OP': '?'}
     {'LEMMA': 'leg'}
@@ -208,7 +210,7 @@ def _parts(sequence: Sequence[str], line: str) -> Iterator[Part]:
         cut = [[piece for piece in pieces(option) if piece not in words.hyphens] for option in options]
         if len(cut) > 1 and any(len(each) > 1 for each in cut):
             raise NbkitError(
-                f'phrase "{line}": alternatives of one word each expected in "{item}"; write " / " instead'
+                f'phrase "{line}": an alternative of several words in "{item}"; write " / " between wordings'
             )
         for number in range(len(cut[0])):
             yield _word([each[number] for each in cut])
@@ -248,6 +250,6 @@ def _clings(part: Part) -> bool:
 
 def _token_pattern(part: Part) -> TokenPattern:
     if not part.words:
-        return {"IS_PUNCT": False, "OP": f"{{0,{part.longest}}}"}
+        return {"ORTH": {"REGEX": _GAP}, "OP": f"{{0,{part.longest}}}"}
     pattern: TokenPattern = {"LEMMA": part.words[0] if len(part.words) == 1 else {"IN": list(part.words)}}
     return pattern | {"OP": "?"} if part.optional else pattern

@@ -151,9 +151,10 @@ class PhraseMatcher:
         from spacy.tokens import Doc
 
         if self._vocab is None:
+            from spacy.lang.lex_attrs import LEX_ATTRS
             from spacy.vocab import Vocab
 
-            self._vocab = Vocab()
+            self._vocab = Vocab(lex_attr_getters=LEX_ATTRS)
         name = entry.phrase.name
         if name not in self._matchers:
             from spacy.matcher import Matcher
@@ -211,13 +212,12 @@ def displacy_data(text: Text | Sentence, matches: Iterable[PhraseMatch]) -> dict
 
 
 def render_matches(text: Text | Sentence, matches: Iterable[PhraseMatch]) -> str:
-    """HTML of *text* with its *matches* underlined and named, by displaCy; every part of the text is escaped."""
+    """HTML of *text* with its *matches* underlined and named, by displaCy, which escapes the text; labels are here."""
     from html import escape
 
     from spacy import displacy
 
     data = displacy_data(text, matches)
-    data["tokens"] = [escape(token) for token in data["tokens"]]
     for span in data["spans"]:
         span["label"] = escape(span["label"])
     return displacy.render(data, style="span", manual=True, jupyter=False, page=False)

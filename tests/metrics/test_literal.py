@@ -1,0 +1,238 @@
+"""LitTER: the paper's examples, its definition against a brute-force version, its variants and bad input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbkit.errors import NbkitError
+from nbkit.metrics.literal import Litter, coverage, lemmas, literal_errors, source_words
+from nbkit.metrics.macro import macro_average
+from nbkit.metrics.word_dictionary import WordDictionary
+from nbkit.metrics.word_matching import compound_parts
+from nbkit.syntax.phrases import PhraseMatcher
+from nbkit.text import Sentence, Text
+
+EXAMPLES = yaml.safe_load((Path(__file__).parent / "litter_examples.yaml").read_text(encoding="utf-8"))
+
+
+def dictionary(entries: dict[str, list[str]]) -> WordDictionary:
+    return WordDictionary("test", "file", {word: tuple(translations) for word, translations in entries.items()})
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["name"])
+def test_figures_14_and_15(example):
+    litter = Litter(dictionary(example["blocklists"]), "en", "fr")
+    judgement = litter.judge_texts(example["idiom"], example["reference"], example["hypothesis"])
+    printed = {word: tuple(translations) for word, translations in example["blocklists"].items()}
+    assert {each.word: each.translations for each in judgement.candidates} == printed
+    assert [each.word for each in judgement.blocklists] == example["surviving"]
+    assert {each.translation for each in judgement.triggers} == set(example["triggers"])
+    assert judgement.error == bool(example["triggers"])
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["name"])
+def test_inflected_finds_the_first_failure_of_figure_14(example):
+    litter = Litter(dictionary(example["blocklists"]), "en", "fr", matching="inflected")
+    judgement = litter.judge_texts(example["idiom"], example["reference"], example["hypothesis"])
+    assert {each.translation for each in judgement.triggers} == set(example["inflected"])
+
+
+def test_the_matcher_finds_the_idioms_of_the_figures():
+    matcher = PhraseMatcher(
+        ["pull one's punches", "put something on ice", "bark up the wrong tree", "bread and butter", "eye candy"]
+    )
+    for example in EXAMPLES:
+        tokens = source_tokens(example["source"])
+        [match] = matcher.find(Sentence(tuple(tokens), "en"))
+        assert source_words(" ".join(tokens[match.start : match.end]), "en") == example["idiom"].split()
+
+
+def source_tokens(text: str) -> list[str]:
+    return text.replace(".", " .").replace(",", " ,").split()
+
+
+def test_a_blocklist_dies_as_a_whole():
+    litter = Litter(dictionary({"butter": ["et", "pain", "beurre"], "bread": ["pain"]}), "en", "fr")
+    judgement = litter.judge_texts("bread and butter", "lui et moi", "le beurre et le pain")
+    assert [each.word for each in judgement.blocklists] == ["bread"]
+    assert [each.translation for each in judgement.triggers] == ["pain"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({}, False),
+        ({"accents": "ignored"}, True),
+        ({"case": "mixed"}, False),
+        ({"case": "mixed", "accents": "ignored"}, False),
+    ],
+)
+def test_accents_and_case(settings, error):
+    litter = Litter(dictionary({"bark": ["ecorce", "oeil"]}), "en", "fr", **settings)
+    assert litter.judge_texts("bark", "rien", "Une ÉCORCE").error == error
+
+
+def test_ligatures_are_accents():
+    litter = Litter(dictionary({"eye": ["oeil"]}), "en", "fr", accents="ignored")
+    assert litter.judge_texts("eye", "rien", "son œil").error
+
+
+def test_case_counts_where_it_is_told_to():
+    words = dictionary({"ice": ["Eis"]})
+    assert not Litter(words, "en", "de", case="mixed").judge_texts("ice", "x", "das eis").error
+    assert Litter(words, "en", "de", case="mixed").judge_texts("ice", "x", "das Eis").error
+    assert Litter(words, "en", "de").judge_texts("ice", "x", "das eis").error
+
+
+def test_alignment_aware_counts_only_what_translates_the_idiom():
+    litter = Litter(dictionary({"the": ["le"], "bucket": ["seau"]}), "en", "fr")
+    idiom, reference, hypothesis = ["the", "bucket"], ["il", "mourut"], ["le", "roi", "a", "le", "seau"]
+    assert litter.judge(idiom, reference, hypothesis).triggers == (("le", (0, 3)), ("seau", (4,)))
+    assert litter.judge(idiom, reference, hypothesis, aligned={4}).triggers == (("seau", (4,)),)
+    assert not litter.judge(idiom, reference, hypothesis, aligned=()).error
+
+
+def test_german_compounds():
+    words = dictionary({"piece": ["stück"], "cake": ["kuchen"]})
+    exact, compounds = (Litter(words, "en", "de", matching=matching) for matching in ("exact", "compounds"))
+    assert not exact.judge_texts("piece of cake", "ein Kinderspiel", "ein Kuchenstück").error
+    judgement = compounds.judge_texts("piece of cake", "ein Kinderspiel", "ein Kuchenstück")
+    assert [each.translation for each in judgement.triggers] == ["stück", "kuchen"]
+    assert not compounds.judge_texts("piece of cake", "ein Kuchenstück", "ein Stück Kuchen").blocklists  # step 3 too
+    assert not compounds.judge_texts("piece of cake", "ein Kinderspiel", "das Frühstück").error  # früh is not known
+    with_words = Litter(words, "en", "de", matching="compounds", vocabulary=frozenset({"früh"}))
+    assert with_words.judge_texts("piece of cake", "ein Kinderspiel", "das Frühstück").error
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "parts"),
+    [
+        ("arbeitszimmer", {"arbeit", "zimmer"}, [("arbeit", "zimmer")]),
+        ("preis", {"eis"}, []),
+        ("eis", {"eis"}, []),
+        ("bergeis", {"berg", "eis"}, [("berg", "eis")]),
+    ],
+)
+def test_compound_parts(word, known, parts):
+    assert list(compound_parts(word, frozenset(known))) == parts
+
+
+def test_entries_of_several_words_and_chinese():
+    litter = Litter(dictionary({"surrender": ["se rendre"]}), "en", "fr")
+    assert litter.judge_texts("surrender", "x", "il veut se rendre").triggers == (("se rendre", (2, 3)),)
+    assert not litter.judge_texts("surrender", "x", "se faire rendre").error
+    chinese = Litter(dictionary({"cake": ["蛋糕"]}), "en", "zh")
+    assert chinese.judge_texts("piece of cake", "小菜一碟", "一块蛋糕").triggers == (("蛋糕", (2, 3)),)
+
+
+def test_lemmas_are_given_parsed():
+    words = dictionary({"pull": ["tirez", "tirer"]}).lemmatised(str, {"tirez": "tirer", "tirer": "tirer"}.__getitem__)
+    litter = Litter(words, "en", "fr", unit="lemma")
+    hypothesis = Text((Sentence(("Il", "tire"), "fr", lemmas=("il", "tirer")),))
+    assert litter.judge(["pull"], ["aller"], lemmas(hypothesis)).triggers == (("tirer", (1,)),)
+    with pytest.raises(NbkitError, match="parsed"):
+        litter.judge_texts("pull", "x", "y")
+    with pytest.raises(NbkitError, match="no lemmas"):
+        lemmas(Text((Sentence(("Il",), "fr"),)))
+
+
+def test_source_words_leave_endings_out():
+    found = source_words("don't pull Tom's leg, they're wolf-like", "en")
+    assert " ".join(found) == "do pull Tom leg they wolf like"
+    assert source_words("l'homme", "fr") == ["l", "homme"]
+
+
+WORDS = st.sampled_from(["a", "b", "c", "d", "e"])
+TEXTS = st.lists(WORDS, max_size=5)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["u", "v", "w"]), st.lists(WORDS, min_size=1, max_size=3, unique=True)),
+    st.lists(st.sampled_from(["u", "v", "w", "x"]), max_size=4),
+    TEXTS,
+    TEXTS,
+)
+def test_the_algorithm_word_by_word(entries, idiom, reference, hypothesis):
+    """The four steps of §2.1 as they stand there."""
+    blocklists = [list(entries[word]) for word in idiom if word in entries]
+    for word in reference:
+        blocklists = [blocklist for blocklist in blocklists if word not in blocklist]
+    error = any(word in blocklist for blocklist in blocklists for word in hypothesis)
+    judgement = Litter(dictionary(entries), "en", "fr").judge(idiom, reference, hypothesis)
+    assert judgement.error == error
+    assert judgement.covered == any(word in entries for word in idiom)
+
+
+@given(TEXTS, TEXTS)
+def test_a_reference_has_no_literal_errors(idiom, reference):
+    words = dictionary({word: ["a", "b"] for word in "abcde"})
+    for matching in ("exact", "inflected", "compounds"):
+        assert not Litter(words, "en", "de", matching=matching).judge(idiom, reference, reference).error
+
+
+def test_signatures_and_coverage():
+    litter = Litter(dictionary({"ice": ["glace"]}), "en", "fr")
+    judged = [
+        litter.judge_texts(idiom, "x", hypothesis)
+        for idiom, hypothesis in [("on ice", "glace"), ("on ice", "x"), ("swan song", "chant"), ("rat race", "x")]
+    ]
+    assert literal_errors(judged).tolist() == [1, 0, 0, 0]
+    assert literal_errors(judged, "covered")[:2].tolist() == [1, 0]
+    assert np.isnan(literal_errors(judged, "covered")[2:]).all()
+    idioms = ["on ice", "on ice", "swan song", "rat race"]
+    assert coverage(judged, idioms) == (0.5, 0.5, pytest.approx(1 / 3))
+    paper, covered = (macro_average(literal_errors(judged, pairs), idioms) for pairs in ("paper", "covered"))
+    assert (paper.macro.mean, paper.micro.mean) == (pytest.approx(1 / 6), 0.25)
+    assert (covered.macro.mean, covered.micro.mean, covered.pairs) == (0.5, 0.5, 2)
+    signatures = {litter.signature(), litter.signature("covered"), litter.signature(aligned="eflomal")}
+    for other in ({"accents": "ignored"}, {"case": "mixed"}, {"matching": "inflected"}, {"unit": "lemma"}):
+        signatures.add(Litter(litter.dictionary, "en", "fr", **other).signature())
+    signatures.add(Litter(dictionary({"ice": ["verglas"]}), "en", "fr").signature())
+    assert len(signatures) == 8
+
+
+def test_equation_1_by_hand():
+    """Nine pairs of one idiom without an error and one pair of another with one: 0.1 by pairs, 0.5 by idioms."""
+    averages = macro_average([0] * 9 + [1], ["piece of cake"] * 9 + ["swan song"])
+    assert (averages.macro.mean, averages.macro.n) == (0.5, 2)
+    assert (averages.micro.mean, averages.pairs) == (pytest.approx(0.1), 10)
+    assert averages.macro.low == 0 and averages.macro.high == 1
+    left_out = macro_average([0, float("nan"), 1], ["a", "b", "c"])
+    assert (left_out.macro.mean, left_out.macro.n, left_out.pairs) == (0.5, 2, 2)
+    with pytest.raises(NbkitError, match="one phrase a value"):
+        macro_average([1.0], [])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"matching": "fuzzy"}, "exact, inflected, compounds"),
+        ({"case": "upper"}, "lower, mixed"),
+        ({"accents": "none"}, "kept, ignored"),
+        ({"unit": "letter"}, "word, lemma"),
+    ],
+)
+def test_settings_that_there_are_not(settings, message):
+    with pytest.raises(NbkitError, match=message):
+        Litter(dictionary({"ice": ["glace"]}), "en", "fr", **settings)
+
+
+def test_bad_input():
+    litter = Litter(dictionary({"ice": ["glace"]}), "en", "fr")
+    with pytest.raises(NbkitError, match="the hypothesis 'glace' is a text"):
+        litter.judge(["ice"], ["x"], "glace")
+    with pytest.raises(NbkitError, match="aligned tokens"):
+        litter.judge(["ice"], ["x"], ["glace"], aligned={1})
+    with pytest.raises(NbkitError, match="no pairs"):
+        literal_errors([], "all")
+    with pytest.raises(NbkitError, match=r"inflected.*zh"):
+        Litter(dictionary({"ice": ["冰"]}), "en", "zh", matching="inflected")
+    with pytest.raises(NbkitError, match="0 judgements but 1"):
+        coverage([], ["a"])
+    assert all(np.isnan(coverage([], [])))

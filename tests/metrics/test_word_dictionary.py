@@ -1,0 +1,93 @@
+"""Dictionaries: files of MUSE's form, pinned downloads, and what word alignments give."""
+
+from __future__ import annotations
+
+import hashlib
+import urllib.request
+from io import BytesIO
+from urllib.error import URLError
+
+import pytest
+
+from nbkit.errors import DataError, NbkitError
+from nbkit.metrics.word_dictionary import WordDictionary, fetch_muse, induced_dictionary, read_dictionary
+
+
+def test_muse_and_tsv(tmp_path):
+    path = tmp_path / "en-fr.txt"
+    path.write_text("the le\nThe la\nthe le\nice\tse rendre\n\n# no entry\nbark aboyer\r\n", encoding="utf-8")
+    words = read_dictionary(path)
+    assert words.entries == {"the": ("le", "la"), "ice": ("se rendre",), "bark": ("aboyer",)}
+    assert words.label.startswith("file:en-fr.")
+    assert words.targets == {"le", "la", "se rendre", "aboyer"}
+
+
+@pytest.mark.parametrize("line", ["alone", "the le la", "a\tb\tc", "a\t", "\tb"])
+def test_a_line_with_the_wrong_number_of_fields(tmp_path, line):
+    path = tmp_path / "bad.txt"
+    path.write_text(f"the le\n{line}\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"bad\.txt:2: a word and a translation expected"):
+        read_dictionary(path)
+
+
+def test_files_that_are_no_dictionaries(tmp_path):
+    (tmp_path / "latin").write_bytes(b"the le\nsummer \xe9t\xe9\n")
+    with pytest.raises(DataError, match="latin:2: bad UTF-8 at byte 8"):
+        read_dictionary(tmp_path / "latin")
+    (tmp_path / "empty").write_text("# nothing\n", encoding="utf-8")
+    with pytest.raises(DataError, match="no entry"):
+        read_dictionary(tmp_path / "empty")
+    with pytest.raises(NbkitError, match="cannot be read"):
+        read_dictionary(tmp_path / "none")
+
+
+def test_the_digest_is_of_the_entries():
+    one = WordDictionary("a", "file", {"x": ("y",), "z": ("u",)})
+    same = WordDictionary("a", "file", {"z": ("u",), "x": ("y",)})
+    assert one.digest == same.digest != WordDictionary("a", "file", {"x": ("y",), "z": ("v",)}).digest
+
+
+def test_muse_is_pinned(tmp_path, monkeypatch):
+    content = b"the le\nthe la\n"
+    asked = []
+
+    def answer(address, timeout):
+        asked.append(address)
+        return BytesIO(content)
+
+    monkeypatch.setattr(urllib.request, "urlopen", answer)
+    assert fetch_muse("en", "fr", tmp_path).entries == {"the": ("le", "la")}
+    assert fetch_muse("en", "fr", tmp_path, digest=hashlib.sha256(content).hexdigest()).entries
+    assert len(asked) == 1 and asked[0].endswith("/en-fr.txt")
+    (tmp_path / "muse-en-fr.txt").write_bytes(b"the les\n")
+    with pytest.raises(NbkitError, match="another file"):
+        fetch_muse("en", "fr", tmp_path)
+    with pytest.raises(NbkitError, match="another file"):
+        fetch_muse("en", "es", tmp_path, digest="0" * 64)
+    assert not (tmp_path / "muse-en-es.txt").exists()
+
+
+def test_muse_out_of_reach(tmp_path, monkeypatch):
+    def answer(address, timeout):
+        raise URLError("no network")
+
+    monkeypatch.setattr(urllib.request, "urlopen", answer)
+    with pytest.raises(NbkitError, match=r"en-fr\.txt cannot be fetched .*put the file at"):
+        fetch_muse("en", "fr", tmp_path)
+
+
+def test_induced_by_count_and_share():
+    pairs = [(("Ice", "!"), ("glace", "!"))] * 8 + [(("ice",), ("verglas",))] * 3 + [(("ice",), ("rare",))] * 2
+    links = [((0, 0), (1, 1))] * 8 + [((0, 0),)] * 5
+    words = induced_dictionary(pairs, links, "toy")
+    assert words.entries == {"ice": ("glace", "verglas")}  # ! has no letter, rare is too rare
+    assert words.label.startswith("induced:toy.")
+    assert induced_dictionary(pairs, links, "toy", min_share=0.5).entries == {"ice": ("glace",)}
+    assert induced_dictionary(pairs, links, "toy", min_count=1).entries == {"ice": ("glace", "verglas", "rare")}
+
+
+def test_induced_from_bad_links():
+    with pytest.raises(NbkitError, match="pair 1: link 0-3 is outside its 1 and 1 tokens"):
+        induced_dictionary([(("a",), ("b",))], [((0, 3),)], "toy")
+    with pytest.raises(NbkitError, match="as many alignments as pairs"):
+        induced_dictionary([(("a",), ("b",))], [], "toy")
