@@ -18,7 +18,13 @@ Result = TypeVar("Result")
 
 #: Items looked at together: enough to find many of one length, few enough to be nothing in memory.
 WINDOW = 16384
-_MEMORY_MESSAGES = ("out of memory", "not enough memory", "can't allocate memory", "cannot allocate memory")
+_MEMORY_MESSAGES = (
+    "out of memory",
+    "not enough memory",
+    "can't allocate memory",
+    "cannot allocate memory",
+    "failed to allocate",
+)
 
 
 def run_batches(

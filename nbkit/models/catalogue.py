@@ -17,7 +17,8 @@ from typing import Any, ClassVar
 
 import yaml
 
-from nbkit.errors import ModelError
+from nbkit.errors import ModelError, UnknownNameError
+from nbkit.models.backends import BACKENDS, TRANSFORMERS, Backend, split_backend
 from nbkit.registry import Registry
 
 _HERE = Path(__file__).parent
@@ -99,13 +100,19 @@ class Origin:
 
 @dataclass(frozen=True)
 class Reference(Origin):
-    """What a name means for one language pair."""
+    """What a name means for one language pair; *name* is that of the weights, without what runs them."""
 
     entry: ModelEntry
     src: str
     tgt: str
+    backend: Backend = field(default=TRANSFORMERS, kw_only=True)
 
     auto_class: ClassVar[str] = "AutoModelForSeq2SeqLM"
+
+    @property
+    def full_name(self) -> str:
+        """The name with its backend: what stands for the system in tables and messages."""
+        return f"{self.name}@{self.backend.suffix}" if self.backend.suffix else self.name
 
 
 def _read_catalogue() -> Registry[ModelEntry]:
@@ -136,9 +143,14 @@ def label(name: str) -> str:
     ('M2M-100-418M', 'm30k', 'opus-mt-en-de')
     >>> label("mine/{src}-{tgt}"), label("placeholder:opus-mt")
     ('mine', 'Helsinki-OPUS + placeholder')
+    >>> label("opus-mt@ct2"), label("placeholder:./models/{src}-{tgt}@ct2-int8")
+    ('Helsinki-OPUS CT2', 'models CT2 int8 + placeholder')
     """
     if name.startswith(BY_RULE):
         return f"{label(name.removeprefix(BY_RULE))} + placeholder"
+    name, backend = split_backend(name)
+    if backend.label:
+        return f"{label(name)} {backend.label}"
     return (MODELS.get(name).label or name) if name in MODELS else last_part(name)
 
 
@@ -151,7 +163,8 @@ def last_part(name: str) -> str:
 def resolve(name: str, src: str, tgt: str) -> Reference:
     """What *name* means for the pair: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
 
-    ``placeholder:NAME`` is the same model, asked otherwise: the reference is that of *NAME*.
+    ``placeholder:NAME`` is the same model, asked otherwise: the reference is that of *NAME*. ``NAME@ct2`` and
+    ``NAME@ct2-int8`` are the same weights, run by another backend (`nbkit.models.backends`).
 
     Raises `UnknownNameError` for a name that is none of these, with the closest match, and `ModelError` for a
     placeholder or an environment variable that cannot be filled in.
@@ -162,14 +175,15 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
     Traceback (most recent call last):
     nbkit.errors.UnknownNameError: unknown model 'opus-nt'; did you mean 'opus-mt'? There are: ...
     """
-    name = name.removeprefix(BY_RULE)
+    name, backend = split_backend(name.removeprefix(BY_RULE))
+    _check_suffix(name)
     entry = ModelEntry(hub=name) if name not in MODELS and is_place(name) else MODELS.get(name)
     if entry.recipe is not None:
-        return Reference(name, entry, src, tgt, recipe=entry.recipe)
+        return Reference(name, entry, src, tgt, recipe=entry.recipe, backend=backend)
     if entry.hub is None:
         raise ModelError(f"model '{name}': its entry has neither hub id, folder nor recipe")
     values = {"src": entry.codes.get(src, src), "tgt": entry.codes.get(tgt, tgt)}
-    return Reference(name, entry, src, tgt, **located(name, entry.hub, values))
+    return Reference(name, entry, src, tgt, **located(name, entry.hub, values), backend=backend)
 
 
 def located(name: str, template: str, values: Mapping[str, str]) -> dict[str, Any]:
@@ -188,6 +202,13 @@ def located(name: str, template: str, values: Mapping[str, str]) -> dict[str, An
 def is_place(name: str) -> bool:
     """Whether a name that no catalogue knows can be a folder or a hub id."""
     return "/" in name or "\\" in name or name.startswith(("~", "$", ".")) or Path(name).is_dir()
+
+
+def _check_suffix(name: str) -> None:
+    """Raises `UnknownNameError` for a catalogue name with an ``@`` behind it that is no backend's."""
+    model, at, suffix = name.rpartition("@")
+    if at and name not in MODELS and model in MODELS:
+        raise UnknownNameError("backend", suffix, BACKENDS)
 
 
 def _filled(template: str, name: str, values: Mapping[str, str]) -> str:

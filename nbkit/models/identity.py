@@ -12,6 +12,7 @@ from typing import Any
 
 from nbkit.errors import NbkitError
 from nbkit.models import weights
+from nbkit.models.backends import TRANSFORMERS, Backend
 from nbkit.models.catalogue import BY_RULE, Origin, families, resolve
 from nbkit.models.languages import check_pair
 from nbkit.models.local import models_folder, recipe_digest, recipe_for
@@ -35,7 +36,11 @@ def model_identity(name: str, src: str, tgt: str, *, device: str = "auto", dtype
     """
     reference = resolve(name, src, tgt)
     trained = None if reference.recipe is None else recipe_digest(recipe_for(reference))
-    identity = {"translation": VERSION, **origin_identity(reference, trained), **backend_identity(device, dtype)}
+    identity = {
+        "translation": VERSION,
+        **origin_identity(reference, trained),
+        **backend_identity(device, dtype, reference.backend),
+    }
     if reference.entry.prefixes.get(tgt):
         identity["prefix"] = reference.entry.prefixes[tgt]
     if name.startswith(BY_RULE):
@@ -55,29 +60,24 @@ def origin_identity(origin: Origin, trained: str | None) -> dict[str, Any]:
     return {"weights": None if folder is None else folder_digest(folder)}
 
 
-def backend_identity(device: str, dtype: str) -> dict[str, Any]:
-    """What stands for the arithmetic: library versions, the kind of device and the dtype."""
+def backend_identity(device: str, dtype: str, backend: Backend = TRANSFORMERS) -> dict[str, Any]:
+    """What stands for the arithmetic: the backend, library versions, the kind of device and the dtype."""
     kind = resolve_device(device).partition(":")[0]
-    return {
-        "backend": "transformers",
-        "transformers": version("transformers"),
-        "torch": version("torch"),
-        "device": kind,
-        "dtype": resolve_dtype(dtype, kind),
-    }
+    return {**backend.identity(), "device": kind, "dtype": resolve_dtype(dtype, kind)}
 
 
 def check_model(name: str, src: str, tgt: str) -> str | None:
     """Why a model cannot be had for a pair, in one message; None where nothing stands against it.
 
-    Looks at the name, the languages, the family and the files (on disk, in the Hugging Face cache, or offered by the
-    hub), without loading the model. Where no network is reachable this takes seconds at most.
+    Looks at the name, the backend, the languages, the family and the files (on disk, in the Hugging Face cache, or
+    offered by the hub), without loading the model. Where no network is reachable this takes seconds at most.
 
     >>> check_model("sandbox-marian", "en", "sw")
     "model 'sandbox-marian' does not translate to 'sw'; it translates to: de, fr, es, it, ru, zh, ja"
     """
     try:
         reference = resolve(name, src, tgt)
+        reference.backend.require()
         if reference.entry.family in families():
             check_pair(reference, families()[reference.entry.family or ""], None)
         if reference.recipe is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from nbkit.errors import ModelError
+from nbkit.models.backends import TRANSFORMERS
 from nbkit.models.catalogue import Reference, families, resolve
 from nbkit.models.languages import check_pair
 from nbkit.models.weights import fetch, is_complete
@@ -86,14 +87,20 @@ def ensure_trained(reference: Reference) -> Path:
 
 
 def ensure_model(name: str, src: str, tgt: str) -> Path:
-    """Makes sure that a model's files are on this machine: trains or downloads them; gives their folder.
+    """Makes sure that a model's files are on this machine: trains, downloads and converts them; gives their folder.
 
     The first stage of a grid calls this once a model, so that the workers after it find everything there.
 
     Raises what `load_translator` raises for a model that cannot be had.
     """
     reference = resolve(name, src, tgt)
-    return fetch(reference) if reference.recipe is None else ensure_trained(reference)
+    reference.backend.require()
+    folder = fetch(reference) if reference.recipe is None else ensure_trained(reference)
+    if reference.backend is not TRANSFORMERS:
+        from nbkit.models.ct2_conversion import ensure_converted
+
+        ensure_converted(reference, folder)
+    return folder
 
 
 def is_trained(name: str, src: str, tgt: str) -> bool:

@@ -17,6 +17,7 @@ from nbkit.models.catalogue import families
 from nbkit.models.collate import Batches, Collate, Example
 from nbkit.models.recipe import TranslatorRecipe
 from nbkit.models.texts import text_pairs
+from nbkit.models.tokenized import load_tokenizer
 from nbkit.models.training_folder import (
     fresh,
     is_main_process,
@@ -25,7 +26,6 @@ from nbkit.models.training_folder import (
     trained_once,
     write_record,
 )
-from nbkit.models.translator import load_tokenizer
 from nbkit.models.vocabulary import encode_all, train_vocabulary
 from nbkit.seeding import address
 

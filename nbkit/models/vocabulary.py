@@ -13,7 +13,7 @@ import sentencepiece
 from nbkit.errors import ModelError
 from nbkit.models.catalogue import families
 from nbkit.models.recipe import TranslatorRecipe
-from nbkit.models.translator import load_tokenizer
+from nbkit.models.tokenized import load_tokenizer
 
 _SENTENCEPIECE_SPECIALS = ("<unk>", "<s>", "</s>")
 #: Text that the vocabulary is learnt from; more changes nothing and takes longer.

@@ -79,7 +79,7 @@ def test_an_ordinary_folder_with_a_zero_pad_embedding(architecture, targets, pad
 
 def test_fast_encoding_is_the_tokenizers_own(corpus, tmp_path):
     from nbkit.models.catalogue import families
-    from nbkit.models.translator import load_tokenizer
+    from nbkit.models.tokenized import load_tokenizer
     from nbkit.models.vocabulary import encode_all, train_vocabulary
 
     texts = ["the old dog sees the cat .", "a word it never saw: žluťoučký", "", "  two   spaces "]
@@ -98,7 +98,7 @@ def test_every_language_is_in_the_vocabulary(tmp_path, monkeypatch):
     from nbkit.models import training, vocabulary
     from nbkit.models.catalogue import families
     from nbkit.models.texts import text_pairs
-    from nbkit.models.translator import load_tokenizer
+    from nbkit.models.tokenized import load_tokenizer
 
     monkeypatch.setattr(vocabulary, "_SENTENCES", 150)
     kept = tmp_path / "kept"

@@ -99,7 +99,7 @@ def test_order_batch_and_company_change_nothing(name, translators, sentences, mo
     random.Random(0).shuffle(order)
     texts = [sentences[i] for i in order]
     for budget in (40, 400):
-        monkeypatch.setattr("nbkit.models.translator.BUDGETS", {"cpu": budget})
+        monkeypatch.setattr(type(translator), "budgets", {"cpu": budget})
         assert translator.translate(texts, "en", "de", SHORT, progress=False) == [alone[i] for i in order]
         together = translator.score(texts, [sentences[0]] * len(texts), "en", "de")
         assert together == pytest.approx([scores[i] for i in order], abs=1e-4)

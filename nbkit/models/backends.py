@@ -1,0 +1,100 @@
+"""What runs a model: said at the end of its name, after an ``@``, as two backends are two systems.
+
+``opus-mt`` is run by transformers, ``opus-mt@ct2`` and ``opus-mt@ct2-int8`` by CTranslate2. The suffixes are a closed
+set and come last, so that they are never taken for a hub revision: ``org/model@v2@ct2`` is revision v2 run by
+CTranslate2, and a branch that is called ct2 is ``org/model@refs/heads/ct2``. A folder whose own name ends so is
+written with a slash after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import Any
+
+from nbkit.errors import MissingExtraError
+
+#: Goes up when checkpoints are converted in another way.
+CONVERSION = 1
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Something that runs models.
+
+    suffix: what a name ends with after ``@``, empty for transformers. label: what is added to the label of a model.
+    package: the Python package it needs, which is an extra of its own suffix's first part (``nbkit[ct2]``).
+    quantization: the type that weights are rounded to; None: as they are.
+    """
+
+    suffix: str
+    label: str
+    summary: str
+    package: str
+    quantization: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """Why it cannot be used, with the way out; None where nothing stands against it."""
+        if find_spec(self.package) is not None:
+            return None
+        extra = self.suffix.partition("-")[0]
+        return f"backend '{self.suffix}' needs the package {self.package}: pip install \"nbkit[{extra}]\""
+
+    def require(self) -> None:
+        """Raises `MissingExtraError` where its package is not installed."""
+        if self.problem is not None:
+            raise MissingExtraError(self.problem)
+
+    @property
+    def version(self) -> str | None:
+        """The version of its package, None where that is not installed."""
+        try:
+            return version(self.package)
+        except PackageNotFoundError:
+            return None
+
+    def identity(self) -> dict[str, Any]:
+        """What stands for it in a cache key."""
+        if self is TRANSFORMERS:
+            return {"backend": self.package, self.package: self.version, "torch": version("torch")}
+        # The tokenizer is transformers' in every case.
+        return {
+            "backend": self.package,
+            self.package: self.version,
+            "conversion": CONVERSION,
+            "quantization": self.quantization,
+            "transformers": version("transformers"),
+        }
+
+
+TRANSFORMERS = Backend("", "", "transformers on torch: the reference", "transformers")
+#: Backends by the suffix that chooses them.
+BACKENDS: Mapping[str, Backend] = MappingProxyType(
+    {
+        backend.suffix: backend
+        for backend in (
+            Backend("ct2", "CT2", "run by CTranslate2: several times as fast on a CPU", "ctranslate2"),
+            Backend(
+                "ct2-int8", "CT2 int8", "run by CTranslate2 with 8-bit weights: faster still", "ctranslate2", "int8"
+            ),
+        )
+    }
+)
+
+
+def split_backend(name: str) -> tuple[str, Backend]:
+    """A model's name without the backend's suffix, and the backend: transformers where it has none.
+
+    >>> split_backend("opus-mt@ct2-int8")[0], split_backend("opus-mt@ct2-int8")[1].quantization
+    ('opus-mt', 'int8')
+    >>> [split_backend(name)[0] for name in ("org/model@v2", "org/model@v2@ct2", "./folder@ct2/")]
+    ['org/model@v2', 'org/model@v2', './folder@ct2/']
+    """
+    rest, at, suffix = name.rpartition("@")
+    if at and rest and suffix in BACKENDS:
+        return rest, BACKENDS[suffix]
+    return name, TRANSFORMERS

@@ -1,0 +1,88 @@
+"""The CTranslate2 backend: the same checkpoints, run by an engine that is several times as fast on a CPU."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, ClassVar
+
+import ctranslate2
+import torch
+
+from nbkit.errors import ModelError
+from nbkit.models import weights
+from nbkit.models.catalogue import Family, Reference
+from nbkit.models.ct2_conversion import SEARCH_FILE, ensure_converted
+from nbkit.models.decoding import Decoding
+from nbkit.models.loading import torch_device
+from nbkit.models.tokenized import Ids, TokenizedTranslator
+
+
+class CTranslate2Translator(TokenizedTranslator):
+    """A converted encoder-decoder with the checkpoint's own tokenizer.
+
+    Greedy search gives the hypotheses that transformers gives. So does beam search with ``early_stopping``; without it
+    this engine has no exact counterpart, and the search goes on until one hypothesis more than there are beams is
+    finished, which is nearest (some 97 of 100 captions the same). Weights are rounded where the backend's name says
+    so.
+    """
+
+    budgets: ClassVar = {"cpu": 2048, "cuda": 65536}
+
+    def __init__(self, reference: Reference, family: Family, folder: Path, device: str, dtype: str):
+        place = torch_device(device)
+        super().__init__(reference, family, folder, device)
+        converted = ensure_converted(reference, folder)
+        self._search = weights.read_json(converted / SEARCH_FILE)
+        self.positions = min(self._search["positions"], self.tokenizer.model_max_length)
+        quantization = reference.backend.quantization
+        self.model = _load(reference, converted, place, f"{quantization}_{dtype}" if quantization else dtype)
+
+    def _generate(self, batch: list[Ids], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
+        first = self._search["first"] if target is None else target
+        results = self.model.translate_batch(
+            [_names(row) for row in batch],
+            target_prefix=None if first is None else [_names((first,))] * len(batch),
+            beam_size=decoding.beams,
+            patience=1.0 if decoding.early_stopping or decoding.beams == 1 else (decoding.beams + 1) / decoding.beams,
+            length_penalty=decoding.length_penalty,
+            # An end that is forced takes the last place.
+            max_decoding_length=limit - 1 if self._search["forced_end"] else limit,
+            min_decoding_length=0,
+            max_input_length=0,
+            suppress_sequences=self._search["suppress_sequences"] or None,
+            no_repeat_ngram_size=self._search["no_repeat_ngram_size"],
+            repetition_penalty=self._search["repetition_penalty"],
+        )
+        return [list(map(int, result.hypotheses[0][0 if target is None else 1 :])) for result in results]
+
+    def _log_probabilities(self, batch: list[tuple[Ids, Ids]], *, forced: bool) -> list[float]:
+        results = self.model.score_batch(
+            [_names(source) for source, _ in batch],
+            [_names(labels[:-1]) for _, labels in batch],  # it puts the end there itself
+            offset=1 if forced else 0,
+            max_input_length=0,
+        )
+        return [math.fsum(result.log_probs) / len(result.log_probs) for result in results]
+
+
+def _names(ids: Ids) -> list[str]:
+    return list(map(str, ids))
+
+
+def _load(reference: Reference, folder: Path, device: torch.device, compute_type: str) -> Any:
+    try:
+        return ctranslate2.Translator(
+            str(folder),
+            device=device.type,
+            device_index=device.index or 0,
+            compute_type=compute_type,
+            intra_threads=torch.get_num_threads(),
+        )
+    except (ValueError, RuntimeError) as error:
+        if isinstance(error, ValueError) and device.type in ("cpu", "cuda"):
+            known = ", ".join(sorted(ctranslate2.get_supported_compute_types(device.type)))
+            raise ModelError(
+                f"model '{reference.full_name}': cannot compute in '{compute_type}' on '{device}'; there are: {known}"
+            ) from error
+        raise ModelError(f"model '{reference.full_name}': {folder} cannot be loaded: {error}") from error

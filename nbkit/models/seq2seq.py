@@ -1,0 +1,102 @@
+"""The reference backend: encoder-decoders of transformers, on torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+from transformers import DynamicCache, EncoderDecoderCache
+
+from nbkit.errors import ModelError
+from nbkit.models.catalogue import Family, Reference
+from nbkit.models.collate import padded
+from nbkit.models.decoding import Decoding
+from nbkit.models.loading import quiet, torch_device, torch_dtype
+from nbkit.models.tokenized import Ids, TokenizedTranslator
+
+
+class Seq2SeqTranslator(TokenizedTranslator):
+    """A transformers encoder-decoder and its tokenizer."""
+
+    #: More than this is no faster on a CPU, where the arithmetic of small batches already fills the cores (measured in
+    #: benchmarks/translate.py).
+    budgets: ClassVar = {"cpu": 2048, "cuda": 65536}
+
+    def __init__(self, reference: Reference, family: Family, folder: Path, device: str, dtype: str):
+        self.device = torch_device(device)
+        super().__init__(reference, family, folder, device)
+        self.model = load_seq2seq(reference, folder, torch_dtype(dtype)).to(self.device)
+        # Emptied, so that what is passed to `generate` is all there is: transformers fills gaps from here.
+        self._defaults = self.model.generation_config
+        self.model.generation_config = type(self._defaults)()
+        self.positions = min(self.model.config.max_position_embeddings, self.tokenizer.model_max_length)
+
+    def _generate(self, batch: list[Ids], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
+        with torch.inference_mode(), quiet():
+            tokens = self.model.generate(
+                **self._padded(batch),
+                generation_config=self._generation_config(target, decoding, limit),
+                past_key_values=_BeamCache(DynamicCache(), DynamicCache()),
+            )
+        # The decoder's start and the forced language token, which not every tokenizer knows to be a special one.
+        return tokens[:, 1 if target is None else 2 :].tolist()
+
+    def _generation_config(self, target: int | None, decoding: Decoding, limit: int) -> Any:
+        """The checkpoint's own settings (what it forbids and forces), with the search's set over them."""
+        config = type(self._defaults).from_dict(self._defaults.to_dict())
+        config.update(
+            num_beams=decoding.beams,
+            length_penalty=decoding.length_penalty,
+            early_stopping=decoding.early_stopping and decoding.beams > 1,
+            max_new_tokens=limit,
+            max_length=None,
+            min_length=None,
+            do_sample=False,
+            num_return_sequences=1,
+            use_cache=True,
+        )
+        if target is not None:
+            config.forced_bos_token_id = target
+        return config
+
+    def _log_probabilities(self, batch: list[tuple[Ids, Ids]], *, forced: bool) -> list[float]:
+        labels = padded([pair[1] for pair in batch], -100).to(self.device)
+        with torch.inference_mode():
+            logits = self.model(**self._padded([pair[0] for pair in batch]), labels=labels).logits.float()
+        start = 1 if forced else 0  # the language token was not chosen
+        logits, labels = logits[:, start:], labels[:, start:]
+        kept = labels != -100
+        chosen = logits.log_softmax(-1).gather(-1, labels.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+        return ((chosen * kept).sum(1) / kept.sum(1)).tolist()
+
+    def _padded(self, batch: list[Ids]) -> dict[str, torch.Tensor]:
+        ids = padded(batch, fill=self.tokenizer.pad_token_id)
+        mask = padded([(1,) * len(row) for row in batch], fill=0)
+        return {"input_ids": ids.to(self.device), "attention_mask": mask.to(self.device)}
+
+    def _free(self) -> None:
+        if self.kind == "cuda":
+            torch.cuda.empty_cache()
+
+
+class _BeamCache(EncoderDecoderCache):
+    """Keeps the encoder's part in place when beams are reordered: it is the same for all beams of a text."""
+
+    def reorder_cache(self, beam_idx: torch.LongTensor) -> None:
+        self.self_attention_cache.reorder_cache(beam_idx)
+
+
+def load_seq2seq(reference: Reference, folder: Path, dtype: torch.dtype) -> Any:
+    """The encoder-decoder in *folder*, for inference on the CPU; `ModelError` where its files do not make one."""
+    from safetensors import SafetensorError
+    from transformers import AutoModelForSeq2SeqLM
+
+    try:
+        with quiet():
+            model = AutoModelForSeq2SeqLM.from_pretrained(
+                folder, dtype=dtype, local_files_only=True, trust_remote_code=False, use_safetensors=True
+            )
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+        raise ModelError(f"model '{reference.name}': {folder} cannot be loaded: {error}") from error
+    return model.eval()

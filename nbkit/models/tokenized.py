@@ -1,0 +1,171 @@
+"""What translators over a transformers tokenizer share, whatever runs the network: text to ids, batches, and back."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+from nbkit.errors import ModelError
+from nbkit.models.batching import run_batches
+from nbkit.models.catalogue import Family, Reference, label, resolve
+from nbkit.models.decoding import DEFAULT, Decoding
+from nbkit.models.languages import check_pair
+from nbkit.models.loading import progress_bar
+from nbkit.models.local import place
+
+Ids = tuple[int, ...]
+
+_CHUNK = 1024
+
+
+class TokenizedTranslator(ABC):
+    """A tokenizer, and the batches of a network that a subclass runs; for one thread: tokenizers remember languages.
+
+    A subclass sets *positions*, the longest text in tokens, and runs one batch at a time (`_generate`,
+    `_log_probabilities`).
+    """
+
+    #: Padded source tokens × beams of one batch, by kind of device.
+    budgets: ClassVar[Mapping[str, int]]
+    positions: int
+
+    def __init__(self, reference: Reference, family: Family, folder: Path, device: str):
+        self.name = reference.full_name
+        self.reference, self.family, self.folder = reference, family, folder
+        self.kind = device.partition(":")[0]
+        self.tokenizer = load_tokenizer(family, folder)
+
+    @abstractmethod
+    def _generate(
+        self, batch: list[Ids], target: int | None, decoding: Decoding, limit: int
+    ) -> Sequence[Sequence[int]]:
+        """The ids of the best hypothesis of every source, without the decoder's start and the language token.
+
+        target: the language token to begin with, None where the family has none. limit: most new tokens.
+        """
+
+    @abstractmethod
+    def _log_probabilities(self, batch: list[tuple[Ids, Ids]], *, forced: bool) -> list[float]:
+        """The mean log-probability of the labels of every (source, labels); *forced*: the first label left out."""
+
+    def _free(self) -> None:  # noqa: B027 (most backends have nothing to give back)
+        """Gives memory back after a batch that did not fit."""
+
+    def translate(
+        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
+    ) -> list[str]:
+        """The model's best hypothesis for every text, in order; equal texts are translated once.
+
+        A blank text gives an empty hypothesis. A text longer than the model's positions is cut, with a warning.
+        Hypotheses do not depend on what else is translated, as far as float arithmetic allows.
+
+        Raises `ModelError` for a language that the model does not speak.
+        """
+        target = self._languages(src, tgt)
+        filled = [text for text in texts if text.strip()]
+        with progress_bar(f"{label(self.name)} {src}→{tgt}", len(filled), progress) as bar:
+            hypotheses = run_batches(
+                self._encoded(filled, tgt),
+                length=len,
+                run=lambda batch: self._hypotheses(batch, target, decoding),
+                budget=max(1, self._budget // decoding.beams),
+                group=lambda ids: decoding.limit(len(ids)),
+                window=max(1, len(filled)),
+                done=bar.update,
+                free=self._free,
+            )
+            return [next(hypotheses) if text.strip() else "" for text in texts]
+
+    def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
+        """How likely the model finds each reference, given its text.
+
+        score(y | x) = 1/|y| · Σ_t log p(y_t | y_<t, x)
+
+        in natural logarithms per token of the model, the end token included and the language token, which is forced,
+        left out. For Marian this is what beam search with length penalty 1 ranks hypotheses by.
+
+        Raises `ModelError` where texts and references are not of the same number, or for an unknown language.
+        """
+        if len(texts) != len(references):
+            raise ModelError(f"{len(texts)} texts and {len(references)} references: as many of both expected")
+        target = self._languages(src, tgt)
+        sources = self._encoded(texts, tgt)
+        labels = self._encoded(references, tgt, target=True)
+        return list(
+            run_batches(
+                zip(sources, labels, strict=True),
+                length=lambda pair: len(pair[0]) + len(pair[1]),
+                run=lambda batch: self._log_probabilities(batch, forced=target is not None),
+                budget=self._budget,
+                window=max(1, len(texts)),
+                free=self._free,
+            )
+        )
+
+    @property
+    def _budget(self) -> int:
+        return self.budgets.get(self.kind, self.budgets["cpu"])
+
+    def _hypotheses(self, batch: list[Ids], target: int | None, decoding: Decoding) -> list[str]:
+        limit = min(decoding.limit(max(map(len, batch))), self.positions - 1)
+        rows = self._generate(batch, target, decoding, limit)
+        return [text.strip() for text in self.tokenizer.batch_decode(rows, skip_special_tokens=True)]
+
+    def _languages(self, src: str, tgt: str) -> int | None:
+        """Sets the tokenizer to the pair; the id of the target language's token, None for Marian."""
+        reference = resolve(self.name, src, tgt)
+        if place(reference) != place(self.reference):
+            pair = f"{self.reference.src}→{self.reference.tgt}"
+            raise ModelError(f"model '{self.name}' was loaded for {pair}: load it for {src}→{tgt}")
+        check_pair(reference, self.family, self.folder)
+        if self.family.token is None:
+            return None
+        self.tokenizer.src_lang = self.family.code(src)
+        self.tokenizer.tgt_lang = self.family.code(tgt)
+        token = self.family.token.format(code=self.family.code(tgt))
+        target = self.tokenizer.convert_tokens_to_ids(token)
+        if target in (None, self.tokenizer.unk_token_id):
+            raise ModelError(f"model '{self.name}': its vocabulary has no token '{token}' for '{tgt}'")
+        return int(target)
+
+    def _encoded(self, texts: Sequence[str], tgt: str, *, target: bool = False) -> Iterator[Ids]:
+        """Token ids of every text, tokenized in bulk."""
+        prefix = "" if target else self._prefix(tgt)
+        side = "text_target" if target else "text"
+        stream = iter(texts)
+        cut = 0
+        while chunk := list(islice(stream, _CHUNK)):
+            rows = self.tokenizer(**{side: [prefix + text for text in chunk]}, truncation=False, verbose=False)
+            for text, row in zip(chunk, rows["input_ids"], strict=True):
+                if len(row) > self.positions:
+                    cut += 1
+                    if cut == 1:
+                        size = f"{len(row)} tokens cut to its {self.positions} positions"
+                        warnings.warn(f"model '{self.name}': {size}: {text[:60]!r} …", stacklevel=3)
+                    ends = self.tokenizer(**{side: prefix + text, "truncation": True, "max_length": self.positions})
+                    row = ends["input_ids"]
+                yield tuple(row)
+
+    def _prefix(self, tgt: str) -> str:
+        """The target-language mark of a Marian model of several target languages, empty for others."""
+        wanted = self.reference.entry.prefixes.get(tgt, f">>{tgt}<<")
+        return f"{wanted} " if wanted in getattr(self.tokenizer, "supported_language_codes", ()) else ""
+
+
+def load_tokenizer(family: Family, folder: Path) -> Any:
+    """The family's tokenizer from the files in *folder*; `ModelError` where they do not make one."""
+    import transformers
+
+    with warnings.catch_warnings():
+        # The Marian tokenizer recommends sacremoses for a normaliser that it then never calls.
+        warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
+        try:
+            return getattr(transformers, family.tokenizer).from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False
+            )
+        except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
+            raise ModelError(f"{folder}: its {family.tokenizer} cannot be loaded: {error}") from error
