@@ -167,7 +167,7 @@ def _length_legend(figure: Figure, models: Mapping[str, Look], known: bool) -> N
     ]  # fmt: skip
     if known:
         handles.append(
-            Line2D([], [], color="#555555", linewidth=1, linestyle=(0, (4, 3)), label="longer than in training: right")
+            Line2D([], [], color="#555555", linewidth=1, linestyle=(0, (4, 3)), label="the longest of its training")
         )
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 3))
 

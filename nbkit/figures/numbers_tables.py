@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from html import escape
+from typing import Any
 
 import pandas as pd
 from pandas.io.formats.style import Styler
@@ -23,32 +24,40 @@ from nbkit.studies.numbers import PUBLISHED
 ALL = "mean of the capabilities"
 
 _MARK = '<mark style="background-color: #fdeeba">'
+#: Columns that hold sentences.
+_SENTENCES = ("source", "hypothesis", "example", "report", "sentence")
+_LANG = {"lang": "language"}
 _NOT_SHRUNK = "No failure of this run was shrunk: there is none, or the parameter n_shrunk is 0."
 
 
 def capabilities_table(capabilities: pd.DataFrame) -> Styler:
     """What each capability asks for, an example a format, the number marked (Table 2). See `numbers.capabilities`."""
     texts = [_marked(*row) for row in capabilities[["sentence", "number"]].itertuples(index=False, name=None)]
-    shown = _named(capabilities.assign(sentence=texts).drop(columns="number"))
-    return _with_html(shown, ["sentence"], "A sentence of each format; the number that was filled in is marked")
+    keys = _varying(capabilities, ["lang"])
+    shown = _named(capabilities.assign(sentence=texts)[[*keys, "capability", "format", "sentence"]])
+    return _with_html(shown, ["sentence"], "A sentence of each format; the number that was filled in is marked", _LANG)
 
 
 def formats_table(formats: pd.DataFrame) -> Styler:
     """The formats, how many numbers they hold, and some of those drawn (Table 5). formats: `numbers.formats_used`."""
-    return styles.styled(
-        _named(formats.drop(columns="form")),
-        caption="Formats: d is a digit, n a numeral such as million; , and . are written as the language writes them",
-        headings={"digits": "digits", "fraction_digits": "of these in the fraction", "size": "numbers it holds"},
+    columns = ["capability", "format", "digits", "fraction_digits", "size", "drawn", "examples"]
+    shown = _named(formats[[*_varying(formats, ["lang"]), *columns]])
+    table = styles.styled(
+        shown,
+        caption="Formats: d is a digit, n a numeral such as million; , and . are written as the language writes them. "
+        "Holds: how many numbers there are of it",
+        headings={"fraction_digits": "fraction", "size": "holds", **_LANG},
     )
+    return _spaced(table, ["examples"])
 
 
 def templates_table(templates: pd.DataFrame) -> Styler:
     """The sentences that numbers were put in (Table 5). templates: `numbers.templates_used`."""
     if templates.empty:
         return _empty(panels.NO_MODEL)
-    same = templates["models"].nunique() == 1
-    columns = [name for name in ("lang", "capability", "template", "place", "models") if name != "models" or not same]
-    return styles.styled(_named(templates[columns]), caption="Templates", headings={"models": "put to"})
+    first, last = (_varying(templates, [name]) for name in ("lang", "models"))
+    shown = _named(templates[[*first, "capability", "template", "place", *last]])
+    return styles.styled(shown, caption="Templates", headings={"models": "put to", **_LANG})
 
 
 def rates_table(pass_rates: pd.DataFrame) -> Styler:
@@ -157,11 +166,14 @@ def notation_table(pass_rates: pd.DataFrame) -> Styler:
         for name in ("strict", "lenient")
     }
     apart = (100 * (pass_rates["lenient"] - pass_rates["strict"])).map(_one_decimal)
-    return styles.styled(
-        _named(pass_rates[["pair", "model", "capability"]]).assign(**rates, apart=apart, n=pass_rates["n"]),
-        caption="Pass rates in percent with 95% Wilson intervals; lenient − strict: what fails by its notation alone",
-        headings={"apart": "lenient − strict (points)"},
+    keys = _varying(pass_rates, ["pair", "model"])
+    table = styles.styled(
+        _named(pass_rates[[*keys, "capability"]]).assign(**rates, apart=apart, n=pass_rates["n"]),
+        caption="Pass rates in percent with 95% Wilson intervals; lenient − strict: what fails by its notation alone, "
+        "in percentage points",
+        headings={"apart": "lenient − strict"},
     )
+    return _spaced(table)
 
 
 def mitigation_table(mitigation: pd.DataFrame) -> Styler:
@@ -173,15 +185,15 @@ def mitigation_table(mitigation: pd.DataFrame) -> Styler:
         for name in ("plain", "by_rule")
     }
     gain = (100 * mitigation["gain"]).map("{:+.1f}".format)
-    shown = _named(mitigation[["pair", "model", "capability"]]).assign(**rates, gain=gain, n=mitigation["n"])
-    return styles.styled(
+    keys = _varying(mitigation, ["pair", "model"])
+    shown = _named(mitigation[[*keys, "capability"]]).assign(**rates, gain=gain, n=mitigation["n"])
+    table = styles.styled(
         shown.join(mitigation[["carried", "lost", "doubled", "no_number"]]),
-        caption="Strict pass rates in percent with 95% Wilson intervals, and what became of the stand-ins",
-        headings={
-            "plain": "alone", "by_rule": "by rule", "gain": "gain (points)", "lost": "stand-in lost",
-            "doubled": "there twice", "no_number": "left to the model",
-        },
-    )  # fmt: skip
+        caption="Strict pass rates in percent with 95% Wilson intervals, their difference in percentage points, and "
+        "how many numbers were carried or not",
+        headings={"plain": "alone", "by_rule": "by rule", "no_number": "left"},
+    )
+    return _spaced(table)
 
 
 def errors_table(errors_found: pd.DataFrame) -> Styler:
@@ -222,7 +234,7 @@ def error_types_table(error_counts: pd.DataFrame) -> Styler:
     shown = seen[[*keys, "error", "n", "share", "meaning", "pair"]].assign(example=examples)
     return _with_html(
         shown, ["example"], "Types of errors among the failures of the strict rate",
-        headings={"n": "failures", "share": "of the model's", "pair": "example of"},
+        headings={"n": "failures", "share": "of the model's"},
     )  # fmt: skip
 
 
@@ -241,14 +253,13 @@ def shrunk_table(shrunk: pd.DataFrame) -> Styler:
     reports = [f"{source}<br>{hypothesis}" for source, hypothesis in
                zip(_sources(shrunk), _hypotheses(shrunk), strict=True)]  # fmt: skip
     shown = _named(shrunk[[*keys, "capability"]]).assign(
-        smallest=shrunk["smallest"].map(escape), found=shrunk["found"].map(escape), error=shrunk["error"],
-        report=reports, written=shrunk["written"].map(escape), asked=shrunk["asked"],
-        proved=shrunk["proved"].map({True: "yes", False: "no simpler neighbour"}),
+        written=shrunk["written"].map(escape), smallest=shrunk["smallest"].map(escape), error=shrunk["error"],
+        report=reports, asked=shrunk["asked"], proved=shrunk["proved"].map({True: "yes", False: "neighbours"}),
     )  # fmt: skip
     return _with_html(
-        shown, ["smallest", "found", "report", "written"], "The smallest number that fails, from each failure",
-        headings={"smallest": "smallest failing", "found": "came out as", "report": "sentence and translation",
-                  "written": "began with", "asked": "numbers tried", "proved": "none simpler fails"},
+        shown, ["written", "smallest", "report"], "The smallest number that fails, from each failure",
+        {"written": "failed with", "smallest": "smallest", "report": "sentence and translation", "asked": "tried",
+         "proved": "simpler pass"},
     )  # fmt: skip
 
 
@@ -320,7 +331,17 @@ def _with_html(
     rows: pd.DataFrame, columns: list[Hashable], caption: str, headings: Mapping[str, str] | None = None
 ) -> Styler:
     """`styles.styled`, with *columns* that are HTML made here of escaped parts."""
-    return styles.styled(rows, caption=caption, headings=headings).format(str, subset=columns)
+    table = styles.styled(rows, caption=caption, headings=headings).format(str, subset=columns)
+    return _spaced(table, [name for name in _SENTENCES if name in rows])
+
+
+def _spaced(table: Styler, wide: Sequence[str] = ()) -> Styler:
+    """*table* with room for the columns *wide*, and models on one line where theirs are the only words."""
+    columns = list(table.data.columns)  # type: ignore[attr-defined]
+    rules = [(name, "min-width: 15em") for name in wide]
+    rules += [("model", "white-space: nowrap")] if "model" in columns and not wide else []
+    added: list[Any] = [{"selector": f"td.col{columns.index(name)}", "props": rule} for name, rule in rules]
+    return table.set_table_styles(added, overwrite=False)
 
 
 def _empty(why: str) -> Styler:

@@ -11,6 +11,7 @@ from nbkit.errors import NbkitError
 from nbkit.fingerprint import fingerprint
 from nbkit.metrics.number_match import judge_number, pass_rate
 from nbkit.models import label, resolve
+from nbkit.models.catalogue import BY_RULE
 from nbkit.models.local import recipe_for
 from nbkit.models.recipe import TranslatorRecipe
 from nbkit.models.texts import text_pairs
@@ -32,7 +33,8 @@ TRAINING_SENTENCES = 2000
 def lengths_in_training(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
     """How often numbers of each length stand in the sources of a model's training sentences.
 
-    Known for models that nbkit has trained, from the first `TRAINING_SENTENCES` sentences; others have no rows.
+    Known for models that nbkit has trained, from the first `TRAINING_SENTENCES` sentences; others have no rows, nor
+    has a model whose numbers are carried over by rule: it never sees them.
     Columns: language, direction, pair, model, places ("digits": of whole numbers; "fraction": digits after the
     decimal separator), length, n. Counted are numbers in digits alone, as integers and decimals are tested.
     """
@@ -41,7 +43,7 @@ def lengths_in_training(params: NumbersParams, store: Store | None = None) -> pd
     rows = []
     for pair in params.pairs:
         for model in params.models:
-            recipe = _recipe(model, pair)
+            recipe = None if model.startswith(BY_RULE) else _recipe(model, pair)
             if recipe is not None:
                 direction = "out" if pair.src == params.source else "back"
                 counts = _lengths(recipe, pair, store or Store()).itertuples(index=False, name=None)
