@@ -79,9 +79,9 @@ def load_aligner(name: str, src: str, tgt: str, **options: Any) -> Aligner:
                     f"aligner '{head}': unknown option '{option}'{hint} There are: {', '.join(names) or 'none'}"
                 )
     for parameter in known:
-        if parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty:
-            if parameter.name not in options:
-                raise NbkitError(f"aligner '{head}' needs the option '{parameter.name}'")
+        is_needed = parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty
+        if is_needed and parameter.name not in options:
+            raise NbkitError(f"aligner '{head}' needs the option '{parameter.name}'")
     return factory(src, tgt, argument if colon else None, **options)
 
 

@@ -24,11 +24,11 @@ def symmetrise(
     direction where one word has none; ``-final-and``: where both have none.
     Raises `UnknownNameError`. Source: Koehn, Och and Marcu 2003; Koehn et al. 2005, as in Moses' manual.
 
-    >>> forward, backward = [(0, 0), (1, 1), (1, 2)], [(0, 0), (2, 2)]
+    >>> forward, backward = [(0, 0), (1, 1), (3, 3)], [(0, 0), (4, 3)]
     >>> symmetrise(forward, backward, "intersection"), symmetrise(forward, backward, "union")
-    (((0, 0),), ((0, 0), (1, 1), (1, 2), (2, 2)))
+    (((0, 0),), ((0, 0), (1, 1), (3, 3), (4, 3)))
     >>> symmetrise(forward, backward)
-    ((0, 0), (1, 1), (2, 2))
+    ((0, 0), (1, 1), (3, 3))
     """
     if heuristic not in SYMMETRISATIONS:
         raise UnknownNameError("symmetrisation", heuristic, SYMMETRISATIONS)

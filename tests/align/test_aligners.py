@@ -26,7 +26,7 @@ def german():
 def test_every_aligner_is_an_aligner(german, tmp_path):
     given = {
         "gold": load_aligner("gold", "en", "de", pairs=german),
-        "lexicon": load_aligner("lexicon", "en", "de"),
+        "lexicon": load_aligner("lexicon", "en", "de", pairs=10),
         "eflomal": load_aligner("eflomal", "en", "de"),
         "pharaoh": load_aligner(f"pharaoh:{write_pharaoh([], tmp_path / 'no.align')}", "en", "de"),
         "embeddings": load_aligner("embeddings:some/model", "en", "de"),
@@ -108,8 +108,8 @@ WORST = {"de": 0.04, "fr": 0.08, "es": 0.1, "it": 0.1, "ru": 0.06, "zh": 0.1, "j
 
 @pytest.mark.parametrize("lang", [lang for lang in LANGUAGES if lang != "en"])
 def test_a_word_list_finds_the_gold_links_of_the_sandbox(lang):
-    pairs = list(sandbox_pairs("en", lang, n=300))
-    found = list(load_aligner("lexicon", "en", lang, pairs=1500).align(tokens_of(pairs)))
+    pairs = list(sandbox_pairs("en", lang, n=200))
+    found = list(load_aligner("lexicon", "en", lang, pairs=1000).align(tokens_of(pairs)))
     scores = score_alignments(found, [pair.alignment for pair in pairs])
     assert scores.aer < WORST[lang], scores
     assert min(scores.precision, scores.recall) > 0.85, scores

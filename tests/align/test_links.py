@@ -93,12 +93,12 @@ def test_the_digest_sees_every_boundary():
 def test_grow_diag_final_and_step_by_step():
     """A matrix worked by hand: * both directions, f and b one of them.
 
-        . 0 1 2 3 4      1-0 and 0-1 are beside 0-0 and 1-1, whose words are linked already: left out.
-        0 * f . . .      2-2 is beside 1-1, and its words are free: grown.
-        1 b * . . .      3-4 is beside nothing, its words are free: final-and takes it.
-        2 . . f . .      4-4 then has a linked target word: only ``final`` takes it.
-        3 . . . . f
-        4 . . . . b
+    . 0 1 2 3 4      1-0 and 0-1 are beside 0-0 and 1-1, whose words are linked already: left out.
+    0 * f . . .      2-2 is beside 1-1, and its words are free: grown.
+    1 b * . . .      3-4 is beside nothing, its words are free: final-and takes it.
+    2 . . f . .      4-4 then has a linked target word: only ``final`` takes it.
+    3 . . . . f
+    4 . . . . b
     """
     both = {(0, 0), (1, 1)}
     forward, backward = both | {(0, 1), (2, 2), (3, 4)}, both | {(1, 0), (4, 4)}
