@@ -1,0 +1,84 @@
+"""What the end of a model's name says about what runs it: names, labels, cache keys, and a backend that is missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from nbkit.errors import MissingExtraError, UnknownNameError
+from nbkit.models import check_model, ensure_model, label, load_translator, model_identity, resolve
+from nbkit.models.backends import BACKENDS, TRANSFORMERS, split_backend
+from nbkit.models.decoding import DEFAULT
+from nbkit.models.remember import translation_config
+
+
+@pytest.mark.parametrize(
+    ("name", "plain", "suffix"),
+    [
+        ("opus-mt@ct2", "opus-mt", "ct2"),
+        ("placeholder:opus-mt@ct2-int8", "opus-mt", "ct2-int8"),
+        ("org/model@ct2", "org/model", "ct2"),
+        ("org/model@refs/pr/4", "org/model@refs/pr/4", ""),
+        ("org/model@refs/pr/4@ct2", "org/model@refs/pr/4", "ct2"),
+        ("org/model@refs/heads/ct2", "org/model@refs/heads/ct2", ""),
+        ("org/model@ct2@ct2-int8", "org/model@ct2", "ct2-int8"),
+        ("models/{src}-{tgt}@ct2", "models/{src}-{tgt}", "ct2"),
+        ("models/mine@ct2/", "models/mine@ct2/", ""),
+        ("sandbox-m2m@ct2", "sandbox-m2m", "ct2"),
+    ],
+)
+def test_the_backend_is_the_last_part_and_one_of_a_closed_set(name, plain, suffix):
+    reference = resolve(name, "en", "de")
+    assert (reference.name, reference.backend.suffix) == (plain, suffix)
+    assert reference.full_name == name.removeprefix("placeholder:")
+
+
+def test_revision_and_backend_are_kept_apart():
+    reference = resolve("org/model@v2@ct2", "en", "de")
+    assert (reference.hub, reference.revision, reference.backend) == ("org/model", "v2", BACKENDS["ct2"])
+    reference = resolve("org/model@ct2@ct2", "en", "de")
+    assert (reference.revision, reference.backend) == ("ct2", BACKENDS["ct2"])
+    assert resolve("org/model@v2", "en", "de").backend is TRANSFORMERS
+    assert split_backend("@ct2") == ("@ct2", TRANSFORMERS)
+
+
+def test_a_backend_that_there_is_not_says_which_there_are():
+    with pytest.raises(UnknownNameError, match="unknown backend 'ct2-int4'; did you mean 'ct2-int8'"):
+        resolve("opus-mt@ct2-int4", "en", "de")
+    assert "unknown model 'opus-nt'; did you mean 'opus-mt'" in check_model("opus-nt@ct2", "en", "de")
+
+
+def test_two_backends_are_two_systems(checkpoints):
+    folder = str(checkpoints["marian"])
+    names = [folder, f"{folder}@ct2", f"{folder}@ct2-int8"]
+    assert [label(name) for name in names] == ["marian", "marian CT2", "marian CT2 int8"]
+    keys = [model_identity(name, "en", "de", device="cpu") for name in names]
+    assert len({key["weights"] for key in keys}) == 1
+    assert [key["backend"] for key in keys] == ["transformers", "ctranslate2", "ctranslate2"]
+    assert [key.get("quantization") for key in keys] == [None, None, "int8"]
+    assert keys[1]["ctranslate2"] == BACKENDS["ct2"].version
+    configs = [translation_config(name, "en", "de", DEFAULT, device="cpu")["model"] for name in names]
+    assert configs == keys and configs[1] != configs[2]
+
+
+def test_a_new_version_of_a_backend_is_a_new_system(checkpoints, monkeypatch):
+    name = f"{checkpoints['marian']}@ct2"
+    before = model_identity(name, "en", "de", device="cpu")
+    monkeypatch.setattr("nbkit.models.backends.version", lambda package: "9.9")
+    after = model_identity(name, "en", "de", device="cpu")
+    assert before != after and after["ctranslate2"] == "9.9"
+
+
+def test_without_its_package_a_backend_says_how_to_install_it(checkpoints, monkeypatch, own_cache):
+    name = f"{checkpoints['marian']}@ct2"
+    assert check_model(name, "en", "de") is None
+    monkeypatch.setattr(
+        "nbkit.models.backends.find_spec", lambda package: None if package == "ctranslate2" else package
+    )
+    install = "backend 'ct2' needs the package ctranslate2: pip install \"nbkit[ct2]\""
+    assert check_model(name, "en", "de") == install
+    for attempt in (load_translator, ensure_model):
+        with pytest.raises(MissingExtraError) as error:
+            attempt(name, "en", "de")
+        assert str(error.value) == install
+    assert not (own_cache / "models" / "ctranslate2").exists()
+    assert check_model(str(checkpoints["marian"]), "en", "de") is None
