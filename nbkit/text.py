@@ -22,6 +22,9 @@ Order: TypeAlias = np.ndarray
 
 ROOT = -1
 
+#: A token with its left dependents and its right ones, both from left to right.
+Branch: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
+
 Value = TypeVar("Value")
 
 
@@ -128,6 +131,33 @@ class Sentence:
             if head != ROOT:
                 children[head] += (token,)  # words have few dependents: faster than lists made into tuples
         return tuple(children)
+
+    @computed_once
+    def branches(self) -> tuple[Branch, ...]:
+        """Each token that has dependents, with the left and the right ones; after all tokens below it.
+
+        Raises `NbkitError` where the sentence has no tree, or where its heads run in a circle, so that a walk
+        from the root would miss tokens.
+
+        >>> Sentence(("Tom", "saw", "a", "cat"), "en", heads=(1, -1, 3, 1)).branches
+        ((3, (2,), ()), (1, (0,), (3,)))
+        """
+        top_down = [self.root]
+        left: list[tuple[int, ...]] = [()] * len(self.tokens)
+        right = left.copy()
+        assert self.heads is not None
+        for token, head in enumerate(self.heads):
+            if token < head:
+                left[head] += (token,)
+            elif head != ROOT:
+                right[head] += (token,)
+        for token in top_down:
+            top_down += left[token]
+            top_down += right[token]
+        if len(top_down) != len(left):
+            raise NbkitError(f"the heads of {self.joined!r} run in a circle: {self.heads}")
+        top_down.reverse()
+        return tuple([(token, left[token], right[token]) for token in top_down if left[token] or right[token]])
 
     @computed_once
     def digest(self) -> bytes:

@@ -137,10 +137,13 @@ def _arrays(view: View, moved: Sequence[list[int] | None]) -> list[Order | None]
             rows += 1
     length = len(view.sentence.tokens)
     # Bytes hold the places of nearly every sentence, and are packed several times as fast as integers.
-    numbers = np.frombuffer(bytes(flat), np.uint8) if length <= 256 else np.array(flat)
-    arrays = iter(numbers.astype(np.intp).reshape(rows, length))
+    numbers = np.frombuffer(bytes(flat), _BYTE) if length <= 256 else np.array(flat)
+    arrays = iter(numbers.astype(_INDEX).reshape(rows, length))
     return [None if order is None else next(arrays) for order in moved]
 
+
+# Looked up once: NumPy takes longer to find the type that a class stands for than to read the numbers.
+_BYTE, _INDEX = np.dtype(np.uint8), np.dtype(np.intp)
 
 _PROVEN = frozenset(PUBLISHED.values())
 

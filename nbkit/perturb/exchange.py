@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, combinations
 from operator import eq, ne
 from typing import TypeAlias
 
@@ -48,33 +48,37 @@ def deranged(view: View, draws: Draws, places: Sequence[int]) -> list[int] | Non
             return _placed(view.length, places, permutation)
 
 
-def shuffled_blocks(view: View, draws: Draws, blocks: Sequence[Span]) -> list[int] | None:
-    """As `shuffled`, for blocks of tokens that may differ in length; what stands between them stays between them."""
-    if len(blocks) < 2:
+def shuffled_blocks(view: View, draws: Draws) -> list[int] | None:
+    """As `shuffled`, for the nominals, whole blocks of tokens; what stands between them stays between them."""
+    starts = [start for start, _ in view.nominals]
+    if len(starts) < 2:
         return None
     for _ in range(_TRIES):
-        order = _exchanged(view, blocks, draws.permutation(len(blocks)))
+        order = _exchanged(view, starts, draws.permutation(len(starts)))
         if not view.reads_same(order):
             return order
     # If two blocks differ, at least every other permutation shows, unless blocks of different length make
     # the same text in any order ("ha" and "ha ha"): then no exchange of two of them shows either.
-    shown = [order for order in _exchanges_of_two(view, blocks) if not view.reads_same(order)]
+    shown = [order for order in _exchanges_of_two(view, starts) if not view.reads_same(order)]
     return shown[draws.permutation(len(shown))[0]] if shown else None
 
 
-def paired(view: View, blocks: Sequence[Span], partners: Sequence[int], choose: Choice) -> list[int] | None:
-    """Each block, from left to right, trades places with the token that *choose* picks of the partners left over."""
+def paired_blocks(view: View, partners: Sequence[int], choose: Choice) -> list[int] | None:
+    """Each nominal, from left to right, trades places with the token that *choose* picks of the partners left over."""
+    blocks = view.nominals
+    if not blocks or not partners:
+        return None
     left_over = list(partners)
-    trades: list[tuple[Span, Span]] = []
+    pieces = view.pieces.copy()
     for block in blocks[: len(partners)]:
         partner = left_over.pop(choose(left_over, block))
-        token = partner, partner + 1
-        trades += (block, token), (token, block)
-    return _filled(view.length, sorted(trades)) if trades else None
+        start = block[0]
+        pieces[start], pieces[partner] = pieces[partner], pieces[start]
+    return list(chain.from_iterable(pieces))
 
 
 def paired_tokens(view: View, tokens: Sequence[int], partners: Sequence[int]) -> list[int] | None:
-    """As `paired`, for single tokens and the closest partner."""
+    """As `paired_blocks`, for single tokens and the closest partner."""
     if not tokens or not partners:
         return None
     left_over = list(partners)
@@ -122,36 +126,29 @@ def _shows(words: Sequence[str], permutation: Sequence[int]) -> bool:
     return True in map(ne, map(words.__getitem__, permutation), words)
 
 
-def _exchanges_of_two(view: View, blocks: Sequence[Span]) -> Iterator[list[int]]:
-    for one, other in combinations(range(len(blocks)), 2):
-        permutation = list(range(len(blocks)))
+def _exchanges_of_two(view: View, starts: Sequence[int]) -> Iterator[list[int]]:
+    for one, other in combinations(range(len(starts)), 2):
+        permutation = list(range(len(starts)))
         permutation[one], permutation[other] = other, one
-        yield _exchanged(view, blocks, permutation)
+        yield _exchanged(view, starts, permutation)
 
 
-def _exchanged(view: View, blocks: Sequence[Span], permutation: Sequence[int]) -> list[int]:
-    return _filled(view.length, zip(blocks, map(blocks.__getitem__, permutation), strict=True))
+def _exchanged(view: View, starts: Sequence[int], permutation: Sequence[int]) -> list[int]:
+    """The order in which each nominal, known by where it starts, makes room for the one that the permutation names."""
+    whole = view.pieces
+    pieces = whole.copy()
+    for start, index in zip(starts, permutation, strict=True):
+        pieces[start] = whole[starts[index]]
+    return list(chain.from_iterable(pieces))
 
 
 def _placed(length: int, places: Sequence[int], permutation: Sequence[int]) -> list[int]:
     """The order of *length* tokens in which each place holds the token of the place that the permutation names."""
     order = list(range(length))
     if isinstance(places, range):
-        order[places.start : places.stop] = [places.start + index for index in permutation]
+        start, stop = places.start, places.stop
+        order[start:stop] = map(order[start:stop].__getitem__, permutation)
         return order
     for place, index in zip(places, permutation, strict=True):
         order[place] = places[index]
-    return order
-
-
-def _filled(length: int, slots: Iterable[tuple[Span, Span]]) -> list[int]:
-    """The order of *length* tokens in which each slot, from left to right, holds the content that it comes with."""
-    tokens = list(range(length))
-    order: list[int] = []
-    done = 0
-    for (start, end), (first, stop) in slots:
-        order += tokens[done:start]
-        order += tokens[first:stop]
-        done = end
-    order += tokens[done:]
     return order

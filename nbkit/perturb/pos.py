@@ -8,13 +8,13 @@ and names. Verbs are VERB and AUX, and always single tokens.
 from __future__ import annotations
 
 from nbkit.perturb.draws import Draws
-from nbkit.perturb.exchange import closest, deranged, farthest, paired, paired_tokens, shuffled, shuffled_blocks
+from nbkit.perturb.exchange import closest, deranged, farthest, paired_blocks, paired_tokens, shuffled, shuffled_blocks
 from nbkit.perturb.view import View
 
 
 def noun_swaps(view: View, draws: Draws) -> list[int] | None:
     """A random exchange of the positions of all noun phrases; one may stay where it is ("Tom" in Figure 3)."""
-    return shuffled_blocks(view, draws, view.nominals)
+    return shuffled_blocks(view, draws)
 
 
 def verb_swaps(view: View, draws: Draws) -> list[int] | None:
@@ -34,12 +34,12 @@ def noun_adj_swap(view: View, draws: Draws) -> list[int] | None:
 
 def noun_verb_swap(view: View, draws: Draws) -> list[int] | None:
     """Each noun phrase, from left to right, trades places with the closest verb that has not yet done so."""
-    return paired(view, view.nominals, view.free_verbs, closest)
+    return paired_blocks(view, view.free_verbs, closest)
 
 
 def noun_verb_mismatched(view: View, draws: Draws) -> list[int] | None:
     """Each noun phrase, from left to right, trades places with the farthest verb that has not yet done so."""
-    return paired(view, view.nominals, view.free_verbs, farthest)
+    return paired_blocks(view, view.free_verbs, farthest)
 
 
 def functional_shuffle(view: View, draws: Draws) -> list[int] | None:

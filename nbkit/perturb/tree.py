@@ -14,8 +14,8 @@ from nbkit.perturb.view import View
 
 def tree_mirror_pre(view: View, draws: Draws) -> list[int] | None:
     """Pre-order of the mirrored tree: node, right dependents, left dependents."""
-    subtrees = view.leaves
-    for token, left, right in view.branches:
+    subtrees = [*view.leaves]
+    for token, left, right in view.sentence.branches:
         order = [*subtrees[token]]
         for dependent in right + left:
             order += subtrees[dependent]
@@ -25,8 +25,8 @@ def tree_mirror_pre(view: View, draws: Draws) -> list[int] | None:
 
 def tree_mirror_post(view: View, draws: Draws) -> list[int] | None:
     """Post-order of the mirrored tree: right dependents, left dependents, node."""
-    subtrees = view.leaves
-    for token, left, right in view.branches:
+    subtrees = [*view.leaves]
+    for token, left, right in view.sentence.branches:
         order: list[int] = []
         for dependent in right + left:
             order += subtrees[dependent]
@@ -37,8 +37,8 @@ def tree_mirror_post(view: View, draws: Draws) -> list[int] | None:
 
 def tree_mirror_in(view: View, draws: Draws) -> list[int] | None:
     """In-order of the mirrored tree: right dependents, node, left dependents."""
-    subtrees = view.leaves
-    for token, left, right in view.branches:
+    subtrees = [*view.leaves]
+    for token, left, right in view.sentence.branches:
         order: list[int] = []
         for dependent in right:
             order += subtrees[dependent]
@@ -55,8 +55,8 @@ def rotate_around_root(view: View, draws: Draws) -> list[int] | None:
     Figure 3 prints another order ("live find said Tom …"), which is no rotation; the samples of
     Tables 4 and 5 ("a car accident seen Have you ever ?") agree with the definition.
     """
-    subtrees, root = view.leaves, view.sentence.root
-    for token, left, right in view.branches:
+    subtrees, root = [*view.leaves], view.sentence.root
+    for token, left, right in view.sentence.branches:
         if token == root:
             left, right = right, left
         order: list[int] = []

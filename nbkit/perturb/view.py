@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
-from operator import ne
+from operator import itemgetter
 from typing import Literal, TypeAlias
 
-from nbkit.errors import NbkitError
 from nbkit.syntax.noun_phrases import base_noun_phrases
 from nbkit.text import Sentence, computed_once
 
@@ -33,9 +32,6 @@ CLASSES = {
     "SCONJ": "function word",
 }
 
-#: A token with its left dependents and its right ones, both from left to right.
-Branch: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
-
 
 class View:
     """A sentence up to its final punctuation, which keeps its place: what may move, and as what.
@@ -57,8 +53,9 @@ class View:
         self.unit = unit
         self.length = _movable(sentence)
         self.tokens = sentence.tokens[: self.length]
-        self.final = range(self.length, len(sentence.tokens))
-        self.missing = [field for field in ("upos", "heads", "deprels") if getattr(sentence, field) is None]
+        self.final = tuple(range(self.length, len(sentence.tokens)))
+        annotation = {"upos": sentence.upos, "heads": sentence.heads, "deprels": sentence.deprels}
+        self.missing = [field for field, values in annotation.items() if values is None]
 
     @computed_once
     def classes(self) -> dict[str, list[int]]:
@@ -80,7 +77,19 @@ class View:
         """Nouns, names and pronouns from left to right: as base noun phrases, or as tokens (see `unit`)."""
         if self.unit == "token":
             return spans(sorted(self.classes["noun"] + self.classes["pronoun"]))
-        return [(start, end) for start, end in base_noun_phrases(self.sentence) if end <= self.length]
+        return [span for span in base_noun_phrases(self.sentence) if span[1] <= self.length]
+
+    @computed_once
+    def pieces(self) -> list[tuple[int, ...]]:
+        """What moves with each token that may move: a whole nominal with its first token, none with its others."""
+        pieces = [*_leaves(self.length, self.length)]
+        places = tuple(range(self.length))
+        for start, end in self.nominals:
+            if end - start > 1:
+                pieces[start] = places[start:end]
+                for place in places[start + 1 : end]:
+                    pieces[place] = ()
+        return pieces
 
     @computed_once
     def free_verbs(self) -> list[int]:
@@ -90,40 +99,21 @@ class View:
         return [index for index in self.verbs if ends[bisect_right(starts, index)] <= index]
 
     @computed_once
-    def branches(self) -> list[Branch]:
-        """Each token of the whole sentence that has dependents, with the left and the right ones.
-
-        Leaves first: a token comes after all tokens below it. Raises `NbkitError` where the heads run in
-        a circle, so that a walk from the root would miss tokens.
-        """
-        children = self.sentence.children
-        top_down = [self.sentence.root]
-        for token in top_down:
-            top_down += children[token]
-        if len(top_down) != len(children):
-            raise NbkitError(f"the heads of {self.sentence.joined!r} run in a circle: {self.sentence.heads}")
-        branches = []
-        for token in reversed(top_down):
-            dependents = children[token]
-            if dependents:
-                left = bisect_left(dependents, token)
-                branches.append((token, dependents[:left], dependents[left:]))
-        return branches
-
-    @property
-    def leaves(self) -> list[Sequence[int]]:
-        """For each token of the whole sentence the order of its subtree, were it without dependents: a fresh list.
+    def leaves(self) -> tuple[Sequence[int], ...]:
+        """For each token of the whole sentence the order of its subtree, were it without dependents.
 
         That of final punctuation is empty, so that it is left out of every walk.
         """
-        return [*_leaves(self.length, len(self.sentence.tokens))]
+        return _leaves(self.length, len(self.sentence.tokens))
 
     def reads_same(self, order: list[int]) -> bool:
         """Whether the tokens in *order* read as they do now: also *the* in the place of *the*."""
         tokens = self.tokens
-        if order and tokens[order[0]] != tokens[0]:  # true of half of all orders, and found out fastest
+        if len(order) < 2:
+            return True
+        if tokens[order[0]] != tokens[0]:  # true of half of all orders, and found out fastest
             return False
-        return True not in map(ne, map(tokens.__getitem__, order), tokens)
+        return itemgetter(*order)(tokens) == tokens
 
 
 @lru_cache(maxsize=1024)

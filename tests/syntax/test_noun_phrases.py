@@ -74,7 +74,7 @@ CASES = {
         "es",
         "[Cada/DET/3/det gran/ADJ/3/amod libro/NOUN/4/nsubj] vale/VERB/0/root [diez/NUM/6/nummod euros/NOUN/4/obj]",
     ),
-    "Italian": ("it", "[La/DET/3/det mia/DET/3/det:poss casa/NOUN/4/nsubj bella/ADJ/3/amod] cade/VERB/0/root"),
+    "Italian": ("it", "[La/DET/3/det mia/DET/3/det:poss casa/NOUN/5/nsubj bella/ADJ/3/amod] cade/VERB/0/root"),
     "Russian": (
         "ru",
         "[Пять/NUM/3/nummod:gov старых/ADJ/3/amod друзей/NOUN/4/nsubj] пришли/VERB/0/root [ночью/NOUN/4/obl]",
