@@ -1,7 +1,7 @@
 """eflomal: a Bayesian model of word alignment (IBM 1, HMM and fertility), sampled. GPL; an optional extra.
 
 Source: Östling and Tiedemann 2016, "Efficient Word Alignment with Markov Chain Monte Carlo". It stands in for the
-papers' fast_align, as whose successor it is usually taken.
+fast_align of the papers, whose own links come in through ``pharaoh:FILE``.
 """
 
 from __future__ import annotations
