@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nbkit.errors import DataError, NbkitError
-from nbkit.syntax.phrase_rules import Phrase, TokenPattern, patterns, pieces, read_phrase
+from nbkit.syntax.phrase_rules import Phrase, TokenPattern, Wording, patterns, pieces, read_phrase
 from nbkit.text import Sentence, Text
 
 if TYPE_CHECKING:
@@ -36,11 +36,19 @@ class PhraseMatch:
 
 @dataclass(frozen=True)
 class _Entry:
-    """A phrase ready for matching: what must be in a sentence, by wording, and the base forms of its words."""
+    """A phrase ready for matching.
+
+    number: its place in the list. needed: the forms of the words that must be there, by wording. bases: `Phrase.bases`.
+    anchors: forms of which every match has one, with at most so many pieces *before* and *after* it.
+    """
 
     phrase: Phrase
+    number: int
     needed: tuple[tuple[frozenset[str], ...], ...]
     bases: dict[str, str] = field(repr=False)
+    anchors: frozenset[str] = field(repr=False)
+    before: int
+    after: int
 
 
 class PhraseMatcher:
@@ -139,12 +147,12 @@ class PhraseMatcher:
         if not hits:
             return []
         entries = {entry.phrase.name: entry for hit in hits for entry in self._index[hit]}
-        able = {
-            name
-            for name, entry in entries.items()
+        able = [
+            entry
+            for entry in entries.values()
             if any(all(not words.isdisjoint(forms) for forms in needed) for needed in entry.needed)
-        }
-        return [entries[name] for name in self.phrases if name in able] if able else []
+        ]
+        return sorted(able, key=lambda entry: entry.number)
 
     def _match(self, entry: _Entry, row: _Row) -> list[tuple[int, int]]:
         """Ranges of pieces that spaCy's `Matcher` finds; each word is known by the base form that the phrase has."""
@@ -161,12 +169,13 @@ class PhraseMatcher:
 
             self._matchers[name] = Matcher(self._vocab, validate=False)
             self._matchers[name].add(name, patterns(entry.phrase), greedy="LONGEST")
+        offset, around = row.around(entry)
         bases = entry.bases
         lemmas = [
-            bases.get(piece.lemma) or bases.get(piece.text.lower()) or piece.lemma or piece.text for piece in row.pieces
+            bases.get(piece.lemma) or bases.get(piece.text.lower()) or piece.lemma or piece.text for piece in around
         ]
-        document = Doc(self._vocab, words=[piece.text for piece in row.pieces], lemmas=lemmas)
-        found = [(start, end) for _, start, end in self._matchers[name](document)]
+        document = Doc(self._vocab, words=[piece.text for piece in around], lemmas=lemmas)
+        found = [(offset + start, offset + end) for _, start, end in self._matchers[name](document)]
         return sorted({row.trimmed(start, end) for start, end in found})
 
 
@@ -223,8 +232,7 @@ def render_matches(text: Text | Sentence, matches: Iterable[PhraseMatch]) -> str
     return displacy.render(data, style="span", manual=True, jupyter=False, page=False)
 
 
-@dataclass(frozen=True)
-class _Piece:
+class _Piece(NamedTuple):
     """A token, or a part of one. token: its index over `Text.tokens`. start: its place in `Text.text`."""
 
     text: str
@@ -238,6 +246,17 @@ class _Row:
 
     def __init__(self, text: Text):
         self.pieces = list(_cut(text))
+
+    def around(self, entry: _Entry) -> tuple[int, list[_Piece]]:
+        """The pieces that a match of *entry* could have, and the place of the first of them."""
+        anchors = [
+            place
+            for place, piece in enumerate(self.pieces)
+            if piece.lemma in entry.anchors or piece.text.lower() in entry.anchors
+        ]
+        start = max(anchors[0] - entry.before, 0) if anchors else 0
+        end = anchors[-1] + entry.after + 1 if anchors else 0
+        return start, self.pieces[start:end]
 
     def trimmed(self, start: int, end: int) -> tuple[int, int]:
         """The range without hyphens and endings at its edges, which belong to no word inside."""
@@ -292,25 +311,45 @@ def _straight(token: str) -> str:
 
 def _index(phrases: Iterable[Phrase]) -> dict[str, list[_Entry]]:
     """Forms to the phrases that cannot be there without one of them: of each wording, the word the fewest share."""
-    entries = [_Entry(phrase, tuple(map(_needed, phrase.wordings)), phrase.bases) for phrase in phrases]
+    listed = list(phrases)
     shared: dict[str, int] = {}
-    for entry in entries:
-        for needed in entry.needed:
-            for form in frozenset().union(*needed):
+    for phrase in listed:
+        for wording in phrase.wordings:
+            for form in frozenset().union(*_needed(wording)):
                 shared[form] = shared.get(form, 0) + 1
     index: dict[str, list[_Entry]] = {}
-    for entry in entries:
-        for needed in entry.needed:
-            key = min(needed, key=lambda forms: (max(shared[form] for form in forms), -max(map(len, forms))))
-            for form in key:
-                if entry not in index.setdefault(form, []):
-                    index[form].append(entry)
+    for number, phrase in enumerate(listed):
+        places = [_rarest(wording, shared) for wording in phrase.wordings]
+        anchored = list(zip(phrase.wordings, places, strict=True))
+        entry = _Entry(
+            phrase,
+            number,
+            needed=tuple(map(_needed, phrase.wordings)),
+            bases=phrase.bases,
+            anchors=frozenset().union(*(wording[place].recognised for wording, place in anchored)),
+            before=max(_most_pieces(wording[:place]) for wording, place in anchored),
+            after=max(_most_pieces(wording[place + 1 :]) for wording, place in anchored),
+        )
+        for form in entry.anchors:
+            index.setdefault(form, []).append(entry)
     return index
 
 
-def _needed(wording: Sequence[Any]) -> tuple[frozenset[str], ...]:
+def _needed(wording: Wording) -> tuple[frozenset[str], ...]:
     """The forms of each part that must be there."""
     return tuple(part.recognised for part in wording if not part.optional)
+
+
+def _rarest(wording: Wording, shared: dict[str, int]) -> int:
+    """The place of the part that must be there and that the fewest wordings share; of equal ones the longest."""
+    needed = [place for place, part in enumerate(wording) if not part.optional]
+    forms = {place: wording[place].recognised for place in needed}
+    return min(needed, key=lambda place: (max(map(shared.__getitem__, forms[place])), -max(map(len, forms[place]))))
+
+
+def _most_pieces(parts: Wording) -> int:
+    """How many pieces *parts* could have, each with a hyphen before or after it."""
+    return sum(part.longest or 1 for part in parts) + len(parts)
 
 
 def _with_overlapping(winner: PhraseMatch, others: Iterable[PhraseMatch]) -> PhraseMatch:

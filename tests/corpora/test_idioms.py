@@ -138,7 +138,7 @@ def test_splits(pairs, random):
 
 @given(st.lists(st.sampled_from(IDIOMS), max_size=40), st.integers(0, 3))
 def test_halves_are_halves(idioms, seed):
-    """Of sentences with one idiom each, idiom-test has as many as idiom-train, or one more; single ones are discarded."""
+    """Of sentences with one idiom each, test has as many as train, or one more; single ones are discarded."""
     splits = split_idioms([idiom_pair(number, idiom) for number, idiom in enumerate(idioms)], seed=seed)
     counts = Counter(idioms)
     assert splits.frequencies() == {

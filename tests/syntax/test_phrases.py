@@ -97,7 +97,7 @@ def test_the_rules_are_spacys():
     matcher = Matcher(vocab, validate=True)
     matcher.add("wool", rules, greedy="LONGEST")
     text = sentence("He pulled the wool over Tom 's eyes", "he pull the wool over Tom 's eyes")
-    [(_, start, end)] = matcher(Doc(vocab, words=list(text.tokens), lemmas=list(text.lemmas)))
+    [(_, start, end)] = matcher(Doc(vocab, words=list(text.tokens), lemmas=list(text.lemmas or ())))
     assert " ".join(text.tokens[start:end]) == "pulled the wool over Tom 's eyes"
 
 
