@@ -62,6 +62,7 @@ def tiny_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.fixture(autouse=True)
 def registries_put_back():
     """What a test registers is gone after it, whatever other test comes next in the same process."""
+    from nbkit.align import ALIGNERS
     from nbkit.corpora import CORPORA
     from nbkit.corpora.nli import NLI_CORPORA
     from nbkit.metrics import METRICS
@@ -69,7 +70,7 @@ def registries_put_back():
     from nbkit.perturb import PERTURBATIONS
     from nbkit.studies import STUDIES
 
-    registries = (CLASSIFIERS, CORPORA, METRICS, MODELS, NLI_CORPORA, PERTURBATIONS, STUDIES)
+    registries = (ALIGNERS, CLASSIFIERS, CORPORA, METRICS, MODELS, NLI_CORPORA, PERTURBATIONS, STUDIES)
     before = [(dict(registry._entries), dict(registry._summaries)) for registry in registries]
     yield
     for registry, (entries, summaries) in zip(registries, before, strict=True):
