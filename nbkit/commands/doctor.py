@@ -28,6 +28,7 @@ def doctor(offline: bool) -> None:
     for title, rows in (
         ("nbkit", _software()),
         ("Folders", _folders()),
+        ("Backends", _backends()),
         ("Parsers", _parsers()),
         ("Classifiers", _classifiers()),
         ("Metrics", _metrics()),
@@ -82,6 +83,13 @@ def _size(size: float) -> str:
             return f"{size:.0f} {unit}"
         size /= 1024
     return f"{size:.1f} GiB"
+
+
+def _backends() -> Iterator[Row]:
+    from nbkit.models.backends import BACKENDS
+
+    for suffix, backend in BACKENDS.items():
+        yield f"MODEL@{suffix}", backend.problem or f"ready ({backend.package} {backend.version})"
 
 
 def _parsers() -> Iterator[Row]:

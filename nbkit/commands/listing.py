@@ -12,8 +12,9 @@ from nbkit.commands.tables import as_columns, as_json
 
 def _models() -> list[dict[str, Any]]:
     from nbkit.models import CLASSIFIERS, MODELS
+    from nbkit.models.backends import BACKENDS
 
-    return [
+    named = [
         {
             "name": name,
             "task": task,
@@ -23,6 +24,16 @@ def _models() -> list[dict[str, Any]]:
         for task, registry in (("translation", MODELS), ("inference", CLASSIFIERS))
         for name in registry
     ]
+    backends = [
+        {
+            "name": f"MODEL@{suffix}",
+            "task": "translation",
+            "from": "a translation model above",
+            "summary": backend.summary,
+        }
+        for suffix, backend in BACKENDS.items()
+    ]
+    return named + backends
 
 
 def _corpora() -> list[dict[str, Any]]:

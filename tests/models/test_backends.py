@@ -82,3 +82,18 @@ def test_without_its_package_a_backend_says_how_to_install_it(checkpoints, monke
         assert str(error.value) == install
     assert not (own_cache / "models" / "ctranslate2").exists()
     assert check_model(str(checkpoints["marian"]), "en", "de") is None
+
+
+def test_they_are_listed_and_the_doctor_looks_at_them(monkeypatch):
+    import json
+
+    from click.testing import CliRunner
+
+    from nbkit.cli import main
+    from nbkit.commands.doctor import _backends
+
+    rows = json.loads(CliRunner().invoke(main, ["list", "models", "--json"]).output)
+    assert [row["name"] for row in rows if "@" in row["name"]] == ["MODEL@ct2", "MODEL@ct2-int8"]
+    assert dict(_backends())["MODEL@ct2"] == f"ready (ctranslate2 {BACKENDS['ct2'].version})"
+    monkeypatch.setattr("nbkit.models.backends.find_spec", lambda package: None)
+    assert 'pip install "nbkit[ct2]"' in dict(_backends())["MODEL@ct2-int8"]
