@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -191,7 +192,13 @@ def test_signatures_and_coverage():
     assert (paper.macro.mean, paper.micro.mean) == (pytest.approx(1 / 6), 0.25)
     assert (covered.macro.mean, covered.micro.mean, covered.pairs) == (0.5, 0.5, 2)
     signatures = {litter.signature(), litter.signature("covered"), litter.signature(aligned="eflomal")}
-    for other in ({"accents": "ignored"}, {"case": "mixed"}, {"matching": "inflected"}, {"unit": "lemma"}):
+    others: list[dict[str, Any]] = [
+        {"accents": "ignored"},
+        {"case": "mixed"},
+        {"matching": "inflected"},
+        {"unit": "lemma"},
+    ]
+    for other in others:
         signatures.add(Litter(litter.dictionary, "en", "fr", **other).signature())
     signatures.add(Litter(dictionary({"ice": ["verglas"]}), "en", "fr").signature())
     assert len(signatures) == 8
@@ -230,7 +237,7 @@ def test_bad_input():
     with pytest.raises(NbkitError, match="aligned tokens"):
         litter.judge(["ice"], ["x"], ["glace"], aligned={1})
     with pytest.raises(NbkitError, match="no pairs"):
-        literal_errors([], "all")
+        literal_errors([], "all")  # type: ignore[arg-type]
     with pytest.raises(NbkitError, match=r"inflected.*zh"):
         Litter(dictionary({"ice": ["冰"]}), "en", "zh", matching="inflected")
     with pytest.raises(NbkitError, match="0 judgements but 1"):
