@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -27,6 +27,8 @@ class ClassifierRecipe(Recipe):
     >>> ClassifierRecipe(architecture="infersent", steps=100).has_words
     True
     """
+
+    version: ClassVar[int] = 2
 
     architecture: Architecture | None = Field(None, description="what is trained from scratch; alternative to start")
     start: str | None = Field(None, description="checkpoint to fine-tune: a folder or a hub id; alternative to that")
