@@ -26,6 +26,7 @@ ALL = "mean of the capabilities"
 _MARK = '<mark style="background-color: #fdeeba">'
 #: Columns that hold sentences.
 _SENTENCES = ("source", "hypothesis", "example", "report", "sentence")
+_WHOSE = {"whose": "pair and model"}
 _LANG = {"lang": "language"}
 _NOT_SHRUNK = "No failure of this run was shrunk: there is none, or the parameter n_shrunk is 0."
 
@@ -186,9 +187,10 @@ def mitigation_table(mitigation: pd.DataFrame) -> Styler:
     }
     gain = (100 * mitigation["gain"]).map("{:+.1f}".format)
     keys = _varying(mitigation, ["pair", "model"])
-    shown = _named(mitigation[[*keys, "capability"]]).assign(**rates, gain=gain, n=mitigation["n"])
+    carried = [f"{carried} of {n}" for carried, n in mitigation[["carried", "n"]].itertuples(index=False, name=None)]
+    shown = _named(mitigation[[*keys, "capability"]]).assign(**rates, gain=gain, carried=carried)
     table = styles.styled(
-        shown.join(mitigation[["carried", "lost", "doubled", "no_number"]]),
+        shown.join(mitigation[["lost", "doubled", "no_number"]]),
         caption="Strict pass rates in percent with 95% Wilson intervals, their difference in percentage points, and "
         "how many numbers were carried or not",
         headings={"plain": "alone", "by_rule": "by rule", "no_number": "left"},
@@ -203,13 +205,17 @@ def errors_table(errors_found: pd.DataFrame) -> Styler:
     """
     if errors_found.empty:
         return _empty(NO_FAILURE)
-    keys = _varying(errors_found, ["pair", "model"])
-    shown = _named(errors_found[[*keys, "capability", "error"]]).assign(
-        source=_sources(errors_found),
-        hypothesis=_hypotheses(errors_found),
-        correct=[escape(number) for number in errors_found["correct"]],
+    shown = (
+        _whose(errors_found)
+        .join(_named(errors_found[["capability", "error"]]))
+        .assign(
+            source=_sources(errors_found),
+            hypothesis=_hypotheses(errors_found),
+            correct=[escape(number) for number in errors_found["correct"]],
+        )
     )
-    return _with_html(shown, ["source", "hypothesis", "correct"], "Errors of this run; numbers are marked")
+    html: list[Hashable] = [*_whose(errors_found).columns, "source", "hypothesis", "correct"]
+    return _with_html(shown, html, "Errors of this run; numbers are marked", _WHOSE)
 
 
 def passed_table(passed: pd.DataFrame) -> Styler:
@@ -249,16 +255,16 @@ def shrunk_table(shrunk: pd.DataFrame) -> Styler:
     """The smallest failing number of each shrunk failure, in its sentence. shrunk: `numbers.shrunk_failures`."""
     if shrunk.empty:
         return _empty(_NOT_SHRUNK)
-    keys = _varying(shrunk, ["pair", "model"])
     reports = [f"{source}<br>{hypothesis}" for source, hypothesis in
                zip(_sources(shrunk), _hypotheses(shrunk), strict=True)]  # fmt: skip
-    shown = _named(shrunk[[*keys, "capability"]]).assign(
+    shown = _whose(shrunk).join(_named(shrunk[["capability"]])).assign(
         written=shrunk["written"].map(escape), smallest=shrunk["smallest"].map(escape), error=shrunk["error"],
         report=reports, asked=shrunk["asked"], proved=shrunk["proved"].map({True: "yes", False: "neighbours"}),
     )  # fmt: skip
+    html: list[Hashable] = [*_whose(shrunk).columns, "written", "smallest", "report"]
     return _with_html(
-        shown, ["written", "smallest", "report"], "The smallest number that fails, from each failure",
-        {"written": "failed with", "smallest": "smallest", "report": "sentence and translation", "asked": "tried",
+        shown, html, "The smallest number that fails, from each failure",
+        {**_WHOSE, "written": "failed with", "report": "sentence and translation", "asked": "tried",
          "proved": "simpler pass"},
     )  # fmt: skip
 
@@ -308,6 +314,13 @@ def _named(table: pd.DataFrame) -> pd.DataFrame:
         "lang": language_label,
     }
     return table.assign(**{name: table[name].map(read) for name, read in known.items() if name in table})
+
+
+def _whose(table: pd.DataFrame) -> pd.DataFrame:
+    """Pair and model, as HTML in one column, which leaves room for sentences; no column where all rows share them."""
+    keys = _varying(table, ["pair", "model"])
+    lines = ["<br>".join(map(escape, row)) for row in table[keys].itertuples(index=False, name=None)]
+    return pd.DataFrame({"whose": lines} if keys else {}, index=table.index)
 
 
 def _varying(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
