@@ -27,7 +27,8 @@ class CTranslate2Translator(TokenizedTranslator):
     so.
     """
 
-    budgets: ClassVar = {"cpu": 2048, "cuda": 65536}
+    #: On a CPU, more than this is no faster (measured in benchmarks/backends.py).
+    budgets: ClassVar = {"cpu": 4096, "cuda": 65536}
 
     def __init__(self, reference: Reference, family: Family, folder: Path, device: str, dtype: str):
         place = torch_device(device)
@@ -44,7 +45,7 @@ class CTranslate2Translator(TokenizedTranslator):
             [_names(row) for row in batch],
             target_prefix=None if first is None else [_names((first,))] * len(batch),
             beam_size=decoding.beams,
-            patience=1.0 if decoding.early_stopping or decoding.beams == 1 else (decoding.beams + 1) / decoding.beams,
+            patience=patience(decoding),
             length_penalty=decoding.length_penalty,
             # An end that is forced takes the last place.
             max_decoding_length=limit - 1 if self._search["forced_end"] else limit,
@@ -64,6 +65,17 @@ class CTranslate2Translator(TokenizedTranslator):
             max_input_length=0,
         )
         return [math.fsum(result.log_probs) / len(result.log_probs) for result in results]
+
+
+def patience(decoding: Decoding) -> float:
+    """How many hypotheses have to be finished for the search to stop, as a multiple of the beams.
+
+    >>> patience(Decoding(beams=4, early_stopping=True)), patience(Decoding(beams=4))
+    (1.0, 1.25)
+    """
+    if decoding.early_stopping or decoding.beams == 1:
+        return 1.0
+    return (decoding.beams + 1) / decoding.beams
 
 
 def _names(ids: Ids) -> list[str]:
