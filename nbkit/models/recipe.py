@@ -23,7 +23,9 @@ class Recipe(BaseModel):
     version: ClassVar[int] = 1
 
     train: str = Field("sandbox:train", description="corpus to train on: a name, name:split, or a path")
-    pairs: int | None = Field(None, ge=1, description="training pairs (of translators: a target language); all there are where not given")
+    pairs: int | None = Field(
+        None, ge=1, description="training pairs (of translators: a target language); all there are where not given"
+    )
     steps: int | None = Field(None, ge=1, description="optimiser steps; alternative to epochs")
     epochs: float | None = Field(None, gt=0, description="passes over the data; alternative to steps")
     batch_tokens: int = Field(4096, ge=16, description="tokens of a batch, both sides, padding included")
