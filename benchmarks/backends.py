@@ -168,8 +168,8 @@ def main() -> None:
     packages = ", ".join(f"{name} {version(name)}" for name in ("torch", "transformers", "ctranslate2"))
     settings = (
         f"# {'Marian base, random weights' if options.base else small.name}; {len(texts)} captions, "
-        f"beam {options.beams}, at most {options.length} tokens, {options.threads} thread(s), median of {options.repeat}; "
-        f"{device_name('cpu')}, python {platform.python_version()}, {packages}"
+        f"beam {options.beams}, at most {options.length} tokens, {options.threads} thread(s), "
+        f"median of {options.repeat}; {device_name('cpu')}, python {platform.python_version()}, {packages}"
     )
     lines = [settings, *("\t".join(row) for row in (COLUMNS, *rows))]
     print("\n".join(lines))

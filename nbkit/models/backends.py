@@ -17,7 +17,7 @@ from typing import Any
 
 from nbkit.errors import MissingExtraError
 
-#: Goes up when checkpoints are converted in another way.
+#: Goes up when checkpoints are converted, or searched with the same settings, in another way.
 CONVERSION = 1
 
 
@@ -59,7 +59,7 @@ class Backend:
 
     def identity(self) -> dict[str, Any]:
         """What stands for it in a cache key."""
-        if self is TRANSFORMERS:
+        if self == TRANSFORMERS:
             return {"backend": self.package, self.package: self.version, "torch": version("torch")}
         # The tokenizer is transformers' in every case.
         return {

@@ -69,6 +69,8 @@ def place(reference: Reference) -> tuple[str | None, ...]:
     """Where the model's files belong; equal for two pairs that one and the same model translates."""
     if reference.recipe is not None:
         return (str(model_folder(reference.name, recipe_for(reference))),)
+    if reference.remote is not None:
+        return (reference.remote.name,)
     return (str(reference.folder), reference.hub, reference.revision)
 
 
@@ -86,17 +88,21 @@ def ensure_trained(reference: Reference) -> Path:
     return train_translator(recipe, folder)
 
 
-def ensure_model(name: str, src: str, tgt: str) -> Path:
+def ensure_model(name: str, src: str, tgt: str) -> Path | None:
     """Makes sure that a model's files are on this machine: trains, downloads and converts them; gives their folder.
+
+    A model behind a service has no files: None.
 
     The first stage of a grid calls this once a model, so that the workers after it find everything there.
 
     Raises what `load_translator` raises for a model that cannot be had.
     """
     reference = resolve(name, src, tgt)
+    if reference.remote is not None:
+        return None
     reference.backend.require()
     folder = fetch(reference) if reference.recipe is None else ensure_trained(reference)
-    if reference.backend is not TRANSFORMERS:
+    if reference.backend != TRANSFORMERS:
         from nbkit.models.ct2_conversion import ensure_converted
 
         ensure_converted(reference, folder)

@@ -9,7 +9,7 @@ from nbkit.models import weights
 from nbkit.models.backends import TRANSFORMERS
 from nbkit.models.catalogue import BY_RULE, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
-from nbkit.models.identity import resolve_device, resolve_dtype
+from nbkit.models.identity import check_remote, resolve_device, resolve_dtype
 from nbkit.models.languages import check_pair
 from nbkit.models.local import ensure_model
 
@@ -63,7 +63,8 @@ def load_translator(name: str, src: str, tgt: str, *, device: str = "auto", dtyp
     ``placeholder:`` before it, its numbers are carried over by rule; with ``@ct2`` or ``@ct2-int8`` after it,
     CTranslate2 runs it.
     device: ``auto`` (CUDA where there is one), ``cpu``, ``cuda``, ``cuda:1``. dtype: ``auto`` (bfloat16 on CUDA,
-    float32 on the CPU) or a torch dtype's name.
+    float32 on the CPU) or a torch dtype's name. Neither means anything to a model behind a service
+    (``openai:MODEL``, ``deep-translator:SERVICE``), which is asked for the pair here and nothing is loaded.
 
     Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
     device that is not there, an unknown architecture, or a language that the model does not speak, and
@@ -74,12 +75,17 @@ def load_translator(name: str, src: str, tgt: str, *, device: str = "auto", dtyp
 
         inner = load_translator(name.removeprefix(BY_RULE), src, tgt, device=device, dtype=dtype)
         return PlaceholderTranslator(inner, name)
-    folder = ensure_model(name, src, tgt)
     reference = resolve(name, src, tgt)
+    if reference.remote is not None:
+        service = reference.remote.translator()
+        check_remote(reference)
+        return service
+    folder = ensure_model(name, src, tgt)
+    assert folder is not None  # only models behind a service have none
     family = weights.family(reference, folder)
     check_pair(reference, family, folder)
     place = resolve_device(device)
-    if reference.backend is not TRANSFORMERS:
+    if reference.backend != TRANSFORMERS:
         from nbkit.models.ct2 import CTranslate2Translator
 
         return CTranslate2Translator(reference, family, folder, place, resolve_dtype(dtype, place))
