@@ -31,6 +31,7 @@ def doctor(offline: bool) -> None:
         ("Backends", _backends()),
         ("Parsers", _parsers()),
         ("Classifiers", _classifiers()),
+        ("Translation services", _services()),
         ("Metrics", _metrics()),
         ("Run files", _run_files()),
     ):
@@ -118,6 +119,13 @@ def _classifiers() -> Iterator[Row]:
             continue
         ready = CLASSIFIERS.get(name).recipe is None or is_classifier_here(name, lang)
         yield name, "ready" if ready else "will be trained on first use"
+
+
+def _services() -> Iterator[Row]:
+    from nbkit.models.remote_names import offered, parse_remote
+
+    for name, place, _ in offered():
+        yield name, _first_line(parse_remote(name).problem("en", "de") or f"ready: {place}")
 
 
 def _metrics() -> Iterator[Row]:

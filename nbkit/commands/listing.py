@@ -13,6 +13,7 @@ from nbkit.commands.tables import as_columns, as_json
 def _models() -> list[dict[str, Any]]:
     from nbkit.models import CLASSIFIERS, MODELS
     from nbkit.models.backends import BACKENDS
+    from nbkit.models.remote_names import offered
 
     named = [
         {
@@ -33,7 +34,10 @@ def _models() -> list[dict[str, Any]]:
         }
         for suffix, backend in BACKENDS.items()
     ]
-    return named + backends
+    services = [
+        {"name": name, "task": "translation", "from": place, "summary": summary} for name, place, summary in offered()
+    ]
+    return named + backends + services
 
 
 def _corpora() -> list[dict[str, Any]]:

@@ -21,6 +21,8 @@ _LAZY = {
     "Classifier": "classifier",
     "ClassifierRecipe": "classifier_recipe",
     "TranslatorRecipe": "recipe",
+    "Usage": "answers",
+    "answers_remembered": "remember",
     "Translator": "translator",
     "check_classifier": "classifier_local",
     "check_model": "identity",
@@ -39,6 +41,7 @@ _LAZY = {
     "train_translator": "training",
     "translate_remembered": "remember",
     "translation_config": "remember",
+    "usage_remembered": "remember",
 }
 
 __all__ = [

@@ -19,6 +19,8 @@ import yaml
 
 from nbkit.errors import ModelError, UnknownNameError
 from nbkit.models.backends import BACKENDS, TRANSFORMERS, Backend, split_backend
+from nbkit.models.remote import RemoteModel
+from nbkit.models.remote_names import is_remote, parse_remote
 from nbkit.registry import Registry
 
 _HERE = Path(__file__).parent
@@ -59,9 +61,10 @@ class Family:
 class ModelEntry:
     """A model that goes by a name: an entry of ``catalogue.yaml``, or one of the user's own.
 
-    hub: hub id (``@revision`` pins it) or folder, in which ``{src}``, ``{tgt}`` and ``${VARIABLE}`` are filled
-    in; None where *recipe* names a model that is trained here. family: a name of ``families.yaml``, or None:
-    read from the files. label: what figures call it. codes: language to the hub's spelling in ``{src}`` and ``{tgt}``.
+    hub: hub id (``@revision`` pins it), folder, or name of a model behind a service (``openai:…``), in which
+    ``{src}``, ``{tgt}`` and ``${VARIABLE}`` are filled in; None where *recipe* names a model that is trained here.
+    family: a name of ``families.yaml``, or None: read from the files. label: what figures call it.
+    codes: language to the hub's spelling in ``{src}`` and ``{tgt}``.
     sources, targets: the languages it was made for; None: all of its family's.
     prefixes: target language to what every source text begins with.
 
@@ -100,12 +103,16 @@ class Origin:
 
 @dataclass(frozen=True)
 class Reference(Origin):
-    """What a name means for one language pair; *name* is that of the weights, without what runs them."""
+    """What a name means for one language pair; *name* is that of the weights, without what runs them.
+
+    remote: a model behind a service, which has no files here: no folder, hub id or recipe.
+    """
 
     entry: ModelEntry
     src: str
     tgt: str
     backend: Backend = field(default=TRANSFORMERS, kw_only=True)
+    remote: RemoteModel | None = field(default=None, kw_only=True)
 
     auto_class: ClassVar[str] = "AutoModelForSeq2SeqLM"
 
@@ -145,9 +152,13 @@ def label(name: str) -> str:
     ('mine', 'Helsinki-OPUS + placeholder')
     >>> label("opus-mt@ct2"), label("placeholder:./models/{src}-{tgt}@ct2-int8")
     ('Helsinki-OPUS CT2', 'models CT2 int8 + placeholder')
+    >>> label("openai:Qwen/Qwen3-8B@http://localhost:8000/v1"), label("deep-translator:google")
+    ('Qwen3-8B', 'Google')
     """
     if name.startswith(BY_RULE):
         return f"{label(name.removeprefix(BY_RULE))} + placeholder"
+    if is_remote(name):
+        return parse_remote(name).label
     name, backend = split_backend(name)
     if backend.label:
         return f"{label(name)} {backend.label}"
@@ -164,7 +175,8 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
     """What *name* means for the pair: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
 
     ``placeholder:NAME`` is the same model, asked otherwise: the reference is that of *NAME*. ``NAME@ct2`` and
-    ``NAME@ct2-int8`` are the same weights, run by another backend (`nbkit.models.backends`).
+    ``NAME@ct2-int8`` are the same weights, run by another backend (`nbkit.models.backends`). ``openai:MODEL`` and
+    ``deep-translator:SERVICE`` are models behind a service (`nbkit.models.remote_names`).
 
     Raises `UnknownNameError` for a name that is none of these, with the closest match, and `ModelError` for a
     placeholder or an environment variable that cannot be filled in.
@@ -175,15 +187,30 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
     Traceback (most recent call last):
     nbkit.errors.UnknownNameError: unknown model 'opus-nt'; did you mean 'opus-mt'? There are: ...
     """
-    name, backend = split_backend(name.removeprefix(BY_RULE))
+    name = name.removeprefix(BY_RULE)
+    if is_remote(name):
+        return _behind_service(name, ModelEntry(hub=name), src, tgt)
+    name, backend = split_backend(name)
     _check_suffix(name)
     entry = ModelEntry(hub=name) if name not in MODELS and is_place(name) else MODELS.get(name)
     if entry.recipe is not None:
         return Reference(name, entry, src, tgt, recipe=entry.recipe, backend=backend)
     if entry.hub is None:
         raise ModelError(f"model '{name}': its entry has neither hub id, folder nor recipe")
-    values = {"src": entry.codes.get(src, src), "tgt": entry.codes.get(tgt, tgt)}
-    return Reference(name, entry, src, tgt, **located(name, entry.hub, values), backend=backend)
+    if is_remote(entry.hub):
+        if backend != TRANSFORMERS:
+            raise ModelError(f"model '{name}' is behind a service: no backend '{backend.suffix}' runs it here")
+        return _behind_service(name, entry, src, tgt)
+    return Reference(name, entry, src, tgt, **located(name, entry.hub, _codes(entry, src, tgt)), backend=backend)
+
+
+def _behind_service(name: str, entry: ModelEntry, src: str, tgt: str) -> Reference:
+    remote = parse_remote(_filled(entry.hub or "", name, _codes(entry, src, tgt)))
+    return Reference(name, entry, src, tgt, remote=remote)
+
+
+def _codes(entry: ModelEntry, src: str, tgt: str) -> dict[str, str]:
+    return {"src": entry.codes.get(src, src), "tgt": entry.codes.get(tgt, tgt)}
 
 
 def located(name: str, template: str, values: Mapping[str, str]) -> dict[str, Any]:

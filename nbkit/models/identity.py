@@ -10,10 +10,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from nbkit.errors import NbkitError
+from nbkit.errors import ModelError, NbkitError
+from nbkit.languages import in_order
 from nbkit.models import weights
 from nbkit.models.backends import TRANSFORMERS, Backend
-from nbkit.models.catalogue import BY_RULE, Origin, families, resolve
+from nbkit.models.catalogue import BY_RULE, Origin, Reference, families, resolve
 from nbkit.models.languages import check_pair
 from nbkit.models.local import models_folder, recipe_digest, recipe_for
 
@@ -26,7 +27,8 @@ def model_identity(name: str, src: str, tgt: str, *, device: str = "auto", dtype
 
     A folder stands there as the digest of its files (so that equal copies share results wherever they lie), a hub
     model as its id and the commit in the cache, a model trained here as the digest of its recipe; beside it the
-    backend, its version and torch's, the kind of device and the dtype.
+    backend, its version and torch's, the kind of device and the dtype. A model behind a service stands there by what
+    it is called, where it is and what it is asked.
 
     Raises `UnknownNameError` and `ModelError` as `resolve` does. Files that are missing are no error here: their
     digest or commit is None then.
@@ -35,12 +37,12 @@ def model_identity(name: str, src: str, tgt: str, *, device: str = "auto", dtype
     'Helsinki-NLP/opus-mt-en-de'
     """
     reference = resolve(name, src, tgt)
-    trained = None if reference.recipe is None else recipe_digest(recipe_for(reference))
-    identity = {
-        "translation": VERSION,
-        **origin_identity(reference, trained),
-        **backend_identity(device, dtype, reference.backend),
-    }
+    identity: dict[str, Any] = {"translation": VERSION}
+    if reference.remote is not None:
+        identity |= reference.remote.identity()
+    else:
+        trained = None if reference.recipe is None else recipe_digest(recipe_for(reference))
+        identity |= origin_identity(reference, trained) | backend_identity(device, dtype, reference.backend)
     if reference.entry.prefixes.get(tgt):
         identity["prefix"] = reference.entry.prefixes[tgt]
     if name.startswith(BY_RULE):
@@ -77,6 +79,9 @@ def check_model(name: str, src: str, tgt: str) -> str | None:
     """
     try:
         reference = resolve(name, src, tgt)
+        if reference.remote is not None:
+            check_remote(reference)
+            return None
         reference.backend.require()
         if reference.entry.family in families():
             check_pair(reference, families()[reference.entry.family or ""], None)
@@ -91,6 +96,20 @@ def check_model(name: str, src: str, tgt: str) -> str | None:
     except NbkitError as error:
         return str(error)
     return None
+
+
+def check_remote(reference: Reference) -> None:
+    """Raises `ModelError` where a model behind a service cannot be used for the pair here; asks nobody."""
+    entry, remote = reference.entry, reference.remote
+    for side, lang, spoken in (("from", reference.src, entry.sources), ("to", reference.tgt, entry.targets)):
+        if spoken is not None and lang not in spoken:
+            known = ", ".join(in_order(spoken))
+            raise ModelError(
+                f"model '{reference.name}' does not translate {side} '{lang}'; it translates {side}: {known}"
+            )
+    problem = None if remote is None else remote.problem(reference.src, reference.tgt)
+    if problem is not None:
+        raise ModelError(problem)
 
 
 def resolve_device(device: str) -> str:

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nbkit.models.answers import Answer, Usage, one_line
 from nbkit.models.catalogue import BY_RULE, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.identity import model_identity
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from nbkit.models.placeholder import Carried
     from nbkit.models.translator import Translator
 
+#: Answers of a service that are asked for before any is waited for to the end: few, as each of them costs.
+SERVICE_SHARD = 256
 #: Loaded translators kept in this process, the last used ones: enough to go back and forth between two.
 KEPT = 2
 _loaded: OrderedDict[tuple[str | None, ...], Translator] = OrderedDict()
@@ -25,13 +28,14 @@ def translation_config(
     name: str, src: str, tgt: str, decoding: Decoding, *, device: str = "auto", dtype: str = "auto"
 ) -> dict[str, Any]:
     """The store's address of a model's translations, for `Store.missing` in estimates."""
+    remote = resolve(name, src, tgt).remote
     return {
-        "kind": "translation",
+        "kind": "translation" if remote is None else "answer",
         "version": 1,
         "model": model_identity(name, src, tgt, device=device, dtype=dtype),
         "src": src,
         "tgt": tgt,
-        "decoding": decoding.identity(),
+        "decoding": decoding.identity() if remote is None else remote.decoding(decoding),
     }
 
 
@@ -53,6 +57,7 @@ def translate_remembered(
     runs; where nothing is missing, no model is loaded and torch is not imported.
 
     Of ``placeholder:NAME`` the translations that NAME makes with stand-ins are remembered; numbers are put in anew.
+    Of a model behind a service its whole answers are (`answers_remembered`).
 
     Raises what `load_translator` raises, but only where something is missing.
     """
@@ -61,6 +66,11 @@ def translate_remembered(
             name, texts, src, tgt, decoding, store=store, device=device, dtype=dtype, progress=progress
         )
         return [each.hypothesis for each in carried]
+    remote = resolve(name, src, tgt).remote
+    if remote is not None:
+        answers = answers_remembered(name, texts, src, tgt, decoding, store=store, progress=progress)
+        labels = remote.labels(src, tgt)
+        return [one_line(answer, text, labels).hypothesis for answer, text in zip(answers, texts, strict=True)]
     config = translation_config(name, src, tgt, decoding, device=device, dtype=dtype)
     if "hub" in config["model"] and config["model"]["weights"] is None:  # not downloaded yet: no revision for the key
         ensure_model(name, src, tgt)
@@ -74,6 +84,68 @@ def translate_remembered(
 
     records = store.records(config, [(text,) for text in texts], compute)
     return [record["hypothesis"] for record in records]
+
+
+def answers_remembered(
+    name: str,
+    texts: Sequence[str],
+    src: str,
+    tgt: str,
+    decoding: Decoding = DEFAULT,
+    *,
+    store: Store,
+    progress: bool = True,
+) -> list[Answer]:
+    """What a model behind a service said to every text, in order, with what it cost: from *store*, or asked for now.
+
+    Every answer that came is kept, even where another one fails or the user interrupts: the next run asks for the rest.
+    A blank text has an empty answer, which nobody was asked for.
+
+    Raises what `load_translator` and `nbkit.models.asking.RemoteTranslator.answers` raise.
+    """
+    config = translation_config(name, src, tgt, decoding)
+    said: dict[str, dict[str, Any]] = {}
+
+    def compute(missing: list[tuple[str, ...]]) -> list[dict[str, Any]]:
+        from nbkit.models.asking import RemoteTranslator
+
+        translator = kept_translator(name, src, tgt)
+        assert isinstance(translator, RemoteTranslator)
+        batch = [text for (text,) in missing]
+        for text, answer in translator.answers(batch, src, tgt, decoding, progress=progress):
+            said[text] = answer.record()
+        return [said[text] for text in batch]
+
+    wanted = [text for text in dict.fromkeys(texts) if text.strip()]
+    try:
+        found = store.records(config, [(text,) for text in wanted], compute, shard=SERVICE_SHARD)
+    finally:
+        # What came before a failure: nothing of it is missing where there was none.
+        store.records(config, [(text,) for text in said], lambda inputs: [said[text] for (text,) in inputs])
+    answers = dict(zip(wanted, (Answer(**record) for record in found), strict=True))
+    return [answers.get(text, Answer("")) for text in texts]
+
+
+def usage_remembered(
+    name: str, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, store: Store
+) -> Usage:
+    """What the answers to *texts* cost when they were asked for, and what became of them; asks nobody.
+
+    Texts that were not asked for yet count for nothing.
+    """
+    config = translation_config(name, src, tgt, decoding)
+    remote = resolve(name, src, tgt).remote
+    usage = Usage()
+    if remote is None:
+        return usage
+    labels = remote.labels(src, tgt)
+    inputs = [(text,) for text in dict.fromkeys(texts) if text.strip()]
+    absent = set(store.missing(config, inputs))
+    known = [each for each in inputs if each not in absent]
+    for (text,), record in zip(known, store.records(config, known, lambda inputs: []), strict=True):
+        answer = Answer(**record)
+        usage.add(text, answer, one_line(answer, text, labels))
+    return usage
 
 
 def carry_remembered(

@@ -1,0 +1,181 @@
+"""Chat models behind a server that speaks OpenAI's protocol: vLLM, ``transformers serve``, llama.cpp, or a vendor."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+from urllib.parse import urlsplit
+
+from nbkit.errors import ModelError, NbkitError
+from nbkit.models.decoding import Decoding
+from nbkit.models.prompts import Prompt, load_prompt
+from nbkit.models.remote import RemoteModel, check_options, read_number, split_options, take_pacing
+
+if TYPE_CHECKING:
+    from nbkit.models.asking import RemoteTranslator
+
+#: The server where neither the name nor ``$OPENAI_BASE_URL`` says another.
+VENDOR = "https://api.openai.com/v1"
+URL_VARIABLE, KEY_VARIABLE = "OPENAI_BASE_URL", "OPENAI_API_KEY"
+_OPTIONS = ("prompt", "temperature", "seed", "limit")
+_LIMITS = ("max_tokens", "max_completion_tokens", "none")
+
+
+@dataclass(frozen=True)
+class ServerModel(RemoteModel):
+    """``openai:MODEL``, ``openai:MODEL@URL``, with options behind a question mark.
+
+    MODEL is what the server calls it. URL is the base of its addresses (``http://localhost:8000/v1``);
+    ``$OPENAI_BASE_URL`` where the name has none, else OpenAI's own. The key in ``$OPENAI_API_KEY`` is sent to that
+    server alone. That of another, named by URL, is in a variable called after its host (``$NBKIT_KEY_API_MISTRAL_AI``,
+    ``$NBKIT_KEY_LOCALHOST_8000``), so that a run file from elsewhere cannot call a key to where it does not belong.
+
+    Options: *prompt* (a name of ``prompts.yaml`` or a YAML file), *temperature* (0) and *seed* (0), ``none`` for a
+    server that will not have them, *limit* (the field that carries the most new tokens: ``max_tokens``,
+    ``max_completion_tokens`` or ``none``), and those of `Pacing`.
+
+    >>> model = ServerModel.parsed("openai:qwen3:8b@http://localhost:11434/v1?temperature=none&concurrency=2")
+    >>> model.model, model.url, model.temperature, model.pacing.concurrency
+    ('qwen3:8b', 'http://localhost:11434/v1', None, 2)
+    """
+
+    model: str
+    named_url: str | None
+    prompt: str
+    temperature: float | None
+    seed: int | None
+    limit: str
+
+    prefix: ClassVar[str] = "openai:"
+
+    @classmethod
+    def parsed(cls, name: str) -> Self:
+        """Raises `ModelError` for a name without a model, a URL that is none, and an unknown option."""
+        rest, options = split_options(name)
+        model, url = _split_url(rest.removeprefix(cls.prefix))
+        if not model:
+            raise ModelError(f"model '{name}': write {cls.prefix}MODEL, where MODEL is what the server calls it")
+        limit = options.pop("limit", _LIMITS[0])
+        if limit not in _LIMITS:
+            raise ModelError(f"model '{name}': limit: '{limit}' given, one of {', '.join(_LIMITS)} expected")
+        found = cls(
+            name=name,
+            pacing=take_pacing(name, options),
+            model=model,
+            named_url=None if url is None else _checked_url(url, f"model '{name}'"),
+            prompt=options.pop("prompt", "translate"),
+            temperature=_optional(name, "temperature", options, float, 0.0),
+            seed=_optional(name, "seed", options, int, 0),
+            limit=limit,
+        )
+        check_options(name, options, _OPTIONS)
+        return found
+
+    @property
+    def url(self) -> str:
+        """The base of the server's addresses. Raises `ModelError` where ``$OPENAI_BASE_URL`` is no URL."""
+        return self.named_url or server_url()
+
+    @property
+    def label(self) -> str:
+        """The model's own name, with what was changed of how it is asked."""
+        changed = [self.prompt.rpartition("/")[2].removesuffix(".yaml")] if self.prompt != "translate" else []
+        changed += [f"t={self.temperature:g}"] if self.temperature else []
+        changed += [f"seed {self.seed}"] if self.seed else []
+        return self.model.rpartition("/")[2] + (f" ({', '.join(changed)})" if changed else "")
+
+    @property
+    def key_variable(self) -> str:
+        """The environment variable that holds the key for this server.
+
+        >>> ServerModel.parsed("openai:mistral-small@https://api.mistral.ai/v1").key_variable
+        'NBKIT_KEY_API_MISTRAL_AI'
+        """
+        mine, known = urlsplit(self.url), urlsplit(server_url())
+        if (mine.scheme, mine.netloc.lower()) == (known.scheme, known.netloc.lower()):
+            return KEY_VARIABLE
+        return "NBKIT_KEY_" + re.sub(r"\W", "_", _host(self.url)).upper()
+
+    @property
+    def key(self) -> str | None:
+        """The key for this server, None where there is none to send."""
+        return os.environ.get(self.key_variable) or None
+
+    def loaded_prompt(self) -> Prompt:
+        """Its prompt. Raises as `load_prompt` does."""
+        return load_prompt(self.prompt)
+
+    def labels(self, src: str, tgt: str) -> tuple[str, ...]:
+        return self.loaded_prompt().labels_for(src, tgt)
+
+    def identity(self) -> dict[str, Any]:
+        """Model, host, digest of the prompt and what is sent of sampling; a server does not tell its weights."""
+        return {
+            "backend": "openai",
+            "model": self.model,
+            "server": _host(self.url),
+            "prompt": self.loaded_prompt().digest,
+            "temperature": self.temperature,
+            "seed": self.seed,
+        }
+
+    def decoding(self, decoding: Decoding) -> dict[str, Any]:
+        if self.limit == "none":
+            return {"max_new_tokens": None}
+        return {"max_new_tokens": decoding.identity()["max_new_tokens"]}
+
+    def problem(self, src: str, tgt: str) -> str | None:
+        try:
+            url = self.url
+            self.loaded_prompt()
+        except NbkitError as error:
+            return str(error)
+        if self.key is not None or _host(url) != _host(VENDOR):
+            return None  # servers of one's own mostly want no key; one that does says so when it is asked
+        return (
+            f"model '{self.name}': {self.key_variable} is not set, and {url} asks for a key; "
+            f"for another server set {URL_VARIABLE} (http://localhost:8000/v1) or write openai:MODEL@URL"
+        )
+
+    def translator(self) -> RemoteTranslator:
+        from nbkit.models.server_client import ServerTranslator
+
+        return ServerTranslator(self)
+
+
+def _split_url(rest: str) -> tuple[str, str | None]:
+    """Model and URL of what stands behind the prefix; a model's own name may hold slashes, colons and an ``@``."""
+    for scheme in ("@http://", "@https://"):
+        model, at, url = rest.rpartition(scheme)
+        if at:
+            return model, f"{scheme[1:]}{url}"
+    return rest, None
+
+
+def server_url() -> str:
+    """The server of names without a URL. Raises `ModelError` where ``$OPENAI_BASE_URL`` is no URL."""
+    return _checked_url(os.environ.get(URL_VARIABLE) or VENDOR, f"the environment variable {URL_VARIABLE}")
+
+
+def _checked_url(url: str, place: str) -> str:
+    """*url* without its last slash; `ModelError`, without showing what may be a password, where it is not one."""
+    parts = urlsplit(url)
+    if "@" in parts.netloc:
+        raise ModelError(f"{place}: a URL holds no user and password; put a key into {KEY_VARIABLE}")
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+        raise ModelError(f"{place}: '{url}' is no base URL, such as http://localhost:8000/v1")
+    return url.rstrip("/")
+
+
+def _host(url: str) -> str:
+    """Host and port, which tell servers apart."""
+    return urlsplit(url).netloc.lower()
+
+
+def _optional(name: str, option: str, options: dict[str, str], kind: type, default: Any) -> Any:
+    value = options.pop(option, None)
+    if value is None:
+        return default
+    return None if value == "none" else read_number(name, option, value, kind)

@@ -1,0 +1,178 @@
+"""One request to a server that speaks OpenAI's chat protocol, and what its answers mean."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+import nbkit
+from nbkit.errors import ModelError
+from nbkit.models.answers import Answer
+from nbkit.models.asking import RemoteTranslator, TransientError
+from nbkit.models.decoding import Decoding
+
+if TYPE_CHECKING:
+    from nbkit.models.server import ServerModel
+
+#: Bytes that an answer may have; more is no translation of a sentence.
+_MOST_BYTES = 4 * 2**20
+#: What passes: a time-out, a conflict, "too early", too many requests; and whatever a server blames on itself.
+_PASSING = frozenset({408, 409, 425, 429})
+#: Codes of a 429 that no waiting helps against.
+_FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+
+
+class ServerTranslator(RemoteTranslator):
+    """A chat model that is asked for one translation a request."""
+
+    model: ServerModel
+
+    def __init__(self, model: ServerModel):
+        super().__init__(model)
+        self.prompt = model.loaded_prompt()
+        self._key = model.key
+        pacing = model.pacing
+        headers = {"User-Agent": f"nbkit/{nbkit.__version__}"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        try:
+            self._client = httpx.Client(
+                headers=headers,
+                timeout=httpx.Timeout(pacing.timeout, connect=min(10.0, pacing.timeout)),
+                limits=httpx.Limits(max_connections=pacing.concurrency),
+            )
+        except UnicodeEncodeError:  # the message would show the key
+            raise ModelError(f"model '{self.name}': its key holds a character that no key can hold") from None
+        self._url = f"{model.url}/chat/completions"
+
+    def ask(self, text: str, src: str, tgt: str, decoding: Decoding) -> Answer:
+        """One request. Raises as `RemoteTranslator.ask` says."""
+        deadline = time.monotonic() + self.model.pacing.timeout
+        try:
+            with self._client.stream("POST", self._url, json=self._payload(text, src, tgt, decoding)) as response:
+                body = self._read(response, deadline)
+        except httpx.TimeoutException:
+            raise TransientError(self._late()) from None
+        except httpx.RequestError as error:
+            raise TransientError(f"{self._url}: {type(error).__name__}: {self._shown(str(error))}") from None
+        if response.status_code != 200:
+            raise self._error(response, body)
+        if response.headers.get("x-ratelimit-remaining-requests") == "0":
+            self.hold(seconds(response.headers.get("x-ratelimit-reset-requests", "")) or 0.0)
+        return self._parsed(body)
+
+    def _payload(self, text: str, src: str, tgt: str, decoding: Decoding) -> dict[str, Any]:
+        model = self.model
+        payload: dict[str, Any] = {
+            "model": model.model, "messages": self.prompt.filled(text, src, tgt), "stream": False,
+            "temperature": model.temperature, "seed": model.seed,
+        }  # fmt: skip
+        if model.limit != "none":
+            # How a server cuts text is not known here; no tokenizer makes more tokens than there are bytes.
+            payload[model.limit] = decoding.limit(len(text.encode()))
+        return {name: value for name, value in payload.items() if value is not None}
+
+    def _read(self, response: httpx.Response, deadline: float) -> bytes:
+        """The whole body; a server that sends a byte now and then does not keep anybody beyond the deadline."""
+        body = b""
+        for part in response.iter_bytes():
+            body += part
+            if time.monotonic() > deadline:
+                raise TransientError(self._late())
+            if len(body) > _MOST_BYTES:
+                raise ModelError(f"model '{self.name}': {self._url} answers with more than {_MOST_BYTES} bytes")
+        return body
+
+    def _late(self) -> str:
+        return f"{self._url}: no answer within {self.model.pacing.timeout:g} s"
+
+    def _error(self, response: httpx.Response, body: bytes) -> ModelError:
+        """What a status other than 200 means."""
+        status, (message, code) = response.status_code, _message(body)
+        said = f"{self._url} answers {status}" + (f": {self._shown(message)}" if message else "")
+        if (status in _PASSING or status >= 500) and code not in _FINAL_CODES:
+            return TransientError(said, _wait(response.headers))
+        if status in (401, 403):
+            variable = self.model.key_variable
+            sent = f"the key in {variable} is not accepted" if self._key else f"no key was sent: {variable} is not set"
+            return ModelError(f"model '{self.name}': {said} ({sent})")
+        if status == 404:
+            return ModelError(f"model '{self.name}': {said} (is '{self.model.model}' the server's name for the model?)")
+        return ModelError(f"model '{self.name}': {said}")
+
+    def _parsed(self, body: bytes) -> Answer:
+        try:
+            completion = json.loads(body)
+            choice = completion["choices"][0]
+            content = choice["message"].get("content") or ""
+            if not isinstance(content, str):  # some servers answer in parts
+                content = "".join(part.get("text") or "" for part in content)
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+            start = self._shown(body[:80].decode("utf-8", "replace"))
+            raise TransientError(f"{self._url}: no chat completion in the answer {start!r}") from None
+        usage = completion.get("usage")
+        counts = usage if isinstance(usage, dict) else {}
+        return Answer(
+            content,
+            str(choice.get("finish_reason") or ""),
+            _count(counts.get("prompt_tokens")),
+            _count(counts.get("completion_tokens")),
+        )
+
+    def _shown(self, message: str) -> str:
+        """A message of the server in one short line, without the key, which some servers repeat."""
+        line = " ".join(message.split())
+        return (line.replace(self._key, "…") if self._key else line)[:300]
+
+
+def seconds(text: str) -> float | None:
+    """The seconds that a header names: a number, ``6m0s``, ``20ms``, or a date; None where it cannot be read.
+
+    >>> seconds("3"), seconds("6m0s"), seconds("20ms"), seconds("1m30.5s"), seconds("soon")
+    (3.0, 360.0, 0.02, 90.5, None)
+    >>> seconds("Wed, 21 Oct 2015 07:28:00 GMT")
+    0.0
+    """
+    text = text.strip()
+    try:
+        return max(0.0, float(text)) if text.lower() not in ("nan", "inf", "-inf", "infinity") else None
+    except ValueError:
+        pass
+    found = _DURATION.fullmatch(text)
+    if text and found:
+        hours, minutes, whole, thousandths = (float(part or 0) for part in found.groups())
+        return 3600 * hours + 60 * minutes + whole + thousandths / 1000
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (date - datetime.now(UTC)).total_seconds()) if date.tzinfo is not None else None
+
+
+def _wait(headers: httpx.Headers) -> float | None:
+    """Seconds that the server asks to wait; None where it does not say."""
+    thousandths = seconds(headers.get("retry-after-ms", ""))
+    return seconds(headers.get("retry-after", "")) if thousandths is None else thousandths / 1000
+
+
+def _message(body: bytes) -> tuple[str, str]:
+    """Message and code of an error's body, in the forms that servers have for it."""
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return body[:300].decode("utf-8", "replace"), ""
+    error = value.get("error", value) if isinstance(value, dict) else value
+    if not isinstance(error, dict):
+        return str(error), ""
+    return str(error.get("message") or error.get("detail") or ""), str(error.get("code") or "")
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and value >= 0 else None
