@@ -93,7 +93,6 @@ class RemoteTranslator(ABC):
                     answer = _result(future)
                     if isinstance(answer, ModelError):
                         problem = answer if problem is None or isinstance(problem, StoppedError) else problem
-                        stop.set()
                         for other in asked:
                             other.cancel()
                         continue
@@ -125,12 +124,18 @@ class RemoteTranslator(ABC):
         )
         try:
             return retrying(attempt)
+        except StoppedError:
+            raise
         except TransientError as error:
+            stop.set()
             times = f"{pacing.attempts} attempt{'s' * (pacing.attempts != 1)}"
             raise ModelError(
                 f"model '{self.name}': {error.reason}, after {times} for {line[:60]!r}; "
                 "what was answered before is kept: run again to go on"
             ) from error
+        except ModelError:
+            stop.set()  # before this thread takes the next text
+            raise
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
         """Seconds until the next attempt; where the server names them, they hold for all requests."""

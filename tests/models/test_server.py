@@ -1,0 +1,466 @@
+"""Chat models behind a real server on this machine, one that fails in all the ways that servers fail."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from email.utils import formatdate
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from nbkit.errors import DataError, ModelError, UnknownNameError
+from nbkit.models import (
+    MODELS,
+    Decoding,
+    ModelEntry,
+    asking,
+    check_model,
+    ensure_model,
+    is_trained,
+    label,
+    load_translator,
+    model_identity,
+    resolve,
+    translate_remembered,
+    translation_config,
+    usage_remembered,
+)
+from nbkit.models.prompts import load_prompt
+from nbkit.store import Store
+
+from .chat_server import Asked, Reply, chat_server, says
+
+KEY = "sk-quite-secret"
+TEXTS = [f"sentence {number}" for number in range(12)]
+#: Fast enough for a test, patient enough to be seen.
+QUICK = "backoff=0.01"
+
+
+@pytest.fixture(autouse=True)
+def own_server_settings(monkeypatch):
+    for variable in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def upper(asked: Asked) -> Reply:
+    return says(asked.text.upper())
+
+
+def translator(server, options: str = QUICK):
+    return load_translator(f"openai:tiny@{server.url}?{options}", "en", "de")
+
+
+def kept_text(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_request_says_all_that_matters(monkeypatch):
+    with chat_server(upper) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/")
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        asked = load_translator("openai:org/tiny", "en", "ta").translate(["Tom\nsleeps."], "en", "ta", progress=False)
+    assert asked == ["TOM SLEEPS."]
+    (request,) = server.asked
+    assert request.path == "/v1/chat/completions"
+    assert request.headers["Authorization"] == f"Bearer {KEY}"
+    body = request.body
+    assert (body["model"], body["temperature"], body["seed"], body["stream"]) == ("org/tiny", 0.0, 0, False)
+    assert body["max_tokens"] == Decoding().limit(len("Tom sleeps."))
+    assert [message["role"] for message in body["messages"]] == ["system", "user"]
+    assert body["messages"][1]["content"] == "Translate from English into Tamil:\n\nTom sleeps."
+
+
+def test_options_change_the_request():
+    options = "prompt=plain&temperature=none&seed=7&limit=max_completion_tokens"
+    with chat_server(upper) as server:
+        translator(server, options).translate(["a"], "en", "de", Decoding(max_new_tokens=9), progress=False)
+        translator(server, "seed=none&limit=none&temperature=0.5").translate(["a"], "en", "de", progress=False)
+    first, second = (asked.body for asked in server.asked)
+    assert first["max_completion_tokens"] == 9
+    assert first["seed"] == 7
+    assert not {"temperature", "max_tokens"} & set(first)
+    assert [message["role"] for message in first["messages"]] == ["user"]
+    assert second["temperature"] == 0.5
+    assert not {"seed", "max_tokens", "max_completion_tokens"} & set(second)
+
+
+def test_order_is_kept_and_nothing_is_asked_twice_or_for_nothing():
+    def slow_first(asked: Asked) -> Reply:
+        return says(asked.text.upper(), pause=0.2 if asked.text == "one" else 0.0)
+
+    with chat_server(slow_first) as server:
+        answers = translator(server).translate(["one", " ", "two", "one", "three"], "en", "de", progress=False)
+    assert answers == ["ONE", "", "TWO", "ONE", "THREE"]
+    assert sorted(server.texts()) == ["one", "three", "two"]
+
+
+def test_as_many_at_once_as_allowed_and_no_more():
+    together = threading.Barrier(3)
+
+    def meet(asked: Asked) -> Reply:
+        together.wait(timeout=20)  # breaks where fewer than three come at once
+        return upper(asked)
+
+    with chat_server(meet) as server:
+        answers = translator(server, "concurrency=3").translate(TEXTS, "en", "de", progress=False)
+    assert answers == [text.upper() for text in TEXTS]
+    assert server.most_at_once == 3
+
+
+def test_a_rate_is_kept():
+    with chat_server(upper) as server:
+        translator(server, "rate=1200&concurrency=4").translate(TEXTS[:6], "en", "de", progress=False)
+    times = sorted(asked.at for asked in server.asked)
+    assert times[-1] - times[0] >= 5 * 0.05 - 0.03
+
+
+@pytest.mark.parametrize(
+    "waiting",
+    [{"Retry-After": "1"}, {"retry-after-ms": "800"}, {"Retry-After": "date"}],
+    ids=["seconds", "milliseconds", "date"],
+)
+def test_retry_after_holds_all_requests_back(waiting):
+    told: list[float] = []
+
+    def limited(asked: Asked) -> Reply:
+        if not told:
+            told.append(time.monotonic())
+            # A date has whole seconds: two ahead is more than one away.
+            headers = {
+                name: value.replace("date", formatdate(time.time() + 2, usegmt=True)) for name, value in waiting.items()
+            }
+            return Reply({"error": {"message": "slow down"}}, 429, headers)
+        return upper(asked)
+
+    with chat_server(limited) as server:
+        answers = translator(server, "concurrency=1&backoff=0.01").translate(TEXTS[:3], "en", "de", progress=False)
+    assert answers == [text.upper() for text in TEXTS[:3]]
+    assert len(server.asked) == 4
+    assert min(asked.at for asked in server.asked[1:]) - told[0] >= 0.75
+
+
+def test_a_spent_limit_is_waited_for_before_the_server_has_to_say_no():
+    def counting(asked: Asked) -> Reply:
+        spent = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "400ms"}
+        return says(asked.text.upper(), headers=spent if asked.text == "one" else {})
+
+    with chat_server(counting) as server:
+        translator(server, "concurrency=1").translate(["one", "two"], "en", "de", progress=False)
+    assert server.asked[1].at - server.asked[0].at >= 0.35
+
+
+def test_a_wait_without_end_is_told():
+    limited = Reply("", 429, {"Retry-After": "7200"})
+    with chat_server(lambda asked: limited) as server, pytest.raises(ModelError, match="429, and asks to wait 7200 s"):
+        translator(server).translate(["a"], "en", "de", progress=False)
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Reply({"error": {"message": "overloaded"}}, 500),
+        Reply("", 503),
+        Reply(b"<html>Bad gateway</html>", 502),
+        Reply(b'{"choices": [{"mess'),
+        Reply(b"\xff\xfe"),
+        Reply([]),
+        Reply({"choices": []}),
+        Reply({"choices": [{"message": None}]}),
+        Reply({"object": "something else"}),
+    ],
+    ids=["500", "503", "502", "cut", "bytes", "list", "no choice", "no message", "no completion"],
+)
+def test_what_passes_is_tried_again(fault):
+    with chat_server(lambda asked: fault if len(server.asked) < 3 else upper(asked)) as server:
+        assert translator(server).translate(["a"], "en", "de", progress=False) == ["A"]
+    assert len(server.asked) == 3
+
+
+def test_a_server_that_is_not_there_is_told_after_all_attempts():
+    with chat_server(upper) as server:
+        pass
+    with pytest.raises(ModelError, match=r"ConnectError: .*, after 3 attempts for 'a'; .*run again"):
+        translator(server, "attempts=3&backoff=0.01").translate(["a"], "en", "de", progress=False)
+
+
+@pytest.mark.parametrize("fault", [{"pause": 30.0}, {"trickle": 0.05}], ids=["hangs", "trickles"])
+def test_a_server_that_hangs_is_given_up(fault):
+    with chat_server(lambda asked: says("x" * 400, **fault)) as server:
+        start = time.monotonic()
+        with pytest.raises(ModelError, match=r"no answer within 0\.4 s, after 2 attempts"):
+            translator(server, "timeout=0.4&attempts=2&backoff=0.01").translate(["a"], "en", "de", progress=False)
+        assert 0.8 <= time.monotonic() - start < 15
+    assert len(server.asked) == 2
+
+
+def test_waits_grow_from_attempt_to_attempt():
+    with chat_server(lambda asked: Reply("", 500)) as server, pytest.raises(ModelError, match="after 4 attempts"):
+        translator(server, "attempts=4&backoff=0.1").translate(["a"], "en", "de", progress=False)
+    times = [asked.at for asked in server.asked]
+    gaps = [after - before for before, after in pairwise(times)]
+    assert [gap >= least for gap, least in zip(gaps, (0.05, 0.1, 0.2), strict=True)] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        (Reply({"error": {"message": "no such key"}}, 401), "answers 401: no such key .no key was sent: NBKIT_KEY_127"),
+        (Reply({"detail": "not found"}, 404), "is 'tiny' the server's name for the model"),
+        (Reply({"error": "unknown field seed"}, 400), "answers 400: unknown field seed"),
+        (Reply({"error": {"message": "no money", "code": "insufficient_quota"}}, 429), "answers 429: no money"),
+        (Reply("", 307, {"Location": "http://127.0.0.1:9/"}), "answers 307"),
+        (Reply(b"x" * (5 * 2**20)), "answers with more than 4194304 bytes"),
+    ],
+    ids=["key", "model", "field", "quota", "elsewhere", "flood"],
+)
+def test_what_does_not_pass_is_told_at_once(reply, message):
+    with chat_server(lambda asked: reply) as server, pytest.raises(ModelError, match=message):
+        translator(server, "concurrency=1").translate(TEXTS, "en", "de", progress=False)
+    assert len(server.asked) == 1
+
+
+def test_answers_that_are_not_one_line_are_handled_and_counted():
+    said = {
+        "a": says("Eins.\nOder: eine."),
+        "b": says('"Zwei."'),
+        "c": says("Drei."),
+        "d": says(None, "content_filter"),
+        "e": says("Translation: Fün", "length"),
+        "f": says([{"type": "text", "text": "Sechs"}, {"type": "text", "text": "."}]),
+    }
+    with chat_server(lambda asked: said[asked.text]) as server:
+        model = translator(server)
+        answers = model.translate(list(said), "en", "de", progress=False)
+    assert answers == ["Eins.", "Zwei.", "Drei.", "", "Fün", "Sechs."]
+    assert model.usage.outcomes == {"cut": 1, "trimmed": 1, "as is": 2, "refused": 1, "truncated": 1}
+    assert (model.usage.prompt_tokens, model.usage.completion_tokens) == (120, 30)
+
+
+def test_a_failure_in_the_middle_loses_nothing_that_was_answered(tmp_path):
+    store = Store(tmp_path)
+    broken = {"sentence 7"}
+
+    def reply(asked: Asked) -> Reply:
+        return Reply({"error": "no"}, 400) if asked.text in broken else says(asked.text.upper())
+
+    with chat_server(reply) as server:
+        name = f"openai:tiny@{server.url}?concurrency=2"
+        with pytest.raises(ModelError, match="answers 400"):
+            translate_remembered(name, TEXTS, "en", "de", store=store, progress=False)
+        first = set(server.texts()) - broken
+        assert 7 <= len(first) < len(TEXTS) - 1
+        known = usage_remembered(name, TEXTS, "en", "de", store=store)
+        assert (known.texts, known.prompt_tokens, known.completion_tokens) == (
+            len(first),
+            20 * len(first),
+            5 * len(first),
+        )
+        broken.clear()
+        server.asked.clear()
+        answers = translate_remembered(name, TEXTS, "en", "de", store=store, progress=False)
+        assert answers == [text.upper() for text in TEXTS]
+        assert set(server.texts()) == set(TEXTS) - first
+        assert usage_remembered(name, TEXTS, "en", "de", store=store).facts() == {
+            "texts": 12, "prompt_tokens": 240, "completion_tokens": 60,
+            "characters": sum(map(len, TEXTS)), "as is": 12,
+        }  # fmt: skip
+
+
+def test_an_interruption_loses_nothing_that_was_answered(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    as_completed = asking.as_completed
+
+    def interrupted(futures):
+        for number, future in enumerate(as_completed(futures)):
+            if number == 5:
+                raise KeyboardInterrupt
+            yield future
+
+    with chat_server(upper) as server:
+        name = f"openai:tiny@{server.url}?concurrency=1"
+        monkeypatch.setattr(asking, "as_completed", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            translate_remembered(name, TEXTS, "en", "de", store=store, progress=False)
+    assert usage_remembered(name, TEXTS, "en", "de", store=store).texts == 5
+
+
+def test_another_rule_or_pace_asks_nobody_and_another_prompt_does(tmp_path):
+    store = Store(tmp_path / "store")
+    own = tmp_path / "own.yaml"
+    own.write_text("messages:\n  - user: 'Into {target}, please:\n\n      {text}'\n", encoding="utf-8")
+    with chat_server(upper) as server:
+        base = f"openai:tiny@{server.url}"
+        for options in ("", "?concurrency=2&timeout=9&rate=9999&attempts=1&backoff=0"):
+            for decoding in (Decoding(), Decoding(beams=1, length_penalty=2.0)):
+                translate_remembered(base + options, ["a"], "en", "de", decoding, store=store, progress=False)
+        assert len(server.asked) == 1
+        translate_remembered(f"{base}?prompt={own}", ["a"], "en", "de", store=store, progress=False)
+        assert server.asked[-1].body["messages"] == [{"role": "user", "content": "Into German, please:\na"}]
+        for options in ("?seed=1", "?temperature=1", "?prompt=plain"):
+            translate_remembered(base + options, ["a"], "en", "de", store=store, progress=False)
+        translate_remembered(base, ["a"], "en", "de", Decoding(max_new_tokens=5), store=store, progress=False)
+    assert len(server.asked) == 6
+
+
+def test_numbers_are_carried_over_by_rule_around_a_server_too(tmp_path):
+    with chat_server(upper) as server:
+        name = f"placeholder:openai:tiny@{server.url}"
+        answers = translate_remembered(
+            name, ["it cost 1,234.5 dollars"], "en", "de", store=Store(tmp_path), progress=False
+        )
+    assert answers == ["IT COST 1.234,5 DOLLARS"]
+    assert server.texts() == ["it cost 7 dollars"]
+
+
+def test_the_key_is_written_nowhere(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    with chat_server(lambda asked: Reply({"error": {"message": f"bad key {KEY}"}}, 401)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        with pytest.raises(ModelError, match="the key in OPENAI_API_KEY is not accepted") as caught:
+            translate_remembered("openai:tiny", ["a"], "en", "de", store=store, progress=False)
+        server.reply = upper
+        translate_remembered("openai:tiny", ["a"], "en", "de", store=store, progress=False)
+        reference = resolve("openai:tiny", "en", "de")
+        shown = [str(caught.value), repr(reference), json.dumps(model_identity("openai:tiny", "en", "de"))]
+    assert KEY not in "".join(shown)
+    assert b"tiny" in kept_text(tmp_path)
+    assert KEY.encode() not in kept_text(tmp_path)
+
+
+def test_a_key_goes_to_no_server_it_is_not_for(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with chat_server(upper) as server:
+        translator(server).translate(["a"], "en", "de", progress=False)
+        monkeypatch.setenv(f"NBKIT_KEY_127_0_0_1_{server.url.split(':')[2].removesuffix('/v1')}", "its own")
+        translator(server).translate(["a"], "en", "de", progress=False)
+    assert "Authorization" not in server.asked[0].headers
+    assert server.asked[1].headers["Authorization"] == "Bearer its own"
+
+
+def test_what_is_missing_is_said_without_a_call(monkeypatch, tmp_path):
+    assert "OPENAI_API_KEY is not set" in check_model("openai:gpt", "en", "de")
+    assert "OPENAI_BASE_URL" in check_model("openai:gpt", "en", "de")
+    with pytest.raises(ModelError, match="OPENAI_API_KEY is not set"):
+        load_translator("openai:gpt", "en", "de")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
+    assert check_model("openai:gpt", "en", "de") is None
+    assert check_model("placeholder:openai:gpt", "en", "de") is None
+    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:1")
+    assert "OPENAI_BASE_URL: 'localhost:1' is no base URL" in check_model("openai:gpt", "en", "de")
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert check_model("openai:gpt", "en", "de") is None
+    assert "did you mean 'plain'" in check_model("openai:gpt?prompt=plane", "en", "de")
+    assert "cannot be read" in check_model(f"openai:gpt?prompt={tmp_path}/none.yaml", "en", "de")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("openai:", "write openai:MODEL"),
+        ("openai:@http://localhost/v1", "write openai:MODEL"),
+        ("openai:x@http://user:word@localhost/v1", "a URL holds no user and password"),
+        ("openai:x?temprature=1", "did you mean 'temperature'"),
+        ("openai:x?temperature=warm", "temperature: 'warm' given, a number expected"),
+        ("openai:x?concurrency=2.5", "concurrency: '2.5' given, a whole number expected"),
+        ("openai:x?concurrency=0", "concurrency: 0 given, at least 1 expected"),
+        ("openai:x?timeout=nan", "timeout: nan given, more than 0"),
+        ("openai:x?limit=tokens", "one of max_tokens, max_completion_tokens, none expected"),
+        ("openai:x?concurrency", "options are written"),
+    ],
+)
+def test_names_that_cannot_be_read(name, message):
+    with pytest.raises(ModelError, match=message) as caught:
+        resolve(name, "en", "de")
+    assert "word@" not in str(caught.value).replace(name, "")
+
+
+def test_names_of_models_are_taken_as_servers_have_them():
+    for model in ("gpt-4o-mini", "meta-llama/Llama-3.1-8B", "qwen3:8b", "ft:gpt:org::id", "org/model@v2"):
+        remote = resolve(f"openai:{model}@https://host:8000/v1?seed=3", "en", "de").remote
+        assert (remote.model, remote.url, remote.seed) == (model, "https://host:8000/v1", 3)
+    assert label("openai:org/tiny@http://h/v1?prompt=plain&temperature=0.7&seed=2") == "tiny (plain, t=0.7, seed 2)"
+    assert label("placeholder:openai:tiny") == "tiny + placeholder"
+
+
+def test_a_server_can_be_an_entry_of_the_catalogue(monkeypatch, tmp_path):
+    with chat_server(upper) as server:
+        monkeypatch.setenv("MY_SERVER", server.url)
+        entry = ModelEntry(
+            hub="openai:tiny-{src}-{tgt}@${MY_SERVER}", label="Mine", targets=("de",), codes={"de": "ger"}
+        )
+        MODELS.register("mine", entry)
+        assert label("mine") == "Mine"
+        assert "does not translate to 'fr'; it translates to: de" in check_model("mine", "en", "fr")
+        assert translate_remembered("mine", ["a"], "en", "de", store=Store(tmp_path), progress=False) == ["A"]
+        assert server.asked[0].body["model"] == "tiny-en-ger"
+        with pytest.raises(ModelError, match="no backend 'ct2' runs it here"):
+            resolve("mine@ct2", "en", "de")
+
+
+def test_nothing_is_trained_downloaded_or_scored(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
+    assert ensure_model("openai:tiny", "en", "de") is None
+    assert is_trained("openai:tiny", "en", "de")
+    with pytest.raises(ModelError, match="scores no references"):
+        load_translator("openai:tiny", "en", "de").score(["a"], ["b"], "en", "de")
+
+
+def test_identity_holds_what_changes_an_answer(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://Somewhere:8000/v1")
+    assert model_identity("openai:tiny", "en", "de") == {
+        "translation": 1, "backend": "openai", "model": "tiny", "server": "somewhere:8000",
+        "prompt": load_prompt("translate").digest, "temperature": 0.0, "seed": 0,
+    }  # fmt: skip
+    assert "placeholder" in model_identity("placeholder:openai:tiny", "en", "de")
+    config = translation_config("openai:tiny", "en", "de", Decoding(beams=7), device="cuda", dtype="float16")
+    assert config["decoding"] == {"max_new_tokens": "source"}
+    assert "cuda" not in json.dumps(config)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("messages: []", "a prompt has messages"),
+        ("- a", "a mapping with messages expected, list found"),
+        ("messages: [{user: Hello}]", r"no message of this prompt holds \{text\}"),
+        ("messages: [{user: '{text} {txt}'}]", r"nothing can be put into \{txt\}; there are: \{text\}"),
+        ("messages: [{user: '{text} {'}]", "a brace that is meant is doubled"),
+        ("messages: [{usr: '{text}'}]", "a message is one of system, user, assistant"),
+        ("messages: [{user: '{text}'}]\nlabel: [a]", "not 'label'"),
+        ("messages: [", "cannot be read"),
+    ],
+)
+def test_prompts_that_cannot_be_used(tmp_path, content, message):
+    path = tmp_path / "prompt.yaml"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match=message) as caught:
+        load_prompt(str(path))
+    assert str(path) in str(caught.value)
+
+
+def test_prompts_by_name():
+    with pytest.raises(UnknownNameError, match="did you mean 'translate'"):
+        load_prompt("translte")
+    (message,) = load_prompt("plain").filled("{braces} stay", "en", "cy")
+    assert message["content"] == "Translate the following sentence into Welsh: {braces} stay"
+
+
+def test_what_is_remembered_needs_neither_torch_nor_a_client(tmp_path):
+    with chat_server(upper) as server:
+        name = f"openai:tiny@{server.url}"
+        translate_remembered(name, ["a"], "en", "de", store=Store(tmp_path), progress=False)
+    code = (
+        "import sys; from nbkit.models import translate_remembered, check_model; from nbkit.store import Store\n"
+        f"print(translate_remembered({name!r}, ['a'], 'en', 'de', store=Store({str(tmp_path)!r})))\n"
+        "print(sorted({'torch', 'transformers', 'httpx', 'spacy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["['A']", "[]"]
