@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from nbkit.corpora.pair import Pair
-from nbkit.corpora.places import Place
+from nbkit.corpora.places import LocalPlace, Place
 from nbkit.corpora.readers import (
     RawPair,
+    content_problem,
     read_coded_tsv,
     read_moses,
     read_parquet,
@@ -73,7 +74,7 @@ class Corpus(Protocol):
         """What the pairs depend on, for cache keys: file digests or revisions, the parsers."""
 
     def problems(self, request: Request) -> list[str]:
-        """What stands in the way of `pairs`, without reading everything."""
+        """What stands in the way of `pairs`; local files are read as far as `pairs` would, without parsing."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,10 @@ class FileCorpus(ABC):
     def pairs(self, request: Request) -> Iterator[Pair]:
         """The good pairs ``request.start`` to ``request.stop``."""
 
+    @abstractmethod
+    def raw_pairs(self, request: Request) -> Iterator[Any]:
+        """All pairs as the files have them, and a `DataError` in the place of each malformed one."""
+
     def identity(self, request: Request) -> dict[str, Any]:
         """How the files are read, and digest or revision of each; the same under whatever name or path they go."""
         self.check(request)
@@ -122,13 +127,18 @@ class FileCorpus(ABC):
         }
 
     def problems(self, request: Request) -> list[str]:
-        """Languages, split and files."""
+        """Languages, split and files; in local files, the first malformed one of the pairs that are meant."""
         try:
             self.check(request)
             fields = self._files(request)
-            return [problem for one in fields if (problem := self.place.problem(one))]
+            absent = [problem for one in fields if (problem := self.place.problem(one))]
+            if absent or not isinstance(self.place, LocalPlace):
+                return absent
+            problem = content_problem(self.raw_pairs(request), request.on_error, request.start, request.stop)
         except NbkitError as error:
             return [str(error)]
+        files = " and ".join(str(self.place.path(one)) for one in fields)
+        return [f"corpus {self.name}: {files}: {problem}"] if problem else []
 
     def check(self, request: Request) -> None:
         """Raises `NbkitError` where the corpus has not got the split or the languages that are asked for."""
@@ -260,10 +270,13 @@ class ConlluCorpus(FileCorpus):
     def _files(self, request: Request) -> list[dict[str, str]]:
         return self._side_fields(request)
 
+    def raw_pairs(self, request: Request) -> Iterator[Pair | DataError]:
+        source, target = self._paths(request)
+        return read_treebanks(source, target, request.src, request.tgt)
+
     def pairs(self, request: Request) -> Iterator[Pair]:
         """The good pairs ``request.start`` to ``request.stop``."""
-        source, target = self._paths(request)
-        pairs = read_treebanks(source, target, request.src, request.tgt)
+        pairs = self.raw_pairs(request)
         return islice(keep_good(pairs, request.on_error, request.skipped), request.start, request.stop)
 
 

@@ -62,15 +62,24 @@ def corpus_identity(
     return {**identity, "src": src, "tgt": tgt, "n": n}
 
 
-def check_corpus(corpus: str, src: str, tgt: str, parsers: Mapping[str, str] | None = None) -> list[str]:
+def check_corpus(
+    corpus: str,
+    src: str,
+    tgt: str,
+    parsers: Mapping[str, str] | None = None,
+    *,
+    n: int | None = None,
+    on_error: OnError = "raise",
+) -> list[str]:
     """What stands in the way of `load_pairs`, a message each: an unknown name, a language or split that the
-    corpus has not got, files, variables, the hub, parsers. Reads no corpus and loads no parser.
+    corpus has not got, files, variables, the hub, parsers. Files of this machine are read, as far as the first
+    *n* pairs, and the first malformed line is named. Loads no parser.
 
     >>> check_corpus("sandbocks", "en", "de")
     ["unknown corpus 'sandbocks'; did you mean 'sandbox'? There are: ..."]
     """
     try:
         found, split = find_corpus(corpus)
-        return found.problems(Request(src, tgt, split, parsers=parsers))
+        return found.problems(Request(src, tgt, split, n, parsers, on_error))
     except NbkitError as error:
         return [str(error)]

@@ -24,6 +24,7 @@ from nbkit.corpora.nli_tokens import (
     tokenizer_identity,
 )
 from nbkit.corpora.places import LocalPlace
+from nbkit.corpora.readers import content_problem
 from nbkit.errors import DataError, NbkitError, UnknownNameError
 from nbkit.languages import check_language
 from nbkit.registry import Registry
@@ -144,8 +145,10 @@ def check_nli(
     split: str | None = None,
     n: int | None = None,
     parsers: Mapping[str, str] | None = None,
+    on_error: OnError = "raise",
 ) -> list[str]:
-    """What stands in the way of `load_nli`, a message each; reads no corpus and loads no parser.
+    """What stands in the way of `load_nli`, a message each. Files of this machine are read, as far as the first *n*
+    pairs, and the first malformed row is named. Loads no parser.
 
     >>> check_nli("sik", "en", n=10)
     ["unknown NLI corpus 'sik'; did you mean 'sick'? There are: ..."]
@@ -154,13 +157,23 @@ def check_nli(
         found, split = _found(corpus, lang, split, n, 0)
     except NbkitError as error:
         return [str(error)]
-    problems = found.problems(lang, split)
+    problems = found.problems(lang, split) or _content_problems(found, lang, split, n, on_error)
     if found.endless and n is None:
         problems.append(f"NLI corpus {found.name} has no last pair: say how many are wanted (n)")
     if isinstance(found, NliSandbox):
         return problems
     problem = check_tokenizer(tokenizer_for(lang, parsers), lang)
     return [*problems, problem] if problem else problems
+
+
+def _content_problems(found: NliCorpus, lang: str, split: str | None, n: int | None, on_error: OnError) -> list[str]:
+    if isinstance(found, NliSandbox) or not isinstance(found.place, LocalPlace):
+        return []
+    try:
+        problem = content_problem(_labelled(found.raw(lang, split), None), on_error, 0, n)
+    except NbkitError as error:
+        return [str(error)]
+    return [f"NLI corpus {found.name}: {problem}"] if problem else []
 
 
 def find_nli(spec: str) -> tuple[NliCorpus, str | None]:

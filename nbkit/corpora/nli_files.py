@@ -173,6 +173,8 @@ def _tsv_rows(path: Path) -> Iterator[Row]:
             yield number, line
         elif header is None:
             header = line.split("\t")
+        elif not line.strip():
+            yield number, DataError("empty line", path, number)
         elif len(cells := line.split("\t")) != len(header):
             yield number, DataError(f"{len(header)} tab-separated columns expected, {len(cells)} found", path, number)
         else:

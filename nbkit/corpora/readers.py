@@ -7,7 +7,7 @@ Errors are items of the stream, so that one place decides between raising and sk
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 from nbkit.corpora.pair import Pair
 from nbkit.errors import DataError, NbkitError
 from nbkit.syntax.conllu import Entry, conllu_entries
+from nbkit.syntax.skipped import OnError, Skipped, keep_good
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,30 @@ def read_lines(path: Path) -> Iterator[tuple[int, str | DataError]]:
             try:
                 yield number, line.decode("utf-8")
             except UnicodeDecodeError as error:
-                yield number, DataError(f"bad UTF-8 at byte {error.start + 1} of the line", path, number)
+                yield (
+                    number,
+                    DataError(
+                        f"bad UTF-8 at byte {error.start + 1} of the line; convert the file to UTF-8", path, number
+                    ),
+                )
+
+
+def content_problem(items: Iterable[Any], on_error: OnError, start: int = 0, stop: int | None = None) -> str | None:
+    """What is wrong with the good ones among *items* from *start* to *stop*: that there are none. Reads them all.
+
+    Raises the first `DataError` among *items* up to there, unless *on_error* is "skip".
+
+    >>> content_problem(["a pair"], "raise"), content_problem([DataError("empty line", "x.tsv", 1)], "skip")
+    (None, 'there is no pair in it that can be used; 1 was left out, the first because of x.tsv:1: empty line')
+    """
+    skipped = Skipped()
+    good = sum(1 for _ in islice(keep_good(items, on_error, skipped), start, stop))
+    if good:
+        return None
+    if not skipped:
+        return "there is no pair in it" + (f" after the first {start}" if start else "")
+    left_out = f"{len(skipped)} {'was' if len(skipped) == 1 else 'were'} left out"
+    return f"there is no pair in it that can be used; {left_out}, the first because of {skipped.errors[0]}"
 
 
 def read_tsv(path: Path, source: int = 0, target: int = 1, header: int = 0) -> Iterator[RawPair | DataError]:
@@ -51,7 +75,9 @@ def read_tsv(path: Path, source: int = 0, target: int = 1, header: int = 0) -> I
             yield line
             continue
         columns = line.split("\t")
-        if len(columns) != 2:
+        if not line.strip():
+            yield DataError("empty line", path, number)
+        elif len(columns) != 2:
             yield DataError(f"2 tab-separated columns expected, {len(columns)} found", path, number)
         else:
             yield _pair(columns[source], columns[target], path, number)
@@ -68,7 +94,9 @@ def read_coded_tsv(path: Path, source: Collection[str], target: Collection[str])
             yield line
             continue
         columns = line.split("\t")
-        if len(columns) != 4:
+        if not line.strip():
+            yield DataError("empty line", path, number)
+        elif len(columns) != 4:
             yield DataError(f"4 tab-separated columns expected, {len(columns)} found", path, number)
         elif columns[0] in source and columns[1] in target:
             yield _pair(columns[2], columns[3], path, number)

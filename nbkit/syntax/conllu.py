@@ -123,7 +123,8 @@ def _entry(block: list[tuple[int, bytes]], lang: str, path: str, number: int) ->
         try:
             line = raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise DataError(f"bad UTF-8 at byte {error.start + 1} of the line", path, line_number) from None
+            reason = f"bad UTF-8 at byte {error.start + 1} of the line; convert the file to UTF-8"
+            raise DataError(reason, path, line_number) from None
         if line.startswith("#"):
             key, _, value = line[1:].partition("=")
             comments[key.strip()] = value.strip()

@@ -191,3 +191,46 @@ def test_named_corpora_without_their_data(monkeypatch, tmp_path):
     )
     assert "names no split after the colon" in problems("multi30k:")
     assert "unknown split of corpus pud 'test'" in problems("pud:test")
+
+
+MALFORMED = {
+    "no byte": (b"", "empty.tsv: there is no pair in it"),
+    "bad UTF-8": (b"a\tb\nGr\xf6\xdfe\tsize\n", "empty.tsv:2: bad UTF-8 at byte 3 of the line; convert"),
+    "one column": (b"a\tb\nonly\n", "empty.tsv:2: 2 tab-separated columns expected, 1 found"),
+    "empty line": (b"\na\tb\n", "empty.tsv:1: empty line"),
+    "empty target": (b"a\tb\nc\t \n", "empty.tsv:2: the target side is empty"),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_what_the_file_holds_is_checked_beforehand(tmp_path, tiny_pipelines, case):
+    data, message = MALFORMED[case]
+    path = tmp_path / "empty.tsv"
+    path.write_bytes(data)
+    (problem,) = check_corpus(str(path), "en", "de", tiny_pipelines)
+    assert message in problem
+    if data:  # each has one good pair
+        assert check_corpus(str(path), "en", "de", tiny_pipelines, on_error="skip") == []
+        first_is_good = not data.startswith(b"\n")
+        assert (check_corpus(str(path), "en", "de", tiny_pipelines, n=1) == []) == first_is_good
+    path.write_bytes(b"a\nb\n")
+    (problem,) = check_corpus(str(path), "en", "de", tiny_pipelines, on_error="skip")
+    assert "no pair in it that can be used; 2 were left out, the first because of" in problem
+
+
+def test_files_that_are_not_aligned_are_found_beforehand(tmp_path, tiny_pipelines):
+    (tmp_path / "test.en").write_text("a\nb\n")
+    (tmp_path / "test.de").write_text("a\n")
+    (problem,) = check_corpus(f"moses:{tmp_path}/test", "en", "de", tiny_pipelines, on_error="skip")
+    assert problem.endswith("test.en:2: test.de has only 1 lines: the two are not line-aligned")
+
+
+def test_a_treebank_with_a_cycle_is_found_beforehand(tmp_path):
+    good = "1\tGo\tgo\tVERB\t_\t_\t0\troot\t_\t_\n"
+    cycle = "1\ta\ta\tNOUN\t_\t_\t2\tx\t_\t_\n2\tb\tb\tVERB\t_\t_\t1\tx\t_\t_\n"
+    (tmp_path / "en.conllu").write_text(f"{good}\n{cycle}\n")
+    (tmp_path / "de.conllu").write_text(f"{good}\n{good}\n")
+    spec = f"conllu:{tmp_path}/{{lang}}.conllu"
+    (problem,) = check_corpus(spec, "en", "de")
+    assert "en.conllu:3: " in problem
+    assert check_corpus(spec, "en", "de", n=1) == check_corpus(spec, "en", "de", on_error="skip") == []

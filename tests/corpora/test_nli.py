@@ -182,7 +182,7 @@ def test_problems_are_told_before_anything_is_read(tmp_path, monkeypatch):
     assert "unknown split of NLI corpus sick 'tets'" in check_nli("sick:tets", "en", parsers=PLAIN)[0]
     assert "say how many are wanted (n)" in check_nli("sandbox", "en")[0]
     assert "there is no file" in check_nli(str(tmp_path / "none.tsv"), "en", parsers=PLAIN)[0]
-    assert "jieba' cuts Chinese" in check_nli(str(write(tmp_path / "a.tsv", ["x"])), "en", parsers={"en": "jieba"})[0]
+    assert "jieba' cuts Chinese" in check_nli(str(write(tmp_path / "a.tsv", ["x"])), "en", parsers={"en": "jieba"})[-1]
     for spec, error in {"no/such": NbkitError, "sick:": NbkitError, "nothing": UnknownNameError}.items():
         with pytest.raises(error):
             find_nli(spec)
@@ -231,3 +231,13 @@ def test_sick_and_ocnli_are_all_there(data_folder):
     assert {reason for *_, reason in skipped.rows()} == {"no gold label ('-')"}
     (first,) = load_nli("sick", "en", n=1, parsers=PLAIN)
     assert first.id == "6" and first.premise.text == "There is no boy playing outdoors and there is no man smiling"
+
+
+def test_rows_are_checked_beforehand(tmp_path):
+    path = write(tmp_path / "a.tsv", ["premise\thypothesis\tlabel", "a\tb\tneutral", "a\t\tneutral", ""])
+    (problem,) = check_nli(str(path), "en", parsers=PLAIN)
+    assert problem.endswith("a.tsv:3: the hypothesis is empty or no text")
+    assert check_nli(str(path), "en", parsers=PLAIN, n=1) == []
+    assert check_nli(str(path), "en", parsers=PLAIN, on_error="skip") == []
+    (problem,) = check_nli(str(write(tmp_path / "b.tsv", [])), "en", parsers=PLAIN, on_error="skip")
+    assert "there is no pair in it" in problem

@@ -41,10 +41,10 @@ def test_moses_round_trip(tmp_path_factory, pairs, last_newline):
 MALFORMED_TSV = {
     "one column": ("only one", "2 tab-separated columns expected, 1 found"),
     "three columns": ("a\tb\tc", "2 tab-separated columns expected, 3 found"),
-    "empty line": ("", "2 tab-separated columns expected, 1 found"),
+    "empty line": ("", "empty line"),
     "empty source": (" \tb", "the source side is empty"),
     "empty target": ("a\t\u00a0", "the target side is empty"),
-    "bad UTF-8": (b"Gr\xf6\xdfe\tsize", "bad UTF-8 at byte 3 of the line"),
+    "bad UTF-8": (b"Gr\xf6\xdfe\tsize", "bad UTF-8 at byte 3 of the line; convert the file to UTF-8"),
 }
 
 
@@ -75,8 +75,8 @@ def moses(folder: Path, source: bytes, target: bytes) -> tuple[Path, Path]:
     [
         (b"a\n \nc\n", b"a\nb\nc\n", "test.en", "the source side is empty"),
         (b"a\nb\nc\n", b"a\n\nc\n", "test.de", "the target side is empty"),
-        (b"a\n\xff\nc\n", b"a\nb\nc\n", "test.en", "bad UTF-8 at byte 1 of the line"),
-        (b"a\nb\nc\n", b"a\nx\xff\nc\n", "test.de", "bad UTF-8 at byte 2 of the line"),
+        (b"a\n\xff\nc\n", b"a\nb\nc\n", "test.en", "bad UTF-8 at byte 1 of the line; convert the file to UTF-8"),
+        (b"a\nb\nc\n", b"a\nx\xff\nc\n", "test.de", "bad UTF-8 at byte 2 of the line; convert the file to UTF-8"),
     ],
 )
 def test_a_malformed_line_of_moses_files_does_not_shift_the_others(tmp_path, source, target, file, reason):

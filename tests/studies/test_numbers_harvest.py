@@ -101,8 +101,8 @@ def test_a_parallel_corpus_and_its_references(tmp_path):
     assert [each.capability for each in found] == ["integers"]  # both are the same sentence but for the number
     by_system = harvest_with(corpus, "en", "de", 10, lambda batch: [text.replace(".5", ",5") for text in batch])
     assert {each.text for each in by_system} == {"It cost [NUM] euros."}
-    assert corpus_texts_problems(corpus, "en", "de") == []
-    assert "there is no file" in corpus_texts_problems(str(tmp_path / "no.tsv"), "en", "de")[0]
+    assert corpus_texts_problems(corpus, "en", "de", 500) == []
+    assert "there is no file" in corpus_texts_problems(str(tmp_path / "no.tsv"), "en", "de", 500)[0]
     before = corpus_texts_identity(corpus, "en", "de", 10)
     path.write_text("A 12\tB 12\n", encoding="utf-8")
     assert corpus_texts_identity(corpus, "en", "de", 10) != before

@@ -110,7 +110,9 @@ def problems(params: NliPermutationParams) -> list[str]:
     """What stands in the way of this run here, one message each; loads no model."""
     found: list[str | None] = [no_device(params.device)] if params.models else []
     for corpus in params.corpora:
-        found += check_nli(corpus, params.language, n=params.n_pairs, parsers=params.parsers or None)
+        found += check_nli(
+            corpus, params.language, n=params.n_pairs, parsers=params.parsers or None, on_error=params.on_error
+        )
         if params.language == "zh" and params.unit == "word" and params.tokenizer(corpus)[0] == "tokenizer":
             found.append(
                 "unit 'word': without a Chinese pipeline or jieba, texts are cut into characters; name one "
@@ -118,7 +120,7 @@ def problems(params: NliPermutationParams) -> list[str]:
             )
     if all(params.tokenizer(corpus)[1] for corpus in params.corpora):  # else there are no mini-trees
         n, parsers = params.training_pairs, params.parsers or None
-        found += check_nli(params.training_corpus, params.language, n=n, parsers=parsers)
+        found += check_nli(params.training_corpus, params.language, n=n, parsers=parsers, on_error=params.on_error)
     found += [models.check_classifier(model, params.language) for model in params.scored_models]
     for path in _annotation_files(params):
         if not Path(path).is_file():

@@ -79,13 +79,13 @@ def corpus_texts_identity(corpus: str, src: str, tgt: str, n: int) -> dict[str, 
     return {"n": n, **identity}
 
 
-def corpus_texts_problems(corpus: str, src: str, tgt: str) -> list[str]:
-    """What stands in the way of reading a corpus as texts, one message each."""
+def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int) -> list[str]:
+    """What stands in the way of reading the first *n* pairs of a corpus as texts, one message each."""
     try:
         found, split = find_corpus(corpus)
     except NbkitError as error:
         return [str(error)]
-    request = Request(src, tgt, split)
+    request = Request(src, tgt, split, n)
     return FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)
 
 

@@ -100,7 +100,7 @@ def inputs(params: NumbersParams) -> dict[str, Any]:
 
 def _template_problems(params: NumbersParams, pair: Direction) -> list[str]:
     if params.template_corpus is not None:
-        return corpus_texts_problems(params.template_corpus, pair.src, pair.tgt)
+        return corpus_texts_problems(params.template_corpus, pair.src, pair.tgt, params.harvest_pairs)
     try:
         file = Path(params.template_file(pair.src))
         found = {each.capability for each in load_templates(pair.src, file, placeholders=params.placeholders)}

@@ -103,7 +103,8 @@ def problems(params: WordOrderParams) -> list[str]:
     if params.n_pairs is None and _is_endless(params.corpus):
         found.append(f"corpus '{params.corpus}' has no last pair: say how many are wanted (n_pairs)")
     for language in params.languages:
-        found += corpora.check_corpus(params.corpus, params.source, language, params.parsers or None)
+        n, parsers = params.pairs_wanted(language), params.parsers or None
+        found += corpora.check_corpus(params.corpus, params.source, language, parsers, n=n, on_error=params.on_error)
         for model in params.models:
             found.append(models.check_model(model, params.source, language))
     for name in params.metrics:
