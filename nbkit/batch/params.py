@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from nbkit.bundle import bundled
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
+from nbkit.store import cache_problem
 from nbkit.studies.base import Notebook, Study, StudyParams
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=80)]
@@ -213,11 +214,13 @@ def entries(run: RunFile) -> list[Entry]:
 
 
 def validate(run: RunFile) -> list[Problem]:
-    """Everything that stands in the way of *run*: the schema, and what each study finds missing here.
+    """Everything that stands in the way of *run*: the schema, the cache, and what each study finds missing here.
 
     No model is loaded.
     """
     checked, problems = _check(run)
+    if refusal := cache_problem():
+        problems.append(Problem("NBKIT_CACHE", refusal))
     for entry in checked:
         problems += [Problem(f"{entry.place} ({entry.name})", text) for text in entry.study.problems(entry.params)]
     return problems

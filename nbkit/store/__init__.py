@@ -6,6 +6,6 @@ renamed (one PUT on an object store), is never changed, and one that does not ma
 """
 
 from nbkit.store.partition import DamagedShardWarning
-from nbkit.store.store import Store, cache_folder
+from nbkit.store.store import Store, cache_folder, cache_problem
 
-__all__ = ["DamagedShardWarning", "Store", "cache_folder"]
+__all__ = ["DamagedShardWarning", "Store", "cache_folder", "cache_problem"]

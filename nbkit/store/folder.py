@@ -69,17 +69,29 @@ class Folder:
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file that is seen whole or not at all, whatever kills this process meanwhile."""
-        place = f"{self.path}/{name}"
         with _explained("write", f"{self}/{name}"):
-            if self.local:
-                _write_local(Path(place), data)
-            elif not OBJECT_STORES.isdisjoint(_protocols(self.files)):
-                self.files.pipe_file(place, data)
-            else:
-                temporary = f"{self.path}/{TEMPORARY}{uuid.uuid4().hex}"
-                self.files.makedirs(self.path, exist_ok=True)
-                self.files.pipe_file(temporary, data)
-                self.files.mv(temporary, place)
+            self._put(name, data)
+
+    def _put(self, name: str, data: bytes) -> None:
+        place = f"{self.path}/{name}"
+        if self.local:
+            _write_local(Path(place), data)
+        elif not OBJECT_STORES.isdisjoint(_protocols(self.files)):
+            self.files.pipe_file(place, data)
+        else:
+            temporary = f"{self.path}/{TEMPORARY}{uuid.uuid4().hex}"
+            self.files.makedirs(self.path, exist_ok=True)
+            self.files.pipe_file(temporary, data)
+            self.files.mv(temporary, place)
+
+    def check_writable(self) -> None:
+        """Raise `NbkitError` where no file can be written. The folder is made, and the file that tries it removed."""
+        name = f"{TEMPORARY}{uuid.uuid4().hex}"
+        try:
+            self._put(name, b"nbkit")
+            self.files.rm_file(f"{self.path}/{name}")
+        except OSError as error:  # a missing file among them: a folder that cannot be made
+            raise _refusal("write to", self, error) from error
 
     def rename(self, name: str, new: str) -> None:
         """Rename a file; nothing happens where another process has done it already."""
@@ -126,7 +138,11 @@ def _explained(verb: str, place: object) -> Iterator[None]:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise NbkitError(
-            f"the store cannot {verb} {place}: {error.strerror or error}; make room or grant access there, "
-            "or set NBKIT_CACHE to another folder"
-        ) from error
+        raise _refusal(verb, place, error) from error
+
+
+def _refusal(verb: str, place: object, error: OSError) -> NbkitError:
+    return NbkitError(
+        f"the store cannot {verb} {place}: {error.strerror or error}; make room or grant access there, "
+        "or set NBKIT_CACHE to another folder"
+    )

@@ -59,6 +59,22 @@ class Partition:
                     continue  # compacted by another process meanwhile
         raise NbkitError(f"shards in {self.folder} keep vanishing while they are read: is something deleting them?")
 
+    def every(self) -> list[dict[str, Any]]:
+        """All stored rows, the oldest first."""
+        with self._lock:
+            for _ in range(ATTEMPTS):
+                self._refresh()
+                found: dict[bytes, dict[str, Any]] = {}
+                try:
+                    for name in sorted(self._keys):
+                        table = self._table(name)
+                        for key, row in zip(shards.table_keys(table), shards.table_rows(table), strict=True):
+                            found.setdefault(key, row)
+                    return list(found.values())
+                except FileNotFoundError:
+                    continue  # compacted by another process meanwhile
+        raise NbkitError(f"shards in {self.folder} keep vanishing while they are read: is something deleting them?")
+
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
         """Which of *keys* are stored."""
         with self._lock:

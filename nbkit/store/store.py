@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import NbkitError
@@ -33,6 +34,19 @@ _WINDOW_SHARDS = 10
 def cache_folder() -> str:
     """Where nbkit keeps what it can make again: ``$NBKIT_CACHE``, or ``~/.cache/nbkit``."""
     return os.environ.get("NBKIT_CACHE") or os.path.expanduser("~/.cache/nbkit")  # noqa: PTH111 - may be a URL
+
+
+def cache_problem() -> str | None:
+    """Why nothing can be kept in `cache_folder`, or in one of the folders in it; None where all is well."""
+    try:
+        root = Folder.at(cache_folder())
+        root.check_writable()
+        for name in root.names() if root.local else ():
+            if not name.startswith(".") and Path(root.path, name).is_dir():
+                (root / name).check_writable()
+    except NbkitError as error:
+        return str(error)
+    return None
 
 
 class Store:
@@ -118,6 +132,18 @@ class Store:
         distinct = {shards.input_digest(texts): texts for texts in inputs}
         known = self._partition(config).known(list(distinct))
         return [texts for key, texts in distinct.items() if key not in known]
+
+    def kept(self, config: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """All records of a configuration that are remembered, whatever their inputs; for sums over them.
+
+        >>> import tempfile
+        >>> store = Store(tempfile.mkdtemp())
+        >>> config = {"kind": "length", "version": 1}
+        >>> _ = store.records(config, [("ein",), ("Satz",)], lambda inputs: [{"n": len(text)} for (text,) in inputs])
+        >>> sorted(record["n"] for record in store.kept(config))
+        [3, 4]
+        """
+        return self._partition(config).every()
 
     def table(self, config: Mapping[str, Any], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """A whole table: remembered, or computed now and kept. It is what Parquet gives back, both times."""

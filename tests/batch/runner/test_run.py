@@ -18,7 +18,7 @@ import pytest
 
 from nbkit.batch import pool
 from nbkit.batch.folder import OutputFolder
-from nbkit.batch.params import RunFile, parse
+from nbkit.batch.params import RunFile, parse, validate
 from nbkit.batch.run import dry_run, run
 from nbkit.errors import NbkitError, ParamsError
 
@@ -238,6 +238,29 @@ def test_a_folder_that_cannot_be_made_is_named(toy):
     (toy / "outputs").write_text("a file")
     with pytest.raises(NbkitError, match=str(toy / "outputs" / "toys")):
         run(grid("[eins]"))
+
+
+def test_a_cache_that_cannot_be_written_is_refused_before_anything_is_done(toy, monkeypatch):
+    (toy / "full").write_text("a file")
+    for place in (toy / "full", toy / "full" / "cache", Path("/proc/nbkit")):
+        monkeypatch.setenv("NBKIT_CACHE", str(place))
+        with pytest.raises(ParamsError, match=f"the store cannot write to {place}: .*set NBKIT_CACHE to another"):
+            run(grid("[eins]"))
+    assert not (toy / "outputs").exists() and computed(toy).total() == 0
+    (toy / "cache" / "models").mkdir(parents=True)
+    monkeypatch.setenv("NBKIT_CACHE", str(toy / "cache"))
+    assert validate(grid("[eins]")) == []
+    assert list((toy / "cache").rglob("*")) == [toy / "cache" / "models"]  # nothing is left behind
+    written = Path.open
+
+    def refuse(path, *args, **options):
+        if path.parent == toy / "cache" / "models":  # no right to write there, which root always has
+            raise PermissionError(13, "Permission denied", str(path))
+        return written(path, *args, **options)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    (problem,) = validate(grid("[eins]"))
+    assert f"cannot write to {toy}/cache/models: Permission denied" in problem.message
 
 
 def test_problems_are_told_before_anything_is_done(toy):
