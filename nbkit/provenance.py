@@ -54,11 +54,13 @@ def collect(
     params: Any = None,
     signatures: Mapping[str, str] | Sequence[str] | None = None,
     models: Mapping[str, Any] | Sequence[str] | None = None,
+    costs: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """All that is known of where a result comes from, as plain data (it goes into JSON files too).
 
     params: a study's parameters (a pydantic model or a mapping); seed, decoding, device and dtype are
     taken from them. signatures: the metrics' signature strings. models: names, or name to identity.
+    costs: what models behind services charged for, by name (`nbkit.models.costs`).
 
     >>> facts = collect({"seed": 3, "beams": 4})
     >>> facts["seed"], facts["decoding"], facts["python"] == platform.python_version()
@@ -70,6 +72,7 @@ def collect(
     facts["decoding"] = {name: values.pop(name) for name in _DECODING if name in values}
     facts["metrics"] = signatures if isinstance(signatures, Mapping) else list(signatures or ())
     facts["models"] = models if isinstance(models, Mapping) else list(models or ())
+    facts["costs"] = costs or {}
     facts["device"] = device(str(values.pop("device", "auto")))
     facts["dtype"] = _dtype(str(values.pop("dtype", "auto")))
     facts["parameters"] = values
@@ -85,9 +88,10 @@ def footer(
     params: Any = None,
     signatures: Mapping[str, str] | Sequence[str] | None = None,
     models: Mapping[str, Any] | Sequence[str] | None = None,
+    costs: Mapping[str, Any] | None = None,
 ) -> Footer:
     """`collect` as an object that JupyterLab and the report show as a folded table."""
-    return Footer(collect(params, signatures, models))
+    return Footer(collect(params, signatures, models, costs))
 
 
 def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:

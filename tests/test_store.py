@@ -250,3 +250,13 @@ def test_a_file_in_the_place_of_the_store_is_named(tmp_path):
 def test_importing_the_store_is_cheap():
     code = "import nbkit.store, sys; print([m for m in ('pandas', 'pyarrow', 'torch', 'fsspec') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_kept_records_are_all_there_once_in_whatever_shards(tmp_path):
+    store = Store(tmp_path)
+    assert store.kept(CONFIG) == []
+    for start in range(0, 60, 3):  # overlapping, and enough shards to be merged on the way
+        store.records(CONFIG, texts(6, start), Counter())
+    kept = store.kept(CONFIG)
+    assert sorted(record["text"] for record in kept) == sorted(text for (text,) in texts(63))
+    assert Store(tmp_path).kept(CONFIG) == kept

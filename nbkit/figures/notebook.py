@@ -6,6 +6,8 @@ from typing import Any
 
 from nbkit import provenance
 from nbkit.figures import theme
+from nbkit.models import costs
+from nbkit.store import Store
 
 
 def begin() -> None:
@@ -33,4 +35,6 @@ def kappa_signature(params: Any) -> str:
 
 def footer(params: Any) -> provenance.Footer:
     """Where the page's results come from: parameters, versions, device, metric settings."""
-    return provenance.footer(params, signatures=signatures(params), models=params.models)
+    pairs = [(params.source, language) for language in params.languages]
+    charged = costs(params.models, pairs, params.decoding, store=Store())
+    return provenance.footer(params, signatures=signatures(params), models=params.models, costs=charged)

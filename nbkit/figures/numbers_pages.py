@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nbkit import provenance
+from nbkit.models import costs
+from nbkit.store import Store
 
 if TYPE_CHECKING:
     from nbkit.studies.numbers import NumbersParams
@@ -16,4 +18,7 @@ _LIBRARIES = ("Babel", "num2words", "cn2an")
 def footer(params: NumbersParams) -> provenance.Footer:
     """Where the page's results come from: parameters, what numbers are read and written with, models, versions."""
     libraries = [f"{name} {version}" for name, version in provenance.versions(_LIBRARIES).items()]
-    return provenance.footer(params, signatures={"number rules": ", ".join(libraries)}, models=params.models)
+    pairs = [(pair.src, pair.tgt) for pair in params.pairs]
+    charged = costs(params.models, pairs, params.decoding, store=Store())
+    rules = {"number rules": ", ".join(libraries)}
+    return provenance.footer(params, signatures=rules, models=params.models, costs=charged)

@@ -26,6 +26,7 @@ _LAZY = {
     "Translator": "translator",
     "check_classifier": "classifier_local",
     "check_model": "identity",
+    "costs": "remember",
     "classification_config": "classifier_remember",
     "classifier_identity": "classifier_local",
     "classify_remembered": "classifier_remember",

@@ -31,7 +31,7 @@ class Answer:
     completion_tokens: int | None = None
 
     def record(self) -> dict[str, Any]:
-        """As the store keeps it."""
+        """As the store keeps it, beside its text."""
         return asdict(self)
 
 
@@ -69,6 +69,14 @@ class Usage:
         self.completion_tokens += answer.completion_tokens or 0
         self.characters += len(text)
         self.outcomes[line.outcome] += 1
+
+    def update(self, other: Usage) -> None:
+        """Adds what *other* has counted."""
+        self.texts += other.texts
+        self.prompt_tokens += other.prompt_tokens
+        self.completion_tokens += other.completion_tokens
+        self.characters += other.characters
+        self.outcomes.update(other.outcomes)
 
     def facts(self) -> dict[str, int]:
         """Flat and JSON-able, for provenance."""

@@ -113,7 +113,7 @@ def answers_remembered(
         assert isinstance(translator, RemoteTranslator)
         batch = [text for (text,) in missing]
         for text, answer in translator.answers(batch, src, tgt, decoding, progress=progress):
-            said[text] = answer.record()
+            said[text] = {"text": text, **answer.record()}
         return [said[text] for text in batch]
 
     wanted = [text for text in dict.fromkeys(texts) if text.strip()]
@@ -122,30 +122,39 @@ def answers_remembered(
     finally:
         # What came before a failure: nothing of it is missing where there was none.
         store.records(config, [(text,) for text in said], lambda inputs: [said[text] for (text,) in inputs])
-    answers = dict(zip(wanted, (Answer(**record) for record in found), strict=True))
+    answers = {record.pop("text"): Answer(**record) for record in found}
     return [answers.get(text, Answer("")) for text in texts]
 
 
-def usage_remembered(
-    name: str, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, store: Store
-) -> Usage:
-    """What the answers to *texts* cost when they were asked for, and what became of them; asks nobody.
+def usage_remembered(name: str, src: str, tgt: str, decoding: Decoding = DEFAULT, *, store: Store) -> Usage:
+    """What all answers of a model behind a service that *store* holds cost when they were asked for; asks nobody.
 
-    Texts that were not asked for yet count for nothing.
+    Zero for a model that runs here. Of ``placeholder:NAME`` what NAME was asked counts.
     """
-    config = translation_config(name, src, tgt, decoding)
     remote = resolve(name, src, tgt).remote
     usage = Usage()
     if remote is None:
         return usage
     labels = remote.labels(src, tgt)
-    inputs = [(text,) for text in dict.fromkeys(texts) if text.strip()]
-    absent = set(store.missing(config, inputs))
-    known = [each for each in inputs if each not in absent]
-    for (text,), record in zip(known, store.records(config, known, lambda inputs: []), strict=True):
+    for record in store.kept(translation_config(name.removeprefix(BY_RULE), src, tgt, decoding)):
+        text = record.pop("text")
         answer = Answer(**record)
         usage.add(text, answer, one_line(answer, text, labels))
     return usage
+
+
+def costs(
+    names: Sequence[str], pairs: Sequence[tuple[str, str]], decoding: Decoding = DEFAULT, *, store: Store
+) -> dict[str, dict[str, int]]:
+    """`usage_remembered` of the models behind services among *names*, over language pairs, for provenance."""
+    found = {}
+    for name in names:
+        if resolve(name, *pairs[0]).remote is not None:
+            total = Usage()
+            for src, tgt in pairs:
+                total.update(usage_remembered(name, src, tgt, decoding, store=store))
+            found[name] = total.facts()
+    return found
 
 
 def carry_remembered(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from nbkit import provenance
 from nbkit.errors import DataError, ModelError, UnknownNameError
 from nbkit.models import (
     MODELS,
@@ -20,6 +21,7 @@ from nbkit.models import (
     ModelEntry,
     asking,
     check_model,
+    costs,
     ensure_model,
     is_trained,
     label,
@@ -255,7 +257,7 @@ def test_a_failure_in_the_middle_loses_nothing_that_was_answered(tmp_path):
             translate_remembered(name, TEXTS, "en", "de", store=store, progress=False)
         first = set(server.texts()) - broken
         assert 7 <= len(first) < len(TEXTS) - 1
-        known = usage_remembered(name, TEXTS, "en", "de", store=store)
+        known = usage_remembered(name, "en", "de", store=store)
         assert (known.texts, known.prompt_tokens, known.completion_tokens) == (
             len(first),
             20 * len(first),
@@ -266,7 +268,7 @@ def test_a_failure_in_the_middle_loses_nothing_that_was_answered(tmp_path):
         answers = translate_remembered(name, TEXTS, "en", "de", store=store, progress=False)
         assert answers == [text.upper() for text in TEXTS]
         assert set(server.texts()) == set(TEXTS) - first
-        assert usage_remembered(name, TEXTS, "en", "de", store=store).facts() == {
+        assert usage_remembered(name, "en", "de", store=store).facts() == {
             "texts": 12, "prompt_tokens": 240, "completion_tokens": 60,
             "characters": sum(map(len, TEXTS)), "as is": 12,
         }  # fmt: skip
@@ -287,7 +289,7 @@ def test_an_interruption_loses_nothing_that_was_answered(tmp_path, monkeypatch):
         monkeypatch.setattr(asking, "as_completed", interrupted)
         with pytest.raises(KeyboardInterrupt):
             translate_remembered(name, TEXTS, "en", "de", store=store, progress=False)
-    assert usage_remembered(name, TEXTS, "en", "de", store=store).texts == 5
+    assert usage_remembered(name, "en", "de", store=store).texts == 5
 
 
 def test_another_rule_or_pace_asks_nobody_and_another_prompt_does(tmp_path):
@@ -464,3 +466,17 @@ def test_what_is_remembered_needs_neither_torch_nor_a_client(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["['A']", "[]"]
+
+
+def test_costs_are_summed_over_pairs_for_provenance(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    with chat_server(upper) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        for tgt, texts in (("de", ["one", "two"]), ("fr", ["one"])):
+            translate_remembered("openai:tiny", texts, "en", tgt, store=store, progress=False)
+    found = costs(["opus-mt", "openai:tiny", "openai:other"], [("en", "de"), ("en", "fr"), ("en", "it")], store=store)
+    tiny = {"texts": 3, "prompt_tokens": 60, "completion_tokens": 15, "characters": 9, "as is": 3}
+    nothing = {"texts": 0, "prompt_tokens": 0, "completion_tokens": 0, "characters": 0}
+    assert found == {"openai:tiny": tiny, "openai:other": nothing}
+    shown = repr(provenance.footer(models=["openai:tiny"], costs=found))
+    assert "openai:tiny: texts 3, prompt_tokens 60, completion_tokens 15" in shown

@@ -97,7 +97,7 @@ def test_a_real_server_translates_the_same_every_time(served, tmp_path):
     assert first == second
     assert first[0] == first[2]
     assert first[3] == ""
-    usage = usage_remembered(name, TEXTS, "en", "de", LIMIT, store=Store(tmp_path))
+    usage = usage_remembered(name, "en", "de", LIMIT, store=Store(tmp_path))
     assert usage.texts == 2
     assert usage.prompt_tokens > 40
     assert 2 <= usage.completion_tokens <= 24
