@@ -23,7 +23,10 @@ NO_TAGS = (
     "No parts of speech in this run: mini-trees need them in the test sets and in the training corpus "
     "(parameter parsers: a spaCy pipeline)."
 )
-NO_TWIN = "No model trained with maximum entropy in this run: name it beside its usual form in max_entropy."
+NO_TWIN = (
+    "No model trained with maximum entropy in this run: name one beside its usual form in the parameter max_entropy, "
+    "such as sandbox-infersent: sandbox-infersent-max-entropy."
+)
 NO_HYPOTHESIS = "Hypotheses alone were not permuted in this run (parameter hypothesis_only)."
 NO_CLUMPS = "No words were kept together in this run (parameter clumps)."
 
@@ -106,10 +109,13 @@ def fig3_mini_trees(mini_tree_effect: pd.DataFrame) -> Figure:
     )
 
 
-def fig4_max_entropy(max_entropy: pd.DataFrame) -> Figure:
-    """Accuracy and Ω_max with usual and with maximum-entropy training (Figure 4, Table 5)."""
+def fig4_max_entropy(max_entropy: pd.DataFrame, floors: pd.DataFrame) -> Figure:
+    """Accuracy and Ω_max with usual and with maximum-entropy training (Figure 4, Table 5).
+
+    floors: `nli_permutation.floor_table`; bars are a constant and a random predictor.
+    """
     looks = nli_looks.looks("training")
-    return _dumbbells(max_entropy, "training", looks, ["accuracy", "omega_max"], NO_TWIN)
+    return _dumbbells(max_entropy, "training", looks, ["accuracy", "omega_max"], NO_TWIN, floors)
 
 
 def fig5_length(length_effect: pd.DataFrame) -> Figure:
@@ -187,10 +193,18 @@ def fig7_thresholds(thresholds: pd.DataFrame) -> Figure:
     return figure
 
 
-def fig8_hypothesis_only(hypothesis_only: pd.DataFrame) -> Figure:
-    """Both sides permuted against the hypothesis alone: Ω_max and the share of accepted permutations (Figure 8)."""
-    looks = nli_looks.looks("schemes")
-    return _dumbbells(hypothesis_only, "scheme", looks, ["omega_max", "acceptance"], NO_HYPOTHESIS)
+def fig8_hypothesis_only(hypothesis_only: pd.DataFrame, floors: pd.DataFrame, control: pd.DataFrame) -> Figure:
+    """Both sides permuted against the hypothesis alone: Ω_max and the share of accepted permutations (Figure 8).
+
+    floors, control: `nli_permutation.floor_table` and `nli_permutation.control`; bars are a constant predictor, a
+    random one, and the accuracy on the control, which both measures reach if word order is not read.
+    """
+    measures = ["omega_max", "acceptance"]
+    # A predictor that does not read the words accepts as many permutations as it gets originals right.
+    shares = floors[floors["measure"] == "accuracy"].assign(measure="acceptance")
+    blind = [control.assign(predictor="control", measure=name, value=control["control"]) for name in measures]
+    bars = pd.concat([floors, shares, *blind])[["model", "corpus", "predictor", "measure", "value"]]
+    return _dumbbells(hypothesis_only, "scheme", nli_looks.looks("schemes"), measures, NO_HYPOTHESIS, bars)
 
 
 def fig9_clumped(clump_effect: pd.DataFrame) -> Figure:
@@ -237,17 +251,25 @@ def _binned_lines(panel: Axes, table: pd.DataFrame, looks: Mapping[str, Look]) -
     panel.set_ylim(-0.02, 1.02)
 
 
-def _dumbbells(table: pd.DataFrame, by: str, looks: Mapping[str, Look], measures: Sequence[str], why: str) -> Figure:
-    """Two conditions of the same models and sets, joined by a line; a panel a measure."""
+def _dumbbells(
+    table: pd.DataFrame, by: str, looks: Mapping[str, Look], measures: Sequence[str], why: str, bars: pd.DataFrame
+) -> Figure:
+    """Two conditions of the same models and sets, joined by a line; a panel a measure; floors and ceilings as bars."""
     if table.empty:
         return theme.message(why)
     keys = list(dict.fromkeys(zip(table["corpus"], table["model"], strict=True)))
     names = [f"{model} · {nli_looks.corpus_label(corpus)}" for corpus, model in keys]
+    known = {**nli_looks.looks("floors"), **nli_looks.looks("ceilings")}
+    beside = {name: look for name, look in known.items() if name in set(bars["predictor"])}
     with theme.style():
-        figure, axes = panels.grid(1, len(measures), theme.WIDTH, 1.2 + 0.3 * len(keys), sharey=True)
+        figure, axes = panels.grid(1, len(measures), theme.WIDTH, 1.4 + 0.3 * len(keys), sharey=True)
         for name, panel in zip(measures, axes[0], strict=True):
             own = table[table["measure"] == name]
             wide = own.pivot(index=["corpus", "model"], columns=by, values="value").reindex(keys)
+            for predictor, look in beside.items():
+                at = bars[(bars["predictor"] == predictor) & (bars["measure"] == name)]
+                values = at.set_index(["corpus", "model"])["value"].reindex(keys)
+                panels.ticks(panel, values, range(len(keys)), look)
             panel.hlines(range(len(keys)), wide.min(axis=1), wide.max(axis=1), color="#CFCFCF", linewidth=1)
             for condition, look in looks.items():
                 rows = own[own[by] == condition]
@@ -256,7 +278,7 @@ def _dumbbells(table: pd.DataFrame, by: str, looks: Mapping[str, Look], measures
             panel.set_title(f"{nli_looks.measure(name, 'mathtext')}  {nli_looks.measure(name, 'words')}")
             panel.set(xlim=(-0.03, 1.03), xlabel="share")
             _rows(panel, names)
-        panels.legend(figure, looks.values())
+        panels.legend(figure, [*looks.values(), *beside.values()], columns=3)
     return figure
 
 

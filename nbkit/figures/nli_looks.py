@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,11 @@ import yaml
 
 from nbkit.figures import theme
 from nbkit.figures.theme import Look
+
+# A symbol as it is written in plain text: a base, ^ or _, and what is raised or lowered.
+_SYMBOL = re.compile(r"(?<!\w)(?P<base>[𝒫ΩDM])(?P<mark>[\^_])(?P<index>max|rand|cor|[cfx])(?!\w)")
+_RAISED = {"^": "sup", "_": "sub"}
+_BASES = {"𝒫": r"\mathcal{P}", "Ω": r"\Omega"}
 
 
 @cache
@@ -60,6 +67,34 @@ def measure(name: str, form: str = "label") -> str:
     ('Ω_max', 'pairs with an accepted permutation')
     """
     return _data()["measures"][name][form]
+
+
+def as_html(text: str) -> str:
+    """Plain *text* as HTML: escaped, the symbols of the study typeset.
+
+    >>> as_html("𝒫^c > Ω_max in a_max")
+    '𝒫<sup>c</sup> &gt; Ω<sub>max</sub> in a_max'
+    """
+    return _SYMBOL.sub(_in_html, escape(text))
+
+
+def as_latex(text: str) -> str:
+    """A plain heading as LaTeX: the symbols of the study typeset, a per cent sign escaped.
+
+    >>> print(as_latex("𝒫^c, 95% from"))
+    $\\mathcal{P}^{\\mathrm{c}}$, 95\\% from
+    """
+    return _SYMBOL.sub(_in_latex, text.replace("%", r"\%"))
+
+
+def _in_html(found: re.Match[str]) -> str:
+    tag = _RAISED[found["mark"]]
+    return f"{found['base']}<{tag}>{found['index']}</{tag}>"
+
+
+def _in_latex(found: re.Match[str]) -> str:
+    base = _BASES.get(found["base"], found["base"])
+    return rf"${base}{found['mark']}{{\mathrm{{{found['index']}}}}}$"
 
 
 def corpus_label(corpus: str) -> str:

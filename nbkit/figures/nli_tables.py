@@ -6,9 +6,11 @@ what a CSV copy holds. A table without rows says why.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from html import escape
 
 import pandas as pd
+from IPython.display import HTML
 from pandas.io.formats.style import Styler
 
 from nbkit.figures import nli_looks, styles
@@ -20,6 +22,8 @@ MEASURES = ("accuracy", "omega_max", "p_correct", "p_flipped", "omega_rand")
 
 # Elsewhere a hypothesis is a translation.
 _TEXTS = {"hypothesis": "hypothesis"}
+# Columns whose cells hold symbols or what the paper says, never a sentence of a set.
+_SYMBOLIC = ("measure", "group", "stratum", "pairs", "note")
 _CONTROL = "the pair re-joined from its own words in their own order"
 
 
@@ -35,9 +39,9 @@ def results_table(results: pd.DataFrame) -> Styler:
     own = _wide(results.assign(value=results["value"].where(results["low"].notna())), keys, "value")[list(MEASURES)]
     best = own.eq(own.max()) & (len(own) > 1)
     n = results[results["measure"] == "accuracy"].set_index(keys)["n"]
-    return styles.styled(
+    return _styled(
         wide.assign(n=n.loc[list(zip(wide["model"], wide["corpus"], strict=True))].to_numpy()),
-        caption="Permutation acceptance. N: pairs kept; of means, sets",
+        caption="Permutation acceptance. Bold: the highest of a column, means apart. N: pairs kept; of means, sets",
         best=best.assign(n=False, model=False, corpus=False),
         headings={name: nli_looks.measure(name) for name in MEASURES},
     )
@@ -49,10 +53,11 @@ def results_intervals(results: pd.DataFrame) -> Styler:
     if own.empty:
         return _empty(NO_MODEL)
     cells = own.assign(cell=list(map(_short, own["value"], own["low"], own["high"])))
-    return styles.styled(
+    return _styled(
         _wide(cells, ["model", "corpus"], "cell").fillna(styles.NOTHING),
         caption="Permutation acceptance with 95% bootstrap intervals over pairs",
         headings={name: nli_looks.measure(name) for name in MEASURES},
+        two_lines=MEASURES,
     )
 
 
@@ -66,7 +71,7 @@ def floors_table(floors: pd.DataFrame) -> Styler:
     bags = floors["predictor"] == "bag of words"
     same = floors[~bags].drop_duplicates(["corpus", "predictor", "measure"]).assign(model="any")
     wide = _wide(pd.concat([same, floors[bags]]), ["corpus", "predictor", "model"], "value")
-    return styles.styled(
+    return _styled(
         wide, caption="Floors: what is reached without reading word order",
         headings={name: nli_looks.measure(name) for name in MEASURES},
     )  # fmt: skip
@@ -77,7 +82,7 @@ def control_table(control: pd.DataFrame) -> Styler:
     if control.empty:
         return _empty(NO_MODEL)
     interval = list(map(styles.with_interval, control["difference"], control["low"], control["high"]))
-    return styles.styled(
+    return _styled(
         control[["model", "corpus", "accuracy", "control"]].assign(difference=interval, n=control["n"]),
         caption=f"The control: {_CONTROL}",
         headings={"accuracy": "𝒜 as written", "control": "𝒜 of the control", "difference": "control − as written"},
@@ -99,7 +104,7 @@ def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
     shown = known[[*on, "value", "printed", "difference", *(["note"] if known["note"].ne("").any() else [])]]
     if "measure" in shown:
         shown = shown.assign(measure=shown["measure"].map(nli_looks.measure))
-    return styles.styled(
+    return _styled(
         shown, caption=NLI_PERMUTATION.title(artefact),
         headings={"value": "this run", "printed": "paper", "difference": "this run − paper"},
     )  # fmt: skip
@@ -115,7 +120,7 @@ def as_printed(artefact: str, rows: Sequence[str], columns: str = "measure") -> 
     order = list(dict.fromkeys(table[list(rows)].itertuples(index=False, name=None)))
     index = pd.MultiIndex.from_tuples(order, names=list(rows)) if len(rows) > 1 else [key for (key,) in order]
     symbols = {name: nli_looks.measure(name) for name in names if name in MEASURES and artefact != "table6"}
-    return styles.styled(
+    return _styled(
         wide.reindex(index=index, columns=names).reset_index(names=list(rows)),
         caption=f"As printed in the paper. {NLI_PERMUTATION.title(artefact)}",
         headings={"macro_f1": "macro F1", **symbols},
@@ -139,10 +144,11 @@ def max_entropy_table(max_entropy: pd.DataFrame) -> Styler:
         f"{nli_looks.measure(name)} ({training})" for name in ("accuracy", "omega_max") for training in ("V", "ME")
     ]
     wide = wide.reindex(index=pd.MultiIndex.from_tuples(keys, names=["model", "corpus"]), columns=order)
-    return styles.styled(
+    return _styled(
         wide.reset_index(),
         caption="Usual training (V) and maximum-entropy training (ME), 95% bootstrap intervals",
         headings={name: name for name in order},
+        two_lines=order,
     )
 
 
@@ -160,7 +166,7 @@ def examples_table(examples: pd.DataFrame) -> Styler:
         rows.append((*shown, row["label"], "original", row["premise"], row["hypothesis"]))
         rows.append((*shown, row["label"], "permuted", row["permuted_premise"], row["permuted_hypothesis"]))
     columns = [*keys, "label", "order", "premise", "hypothesis"]
-    return styles.styled(
+    return _styled(
         pd.DataFrame(rows, columns=columns),
         caption="Original and permuted pairs that get the same, correct label",
         headings={"label": "gold label and answer", **_TEXTS},
@@ -171,7 +177,7 @@ def permutations_table(examples: pd.DataFrame) -> Styler:
     """One pair of each set under every variant. examples: `nli_permutation.permutation_examples`."""
     if examples.empty:
         return _empty("No pair of this run has all its permutations.")
-    return styles.styled(
+    return _styled(
         examples.drop(columns="pair"), caption="A pair and its permutations", headings={"scheme": "order", **_TEXTS}
     )
 
@@ -182,13 +188,13 @@ def plain(table: pd.DataFrame, caption: str, why_empty: str = NO_MODEL) -> Style
         return _empty(why_empty)
     if "measure" in table:
         table = table.assign(measure=table["measure"].map(nli_looks.measure))
-    return styles.styled(table, caption=caption)
+    return _styled(table, caption=caption)
 
 
 def left_out(table: pd.DataFrame) -> Styler:
     """What was not used and why, without the rows that count nothing. table: `nli_permutation.left_out`."""
     rows = table[table["n"] > 0]
-    return styles.styled(rows, caption="Left out of this run") if len(rows) else _empty("Nothing was left out.")
+    return _styled(rows, caption="Left out of this run") if len(rows) else _empty("Nothing was left out.")
 
 
 def human_table(accuracy: pd.DataFrame) -> Styler:
@@ -198,7 +204,7 @@ def human_table(accuracy: pd.DataFrame) -> Styler:
     shown = accuracy[["annotator"]].assign(
         pairs=part, accuracy=cells, half_width=accuracy["half_width"], macro_f1=accuracy["macro_f1"], n=accuracy["n"]
     )
-    return styles.styled(
+    return _styled(
         shown,
         caption="Accuracy of the annotators with 95% interval (Wilson); chance is 0.333",
         headings={"half_width": "± (as printed in the paper)", "macro_f1": "macro F1"},
@@ -217,10 +223,15 @@ def agreement_table(agreement: pd.DataFrame) -> Styler:
     """How far annotators agree beyond chance, 1 is full agreement. agreement: `annotate.agreement`."""
     interval = list(map(styles.with_interval, agreement["value"], agreement["low"], agreement["high"]))
     shown = agreement[["measure", "annotators"]].assign(value=interval, n=agreement["n"])
-    return styles.styled(
+    return _styled(
         shown.assign(measure=shown["measure"].map(_AGREEMENT)),
         caption="Agreement of the annotators with 95% bootstrap intervals over pairs",
     )
+
+
+def note(text: str) -> HTML:
+    """A remark below a table or figure; *text* is plain, its symbols are typeset."""
+    return HTML(styles.note(text).data.replace(escape(text), nli_looks.as_html(text)))
 
 
 def _short(value: float, low: float, high: float) -> str:
@@ -236,6 +247,37 @@ def _wide(table: pd.DataFrame, keys: list[str], value: str) -> pd.DataFrame:
     return wide.reindex(index=index, columns=list(MEASURES)).rename_axis(columns=None).reset_index()
 
 
+def _styled(
+    frame: pd.DataFrame,
+    *,
+    caption: str = "",
+    best: pd.DataFrame | None = None,
+    headings: Mapping[str, str] | None = None,
+    two_lines: Sequence[str] = (),
+) -> Styler:
+    """As `styles.styled`, with symbols typeset; in the columns *two_lines*, intervals stand below their values."""
+    names = {"low": "95% from", **(headings or {})}
+    shown = {name: nli_looks.as_html(heading) for name, heading in names.items()}
+    table = styles.styled(frame, caption=caption, best=best, headings=shown)
+    if caption:
+        table.set_caption(nli_looks.as_html(caption))
+    shown_as = {name: _symbols for name in _SYMBOLIC if name in frame} | dict.fromkeys(two_lines, _two_lines)
+    for name, show in shown_as.items():
+        table.format(show, na_rep=styles.NOTHING, subset=[name])
+    # The LaTeX copy asks for the heading of a column by its escaped name.
+    in_latex = {name.replace("_", r"\_"): nli_looks.as_latex(heading) for name, heading in names.items()}
+    table.data.attrs["headings"] = in_latex  # type: ignore[attr-defined]
+    return table
+
+
+def _symbols(cell: object) -> str:
+    return nli_looks.as_html(str(cell))
+
+
+def _two_lines(cell: object) -> str:
+    return escape(str(cell)).replace(" [", "<br>[")
+
+
 def _empty(why: str, caption: str = "") -> Styler:
     """A table that says, in words, why there is nothing in it."""
-    return styles.styled(pd.DataFrame({"": [why]}), caption=caption)
+    return _styled(pd.DataFrame({"": [why]}), caption=caption)

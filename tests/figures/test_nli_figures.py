@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from nbkit.annotate import accuracy_table, agreement
 from nbkit.corpora.nli_pair import LABELS
 from nbkit.figures import nli_figures as figures
-from nbkit.figures import nli_looks
+from nbkit.figures import nli_looks, styles
 from nbkit.figures import nli_tables as tables
 from nbkit.metrics.acceptance import SYMBOLS
 from nbkit.studies.published import NLI_PERMUTATION
@@ -40,6 +40,12 @@ def floors() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "corpus", "predictor", "measure", "value"])
 
 
+def control() -> pd.DataFrame:
+    rows = [(model, corpus, 0.9, 0.8, -0.1, -0.2, 0.0, 100) for model in MODELS for corpus in CORPORA]
+    columns = ["model", "corpus", "accuracy", "control", "difference", "low", "high", "n"]
+    return pd.DataFrame(rows, columns=columns)
+
+
 def bins(**more) -> pd.DataFrame:
     rows = [
         (model, left / 10, left / 10 + 0.1, 0.5, 0.4, 0.6, 100, 3 if left == 4 else 50)
@@ -52,7 +58,7 @@ def bins(**more) -> pd.DataFrame:
 
 def conditions(column: str, names: list[str], measures: list[str]) -> pd.DataFrame:
     rows = [
-        ("BART (large)", corpus, name, measure, 0.3 + 0.1 * i, 0.2, 0.8, 10)
+        (MODELS[0], corpus, name, measure, 0.3 + 0.1 * i, 0.2, 0.8, 10)
         for corpus in CORPORA
         for i, name in enumerate(names)
         for measure in measures
@@ -85,12 +91,12 @@ FIGURES = {
     "fig1": lambda: figures.fig1_entropy(entropies()),
     "fig2": lambda: figures.fig2_bleu(bins()),
     "fig3": lambda: figures.fig3_mini_trees(bins()),
-    "fig4": lambda: figures.fig4_max_entropy(conditions("training", ["V", "ME"], ["accuracy", "omega_max"])),
+    "fig4": lambda: figures.fig4_max_entropy(conditions("training", ["V", "ME"], ["accuracy", "omega_max"]), floors()),
     "fig5": lambda: figures.fig5_length(pd.concat([bins(group="D^c"), bins(group="D^f")])),
     "fig6": lambda: figures.fig6_word(word()),
     "fig7": lambda: figures.fig7_thresholds(curves()),
     "fig8": lambda: figures.fig8_hypothesis_only(
-        conditions("scheme", ["permuted", "hypothesis"], ["omega_max", "acceptance"])
+        conditions("scheme", ["permuted", "hypothesis"], ["omega_max", "acceptance"]), floors(), control()
     ),
     "fig9": lambda: figures.fig9_clumped(pd.concat([bins(order=order) for order in (2, 3, 4)])),
 }
@@ -112,9 +118,11 @@ def test_every_figure_is_drawn_with_named_axes(name, tmp_path):
     ("draw", "reason"),
     [
         (figures.fig1_entropy, figures.NO_MODEL), (figures.fig2_bleu, figures.NO_MODEL),
-        (figures.fig3_mini_trees, figures.NO_TAGS), (figures.fig4_max_entropy, figures.NO_TWIN),
+        (figures.fig3_mini_trees, figures.NO_TAGS),
+        (lambda empty: figures.fig4_max_entropy(empty, floors()), figures.NO_TWIN),
         (figures.fig5_length, figures.NO_MODEL), (figures.fig6_word, figures.NO_TAGS),
-        (figures.fig7_thresholds, figures.NO_MODEL), (figures.fig8_hypothesis_only, figures.NO_HYPOTHESIS),
+        (figures.fig7_thresholds, figures.NO_MODEL),
+        (lambda empty: figures.fig8_hypothesis_only(empty, floors(), control()), figures.NO_HYPOTHESIS),
         (figures.fig9_clumped, figures.NO_CLUMPS),
     ],
 )  # fmt: skip
@@ -150,8 +158,41 @@ def test_the_table_of_results_marks_the_highest_and_shows_intervals():
     frame, html = styler.data, styler.to_html()
     assert frame.loc[0, "accuracy"] == 0.1 and frame["n"].tolist() == [100] * 4
     assert tables.results_intervals(results()).data.loc[0, "accuracy"] == "0.100 [0.05, 0.95]"
-    assert "Ω_max" in html and html.count("font-weight: bold") == 1  # one rule, for the best row
+    assert html.count("font-weight: bold") == 1  # one rule, for the best row
     assert tables.results_table(results().iloc[:0]).data.iloc[0, 0] == figures.NO_MODEL
+
+
+def test_symbols_are_typeset_wherever_they_are_read():
+    html = tables.results_table(results()).to_html()
+    assert "Ω<sub>max</sub>" in html and "𝒫<sup>c</sup>" in html and "Ω_max" not in html
+    long = results().assign(model="<i>a_max</i>")
+    html = tables.plain(long, "Ω_x & D^f").to_html()
+    assert "Ω<sub>rand</sub></td>" in html and "Ω<sub>x</sub> &amp; D<sup>f</sup>" in html
+    assert "&lt;i&gt;a_max&lt;/i&gt;" in html  # a name is not a symbol, and is escaped
+    assert tables.plain(long, "").data["measure"].iloc[1] == "Ω_max"  # what a CSV copy holds
+    remark = tables.note(NLI_PERMUTATION.note("table2")).data
+    assert "𝒫<sup>c</sup>" in remark and "^" not in remark and "&lt;" in tables.note("<b>").data
+
+
+def test_latex_copies_typeset_symbols_too():
+    latex = styles.to_latex(tables.results_table(results()))
+    assert r"$\Omega_{\mathrm{max}}$ & $\mathcal{P}^{\mathrm{c}}$" in latex
+    latex = styles.to_latex(tables.plain(results(), ""))
+    assert r"95\% from" in latex and "<" not in latex
+    assert "<br>" not in styles.to_latex(tables.results_intervals(results()))
+
+
+def test_intervals_stand_below_their_values_where_there_are_many():
+    assert "0.100<br>[0.05, 0.95]" in tables.results_intervals(results()).to_html()
+
+
+def test_floors_and_control_stand_beside_both_ways_of_permuting():
+    figure = FIGURES["fig8"]()
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels[2:] == ["always the most frequent label", "a label at random", "the control: own order, re-joined"]
+    for panel in figure.axes:  # a bar for each of the two sets
+        places = [tuple(points.get_offsets()[:, 0]) for points in panel.collections if len(points.get_offsets()) == 2]
+        assert places[:3] == [(1 / 3,) * 2, (1 / 3,) * 2, (0.8,) * 2]
 
 
 def test_published_values_stand_beside_ours():
