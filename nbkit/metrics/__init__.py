@@ -16,6 +16,9 @@ from nbkit.registry import Registry
 
 __all__ = ["METRICS", "Kappa", "check_metric", "load_metric"]
 
+_VALUES = ("name", "symbol", "bounded")
+_METHODS = ("signature", "identity", "scores")
+
 #: Names to factories (usually classes) whose keyword arguments are the metric's options.
 METRICS: Registry[Callable[..., Kappa]] = Registry("metric")
 METRICS.register("bleu", "nbkit.metrics.bleu:Bleu", summary="sentence BLEU-4, exp smoothing, effective order")
@@ -30,7 +33,7 @@ METRICS.register("bleurt", "nbkit.metrics.bleurt:Bleurt", summary="learned regre
 def load_metric(name: str, **options: Any) -> Kappa:
     """The metric registered under *name*, made with *options*; weights are loaded when it first scores.
 
-    Raises `UnknownNameError` for a name, `NbkitError` for an option that is not known.
+    Raises `UnknownNameError` for a name, `NbkitError` for an option that is not known and for what is no `Kappa`.
 
     >>> load_metric("bleu", max_order=2).signature("zh")
     'BLEU|nrefs:1|case:mixed|eff:yes|tok:nbkit-cut.v1-char|smooth:exp|order:2'
@@ -39,6 +42,8 @@ def load_metric(name: str, **options: Any) -> Kappa:
     nbkit.errors.NbkitError: metric 'bleu': unknown option 'max_ordr'; did you mean 'max_order'? ...
     """
     factory = METRICS.get(name)
+    if not callable(factory):
+        raise NbkitError(f"metric '{name}': {factory!r} was registered; a class or function that makes one is expected")
     parameters = inspect.signature(factory).parameters
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         for option in options:
@@ -48,7 +53,21 @@ def load_metric(name: str, **options: Any) -> Kappa:
                 raise NbkitError(
                     f"metric '{name}': unknown option '{option}'{hint} There are: {', '.join(parameters) or 'none'}"
                 )
-    return factory(**options)
+    metric = factory(**options)
+    _check_kappa(name, metric)
+    return metric
+
+
+def _check_kappa(name: str, metric: object) -> None:
+    """Raise `NbkitError` that names what *metric* lacks to be a `Kappa`."""
+    lacks = [member for member in (*_VALUES, *_METHODS) if not hasattr(metric, member)]
+    values = [member for member in _METHODS if member not in lacks and not callable(getattr(metric, member))]
+    if lacks or values:
+        told = [*([f"it lacks {', '.join(lacks)}"] if lacks else []), *(f"its {each} is no method" for each in values)]
+        raise NbkitError(
+            f"metric '{name}': {type(metric).__name__} is no metric: {'; '.join(told)} "
+            "(nbkit.metrics.Kappa says what each is; the README has a whole example)"
+        )
 
 
 def check_metric(name: str, *, lang: str | None = None, **options: Any) -> str | None:

@@ -76,6 +76,24 @@ def test_ones_own_metric(monkeypatch: pytest.MonkeyPatch) -> None:
     assert metric.scores(["ab"], ["abcd"], "en").tolist() == [0.25]
 
 
+def test_what_is_no_metric_is_told_with_all_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Scores:
+        name, identity = "mine", {"metric": "mine"}
+
+        def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
+            return np.ones(len(hypotheses))
+
+    monkeypatch.setattr(METRICS, "_entries", dict(METRICS._entries))
+    METRICS.register("mine", Scores)  # type: ignore[arg-type]
+    told = "metric 'mine': Scores is no metric: it lacks symbol, bounded, signature; its identity is no method"
+    with pytest.raises(NbkitError, match=told):
+        load_metric("mine")
+    assert (check_metric("mine") or "").startswith(told)
+    METRICS.register("made", Scores())  # type: ignore[arg-type]
+    with pytest.raises(NbkitError, match=r"metric 'made': .* was registered; a class or function that makes one"):
+        load_metric("made")
+
+
 def test_nothing_heavy_is_imported_before_it_is_used() -> None:
     code = (
         "import sys, nbkit.metrics as m; m.load_metric('bleu').scores(['a'], ['b'], 'en'); m.load_metric('bleurt');"
