@@ -48,6 +48,9 @@ def perturb(sentence: Sentence, name: str, *, seed: int = 0, draw: int = 0, unit
     None
     """
     _check_unit(unit)
+    if not isinstance(sentence, Sentence):
+        way_out = "; perturb_text takes a whole Text" if isinstance(sentence, Text) else ""
+        raise NbkitError(f"a nbkit.text.Sentence is expected, found {_shown(sentence)}{way_out}")
     view = View(sentence, unit)
     (order,) = _arrays(view, _moved(view, [PERTURBATIONS.get(name)], seed, draw))
     return order
@@ -93,6 +96,11 @@ def perturb_all(
     {'reversed': (array([3, 2, 1, 0, 4]),)}
     """
     _check_unit(unit)
+    if not isinstance(text, Text):
+        raise NbkitError(
+            f"a nbkit.text.Text is expected, found {_shown(text)}; parse texts first: "
+            'next(load_parser("en_core_web_sm", "en").parse(["…"])) of nbkit.syntax'
+        )
     perturbations = list(map(PERTURBATIONS.get, NAMES if names is None else names))
     views = [View(sentence, unit) for sentence in text.sentences]
     moved = [_moved(view, perturbations, seed, draw) for view in views]
@@ -107,6 +115,10 @@ def perturb_all(
     return results
 
 
+def _shown(found: object) -> str:
+    return f"the {type(found).__name__} {found!r:.40}"
+
+
 def _moved(view: View, perturbations: Sequence[Perturbation], seed: int, draw: int) -> list[list[int] | None]:
     """The order of the tokens that may move by each of the perturbations; None where it does not apply or show."""
     if view.missing:
@@ -116,12 +128,12 @@ def _moved(view: View, perturbations: Sequence[Perturbation], seed: int, draw: i
     orders = []
     for perturbation in perturbations:
         draws = Draws(seed, perturbation.name, draw, sentence.digest) if perturbation.random else NO_DRAWS
-        order = perturbation.function(view, draws)
-        if order is not None:
-            if perturbation.function not in _PROVEN:
-                _check_permutation(view, perturbation, order)
-            if reads_same(order):
-                order = None
+        if perturbation.function in _PROVEN:
+            order = perturbation.function(view, draws)
+        else:
+            order = _own_order(view, perturbation, draws)
+        if order is not None and reads_same(order):
+            order = None
         orders.append(order)
     return orders
 
@@ -148,8 +160,27 @@ _BYTE, _INDEX = np.dtype(np.uint8), np.dtype(np.intp)
 _PROVEN = frozenset(PUBLISHED.values())
 
 
+def _own_order(view: View, perturbation: Perturbation, draws: Draws) -> list[int] | None:
+    """What a perturbation of one's own returns, checked; what it raises comes with its name and the sentence's."""
+    try:
+        order = perturbation.function(view, draws)
+    except NbkitError:
+        raise
+    except Exception as error:  # somebody else's function may raise anything
+        raise NbkitError(
+            f"perturbation '{perturbation.name}' failed at {view.sentence.joined!r}: {type(error).__name__}: {error}"
+        ) from error
+    if order is not None:
+        _check_permutation(view, perturbation, order)
+    return order
+
+
 def _check_permutation(view: View, perturbation: Perturbation, moved: list[int]) -> None:
-    if sorted(moved) != list(range(view.length)):
+    try:
+        is_permutation = sorted(moved) == list(range(view.length))
+    except TypeError:  # no list, or not of numbers
+        is_permutation = False
+    if not is_permutation:
         raise NbkitError(
             f"perturbation '{perturbation.name}' returned {moved} for {view.sentence.joined!r}, which is no "
             f"permutation of its {view.length} tokens before the final punctuation"

@@ -6,9 +6,9 @@ import csv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
-from nbkit.errors import UnknownNameError
+from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.perturb import pos, shuffles, tree
 from nbkit.perturb.draws import Draws
 from nbkit.perturb.view import View
@@ -70,7 +70,7 @@ class Perturbations(Registry[Perturbation]):
             return name
         wanted = _squeezed(name)
         for known in self.names():
-            if wanted == _squeezed(known) or wanted in map(_squeezed, super().get(known).aliases):
+            if wanted == _squeezed(known) or wanted in map(_squeezed, self._loaded(known).aliases):
                 return known
         raise UnknownNameError(self.kind, name, self.names())
 
@@ -79,7 +79,29 @@ class Perturbations(Registry[Perturbation]):
         entry = self._entries.get(name)
         if isinstance(entry, Perturbation):  # the way of nearly every call
             return entry
-        return super().get(self.canonical(name))
+        return self._loaded(self.canonical(name))
+
+    def _loaded(self, name: str) -> Perturbation:
+        """The one registered under exactly this name; what was given as a path is checked when it is imported."""
+        entry = self._entries[name]
+        perturbation = super().get(name)
+        try:
+            _check(name, perturbation)
+        except NbkitError:
+            self._entries[name] = entry  # so that it is refused the next time too
+            raise
+        return perturbation
+
+    def register(self, name: str, thing: Perturbation | str, *, summary: str = "", replace: bool = False) -> None:
+        """Add a perturbation under its name. Raises `NbkitError` for one that is taken, or does not fit.
+
+        >>> PERTURBATIONS.register("mine", Perturbation("mine", "random", (), "tokns", shuffles.reversed_order))
+        Traceback (most recent call last):
+        nbkit.errors.UnknownNameError: unknown needs of perturbation 'mine' 'tokns'; did you mean 'tokens'? ...
+        """
+        if not isinstance(thing, str):
+            _check(name, thing)
+        super().register(name, thing, summary=summary, replace=replace)
 
 
 def label(name: str) -> str:
@@ -92,6 +114,22 @@ def label(name: str) -> str:
         return "Control"
     perturbation = PERTURBATIONS.get(name)
     return perturbation.label or perturbation.name
+
+
+def _check(name: str, thing: object) -> None:
+    """Raise `NbkitError` unless *thing* can be the perturbation registered under *name*."""
+    if not isinstance(thing, Perturbation):
+        raise NbkitError(f"perturbation '{name}' is a {type(thing).__name__}; Perturbation(\"{name}\", …) is expected")
+    if thing.name != name:
+        raise NbkitError(f"perturbation '{name}' calls itself '{thing.name}': it needs one name for both")
+    if name == CONTROL:
+        raise NbkitError(f"perturbation '{name}': the name stands for a sentence in its own order; choose another")
+    if thing.category not in get_args(Category):
+        raise UnknownNameError(f"category of perturbation '{name}'", thing.category, get_args(Category))
+    if thing.needs not in ANNOTATION:
+        raise UnknownNameError(f"needs of perturbation '{name}'", thing.needs, ANNOTATION)
+    if not callable(thing.function):
+        raise NbkitError(f"perturbation '{name}': its function is {thing.function!r}, which cannot be called")
 
 
 def _squeezed(name: str) -> str:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -210,6 +211,45 @@ class TestOnesOwn:
         with pytest.raises(NbkitError, match=r"'ends' returned \[0, 0, 2, 3\].*no permutation"):
             perturb(PLAIN, "ends")
 
+    @pytest.mark.parametrize("returned", [3, ["a"], [None, 1]])
+    def test_that_returns_no_order_is_an_error(self, returned) -> None:
+        self.register(lambda view, draws: returned)
+        with pytest.raises(NbkitError, match="'ends' returned .*no permutation"):
+            perturb(PLAIN, "ends")
+
+    def test_that_raises_is_named_with_the_sentence(self) -> None:
+        self.register(lambda view, draws: [1 // (view.length - view.length)])
+        with pytest.raises(
+            NbkitError, match="perturbation 'ends' failed at 'Tom said .*: ZeroDivisionError: "
+        ) as caught:
+            perturb_all(Text((PLAIN,)), ["reversed", "ends"])
+        assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+    @pytest.mark.parametrize(
+        ("name", "category", "needs", "message"),
+        [
+            ("other", "random", "tokens", "'ends' calls itself 'other'"),
+            ("ends", "randm", "tokens", "unknown category of perturbation 'ends' 'randm'; did you mean 'random'"),
+            ("ends", "random", "tokns", "unknown needs of perturbation 'ends' 'tokns'; did you mean 'tokens'"),
+        ],
+    )
+    def test_that_does_not_fit_is_refused(self, name, category, needs, message) -> None:
+        thing = Perturbation(name, category, (), needs, lambda view, draws: None)
+        with pytest.raises(NbkitError, match=message):
+            PERTURBATIONS.register("ends", thing)
+        assert "ends" not in PERTURBATIONS
+        PERTURBATIONS.register("ends", "ends_of_a_test:THING")  # a plug-in: seen when it is used
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(sys.modules, "ends_of_a_test", SimpleNamespace(THING=thing))
+            with pytest.raises(NbkitError, match=message):
+                perturb(PLAIN, "ends")
+
+    def test_that_is_none_is_refused(self) -> None:
+        with pytest.raises(NbkitError, match=r"'ends' is a function; Perturbation\("):
+            PERTURBATIONS.register("ends", lambda view, draws: None)  # type: ignore[arg-type]
+        with pytest.raises(NbkitError, match="its own order"):
+            PERTURBATIONS.register("control", Perturbation("control", "random", (), "tokens", lambda v, d: None))
+
     def test_may_draw_at_random(self) -> None:
         self.register(lambda view, draws: draws.permutation(view.length), random=True)
         orders = [perturb(PLAIN, "ends", draw=draw) for draw in range(500)]
@@ -221,6 +261,13 @@ class TestOnesOwn:
         self.register(lambda view, draws: draws.permutation(view.length))
         with pytest.raises(NbkitError, match="random=True"):
             perturb(PLAIN, "ends")
+
+
+def test_what_is_no_text_is_told() -> None:
+    with pytest.raises(NbkitError, match=r"nbkit\.text\.Text is expected, found the str 'a string'; parse"):
+        perturb_text("a string", "reversed")  # type: ignore[arg-type]
+    with pytest.raises(NbkitError, match=r"Sentence is expected, found the Text .*; perturb_text takes"):
+        perturb(Text((PLAIN,)), "reversed")  # type: ignore[arg-type]
 
 
 def test_importing_it_imports_nothing_heavy() -> None:
