@@ -16,12 +16,13 @@ import pandas as pd
 from nbkit.corpora import Pair, load_pairs
 from nbkit.errors import NbkitError
 from nbkit.figures import styles, theme
-from nbkit.figures.word_order_tables import mark_moved
+from nbkit.figures.word_order_tables import mark
 from nbkit.languages import TARGETS
 from nbkit.metrics import load_metric
 from nbkit.models import MODELS, Decoding, translate_remembered
 from nbkit.perturb import NAMES, PERTURBATIONS, label, perturb_text
 from nbkit.store import Store
+from nbkit.studies.word_order.moved import Span, moved_spans
 from nbkit.syntax import load_parser, parser_for
 from nbkit.text import Sentence, Text
 
@@ -33,7 +34,8 @@ class Probe:
     """What one perturbation does to one sentence and to its translation.
 
     perturbed is None where the perturbation does not apply; reference and perturbed_reference are None where
-    there is none. scores: one row a score, one column a metric.
+    there is none. scores: one row a score, one column a metric. moved, moved_in_reference: where in the perturbed
+    forms the words stand that moved (`moved_spans`).
     """
 
     source: str
@@ -43,6 +45,8 @@ class Probe:
     reference: str | None
     perturbed_reference: str | None
     scores: pd.DataFrame
+    moved: tuple[Span, ...] = ()
+    moved_in_reference: tuple[Span, ...] = ()
 
 
 def probe(
@@ -70,18 +74,23 @@ def probe(
     hypotheses = translate_remembered(
         model, wanted, text.lang, language, Decoding(beams=beams), store=store or Store(), progress=False
     )
-    moved = None
+    perturbed_reference: str | None = None
+    moved_in_reference: tuple[Span, ...] = ()
     if reference is not None:
         order = perturb_text(reference, perturbation, seed=seed, draw=draw, min_tokens=1)
-        moved = None if order is None else reference.reorder(order)
+        if order is not None:
+            perturbed_reference = reference.reorder(order)
+            moved_in_reference = moved_spans(reference, order, perturbed_reference)
     result = Probe(
         source=text.text,
         perturbed=perturbed,
         hypothesis=hypotheses[0],
         perturbed_hypothesis=None if perturbed is None else hypotheses[1],
         reference=None if reference is None else reference.text,
-        perturbed_reference=moved,
+        perturbed_reference=perturbed_reference,
         scores=pd.DataFrame(),
+        moved=() if orders is None or perturbed is None else moved_spans(text, orders, perturbed),
+        moved_in_reference=moved_in_reference,
     )
     columns = {theme.metric_label(name): _scores(result, name, text.lang, language) for name in metrics}
     return Probe(**{**vars(result), "scores": pd.DataFrame(columns).rename_axis("score").reset_index()})
@@ -142,9 +151,12 @@ def as_html(text: Text, result: Probe, perturbation: str) -> str:
         parts.append(f"<p>{escape(label(perturbation))} does not apply to this sentence.</p>")
     lines = [
         ("source", escape(result.source)),
-        ("perturbed", None if result.perturbed is None else mark_moved(result.source, result.perturbed)),
+        ("perturbed", None if result.perturbed is None else mark(result.perturbed, result.moved)),
         ("reference", None if result.reference is None else escape(result.reference)),
-        ("perturbed reference", None if result.perturbed_reference is None else escape(result.perturbed_reference)),
+        (
+            "perturbed reference",
+            None if result.perturbed_reference is None else mark(result.perturbed_reference, result.moved_in_reference),
+        ),
         ("translation", escape(result.hypothesis)),
         (
             "translation of the perturbed",

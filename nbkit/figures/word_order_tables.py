@@ -6,8 +6,7 @@ holds. A run without models gives a table that says so.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from html import escape
 
 import pandas as pd
@@ -102,11 +101,11 @@ def examples(table: pd.DataFrame) -> Styler:
                     [name for name in order if name in set(group["perturbation"])]
                 )
                 rows += [
-                    (language, side, label(name), mark_moved(text, perturbed))
-                    for name, text, perturbed in zip(group.index, group["text"], group["perturbed"], strict=True)
+                    (language, side, label(name), mark(perturbed, moved))
+                    for name, perturbed, moved in zip(group.index, group["perturbed"], group["moved"], strict=True)
                 ]
     frame = pd.DataFrame(rows, columns=["language", "side", "perturbation", "text"])
-    return _with_html(frame, ["text"], caption="Perturbed sentences; what changed its place is marked")
+    return _with_html(frame, ["text"], caption="Perturbed sentences; words that moved are marked")
 
 
 _TEXTS = {
@@ -121,12 +120,14 @@ _TEXTS = {
 def sentences(table: pd.DataFrame, caption: str) -> Styler:
     """Sentences with their translations, plain and perturbed, and scores (Tables 4 and 5).
 
-    table: `word_order.flip_samples` or `word_order.samples`, or the paper's own samples. What moved is marked.
+    table: `word_order.flip_samples` or `word_order.samples`, in which what moved is marked, or the paper's own
+    samples, whose orders are not known.
     """
     if table.empty:
         return empty("No such sentence in this run.", caption=caption)
     texts = table[[name for name in _TEXTS if name in table]].map(escape)
-    texts["perturbed_source"] = list(map(mark_moved, table["source"], table["perturbed_source"]))
+    if "moved" in table:
+        texts["perturbed_source"] = list(map(mark, table["perturbed_source"], table["moved"]))
     lines = [
         "<br>".join(f'<span style="color: #586374">{_TEXTS[str(name)]}:</span> {text}' for name, text in row.items())
         for row in texts.to_dict("records")
@@ -318,32 +319,17 @@ def model_headings(names: Iterable[str]) -> dict[str, str]:
     return {name: look.label for name, look in theme.model_looks(names).items()}
 
 
-def mark_moved(text: str, perturbed: str) -> str:
-    """*perturbed* as HTML with everything marked that is not in line with *text*; both are escaped.
+def mark(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """*text* as HTML with *spans* of its characters, from left to right, marked; all of it is escaped.
 
-    Words are those of the perturbed text, which stand apart; without any space they are its characters.
-
-    >>> mark_moved("Tom couldn't <b>.", "could Tom n't <b> .")
-    '<mark style="background-color: #fdeeba">could</mark> Tom n&#x27;t &lt;b&gt; .'
+    >>> mark("could Tom <b>", [(0, 5)])
+    '<mark style="background-color: #fdeeba">could</mark> Tom &lt;b&gt;'
     """
-    joiner = " " if " " in perturbed else ""
-    after = perturbed.split() if joiner else list(perturbed)
-    before = _cut_like(text, after)
-    kept: set[int] = set()
-    for block in difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
-        kept.update(range(block.b, block.b + block.size))
-    return joiner.join(escape(p) if i in kept else f"{_MARK}{escape(p)}</mark>" for i, p in enumerate(after))
-
-
-def _cut_like(text: str, tokens: Sequence[str]) -> list[str]:
-    """*text* cut into *tokens*, the longest that fits at each place; what fits none is cut by character."""
-    remaining, pieces = "".join(text.split()), []
-    by_length = sorted(set(tokens), key=len, reverse=True)
-    while remaining:
-        piece = next((token for token in by_length if remaining.startswith(token)), remaining[0])
-        pieces.append(piece)
-        remaining = remaining[len(piece) :]
-    return pieces
+    parts, done = [], 0
+    for start, end in spans:
+        parts += [escape(text[done:start]), f"{_MARK}{escape(text[start:end])}</mark>"]
+        done = end
+    return "".join([*parts, escape(text[done:])])
 
 
 def _with_html(rows: pd.DataFrame, columns: list[Hashable], caption: str) -> Styler:

@@ -132,10 +132,12 @@ class Synthetic:
         return table.assign(flips=flips, share=share, low=(share - 0.03).clip(0), high=share + 0.03)
 
     def flip_samples(self) -> pd.DataFrame:
-        return self._rows(language=self.languages, model=self.models, perturbation=list(NAMES)[:3]).assign(
+        table = self._rows(language=self.languages, model=self.models, perturbation=list(NAMES)[:3])
+        return table.assign(
             pair=3,
             source="Tom couldn't find <script>alert('x')</script> & a place.",
             perturbed_source="place a & <script>alert('x')</script> find could n't Tom .",
+            moved=[((0, 5), (10, 37))] * len(table),
             reference="Том не мог найти место.",
             hypothesis="トムは場所を見つけられなかった。",
             perturbed_hypothesis="場所トムは。",
@@ -147,7 +149,10 @@ class Synthetic:
     def examples(self) -> pd.DataFrame:
         table = self._rows(language=self.languages, perturbation=list(NAMES), side=["source", "target"])
         return self._category(table).assign(
-            pair=0, text="Tom said he could <b>n't</b> find it.", perturbed="said Tom he could find <b>n't</b> it ."
+            pair=0,
+            text="Tom said he could <b>n't</b> find it.",
+            perturbed="said Tom he could find <b>n't</b> it .",
+            moved=[((0, 4), (5, 8))] * len(table),
         )
 
     def model_tests(self) -> pd.DataFrame:

@@ -54,7 +54,8 @@ def test_an_empty_table_says_why(name: str) -> None:
 def test_corpus_text_is_inert(text: str) -> None:
     samples = Synthetic(*SHAPES["1x1"]).flip_samples()
     words = ["source", "perturbed_source", "reference", "hypothesis", "perturbed_hypothesis"]
-    examples = Synthetic(*SHAPES["1x1"]).examples().assign(text=text, perturbed=f"x {text}")
+    examples = Synthetic(*SHAPES["1x1"]).examples()
+    examples = examples.assign(text=text, perturbed=f"x {text}", moved=[((0, len(text)),)] * len(examples))
     for table in (
         tables.sentences(samples.assign(**dict.fromkeys(words, text)), caption=text),
         tables.examples(examples),
@@ -135,11 +136,10 @@ def test_the_papers_own_tables_are_shown_as_printed(artefact: str) -> None:
     assert html.count("<td") == table[rows].nunique() * (table[columns].nunique() + 1)
 
 
-def test_what_moved_is_marked() -> None:
-    marked = re.findall(r"<mark[^>]*>(.*?)</mark>", tables.mark_moved("Tom couldn't sleep.", "sleep Tom could n't ."))
-    assert marked == ["sleep"]
-    assert "<mark" not in tables.mark_moved("她看书。", "她看书。")
-    assert re.sub("<[^>]*>", "", tables.mark_moved("她看书。", "书看她。")) == "书看她。"
+def test_what_moved_is_marked_and_nothing_else() -> None:
+    text = "played <b> today ."
+    assert re.findall(r"<mark[^>]*>(.*?)</mark>", tables.mark(text, [(0, 6), (7, 10)])) == ["played", "&lt;b&gt;"]
+    assert tables.mark(text, []) == "played &lt;b&gt; today ."
 
 
 def test_significant_perturbations_are_counted() -> None:

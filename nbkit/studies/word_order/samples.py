@@ -6,26 +6,29 @@ from collections.abc import Iterator
 from itertools import product
 from typing import TYPE_CHECKING
 
-from nbkit.perturb import CONTROL
+from nbkit.perturb import CONTROL, perturb_text
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.word_order import per_sentence
 from nbkit.studies.word_order.blocks import perturbed_scores
+from nbkit.studies.word_order.moved import Span, moved_spans
 from nbkit.studies.word_order.params import WordOrderParams
 from nbkit.studies.word_order.tables import frame, in_paper_order
 from nbkit.studies.word_order.variants import CHUNK, chunk_starts, read_chunk, variants
+from nbkit.text import Text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_COLUMNS = ["language", "model", "pair", "perturbation", "source", "perturbed_source", "reference",
+_COLUMNS = ["language", "model", "pair", "perturbation", "source", "perturbed_source", "moved", "reference",
             "hypothesis", "perturbed_hypothesis", "beta", "beta1", "beta2"]  # fmt: skip
 
 
 def examples(params: WordOrderParams, k: int = 1, store: Store | None = None) -> pd.DataFrame:
     """The first *k* pairs to which most perturbations apply, under each of them (Figure 3).
 
-    Columns: language, pair, perturbation, category, side ("source" or "target"), text, perturbed.
+    Columns: language, pair, perturbation, category, side ("source" or "target"), text, perturbed, moved (where in
+    the perturbed text the words stand that moved: `moved_spans`).
     """
     store, rows = store or Store(), []
     for language in params.languages:
@@ -38,10 +41,13 @@ def examples(params: WordOrderParams, k: int = 1, store: Store | None = None) ->
             for variant in by_pair[pair]:
                 if variant.perturbation == CONTROL:
                     continue
-                name, source, target = variant.perturbation, pairs[pair].source.text, pairs[pair].target.text
-                rows.append((language, pair, name, "source", source, variant.perturbed_source))
-                rows.append((language, pair, name, "target", target, variant.perturbed_reference))
-    columns = ["language", "pair", "perturbation", "side", "text", "perturbed"]
+                for side, text, perturbed in (
+                    ("source", pairs[pair].source, variant.perturbed_source),
+                    ("target", pairs[pair].target, variant.perturbed_reference),
+                ):
+                    moved = _moved(params, text, variant.perturbation, perturbed)
+                    rows.append((language, pair, variant.perturbation, side, text.text, perturbed, moved))
+    columns = ["language", "pair", "perturbation", "side", "text", "perturbed", "moved"]
     return per_sentence.with_category(frame(rows, columns))
 
 
@@ -49,8 +55,8 @@ def flip_samples(params: WordOrderParams, k: int = 3, store: Store | None = None
     """*k* translations a language and model that got better when the source was perturbed (Tables 4 and 5).
 
     Drawn with addressed randomness among the flips (β1 > β in the run's κ), no sentence twice.
-    Columns: language, model, pair, perturbation, source, perturbed_source, reference, hypothesis,
-    perturbed_hypothesis, beta, beta1, beta2.
+    Columns: language, model, pair, perturbation, source, perturbed_source, moved (in the perturbed source, as in
+    `examples`), reference, hypothesis, perturbed_hypothesis, beta, beta1, beta2.
     """
     store, frames = store or Store(), []
     for language, model in product(params.languages, params.models):
@@ -111,19 +117,28 @@ def _with_texts(
         for variant in variants(params, pairs, start, params.spacings[0]):
             if (variant.pair, variant.perturbation) in wanted:
                 pair = pairs[variant.pair - start]
+                moved = _moved(params, pair.source, variant.perturbation, variant.perturbed_source)
                 texts[variant.pair, variant.perturbation] = (
-                    pair.source.text, variant.perturbed_source, pair.target.text,
+                    pair.source.text, variant.perturbed_source, moved, pair.target.text,
                 )  # fmt: skip
-    triples = [texts[key] for key in zip(rows["pair"], rows["perturbation"], strict=True)]
-    plain = per_sentence.translate(params, model, [source for source, _, _ in triples], language, store)
-    perturbed = per_sentence.translate(params, model, [source for _, source, _ in triples], language, store)
+    found = [texts[key] for key in zip(rows["pair"], rows["perturbation"], strict=True)]
+    sources, perturbed_sources, moves, references = (list(part) for part in zip(*found, strict=True))
+    plain = per_sentence.translate(params, model, sources, language, store)
+    perturbed = per_sentence.translate(params, model, perturbed_sources, language, store)
     return rows.assign(
-        source=[source for source, _, _ in triples],
-        perturbed_source=[source for _, source, _ in triples],
-        reference=[reference for _, _, reference in triples],
+        source=sources,
+        perturbed_source=perturbed_sources,
+        moved=moves,
+        reference=references,
         hypothesis=plain,
         perturbed_hypothesis=perturbed,
     )[_COLUMNS]
+
+
+def _moved(params: WordOrderParams, text: Text, perturbation: str, perturbed: str) -> tuple[Span, ...]:
+    """What moved in *perturbed*, the main draw of the perturbation of *text*."""
+    orders = perturb_text(text, perturbation, seed=params.seed, unit=params.unit, min_tokens=params.min_tokens)
+    return () if orders is None else moved_spans(text, orders, perturbed)
 
 
 def _together(frames: list[pd.DataFrame]) -> pd.DataFrame:
