@@ -168,11 +168,13 @@ def _commit() -> str | None:
 
 
 def _shown(value: Any) -> str:
+    if value is None or (isinstance(value, (Mapping, list, tuple)) and not value):
+        return "–"
     if isinstance(value, Mapping):
         return ", ".join(
             f"{name} {_shown(v)}" if not isinstance(v, (dict, list)) else f"{name}: {_shown(v)}"
             for name, v in value.items()
         )
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(_shown, value)) or "none"
+        return ", ".join(map(_shown, value))
     return str(value)

@@ -79,3 +79,8 @@ def test_the_footer_escapes_and_reads_without_html():
 
 def test_a_package_that_is_missing_is_left_out():
     assert provenance.versions(["no-such-package", "click"]) == {"click": metadata.version("click")}
+
+
+def test_a_parameter_without_a_value_is_not_called_none():
+    text = provenance.footer({"parsers": {}, "perturbations": [], "n_pairs": None})._repr_html_()
+    assert "parsers: –, perturbations: –, n_pairs –" in text

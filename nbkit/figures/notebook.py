@@ -37,4 +37,5 @@ def footer(params: Any) -> provenance.Footer:
     """Where the page's results come from: parameters, versions, device, metric settings."""
     pairs = [(params.source, language) for language in params.languages]
     charged = costs(params.models, pairs, params.decoding, store=Store())
-    return provenance.footer(params, signatures=signatures(params), models=params.models, costs=charged)
+    shown = {**params.model_dump(), "perturbations": params.perturbations or "all"}
+    return provenance.footer(shown, signatures=signatures(params), models=params.models, costs=charged)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
@@ -41,6 +42,9 @@ _HEADINGS = {
     "mean_b": "mean B",
     "printed": "paper",
 }
+# The sign of a number in a cell, and the sign of one that is rounded to nothing.
+_HYPHEN = re.compile(r"(?<![\w.)\]])-(?=\d)")
+_SIGN_OF_ZERO = re.compile(r"(?<![\w.)\]])[-+](?=0(?:\.0+)?(?![\d.]))")
 _PROBABILITIES = frozenset({"p", "p_corrected"})
 _SIGNED = frozenset({"difference", "effect", "rho"})
 _SHARES = frozenset({"share", "paper_share"})
@@ -117,7 +121,7 @@ def to_latex(table: Styler) -> str:
 def _format(table: Styler, language: str) -> None:
     frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
     names = {**_HEADINGS, **frame.attrs["headings"]}
-    formats: dict[Any, Any] = {n: _number_format(n, frame[n]) for n in frame.columns if _is_number(frame[n])}
+    formats: dict[Any, Any] = {n: _cell_format(n, frame[n]) for n in frame.columns if _reads_as_number(frame[n])}
     table.format(formats, na_rep=NOTHING, escape=language)
     table.format_index(lambda name: names.get(str(name), str(name).replace("_", " ")), axis=1, escape=language)
 
@@ -131,15 +135,30 @@ def _reads_as_number(column: pd.Series) -> bool:
     return _is_number(column) or bool(column.map(str).str.match(rf"[-+]?\d|{NOTHING}$").all())
 
 
-def _number_format(name: str, column: pd.Series) -> str | Callable[[float], str]:
+def _cell_format(name: str, column: pd.Series) -> Callable[[Any], str]:
+    """How a cell of a number, or of a text that begins with one, is written."""
+    written: Callable[[Any], str] = _number_format(name, column) if _is_number(column) else str
+    return lambda value: signs(written(value))
+
+
+def signs(text: str) -> str:
+    """*text* with the minus sign for the hyphen before a number, and no sign before nothing.
+
+    >>> signs("-0.106 [-0.200, -0.000]"), signs("+0.000"), signs("Marian-12")
+    ('−0.106 [−0.200, 0.000]', '0.000', 'Marian-12')
+    """
+    return _HYPHEN.sub("−", _SIGN_OF_ZERO.sub("", text))
+
+
+def _number_format(name: str, column: pd.Series) -> Callable[[float], str]:
     if name in _SHARES:
-        return "{:.1%}"
+        return "{:.1%}".format
     if name in _PROBABILITIES:
         return _probability
     known = column.dropna()
     counted = len(known) and (known == known.round()).all() and (known.abs() > 1).any()
     sign = "+" if name in _SIGNED else ""
-    return f"{{:{sign},.0f}}" if counted or is_integer_dtype(column) else f"{{:{sign}.3f}}"
+    return (f"{{:{sign},.0f}}" if counted or is_integer_dtype(column) else f"{{:{sign}.3f}}").format
 
 
 def _probability(p: float) -> str:

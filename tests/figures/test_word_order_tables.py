@@ -72,6 +72,15 @@ def test_latex_specials_are_escaped() -> None:
     assert r"50\% of\_all \& more \$" in latex
 
 
+def test_numbers_have_minus_signs_and_nothing_has_no_sign() -> None:
+    rows = {"difference": [-0.106, -0.0001], "cell": ["-0.2 [-0.30, -0.00]", "–"], "model": "-7b"}
+    table = styles.styled(pd.DataFrame(rows))
+    html = table.to_html()
+    assert ">−0.106<" in html and ">0.000<" in html and ">−0.2 [−0.30, 0.00]<" in html
+    assert table.data["cell"][0] == "-0.2 [-0.30, -0.00]"  # a copy for programs keeps what they read
+    assert "$-$0.106" in styles.to_latex(table)
+
+
 def test_the_best_of_a_row_is_bold_and_only_the_best() -> None:
     quality = pd.DataFrame(
         {"language": ["de", "de"], "model": ["opus-mt", "mbart50"], "metric": "bleu", "beta": [0.4, 0.3], "low": 0.2,
