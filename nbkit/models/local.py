@@ -70,7 +70,8 @@ def place(reference: Reference) -> tuple[str | None, ...]:
     if reference.recipe is not None:
         return (str(model_folder(reference.name, recipe_for(reference))),)
     if reference.remote is not None:
-        return (reference.remote.name,)
+        # Where it is may come from the environment, and what it is asked from a file: both can change meanwhile.
+        return (repr(reference.remote.identity()),)
     return (str(reference.folder), reference.hub, reference.revision)
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -58,10 +59,15 @@ def load_prompt(name: str) -> Prompt:
     path = Path(name).expanduser()
     if path.suffix in (".yaml", ".yml"):
         return _checked(_read(path), path)
-    known = _read(_FILE)
+    known = _own()
     if name not in known:
         raise UnknownNameError("prompt", name, known)
     return _checked(known[name], _FILE)
+
+
+@cache
+def _own() -> dict[str, Any]:
+    return _read(_FILE)
 
 
 def _read(path: Path) -> dict[str, Any]:

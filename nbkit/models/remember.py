@@ -148,7 +148,7 @@ def costs(
 ) -> dict[str, dict[str, int]]:
     """`usage_remembered` of the models behind services among *names*, over language pairs, for provenance."""
     found = {}
-    for name in names:
+    for name in dict.fromkeys(name.removeprefix(BY_RULE) for name in names):
         if resolve(name, *pairs[0]).remote is not None:
             total = Usage()
             for src, tgt in pairs:

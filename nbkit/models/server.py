@@ -64,7 +64,7 @@ class ServerModel(RemoteModel):
             name=name,
             pacing=take_pacing(name, options),
             model=model,
-            named_url=None if url is None else _checked_url(url, f"model '{name}'"),
+            named_url=None if url is None else _checked_url(url, f"model '{cls.prefix}{model}@…'"),
             prompt=options.pop("prompt", "translate"),
             temperature=_optional(name, "temperature", options, float, 0.0),
             seed=_optional(name, "seed", options, int, 0),
@@ -165,7 +165,8 @@ def _checked_url(url: str, place: str) -> str:
     if "@" in parts.netloc:
         raise ModelError(f"{place}: a URL holds no user and password; put a key into {KEY_VARIABLE}")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
-        raise ModelError(f"{place}: '{url}' is no base URL, such as http://localhost:8000/v1")
+        shown = url.partition("?")[0]
+        raise ModelError(f"{place}: '{shown}' is no base URL, such as http://localhost:8000/v1")
     return url.rstrip("/")
 
 

@@ -37,26 +37,20 @@ class ServerTranslator(RemoteTranslator):
     def __init__(self, model: ServerModel):
         super().__init__(model)
         self.prompt = model.loaded_prompt()
-        self._key = model.key
         pacing = model.pacing
-        headers = {"User-Agent": f"nbkit/{nbkit.__version__}"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        try:
-            self._client = httpx.Client(
-                headers=headers,
-                timeout=httpx.Timeout(pacing.timeout, connect=min(10.0, pacing.timeout)),
-                limits=httpx.Limits(max_connections=pacing.concurrency),
-            )
-        except UnicodeEncodeError:  # the message would show the key
-            raise ModelError(f"model '{self.name}': its key holds a character that no key can hold") from None
+        self._client = httpx.Client(
+            headers={"User-Agent": f"nbkit/{nbkit.__version__}"},
+            timeout=httpx.Timeout(pacing.timeout, connect=min(10.0, pacing.timeout)),
+            limits=httpx.Limits(max_connections=pacing.concurrency),
+        )
         self._url = f"{model.url}/chat/completions"
 
     def ask(self, text: str, src: str, tgt: str, decoding: Decoding) -> Answer:
         """One request. Raises as `RemoteTranslator.ask` says."""
         deadline = time.monotonic() + self.model.pacing.timeout
+        payload = self._payload(text, src, tgt, decoding)
         try:
-            with self._client.stream("POST", self._url, json=self._payload(text, src, tgt, decoding)) as response:
+            with self._client.stream("POST", self._url, json=payload, headers=self._authorization()) as response:
                 body = self._read(response, deadline)
         except httpx.TimeoutException:
             raise TransientError(self._late()) from None
@@ -67,6 +61,15 @@ class ServerTranslator(RemoteTranslator):
         if response.headers.get("x-ratelimit-remaining-requests") == "0":
             self.hold(seconds(response.headers.get("x-ratelimit-reset-requests", "")) or 0.0)
         return self._parsed(body)
+
+    def _authorization(self) -> dict[str, str]:
+        """The key as it is now: one that was wrong may have been put right."""
+        key = self.model.key
+        if key is None:
+            return {}
+        if not (key.isascii() and key.isprintable()):  # httpx's own message would show it
+            raise ModelError(f"model '{self.name}': {self.model.key_variable} holds a character that no key can hold")
+        return {"Authorization": f"Bearer {key}"}
 
     def _payload(self, text: str, src: str, tgt: str, decoding: Decoding) -> dict[str, Any]:
         model = self.model
@@ -101,7 +104,11 @@ class ServerTranslator(RemoteTranslator):
             return TransientError(said, _wait(response.headers))
         if status in (401, 403):
             variable = self.model.key_variable
-            sent = f"the key in {variable} is not accepted" if self._key else f"no key was sent: {variable} is not set"
+            sent = (
+                f"the key in {variable} is not accepted"
+                if self.model.key
+                else f"no key was sent: {variable} is not set"
+            )
             return ModelError(f"model '{self.name}': {said} ({sent})")
         if status == 404:
             return ModelError(f"model '{self.name}': {said} (is '{self.model.model}' the server's name for the model?)")
@@ -129,7 +136,8 @@ class ServerTranslator(RemoteTranslator):
     def _shown(self, message: str) -> str:
         """A message of the server in one short line, without the key, which some servers repeat."""
         line = " ".join(message.split())
-        return (line.replace(self._key, "…") if self._key else line)[:300]
+        key = self.model.key
+        return (line.replace(key, "…") if key else line)[:300]
 
 
 def seconds(text: str) -> float | None:

@@ -33,7 +33,6 @@ class WebTranslator(RemoteTranslator):
 
     def __init__(self, model: WebModel):
         super().__init__(model)
-        self._secrets = [value for name, value in model.entry.environment().items() if name in model.entry.keys]
         self._idle: dict[tuple[str, str], LifoQueue[Any]] = {}
         self._lock = threading.Lock()
 
@@ -92,7 +91,8 @@ class WebTranslator(RemoteTranslator):
     def _shown(self, error: BaseException) -> str:
         """The error in one short line, without keys: the library writes them into addresses and messages."""
         line = " ".join(str(error).split())
-        for secret in self._secrets:
+        entry = self.model.entry
+        for secret in (value for name, value in entry.environment().items() if name in entry.keys):
             for written in (secret, quote(secret), quote_plus(secret)):
                 line = line.replace(written, "…")
         return line[:200]

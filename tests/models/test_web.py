@@ -94,6 +94,19 @@ def test_all_ten_languages_of_services_that_have_them():
 
 
 @needs_package
+def test_services_are_told_codes_and_not_names(monkeypatch):
+    from nbkit.models.remote_names import parse_remote
+    from nbkit.models.web_client import WebTranslator
+
+    for name, service in web.services().items():
+        for variable in service.keys.values():
+            monkeypatch.setenv(variable, KEY)
+        if not service.asks:
+            made = WebTranslator(parse_remote(f"deep-translator:{name}")).made("en", "es")
+            assert (made._source, made._target) == (service.codes.get("en", "en"), service.codes.get("es", "es"))
+
+
+@needs_package
 def test_what_is_missing_is_said_without_a_call(monkeypatch):
     assert "DEEPL_API_KEY is not set, which DeepL asks for" in check_model("deep-translator:deepl", "en", "de")
     assert "BAIDU_APPID and BAIDU_APPKEY are not set" in check_model("deep-translator:baidu", "en", "de")
