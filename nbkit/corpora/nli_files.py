@@ -117,9 +117,12 @@ class NliFiles:
         self, row: Mapping[str, Any], columns: Mapping[str, str], path: Path, number: int
     ) -> RawNli | DataError:
         values = {ours: row.get(name) for ours, name in columns.items()}
+        sides: dict[str, str] = {}
         for ours in ("premise", "hypothesis"):
-            if not isinstance(values[ours], str) or not values[ours].strip():
+            side = values[ours]
+            if not isinstance(side, str) or not side.strip():
                 return DataError(f"the {ours} is empty or no text", path, number)
+            sides[ours] = side
         label = self._label(values["label"])
         if label is None:
             return Unlabelled(f"no gold label ('{values['label']}')", path, number)
@@ -130,9 +133,12 @@ class NliFiles:
         id_ = values.get("id")
         note = values.get("note")
         return RawNli(
-            id=str(number if id_ in (None, "") else id_), premise=values["premise"],
-            hypothesis=values["hypothesis"], label=label, note="" if note is None else str(note),
-        )  # fmt: skip
+            id=str(number if id_ in (None, "") else id_),
+            premise=sides["premise"],
+            hypothesis=sides["hypothesis"],
+            label=label,
+            note="" if note is None else str(note),
+        )
 
     def _label(self, value: Any) -> str | None:
         """One of `LABELS`, None for an unlabelled row, or the value itself where it cannot be understood."""
