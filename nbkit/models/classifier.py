@@ -23,7 +23,8 @@ from nbkit.models.classifier_encoding import INPUTS, Encoded, Pair, encode_pairs
 from nbkit.models.classifier_local import classifier_files
 from nbkit.models.encoders import SentencePairClassifier
 from nbkit.models.identity import resolve_device, resolve_dtype
-from nbkit.models.loading import progress_bar, quiet, torch_device, torch_dtype
+from nbkit.models.loading import quiet, torch_device, torch_dtype
+from nbkit.models.progress import progress_bar
 
 #: Probabilities in the order of `LABELS`.
 Row = tuple[float, ...]

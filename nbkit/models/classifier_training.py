@@ -27,6 +27,7 @@ from nbkit.models.classifier_texts import LabelledPair, dev_pairs, is_endless, t
 from nbkit.models.classifier_vocabulary import train_tokenizer
 from nbkit.models.collate import Batches
 from nbkit.models.loading import quiet
+from nbkit.models.progress import tell
 from nbkit.models.training_folder import fresh, last_checkpoint, threads, trained_once, write_record
 
 
@@ -44,16 +45,18 @@ def train_classifier(recipe: ClassifierRecipe, output: Path, *, resume: bool = T
     is nothing to train on, or for a checkpoint to start from that cannot be had; errors of the corpora pass through.
     """
     record = {"lang": recipe.lang, "recipe": recipe.model_dump(mode="json")}
-    return trained_once(record, Path(output), lambda work: _train(recipe, work, record), resume=resume)
+    return trained_once(
+        record, Path(output), lambda work: _train(recipe, work, record, Path(output).name), resume=resume
+    )
 
 
-def _train(recipe: ClassifierRecipe, work: Path, record: Mapping[str, Any]) -> Path:
+def _train(recipe: ClassifierRecipe, work: Path, record: Mapping[str, Any], name: str) -> Path:
     from transformers import EarlyStoppingCallback, Trainer, set_seed
 
     if recipe.pairs is None and is_endless(recipe.train):
         raise ModelError(f"'{recipe.train}' has no last pair: say how many are wanted (pairs)")
     started = time.monotonic()
-    with threads(recipe.threads):
+    with threads(recipe.threads), quiet():
         pairs = list(training_pairs(recipe))
         dev = list(dev_pairs(recipe))
         if not pairs or not dev:
@@ -78,6 +81,7 @@ def _train(recipe: ClassifierRecipe, work: Path, record: Mapping[str, Any]) -> P
             preprocess_logits_for_metrics=lambda outputs, labels: outputs[0] if isinstance(outputs, tuple) else outputs,
             callbacks=[EarlyStoppingCallback(recipe.patience)] if recipe.patience else [],
         )
+        tell(trainer, name)
         result = trainer.train(resume_from_checkpoint=last_checkpoint(work / "checkpoints"))
         finished = work / "finished"
         if trainer.is_world_process_zero():
@@ -210,6 +214,7 @@ def _arguments(recipe: ClassifierRecipe, folder: Path) -> Any:
         remove_unused_columns=False,
         label_names=["labels"],
         dataloader_pin_memory=torch.cuda.is_available(),
+        disable_tqdm=True,
         report_to=[],
     )
 

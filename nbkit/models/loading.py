@@ -1,13 +1,11 @@
-"""What loading and running any model needs: devices, dtypes, one progress bar, and quiet libraries."""
+"""What loading and running any model needs: devices, dtypes and quiet libraries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
-from tqdm.auto import tqdm
 
 from nbkit.errors import ModelError
 
@@ -29,11 +27,6 @@ def torch_dtype(name: str) -> torch.dtype:
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise ModelError(f"unknown dtype '{name}'; there are: auto, float32, bfloat16, float16")
     return dtype
-
-
-def progress_bar(description: str, total: int, shown: bool) -> Any:
-    """A bar over texts, for a ``with`` block."""
-    return tqdm(total=total, desc=description, unit="text", disable=not shown or total == 0)
 
 
 @contextmanager

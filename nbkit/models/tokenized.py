@@ -14,8 +14,8 @@ from nbkit.models.batching import run_batches
 from nbkit.models.catalogue import Family, Reference, label, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.languages import check_pair
-from nbkit.models.loading import progress_bar
 from nbkit.models.local import place
+from nbkit.models.progress import progress_bar
 
 Ids = tuple[int, ...]
 

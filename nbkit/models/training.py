@@ -15,6 +15,8 @@ from nbkit.models.architecture import new_model
 from nbkit.models.card import measure, write_card
 from nbkit.models.catalogue import families
 from nbkit.models.collate import Batches, Collate, Example
+from nbkit.models.loading import quiet
+from nbkit.models.progress import tell
 from nbkit.models.recipe import TranslatorRecipe
 from nbkit.models.texts import text_pairs
 from nbkit.models.tokenized import load_tokenizer
@@ -47,15 +49,17 @@ def train_translator(recipe: TranslatorRecipe, output: Path, *, resume: bool = T
     there is nothing to train on; errors of the corpora pass through.
     """
     record = {"sources": [recipe.src], "targets": list(recipe.targets), "recipe": recipe.model_dump(mode="json")}
-    return trained_once(record, Path(output), lambda work: _train(recipe, work, record), resume=resume)
+    return trained_once(
+        record, Path(output), lambda work: _train(recipe, work, record, Path(output).name), resume=resume
+    )
 
 
-def _train(recipe: TranslatorRecipe, work: Path, record: Mapping[str, Any]) -> Path:
+def _train(recipe: TranslatorRecipe, work: Path, record: Mapping[str, Any], name: str) -> Path:
     from accelerate import PartialState
     from transformers import Seq2SeqTrainer, set_seed
 
     started = time.monotonic()
-    with threads(recipe.threads):
+    with threads(recipe.threads), quiet():
         pairs = {target: list(_training_texts(recipe, target)) for target in recipe.targets}
         if not any(pairs.values()):
             raise ModelError(f"nothing to train on: '{recipe.train}' holds no pair {recipe.src}→{recipe.targets}")
@@ -76,6 +80,7 @@ def _train(recipe: TranslatorRecipe, work: Path, record: Mapping[str, Any]) -> P
             train_dataset=Batches(examples, recipe.batch_tokens, recipe.seed),
             data_collator=Collate(tokenizer.pad_token_id, model.config.decoder_start_token_id),
         )
+        tell(trainer, name)
         result = trainer.train(resume_from_checkpoint=last_checkpoint(work / "checkpoints"))
         finished = work / "finished"
         if trainer.is_world_process_zero():
@@ -131,5 +136,6 @@ def _arguments(recipe: TranslatorRecipe, folder: Path) -> Any:
         logging_steps=50,
         remove_unused_columns=False,
         dataloader_pin_memory=torch.cuda.is_available(),
+        disable_tqdm=True,
         report_to=[],
     )
