@@ -13,7 +13,6 @@ from matplotlib.lines import Line2D
 
 from nbkit.figures import theme
 from nbkit.figures.theme import Look
-from nbkit.metrics import check_metric
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, label
 
 NO_MODEL = "No model in this run, so nothing was translated: add names to the parameter models."
@@ -34,15 +33,11 @@ def why_empty(table: pd.DataFrame, metric: str, reason: str) -> str:
     """Why `rows_of` found nothing: *reason* for a table without rows, or the metric that was not computed.
 
     >>> why_empty(pd.DataFrame({"metric": ["bleu"]}), "chrf", NO_MODEL)
-    'chrF is not among the metrics of this run: add "chrf" to the parameter metrics.'
+    'chrF: not computed in this run; add "chrf" to the parameter metrics.'
     """
     if table.empty or metric in set(table["metric"]):
         return reason
-    absent = (
-        f'{theme.metric_label(metric)} is not among the metrics of this run: add "{metric}" to the parameter metrics.'
-    )
-    problem = check_metric(metric)
-    return absent + (f"\nHere it cannot be used yet: {problem}" if problem else "")
+    return f'{theme.metric_label(metric)}: not computed in this run; add "{metric}" to the parameter metrics.'
 
 
 def grid(n_rows: int, n_columns: int, width: float, height: float, **shared: Any) -> tuple[Figure, np.ndarray]:

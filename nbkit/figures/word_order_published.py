@@ -65,6 +65,40 @@ def counts_beside(counts: pd.DataFrame) -> Styler:
     )
 
 
+def flips_beside(flips: pd.DataFrame, artefact: str) -> Styler:
+    """Flips of this run beside the paper's, compared as shares of N, because the sets differ in size.
+
+    flips: `word_order.flips`, by what the table *artefact* ("table3", "table6_by_language", "table6_by_model") tells
+    apart. The paper prints numbers of flips; its share is of the perturbed sentences of its Table 1, under each of
+    its models where the table adds them up.
+    """
+    keys = [name for name in ("language", "model", "perturbation") if name in published.load(artefact)]
+    joined = published.beside(flips, artefact, [*keys, "metric"])
+    known = joined[joined["published"].notna()]
+    if known.empty:
+        return beside(flips, artefact, [*keys, "metric"])
+    counted = [name for name in keys if name != "model"]
+    n = published.load("table1").groupby(counted, as_index=False)["n"].sum()
+    theirs = known["published"].to_numpy() / known[counted].merge(n, on=counted, how="left")["n"].to_numpy()
+    if "model" not in keys:
+        theirs = theirs / published.load("table3")["model"].nunique()
+    table = known[[*keys, "flips", "share"]].assign(
+        published=known["published"], paper_share=theirs, difference=100 * (known["share"] - theirs)
+    )
+    return styles.styled(
+        styles.named(table),
+        caption=f"{published.title(artefact)}. Shares are of all perturbed sentences (the paper's: of the N of its "
+        "Table 1). Another corpus, and where named otherwise other models: a comparison, not a replication.",
+        headings={
+            "flips": "flips, this run",
+            "share": "of N, this run",
+            "published": "flips, paper",
+            "paper_share": "of N, paper",
+            "difference": "difference (points)",
+        },
+    )
+
+
 def as_printed(artefact: str, rows: str, columns: str) -> Styler:
     """A whole table of the paper with its numbers as printed, *rows* × *columns*."""
     table = published.load(artefact)

@@ -133,6 +133,24 @@ def test_counts_are_compared_as_shares() -> None:
     assert row["difference"] == pytest.approx(9.26)
 
 
+def test_flips_are_compared_as_shares_of_what_was_perturbed() -> None:
+    shared = {"metric": "bleu", "flips": [3], "share": [0.1]}
+    n = published.load("table1").query("language == 'de'")["n"]
+    row = comparisons.flips_beside(pd.DataFrame({"language": ["de"], "model": "opus-mt", **shared}), "table3").data
+    assert row[["flips", "published"]].values.tolist() == [[3, 514]]
+    assert row["paper_share"].tolist() == pytest.approx([514 / n.sum()])
+    assert row["difference"].tolist() == pytest.approx([100 * (0.1 - 514 / n.sum())])
+    flips = pd.DataFrame({"perturbation": ["tree_mirror_pre"], "language": "de", **shared})
+    html = comparisons.flips_beside(flips, "table6_by_language").to_html()
+    n_of_one = published.load("table1").query("language == 'de' and perturbation == 'tree_mirror_pre'")["n"].item()
+    assert f"{82 / n_of_one / 4:.1%}" in html  # all four models together
+    assert "adds up" not in html  # said once, below the table
+    flips = pd.DataFrame({"perturbation": ["tree_mirror_pre"], "model": "opus-mt", **shared})
+    n_of_all = published.load("table1").query("perturbation == 'tree_mirror_pre'")["n"].sum()
+    assert comparisons.flips_beside(flips, "table6_by_model").data["paper_share"].item() == 196 / n_of_all
+    assert "tested other models" in comparisons.flips_beside(flips.assign(model="mine"), "table6_by_model").to_html()
+
+
 @pytest.mark.parametrize("artefact", [name for name in published.names() if published.is_printed(name)])
 def test_the_papers_own_tables_are_shown_as_printed(artefact: str) -> None:
     if artefact == "samples":
