@@ -225,6 +225,63 @@ def fig9_clumped(clump_effect: pd.DataFrame) -> Figure:
     return figure
 
 
+def kept_figure(kept: pd.DataFrame) -> Figure:
+    """The share of its pairs that each variant keeps, a panel a set. kept: `nli_permutation.kept`."""
+    corpora, schemes = list(dict.fromkeys(kept["corpus"])), list(dict.fromkeys(kept["scheme"]))
+    if not schemes:
+        return theme.message("No pair was read in this run.")
+    per_line = min(len(corpora), 4)
+    lines = -(-len(corpora) // per_line)
+    with theme.style():
+        width = min(theme.WIDTH, 2.0 + 3.2 * per_line)
+        figure, axes = panels.grid(lines, per_line, width, lines * (0.9 + 0.3 * len(schemes)), sharex=True, sharey=True)
+        for panel in axes.flat[len(corpora) :]:
+            panel.set_visible(False)
+        for corpus, panel in zip(corpora, axes.flat, strict=False):
+            own = kept[kept["corpus"] == corpus].set_index("scheme").reindex(schemes)
+            panel.barh(range(len(schemes)), own["share"], height=0.6, color="#0072B2")
+            for height, share in enumerate(own["share"]):
+                if share > 0.85:
+                    panel.text(share - 0.02, height, f"{share:.0%}", ha="right", va="center", size=8, color="white")
+                elif share >= 0:
+                    panel.text(share + 0.02, height, f"{share:.0%}", ha="left", va="center", size=8)
+            panel.set_title(nli_looks.corpus_label(corpus))
+            panel.set(xlim=(0, 1), xlabel="pairs kept (share)")
+            _rows(panel, schemes)
+    return figure
+
+
+def human_figure(printed: pd.DataFrame, judged: pd.DataFrame | None = None) -> Figure:
+    """Accuracy of annotators on permutations that a model accepts, 95% intervals (Table 6).
+
+    printed: the paper's Table 6. judged: `annotate.accuracy_table` of this run's forms, where there are any. The
+    dashed line is chance; the model is at 1 by construction.
+    """
+    paper = printed[printed["measure"] == "accuracy"]
+    value, half = paper["value"].astype(float), paper["interval"].astype(float)
+    rows = [paper.assign(annotator=paper["annotator"] + " (paper)", value=value, low=value - half, high=value + half)]
+    if judged is not None:
+        own = judged[judged["by"].isin(["all", "stratum"])]
+        strata = own["value"].where(own["by"] != "all", "all")
+        rows.append(own.assign(annotator=own["annotator"] + " (this run)", stratum=strata, value=own["accuracy"]))
+    table = pd.concat([frame[["annotator", "stratum", "value", "low", "high"]] for frame in reversed(rows)])
+    names = list(dict.fromkeys(table["annotator"]))
+    looks = {**nli_looks.looks("strata"), **nli_looks.looks("groups")}
+    with theme.style():
+        figure, axes = panels.grid(1, 1, theme.WIDTH * 0.75, 1.2 + 0.5 * len(names))
+        panel = axes[0, 0]
+        panel.axvline(1 / 3, **_CHANCE)
+        panel.axvline(1, color="#3A3A3A", linewidth=1.2)
+        for offset, (stratum, look) in zip(panels.dodge(len(looks)), looks.items(), strict=True):
+            own = table[table["stratum"] == stratum]
+            heights = [names.index(name) + offset for name in own["annotator"]]
+            panels.intervals(panel, own, heights, look, "value", "low", "high")
+        panel.set(xlim=(-0.03, 1.03), xlabel="accuracy (dashed: chance; line at 1: the model)")
+        _rows(panel, names)
+        panels.legend(figure, looks.values())
+    return figure
+
+
 def _lines(table: pd.DataFrame, what: str, why: str) -> Figure:
     """One line a model over bins; the dashed line is chance."""
     if table.empty:

@@ -38,10 +38,12 @@ def results_table(results: pd.DataFrame) -> Styler:
     wide = _wide(results, keys, "value")
     own = _wide(results.assign(value=results["value"].where(results["low"].notna())), keys, "value")[list(MEASURES)]
     best = own.eq(own.max()) & (len(own) > 1)
+    means = len(own.dropna(how="all")) < len(own)
+    bold = f"Bold: the highest of a column{', means apart' if means else ''}. " if best.any(axis=None) else ""
     n = results[results["measure"] == "accuracy"].set_index(keys)["n"]
     return _styled(
         wide.assign(n=n.loc[list(zip(wide["model"], wide["corpus"], strict=True))].to_numpy()),
-        caption="Permutation acceptance. Bold: the highest of a column, means apart. N: pairs kept; of means, sets",
+        caption=f"Permutation acceptance. {bold}N: pairs kept{'; of means, sets' if means else ''}",
         best=best.assign(n=False, model=False, corpus=False),
         headings={name: nli_looks.measure(name) for name in MEASURES},
     )
@@ -87,6 +89,11 @@ def control_table(control: pd.DataFrame) -> Styler:
         caption=f"The control: {_CONTROL}",
         headings={"accuracy": "𝒜 as written", "control": "𝒜 of the control", "difference": "control − as written"},
     )
+
+
+def has_printed(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> bool:
+    """Whether the paper prints a number for any row of *ours*, so that there is something to show `beside` it."""
+    return bool(NLI_PERMUTATION.beside(ours, artefact, on)["published"].notna().any())
 
 
 def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:

@@ -46,6 +46,16 @@ def control() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def kept() -> pd.DataFrame:
+    rows = [(corpus, scheme, n, 10, n / 10) for corpus in CORPORA for scheme, n in [("permuted", 9), ("clumped", 3)]]
+    return pd.DataFrame(rows, columns=["corpus", "scheme", "n", "of", "share"])
+
+
+def judged() -> pd.DataFrame:
+    rows = [(who, i, LABELS[i % 3], LABELS[i % 2], "D^c") for who in "XY" for i in range(6)]
+    return pd.DataFrame(rows, columns=["annotator", "item", "judgement", "label", "stratum"])
+
+
 def bins(**more) -> pd.DataFrame:
     rows = [
         (model, left / 10, left / 10 + 0.1, 0.5, 0.4, 0.6, 100, 3 if left == 4 else 50)
@@ -98,6 +108,8 @@ FIGURES = {
     "fig8": lambda: figures.fig8_hypothesis_only(
         conditions("scheme", ["permuted", "hypothesis"], ["omega_max", "acceptance"]), floors(), control()
     ),
+    "kept": lambda: figures.kept_figure(kept()),
+    "human": lambda: figures.human_figure(NLI_PERMUTATION.load("table6"), accuracy_table(judged(), labels=LABELS)),
     "fig9": lambda: figures.fig9_clumped(pd.concat([bins(order=order) for order in (2, 3, 4)])),
 }
 
@@ -195,6 +207,31 @@ def test_floors_and_control_stand_beside_both_ways_of_permuting():
         assert places[:3] == [(1 / 3,) * 2, (1 / 3,) * 2, (0.8,) * 2]
 
 
+def test_bold_and_means_are_explained_where_there_are_any():
+    caption = tables.results_table(results()).caption
+    assert "Bold: the highest of a column. " in caption and "means" not in caption
+    assert "Bold" not in tables.results_table(results().iloc[:5]).caption
+    means = results().assign(corpus="Mean", low=np.nan, high=np.nan)
+    assert "means apart" in tables.results_table(pd.concat([results(), means.iloc[:5]])).caption
+
+
+def test_annotators_of_this_run_stand_above_those_of_the_paper():
+    printed = NLI_PERMUTATION.load("table6")
+    rows = [text.get_text() for text in FIGURES["human"]().axes[0].get_yticklabels()]
+    assert rows == ["X (this run)", "Y (this run)", "X (paper)", "Y (paper)"]
+    panel = figures.human_figure(printed).axes[0]
+    places = np.concatenate(
+        [points.get_offsets()[:, 0] for points in panel.collections if len(points.get_offsets()) == 2]
+    )
+    assert sorted(places) == sorted(printed.loc[printed["measure"] == "accuracy", "value"].astype(float))
+
+
+def test_the_paper_is_asked_before_it_is_shown():
+    ours = results().assign(corpus="mnli:dev")
+    on = ["model", "corpus", "measure"]
+    assert tables.has_printed(ours, "table2", on) and not tables.has_printed(results(), "table2", on)
+
+
 def test_published_values_stand_beside_ours():
     ours = pd.DataFrame(
         [("RoBERTa (large)", "mnli:dev", "accuracy", 0.9), ("RoBERTa (large)", "sick:test", "accuracy", 0.8)],
@@ -217,12 +254,10 @@ def test_whole_tables_are_as_printed():
 
 
 def test_human_judgements_are_shown():
-    rows = [(who, i, LABELS[i % 3], LABELS[i % 2], "D^c") for who in "XY" for i in range(6)]
-    judged = pd.DataFrame(rows, columns=["annotator", "item", "judgement", "label", "stratum"])
-    shown = tables.agreement_table(agreement(judged, labels=LABELS, resamples=9)).data
+    shown = tables.agreement_table(agreement(judged(), labels=LABELS, resamples=9)).data
     assert shown["measure"].tolist() == ["raw agreement", "Cohen's κ", "Fleiss' κ", "Krippendorff's α"]
     assert shown["value"].str.startswith("1.000").all()
-    accuracy = tables.human_table(accuracy_table(judged, labels=LABELS)).data
+    accuracy = tables.human_table(accuracy_table(judged(), labels=LABELS)).data
     assert accuracy["pairs"].tolist() == ["all", "D^c"] * 2 and (accuracy["n"] == 6).all()
 
 
