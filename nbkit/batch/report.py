@@ -23,7 +23,7 @@ from nbkit.provenance import Footer
 
 _SUFFIXES = frozenset({".svg", ".pdf", ".png", ".csv", ".tsv", ".tex", ".parquet"})
 _DIGEST = re.compile(rb'<meta name="nbkit-digest" content="(\w+)">')
-_THUMBNAIL_BYTES = 300_000
+_THUMBNAIL_BYTES = 600_000
 
 
 def build(output_folder: Path) -> Path:
