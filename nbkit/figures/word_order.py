@@ -68,7 +68,8 @@ def fig2_preference_by_perturbation(preference: pd.DataFrame, metric: str = "ble
 def fig6_length(length_effect: pd.DataFrame, metric: str = "bleu") -> Figure:
     """Robustness and faithfulness by the length of the source sentence (Figure 6).
 
-    length_effect: `word_order.length_effect`. One row of panels a language; a bin's mean stands at its middle.
+    length_effect: `word_order.length_effect`. One row of panels a language; a bin's mean stands at its middle. The
+    broken line beside β₁ is β of the same sentences unperturbed: what a model reaches that repairs everything.
     """
     rows = panels.rows_of(length_effect, metric, "mean")
     if rows.empty:
@@ -83,8 +84,11 @@ def fig6_length(length_effect: pd.DataFrame, metric: str = "bleu") -> Figure:
             for score, panel in zip(scores, row, strict=True):
                 own = rows[(rows["language"] == language) & (rows["score"] == score)]
                 _length_lines(panel, own, looks)
+                if score == "beta1":
+                    ceiling = rows[(rows["language"] == language) & (rows["score"] == "beta")]
+                    _length_lines(panel, ceiling, looks, linestyle="--")
                 panel.set_ylabel(theme.symbol(score, metric), rotation=0, labelpad=10, va="center")
-            row[0].set_title(theme.language_label(language), loc="left")
+            row[0].set_title(f"{theme.language_label(language)}   (broken line: unperturbed)", loc="left")
         for panel in axes[-1]:
             panel.set_xlabel("length of the source (tokens)")
             panel.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -217,12 +221,13 @@ def _dumbbells(panel: Axes, own: pd.DataFrame, heights: dict[str, float]) -> Non
         panels.intervals(panel, known, known["perturbation"].map(heights), look, score, f"{score}_low", f"{score}_high")
 
 
-def _length_lines(panel: Axes, own: pd.DataFrame, looks: dict[str, theme.Look]) -> None:
+def _length_lines(panel: Axes, own: pd.DataFrame, looks: dict[str, theme.Look], linestyle: str = "-") -> None:
     """One line a model over the bins of length, with its interval at each."""
     for model, look in looks.items():
         line = own[own["model"] == model].sort_values("length_low")
         middle = (line["length_low"] + line["length_high"]) / 2
-        panel.plot(middle, line["mean"], color=look.colour, marker=look.marker, markersize=4, linewidth=1.2)
+        panel.plot(middle, line["mean"], color=look.colour, marker=look.marker, markersize=4, linewidth=1.2,
+                   linestyle=linestyle)  # fmt: skip
         panel.vlines(middle, line["low"], line["high"], color=look.colour, linewidth=1.2, alpha=0.7)
 
 

@@ -99,7 +99,7 @@ class Synthetic:
     def length_effect(self) -> pd.DataFrame:
         table = self._rows(
             language=self.languages, model=self.models, metric=METRICS, length_bin=list(range(6)),
-            score=["beta1", "beta2"],
+            score=["beta1", "beta2", "beta"],
         )  # fmt: skip
         table = table.assign(length_low=4 + 3 * table["length_bin"], length_high=6 + 3 * table["length_bin"])
         return self._n(self._mean(table, "mean", 0.2, 0.6, ("low", "high")))

@@ -39,7 +39,7 @@ def length_correlations(params: WordOrderParams, store: Store | None = None) -> 
 
 
 def length_effect(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
-    """Mean β1 and β2 by source length, in groups of about equally many sentences (Figure 6).
+    """Mean β1, β2 and, on the same rows, β by source length, in groups of about equally many sentences (Figure 6).
 
     Columns: language, model, metric, length_bin, length_low, length_high (tokens, inclusive),
     score, mean, low, high, n.
@@ -48,7 +48,7 @@ def length_effect(params: WordOrderParams, store: Store | None = None) -> pd.Dat
     for key, group in _by_metric(params, store):
         for index, (shortest, longest) in enumerate(length_groups(group["length"])):
             inside = group[group["length"].between(shortest, longest)]
-            for score in ("beta1", "beta2"):
+            for score in ("beta1", "beta2", "beta"):
                 mean = bootstrap_mean(inside[score].to_numpy(), groups=inside["pair"].to_numpy(), seed=params.seed)
                 rows.append((*key, index, shortest, longest, score, mean.mean, mean.low, mean.high, mean.n))
     columns = ["language", "model", "metric", "length_bin", "length_low", "length_high",
