@@ -51,7 +51,11 @@ def lay_out(folder: Path) -> list[Path]:
     if taken:
         more = f" and {len(taken) - 1} more" if len(taken) > 1 else ""
         raise NbkitError(f"{taken[0]}{more} would be overwritten: choose another folder, or move them away")
-    for target, source in copies.items():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
+    try:
+        for target, source in copies.items():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+    except OSError as error:
+        place = error.filename or folder
+        raise NbkitError(f"cannot write to {place}: {error.strerror or error}; make room or grant access") from error
     return list(copies)

@@ -183,6 +183,12 @@ def test_train_translator_takes_its_options_from_the_recipe():
     assert not Path("out").exists()
 
 
+def test_init_names_a_folder_that_cannot_be_made():
+    done = nbkit("init", "/proc/x")
+    assert done.exit_code == 1
+    assert "cannot write to /proc/x" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_init_lays_notebooks_and_run_files_out_and_overwrites_nothing(tmp_path: Path):
     laid = nbkit("init", str(tmp_path / "mine"))
     assert laid.exit_code == 0, laid.output

@@ -193,7 +193,8 @@ def parse(text: str, path: str = "run") -> RunFile:
     """
     lines, values = _load_yaml(text, path)
     if not isinstance(values, dict):
-        raise ParamsError(f"{path}: a mapping with the keys name, title and runs is expected")
+        found = "the file is empty: " if values is None else ""
+        raise ParamsError(f"{path}: {found}a mapping with the keys name, title and runs is expected")
     values = _expanded(values, (), lines, path)
     try:
         run = RunFile(**{str(key): value for key, value in values.items()})

@@ -163,7 +163,9 @@ def named_files(name: str, entry: Mapping[str, Any]) -> NliFiles:
     one_a_split = isinstance(files, dict)
     template = "{file}" if one_a_split else files
     hub = entry.get("hub")
-    place: Place = HubPlace(hub["repository"], hub["revision"], template, name) if hub else LocalPlace(template, name)
+    place: Place = LocalPlace(template, name)
+    if hub:
+        place = HubPlace(hub["repository"], hub["revision"], template, name, "PAIRS.tsv, PAIRS.jsonl or PAIRS.parquet")
     return NliFiles(
         name=name, format=entry["format"], place=place, splits=tuple(entry["splits"]),
         languages=tuple(entry["languages"]), columns=entry["columns"], classes=tuple(entry.get("classes", ())),

@@ -22,6 +22,7 @@ class NliSandbox:
 
     def pairs(self, lang: str, split: str | None, start: int, n: int | None) -> Iterator[NliPair]:
         """The pairs ``start … start + n - 1`` of the split; there must be an *n*."""
+        self._check(lang, split)
         if n is None:
             raise NbkitError("NLI corpus sandbox has no last pair: say how many are wanted (n)")
         drawn = sandbox.entailment(lang, n=n, split=split or DEFAULT_SPLIT, start=start)

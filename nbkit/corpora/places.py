@@ -77,13 +77,14 @@ class LocalPlace:
 class HubPlace:
     """One file of a data set repository at a pinned revision, kept in the hub's own cache (``HF_HOME``).
 
-    Single files are fetched, never a repository's loading script.
+    Single files are fetched, never a repository's loading script. local: what can be given in its place.
     """
 
     repository: str
     revision: str
     template: str
     corpus: str
+    local: str = "pairs.tsv, moses:PREFIX, conllu:PATH"
 
     def path(self, fields: Mapping[str, str]) -> Path:
         from huggingface_hub import hf_hub_download
@@ -126,6 +127,5 @@ class HubPlace:
         return (
             f"corpus {self.corpus}: {name} of the data set {self.repository} (revision {self.revision[:12]}) is "
             f"neither in the cache {HF_HUB_CACHE} nor can it be fetched ({type(error).__name__}: {reason}). Set "
-            f"HF_HOME to a folder that has it, or give local files as the corpus (pairs.tsv, moses:PREFIX, "
-            f"conllu:PATH)"
+            f"HF_HOME to a folder that has it, or give local files as the corpus ({self.local})"
         )

@@ -26,6 +26,7 @@ class SandboxCorpus:
 
     def pairs(self, request: Request) -> Iterator[Pair]:
         """The pairs ``request.start`` to ``request.stop`` of the split, which has no end: there must be an *n*."""
+        self.identity(request)  # a split or a language that is not there is told first
         if request.n is None:
             raise NbkitError(f"corpus {self.name} has no last pair: say how many are wanted (n)")
         split = request.split or DEFAULT_SPLIT

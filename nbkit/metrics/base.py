@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from nbkit.errors import NbkitError
+from nbkit.languages import check_language
 
 
 @runtime_checkable
@@ -66,13 +67,15 @@ class Kappa(Protocol):
         """
 
 
-def check_pairs(metric: str, hypotheses: Sequence[str], references: Sequence[str]) -> None:
-    """Raise `NbkitError` unless each hypothesis has its reference and both are lists of texts.
+def check_pairs(metric: str, hypotheses: Sequence[str], references: Sequence[str], lang: str | None = None) -> None:
+    """Raise `NbkitError` unless each hypothesis has its reference, both are lists of texts, and *lang* is known.
 
     >>> check_pairs("bleu", ["a"], [])
     Traceback (most recent call last):
     nbkit.errors.NbkitError: bleu: 1 hypotheses but 0 references; one reference a hypothesis expected
     """
+    if lang is not None:
+        check_language(lang)
     for role, texts in (("hypotheses", hypotheses), ("references", references)):
         if isinstance(texts, str):
             raise NbkitError(f"{metric}: {role} is one text ({texts[:40]!r}); a list of texts expected")

@@ -113,7 +113,7 @@ class BertScore:
         >>> BertScore().scores(["", "a cat"], ["a cat", " "], "en").tolist()
         [0.0, 0.0]
         """
-        check_pairs(self.name, hypotheses, references)
+        check_pairs(self.name, hypotheses, references, lang)
         values = np.zeros(len(hypotheses))
         # All hypotheses of a reference stand together, so that a window embeds it once.
         filled = [

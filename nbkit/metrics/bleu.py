@@ -73,7 +73,7 @@ class Bleu:
         >>> Bleu().scores(["a cat sat on a mat", ""], ["a cat sat on the mat"] * 2, "en").round(4).tolist()
         [0.5373, 0.0]
         """
-        check_pairs(self.name, hypotheses, references)
+        check_pairs(self.name, hypotheses, references, lang)
         cut_once = {text: cut(text, lang) for text in references}
         percent = bleu_percent(
             [cut(text, lang) for text in hypotheses], [cut_once[text] for text in references], self.max_order

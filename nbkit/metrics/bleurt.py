@@ -80,7 +80,7 @@ class Bleurt:
         >>> Bleurt().scores([], [], "en").tolist()
         []
         """
-        check_pairs(self.name, hypotheses, references)
+        check_pairs(self.name, hypotheses, references, lang)
         if not len(hypotheses):
             return np.zeros(0)
         pairs = (

@@ -62,7 +62,7 @@ class Chrf:
         >>> Chrf().scores(["ca n't", "", "dog"], ["can't", "cat", "cat"], "en").tolist()
         [1.0, 0.0, 0.0]
         """
-        check_pairs(self.name, hypotheses, references)
+        check_pairs(self.name, hypotheses, references, lang)
         hypothesis, reference = _characters(hypotheses), _characters(references)
         matches = match_counts(hypothesis, reference, _ORDER)
         return _percent(matches, _ngrams_in(hypothesis.lengths), _ngrams_in(reference.lengths)) / 100

@@ -55,7 +55,7 @@ class Levenshtein:
         >>> Levenshtein().scores(["Tom sleeps", "a b"], ["Tom slept", "b a b a"], "en").tolist()
         [0.5, 0.5]
         """
-        check_pairs(self.name, hypotheses, references)
+        check_pairs(self.name, hypotheses, references, lang)
         return token_similarities([cut(text, lang) for text in hypotheses], [cut(text, lang) for text in references])
 
 

@@ -183,5 +183,7 @@ def test_the_sandbox_by_name():
     assert problem.startswith("unknown sandbox language 'sw'")
     (problem,) = check_corpus("sandbox:tset", "en", "de")
     assert problem.startswith("unknown sandbox split 'tset'; did you mean 'test'?")
+    with pytest.raises(UnknownNameError, match="unknown sandbox split 'tets'; did you mean 'test'"):
+        load_pairs("sandbox:tets", "en", "de")
     with pytest.raises(NbkitError, match="corpus sandbox has no last pair"):
         load_pairs("sandbox", "en", "de")

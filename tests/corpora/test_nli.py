@@ -241,3 +241,15 @@ def test_rows_are_checked_beforehand(tmp_path):
     assert check_nli(str(path), "en", parsers=PLAIN, on_error="skip") == []
     (problem,) = check_nli(str(write(tmp_path / "b.tsv", [])), "en", parsers=PLAIN, on_error="skip")
     assert "there is no pair in it" in problem
+
+
+def test_a_set_of_the_hub_names_the_formats_of_nli(monkeypatch):
+    def unreachable(url, **options):
+        raise OSError("no network")
+
+    monkeypatch.setattr("huggingface_hub.get_hf_file_metadata", unreachable)
+    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *args, **options: None)
+    (problem,) = check_nli("snli", "en", parsers=PLAIN)
+    assert "or give local files as the corpus (PAIRS.tsv, PAIRS.jsonl or PAIRS.parquet)" in problem
+    with pytest.raises(UnknownNameError, match="unknown split of NLI corpus sandbox 'tets'"):
+        load_nli("sandbox:tets", "en")

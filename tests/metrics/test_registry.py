@@ -76,6 +76,12 @@ def test_ones_own_metric(monkeypatch: pytest.MonkeyPatch) -> None:
     assert metric.scores(["ab"], ["abcd"], "en").tolist() == [0.25]
 
 
+@pytest.mark.parametrize("name", PURE)
+def test_an_unknown_language_is_an_error(name: str) -> None:
+    with pytest.raises(UnknownNameError, match="unknown language 'xx'"):
+        load_metric(name).scores(["a"], ["a"], "xx")
+
+
 def test_what_is_no_metric_is_told_with_all_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     class Scores:
         name, identity = "mine", {"metric": "mine"}

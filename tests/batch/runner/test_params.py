@@ -158,3 +158,9 @@ def test_the_run_files_that_come_with_nbkit_fit_their_schemas(file, monkeypatch)
     monkeypatch.setenv("NBKIT_DATA", "/data")
     run = read(file)
     assert run.name == file.stem and entries(run)
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet\n"])
+def test_an_empty_file_is_called_empty(text):
+    with pytest.raises(ParamsError, match=r"^my\.yaml: the file is empty: a mapping with"):
+        parse(text, "my.yaml")
