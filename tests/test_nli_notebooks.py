@@ -47,6 +47,13 @@ def test_a_page_has_floor_and_ceiling_and_says_what_was_left_out(path: Path) -> 
         assert heading in prose
 
 
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_symbols_are_typeset_and_headings_have_none(path: Path) -> None:
+    prose = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
+    assert not re.search(r"[𝒫ΩDM][\^_]|\$", prose)
+    assert not re.search(r"^#.*<su[bp]>", prose, re.MULTILINE)  # a heading also names figures, as plain text
+
+
 def test_every_artefact_of_the_paper_stands_on_a_page() -> None:
     """Tables 1 to 6 and Figures 1 to 9: their published values, or the remark that none are printed, are shown."""
     code = "\n".join(cell.source for path in PAGES for cell in read(path).cells if cell.cell_type == "code")

@@ -204,7 +204,8 @@ def fig8_hypothesis_only(hypothesis_only: pd.DataFrame, floors: pd.DataFrame, co
     shares = floors[floors["measure"] == "accuracy"].assign(measure="acceptance")
     blind = [control.assign(predictor="control", measure=name, value=control["control"]) for name in measures]
     bars = pd.concat([floors, shares, *blind])[["model", "corpus", "predictor", "measure", "value"]]
-    return _dumbbells(hypothesis_only, "scheme", nli_looks.looks("schemes"), measures, NO_HYPOTHESIS, bars)
+    why = NO_MODEL if floors.empty else NO_HYPOTHESIS
+    return _dumbbells(hypothesis_only, "scheme", nli_looks.looks("schemes"), measures, why, bars)
 
 
 def fig9_clumped(clump_effect: pd.DataFrame) -> Figure:
@@ -300,6 +301,8 @@ def _lines(table: pd.DataFrame, what: str, why: str) -> Figure:
 
 def _binned_lines(panel: Axes, table: pd.DataFrame, looks: Mapping[str, Look]) -> None:
     """The rate in the middle of each bin with its interval; bins of few pairs are left out."""
+    if not (table["examples"] >= FEW_PAIRS).any():
+        panel.text(0.5, 0.5, f"no bin of {FEW_PAIRS} pairs", transform=panel.transAxes, ha="center", color="#5A5A5A")
     for model, look in looks.items():
         line = table[(table["model"] == model) & (table["examples"] >= FEW_PAIRS)].sort_values("left")
         middle = (line["left"] + line["right"]) / 2

@@ -151,6 +151,17 @@ def test_bins_of_few_pairs_are_not_drawn():
     assert np.allclose(lines[0].get_xdata(), [0.05, 0.15, 0.25, 0.35])  # the fifth holds 3 pairs
 
 
+def test_a_panel_without_enough_pairs_says_so():
+    few = bins(group="D^f").assign(examples=figures.FEW_PAIRS - 1)
+    left, right = figures.fig5_length(pd.concat([bins(group="D^c"), few])).axes
+    assert [text.get_text() for text in right.texts] == ["no bin of 5 pairs"] and not left.texts
+
+
+def test_without_a_model_hypotheses_are_not_what_is_missing():
+    figure = figures.fig8_hypothesis_only(pd.DataFrame(), floors().iloc[:0], control().iloc[:0])
+    assert " ".join(figure.axes[0].texts[0].get_text().split()) == figures.NO_MODEL
+
+
 def test_a_model_looks_like_its_architecture():
     looks = nli_looks.model_looks(["SICK-BART", "DistilBERT", "OCNLI-ConvNet", "my-own"])
     published = nli_looks.model_looks(["BART (large)", "ConvNet"])
