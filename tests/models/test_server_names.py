@@ -1,0 +1,241 @@
+"""Chat models behind a server: names, keys, identities, prompts and costs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nbkit import provenance
+from nbkit.errors import DataError, ModelError, UnknownNameError
+from nbkit.models import (
+    MODELS,
+    Decoding,
+    ModelEntry,
+    check_model,
+    costs,
+    ensure_model,
+    is_trained,
+    label,
+    load_translator,
+    model_identity,
+    resolve,
+    translate_remembered,
+    translation_config,
+)
+from nbkit.models.prompts import load_prompt
+from nbkit.store import Store
+
+from .chat_server import Asked, Reply, chat_server, says
+
+KEY = "sk-quite-secret"
+TEXTS = [f"sentence {number}" for number in range(12)]
+#: Fast enough for a test, patient enough to be seen.
+QUICK = "backoff=0.01"
+
+
+@pytest.fixture(autouse=True)
+def own_server_settings(monkeypatch):
+    for variable in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def upper(asked: Asked) -> Reply:
+    return says(asked.text.upper())
+
+
+def translator(server, options: str = QUICK):
+    return load_translator(f"openai:tiny@{server.url}?{options}", "en", "de")
+
+
+def kept_text(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def test_the_key_is_written_nowhere(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    with chat_server(lambda asked: Reply({"error": {"message": f"bad key {KEY}"}}, 401)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        with pytest.raises(ModelError, match="the key in OPENAI_API_KEY is not accepted") as caught:
+            translate_remembered("openai:tiny", ["a"], "en", "de", store=store, progress=False)
+        server.reply = upper
+        translate_remembered("openai:tiny", ["a"], "en", "de", store=store, progress=False)
+        reference = resolve("openai:tiny", "en", "de")
+        shown = [str(caught.value), repr(reference), json.dumps(model_identity("openai:tiny", "en", "de"))]
+    assert KEY not in "".join(shown)
+    assert b"tiny" in kept_text(tmp_path)
+    assert KEY.encode() not in kept_text(tmp_path)
+
+
+def test_a_key_goes_to_no_server_it_is_not_for(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with chat_server(upper) as server:
+        translator(server).translate(["a"], "en", "de", progress=False)
+        monkeypatch.setenv(f"NBKIT_KEY_127_0_0_1_{server.url.split(':')[2].removesuffix('/v1')}", "its own")
+        translator(server).translate(["a"], "en", "de", progress=False)
+    assert "Authorization" not in server.asked[0].headers
+    assert server.asked[1].headers["Authorization"] == "Bearer its own"
+
+
+def test_what_is_missing_is_said_without_a_call(monkeypatch, tmp_path):
+    assert "OPENAI_API_KEY is not set" in check_model("openai:gpt", "en", "de")
+    assert "OPENAI_BASE_URL" in check_model("openai:gpt", "en", "de")
+    with pytest.raises(ModelError, match="OPENAI_API_KEY is not set"):
+        load_translator("openai:gpt", "en", "de")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
+    assert check_model("openai:gpt", "en", "de") is None
+    assert check_model("placeholder:openai:gpt", "en", "de") is None
+    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:1")
+    assert "OPENAI_BASE_URL: 'localhost:1' is no base URL" in check_model("openai:gpt", "en", "de")
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert check_model("openai:gpt", "en", "de") is None
+    assert "did you mean 'plain'" in check_model("openai:gpt?prompt=plane", "en", "de")
+    assert "cannot be read" in check_model(f"openai:gpt?prompt={tmp_path}/none.yaml", "en", "de")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("openai:", "write openai:MODEL"),
+        ("openai:@http://localhost/v1", "write openai:MODEL"),
+        ("openai:x@http://user:word@localhost/v1", "a URL holds no user and password"),
+        ("openai:x?temprature=1", "did you mean 'temperature'"),
+        ("openai:x?temperature=warm", "temperature: 'warm' given, a number expected"),
+        ("openai:x?concurrency=2.5", "concurrency: '2.5' given, a whole number expected"),
+        ("openai:x?concurrency=0", "concurrency: 0 given, at least 1 expected"),
+        ("openai:x?timeout=nan", "timeout: nan given, more than 0"),
+        ("openai:x?limit=tokens", "one of max_tokens, max_completion_tokens, none expected"),
+        ("openai:x?concurrency", "options are written"),
+    ],
+)
+def test_names_that_cannot_be_read(name, message):
+    with pytest.raises(ModelError, match=message) as caught:
+        resolve(name, "en", "de")
+    assert "user:word" not in str(caught.value)
+
+
+def test_names_of_models_are_taken_as_servers_have_them():
+    for model in ("gpt-4o-mini", "meta-llama/Llama-3.1-8B", "qwen3:8b", "ft:gpt:org::id", "org/model@v2"):
+        remote = resolve(f"openai:{model}@https://host:8000/v1?seed=3", "en", "de").remote
+        assert (remote.model, remote.url, remote.seed) == (model, "https://host:8000/v1", 3)
+    assert label("openai:org/tiny@http://h/v1?prompt=plain&temperature=0.7&seed=2") == "tiny (plain, t=0.7, seed 2)"
+    assert label("placeholder:openai:tiny") == "tiny + placeholder"
+
+
+def test_a_server_can_be_an_entry_of_the_catalogue(monkeypatch, tmp_path):
+    with chat_server(upper) as server:
+        monkeypatch.setenv("MY_SERVER", server.url)
+        entry = ModelEntry(
+            hub="openai:tiny-{src}-{tgt}@${MY_SERVER}", label="Mine", targets=("de",), codes={"de": "ger"}
+        )
+        MODELS.register("mine", entry)
+        assert label("mine") == "Mine"
+        assert "does not translate to 'fr'; it translates to: de" in check_model("mine", "en", "fr")
+        assert translate_remembered("mine", ["a"], "en", "de", store=Store(tmp_path), progress=False) == ["A"]
+        assert server.asked[0].body["model"] == "tiny-en-ger"
+        with pytest.raises(ModelError, match="no backend 'ct2' runs it here"):
+            resolve("mine@ct2", "en", "de")
+
+
+def test_nothing_is_trained_downloaded_or_scored(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
+    assert ensure_model("openai:tiny", "en", "de") is None
+    assert is_trained("openai:tiny", "en", "de")
+    with pytest.raises(ModelError, match="scores no references"):
+        load_translator("openai:tiny", "en", "de").score(["a"], ["b"], "en", "de")
+
+
+def test_identity_holds_what_changes_an_answer(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://Somewhere:8000/v1")
+    assert model_identity("openai:tiny", "en", "de") == {
+        "translation": 1, "backend": "openai", "model": "tiny", "server": "somewhere:8000",
+        "prompt": load_prompt("translate").digest, "temperature": 0.0, "seed": 0,
+    }  # fmt: skip
+    assert "placeholder" in model_identity("placeholder:openai:tiny", "en", "de")
+    config = translation_config("openai:tiny", "en", "de", Decoding(beams=7), device="cuda", dtype="float16")
+    assert config["decoding"] == {"max_new_tokens": "source"}
+    assert "cuda" not in json.dumps(config)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("messages: []", "a prompt has messages"),
+        ("- a", "a mapping with messages expected, list found"),
+        ("messages: [{user: Hello}]", r"no message of this prompt holds \{text\}"),
+        ("messages: [{user: '{text} {txt}'}]", r"nothing can be put into \{txt\}; there are: \{text\}"),
+        ("messages: [{user: '{text} {'}]", "a brace that is meant is doubled"),
+        ("messages: [{usr: '{text}'}]", "a message is one of system, user, assistant"),
+        ("messages: [{user: '{text}'}]\nlabel: [a]", "not 'label'"),
+        ("messages: [", "cannot be read"),
+    ],
+)
+def test_prompts_that_cannot_be_used(tmp_path, content, message):
+    path = tmp_path / "prompt.yaml"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match=message) as caught:
+        load_prompt(str(path))
+    assert str(path) in str(caught.value)
+
+
+def test_prompts_by_name():
+    with pytest.raises(UnknownNameError, match="did you mean 'translate'"):
+        load_prompt("translte")
+    (message,) = load_prompt("plain").filled("{braces} stay", "en", "cy")
+    assert message["content"] == "Translate the following sentence into Welsh: {braces} stay"
+
+
+def test_what_is_remembered_needs_neither_torch_nor_a_client(tmp_path):
+    with chat_server(upper) as server:
+        name = f"openai:tiny@{server.url}"
+        translate_remembered(name, ["a"], "en", "de", store=Store(tmp_path), progress=False)
+    code = (
+        "import sys; from nbkit.models import translate_remembered, check_model; from nbkit.store import Store\n"
+        f"print(translate_remembered({name!r}, ['a'], 'en', 'de', store=Store({str(tmp_path)!r})))\n"
+        "print(sorted({'torch', 'transformers', 'httpx', 'spacy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["['A']", "[]"]
+
+
+def test_costs_are_summed_over_pairs_for_provenance(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    with chat_server(upper) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        for tgt, texts in (("de", ["one", "two"]), ("fr", ["one"])):
+            translate_remembered("openai:tiny", texts, "en", tgt, store=store, progress=False)
+    found = costs(
+        ["opus-mt", "placeholder:openai:tiny", "openai:tiny", "openai:other"],
+        [("en", "de"), ("en", "fr"), ("en", "it")],
+        store=store,
+    )
+    tiny = {"texts": 3, "prompt_tokens": 60, "completion_tokens": 15, "characters": 9, "as is": 3}
+    nothing = {"texts": 0, "prompt_tokens": 0, "completion_tokens": 0, "characters": 0}
+    assert found == {"openai:tiny": tiny, "openai:other": nothing}
+    shown = repr(provenance.footer(models=["openai:tiny"], costs=found))
+    assert "openai:tiny: texts 3, prompt_tokens 60, completion_tokens 15" in shown
+
+
+def test_a_change_of_server_or_key_holds_in_the_same_process(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    refused = Reply({"error": {"message": "no"}}, 401)
+
+    def needs_key(asked: Asked) -> Reply:
+        return upper(asked) if asked.headers.get("Authorization") == f"Bearer {KEY}" else refused
+
+    with chat_server(needs_key) as first, chat_server(lambda asked: says("other")) as second:
+        monkeypatch.setenv("OPENAI_BASE_URL", first.url)
+        for key, message in (("sk-wrong", "not accepted"), ("sk-ü", "OPENAI_API_KEY holds a character")):
+            monkeypatch.setenv("OPENAI_API_KEY", key)
+            with pytest.raises(ModelError, match=message) as caught:
+                translate_remembered("openai:tiny", ["a"], "en", "de", store=store, progress=False)
+            assert key not in str(caught.value)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        assert translate_remembered("openai:tiny", ["a"], "en", "de", store=store, progress=False) == ["A"]
+        monkeypatch.setenv("OPENAI_BASE_URL", second.url)
+        assert translate_remembered("openai:tiny", ["a"], "en", "de", store=store, progress=False) == ["other"]
