@@ -32,7 +32,6 @@ from nbkit.store import Store
 from .chat_server import Asked, Reply, chat_server, says
 
 KEY = "sk-quite-secret"
-TEXTS = [f"sentence {number}" for number in range(12)]
 #: Fast enough for a test, patient enough to be seen.
 QUICK = "backoff=0.01"
 
