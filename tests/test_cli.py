@@ -185,7 +185,7 @@ def test_train_translator_takes_its_options_from_the_recipe():
 
 def test_init_names_a_folder_that_cannot_be_made():
     done = nbkit("init", "/proc/x")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "cannot write to /proc/x" in done.stderr and "Traceback" not in done.stderr
 
 

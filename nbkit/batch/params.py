@@ -242,9 +242,11 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
             continue
         try:
             params = study.params(**entry.params)
-        except ValidationError as error:
+        except ParamsError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
             fields = list(study.params.model_fields)
-            problems += _explained(error, run, (*here, "params"), lambda location, known=fields: known)
+            problems += _explained(error.__cause__, run, (*here, "params"), lambda location, known=fields: known)
             continue
         checked.append(Entry(entry.label, study, params, notebooks, run.place(here)))
     return checked, problems

@@ -21,15 +21,27 @@ class StudyParams(BaseModel):
 
     seed: int = 0
 
+    def __init__(self, **values: Any):
+        """The parameters of *values*. Raises `ParamsError`, whose cause is pydantic's error."""
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise ParamsError(self._told(error, type(self).__name__)) from error
+
     @classmethod
     def checked(cls, values: Mapping[str, Any], place: str = "parameters") -> StudyParams:
         """The parameters of *values*; a `ParamsError` names the field, the place and the closest match."""
         try:
             return cls(**values)
-        except ValidationError as error:
-            found = schema_problems(error.errors(), lambda _: cls.model_fields)
-            lines = [f"{place}: {'.'.join(map(str, where)) or 'value'}: {message}" for where, message in found]
-            raise ParamsError("\n".join(lines)) from None
+        except ParamsError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            raise ParamsError(cls._told(error.__cause__, place)) from None
+
+    @classmethod
+    def _told(cls, error: ValidationError, place: str) -> str:
+        found = schema_problems(error.errors(), lambda _: cls.model_fields)
+        return "\n".join(f"{place}: {'.'.join(map(str, where)) or 'value'}: {message}" for where, message in found)
 
     @classmethod
     def from_notebook(cls, namespace: Mapping[str, Any]) -> StudyParams:
