@@ -138,7 +138,7 @@ class FileCorpus(ABC):
         except NbkitError as error:
             return [str(error)]
         files = " and ".join(str(self.place.path(one)) for one in fields)
-        return [f"corpus {self.name}: {files}: {problem}"] if problem else []
+        return [f"{files}: {problem}"] if problem else []
 
     def check(self, request: Request) -> None:
         """Raises `NbkitError` where the corpus has not got the split or the languages that are asked for."""
