@@ -71,7 +71,7 @@ def test_of_all_who_ask_one_trains(tiny_recipes, monkeypatch):
     """The lock, with a training that only takes its time."""
     trained = []
 
-    def slow(recipe, work, record):
+    def slow(recipe, work, record, name):
         trained.append(recipe)
         time.sleep(0.2)
         (work / "finished").mkdir()
