@@ -67,6 +67,9 @@ _IN_LATEX = {
     "…": r"\dots{}",
 }
 
+#: A percent sign that would comment out the rest of a line of LaTeX.
+_PERCENT = re.compile(r"(?<!\\)%")
+
 
 def styled(
     frame: pd.DataFrame,
@@ -123,7 +126,15 @@ def _format(table: Styler, language: str) -> None:
     names = {**_HEADINGS, **frame.attrs["headings"]}
     formats: dict[Any, Any] = {n: _cell_format(n, frame[n]) for n in frame.columns if _reads_as_number(frame[n])}
     table.format(formats, na_rep=NOTHING, escape=language)
-    table.format_index(lambda name: names.get(str(name), str(name).replace("_", " ")), axis=1, escape=language)
+    if language == "latex":  # pandas escapes a name before it asks what to call it, and not what it is called
+        escaped = {name.replace("_", r"\_"): _PERCENT.sub(r"\\%", text) for name, text in names.items()}
+        names = {**names, **escaped}
+    table.format_index(lambda name: names.get(str(name), _plain(str(name))), axis=1, escape=language)
+
+
+def _plain(name: str) -> str:
+    """What a column is called that nothing else was said of."""
+    return name.replace(r"\_", " ").replace("_", " ")
 
 
 def _is_number(column: pd.Series) -> bool:

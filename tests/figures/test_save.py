@@ -65,3 +65,10 @@ def test_a_failed_write_leaves_the_old_file_and_no_rest(folder: Path) -> None:
 def test_the_default_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NBKIT_OUTPUT", raising=False)
     assert save.output_folder() == Path("outputs/explore")
+
+
+def test_headings_reach_latex():
+    """pandas asks for the heading of an escaped name; and a bare percent sign would comment out the row."""
+    frame = pd.DataFrame({"n_pairs": [1], "omega_max": [0.5], "low": [0.2]})
+    text = styles.to_latex(styles.styled(frame, headings={"omega_max": "Ω max", "low": "95% from"}))
+    assert r"n pairs & $\Omega$ max & 95\% from \\" in text
