@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -33,9 +34,15 @@ class Seq2SeqTranslator(TokenizedTranslator):
         self.positions = min(self.model.config.max_position_embeddings, self.tokenizer.model_max_length)
 
     def _generate(self, batch: list[Ids], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
+        return self._search(self._padded(batch), target, decoding, limit)
+
+    def _search(
+        self, inputs: Mapping[str, Any], target: int | None, decoding: Decoding, limit: int
+    ) -> list[list[int]]:
+        """`_generate` for padded ids, or for states of the encoder, with their mask."""
         with torch.inference_mode(), quiet():
             tokens = self.model.generate(
-                **self._padded(batch),
+                **inputs,
                 generation_config=self._generation_config(target, decoding, limit),
                 past_key_values=_BeamCache(DynamicCache(), DynamicCache()),
             )
