@@ -1,0 +1,135 @@
+"""How many parsed pairs a second one core counts, measured in one run on one machine.
+
+    NBKIT_DATA=… python benchmarks/mine_senses.py [--pairs 2000] [--repeats 5] [--corpus multi30k:train --parsers …]
+
+The counting alone: parsed pairs with links go in, counts of attractors and adjectives come out. Pairs are real captions
+with the real lexicon where NBKIT_DATA is set, of the sandbox otherwise. The peer, `naive` below, counts the same in the
+way one would write first: every token of every source is compared with every homograph, every linked word with every
+translation. Both are timed in turn, in seconds of CPU time on pairs that carry nothing over; the fastest run counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from nbkit.corpora import load_pairs
+from nbkit.corpora.homographs import HomographLexicon, load_homographs
+from nbkit.store import Store
+from nbkit.studies.disambiguation.mining import Mining, aligned_pairs, count_senses, shard_starts
+from nbkit.text import Text
+
+BAR = 20_000  # parsed pairs a second and core
+
+Triples = list[tuple[Text, Text, Any]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=2000, help="how many")
+    parser.add_argument("--repeats", type=int, default=5, help="how often each side is timed")
+    options = parser.parse_args()
+    triples, lexicon, source = corpus(options.pairs)
+    tokens = sum(len(source) for source, _, _ in triples) / len(triples)
+    print(f"{len(triples)} pairs of {tokens:.1f} source tokens ({source}), {len(lexicon)} homographs, "
+          f"best of {options.repeats}\n")  # fmt: skip
+    best = {"counted": float("inf"), "naive": float("inf")}
+    for _ in range(options.repeats):
+        for name, function in (("counted", count), ("naive", naive)):
+            given = fresh(triples)
+            started = time.process_time()
+            result = function(given, lexicon)
+            best[name] = min(best[name], time.process_time() - started)
+            print(f"  {name}: {sum(result.values())} extracted pairs", end="\r")
+    print(f"{'':12}{'pairs/s':>12}{'µs each':>9}{'× bar':>8}{'× naive':>9}")
+    for name, seconds in best.items():
+        rate = len(triples) / seconds
+        print(f"{name:12}{rate:12,.0f}{1e6 / rate:9.1f}{rate / BAR:8.2f}{best['naive'] / seconds:9.1f}")
+    counts = count_senses(triples, lexicon)
+    print(f"\n{counts.total} extracted pairs, {sum(counts.undecided.values())} undecided occurrences")
+    agree = count(triples, lexicon) == naive(triples, lexicon)
+    print(f"the naive count agrees: {agree}")
+
+
+def corpus(n: int) -> tuple[Triples, HomographLexicon, str]:
+    """Parsed pairs with links, a lexicon, and where they are from."""
+    folder = os.environ.get("NBKIT_DATA")
+    if not folder:
+        pairs = load_pairs("sandbox", "en", "de", n=n)
+        return [(pair.source, pair.target, pair.alignment) for pair in pairs], load_homographs("own"), "sandbox"
+    mining = Mining(
+        "multi30k:train",
+        n=n,
+        parsers={lang: str(Path(folder) / "models" / f"{lang}_ud_sm") for lang in ("en", "de")},
+        lexicon=str(Path(folder) / "homographs" / "en-de.sense_clusters.json"),
+        aligner="eflomal",
+    )
+    store = Store()
+    starts = shard_starts(mining, store)
+    pairs = ((pair, links) for start in starts for pair, links in aligned_pairs(mining, start, store))
+    return [(pair.source, pair.target, links) for pair, links in pairs], mining.homographs(), "Multi30k train"
+
+
+def fresh(triples: Triples) -> Triples:
+    """The pairs without what an earlier run left in them."""
+    return [(anew(source), anew(target), links) for source, target, links in triples]
+
+
+def anew(text: Text) -> Text:
+    return Text(tuple(dataclasses.replace(sentence) for sentence in text.sentences))
+
+
+def count(triples: Triples, lexicon: HomographLexicon) -> Counter[Any]:
+    return count_senses(triples, lexicon, matching="exact").pairs
+
+
+def naive(triples: Triples, lexicon: HomographLexicon) -> Counter[Any]:
+    """Extracted pairs by sense, attractors counted beside; the same definitions, written down plainly."""
+    pairs: Counter[Any] = Counter()
+    attractors: Counter[Any] = Counter()
+    adjectives: Counter[Any] = Counter()
+    for source, target, links in triples:
+        lemmas = [lemma for sentence in source.sentences for lemma in sentence.lemmas or ()]
+        tags = [tag for sentence in source.sentences for tag in sentence.upos or ()]
+        target_lemmas = [lemma for sentence in target.sentences for lemma in sentence.lemmas or ()]
+        for homograph in lexicon.homographs.values():
+            senses = set()
+            for token, lemma in enumerate(lemmas):
+                if lemma.lower() != homograph.word or tags[token] != "NOUN":
+                    continue
+                told = set()
+                for here, there in links:
+                    for cluster in homograph.clusters:
+                        words = (target_lemmas[there], target.tokens[there])
+                        lowered = [word.casefold() for word in words]
+                        for translation in cluster.translations:
+                            if here == token and translation.casefold() == lowered[0]:
+                                told.add(cluster.name)
+                        if here == token and not any(
+                            lowered[0] == translation.casefold()
+                            for other in homograph.clusters
+                            for translation in other.translations
+                        ):
+                            told |= {cluster.name for each in cluster.translations if each.casefold() == lowered[1]}
+                if len(told) == 1:
+                    senses |= told
+            if len(senses) == 1:
+                (sense,) = senses
+                pairs[homograph.word, sense] += 1
+                for word in set(lemmas):
+                    if word.lower() != homograph.word:
+                        attractors[homograph.word, sense, word.lower()] += 1
+        for sentence in source.sentences:
+            for token, relation in enumerate(sentence.deprels or ()):
+                if relation == "amod" and sentence.upos and sentence.upos[token] == "ADJ":
+                    adjectives[sentence.lemmas[sentence.heads[token]], sentence.lemmas[token]] += 1
+    return pairs
+
+
+if __name__ == "__main__":
+    main()

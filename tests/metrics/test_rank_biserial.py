@@ -1,0 +1,124 @@
+"""Rank-biserial correlation and U against SciPy, pingouin and the definition; thresholds against Tables 7 and 8."""
+
+from __future__ import annotations
+
+import csv
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pingouin
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nbkit
+from nbkit.errors import NbkitError
+from nbkit.metrics.rank_biserial import COHEN, adjusted_threshold, adjusted_thresholds, base_rate_of, rank_biserial
+
+SCORES = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12)
+
+
+@given(SCORES, SCORES)
+def test_is_the_definition(first, second):
+    pairs = list(product(first, second))
+    favourable = sum(a > b for a, b in pairs) / len(pairs)
+    unfavourable = sum(a < b for a, b in pairs) / len(pairs)
+    found = rank_biserial(first, second)
+    assert found.rbc == pytest.approx(favourable - unfavourable)
+    ranks = scipy.stats.rankdata([*first, *second])
+    n1, n2 = len(first), len(second)
+    u1 = ranks[:n1].sum() - n1 * (n1 + 1) / 2
+    u2 = ranks[n1:].sum() - n2 * (n2 + 1) / 2
+    assert found.u == pytest.approx(min(u1, u2))
+    assert (found.n_first, found.n_second) == (n1, n2)
+    assert rank_biserial(second, first).rbc == pytest.approx(-found.rbc)
+    assert rank_biserial(second, first).p == pytest.approx(found.p)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_is_that_of_pingouin(ties):
+    generator = np.random.default_rng(0)
+    first, second = generator.normal(0.4, size=60), generator.normal(size=200)
+    if ties:
+        first, second = first.round(0), second.round(0)
+    row = pingouin.mwu(first, second).iloc[0]
+    found = rank_biserial(first, second)
+    assert (found.rbc, found.p) == (pytest.approx(row["RBC"]), pytest.approx(row["p_val"]))
+    assert found.u == min(row["U_val"], 60 * 200 - row["U_val"])
+
+
+def test_p_by_hand_with_ties():
+    """The normal approximation, written out: tie correction Σ(t³ − t), continuity 1/2."""
+    first, second = [1, 2, 2, 3, 5, 5], [2, 2, 4, 4, 5, 6, 7, 7, 7]
+    n1, n2 = len(first), len(second)
+    n = n1 + n2
+    _, ties = np.unique([*first, *second], return_counts=True)
+    spread = np.sqrt(n1 * n2 / 12 * ((n + 1) - (ties**3 - ties).sum() / (n * (n - 1))))
+    found = rank_biserial(first, second)
+    z = (n1 * n2 - found.u - n1 * n2 / 2 - 0.5) / spread
+    assert found.p == pytest.approx(2 * scipy.stats.norm.sf(z))
+
+
+def test_edges():
+    empty = rank_biserial([], [1.0])
+    assert np.isnan(empty.rbc) and np.isnan(empty.p) and empty.n_second == 1
+    assert rank_biserial([1.0, 1.0], [1.0])[:3] == (0.0, 1.0, 1.0)
+    assert rank_biserial([1.0, float("nan")], [0.0])[3:] == (1, 1)
+    assert rank_biserial([1.0], [0.0, 0.0, 0.0]).base_rate == 0.25
+    with pytest.raises(NbkitError, match="one-dimensional scores expected"):
+        rank_biserial(np.zeros((2, 2)), [1.0])
+
+
+def test_large_groups_take_no_table_of_pairs():
+    generator = np.random.default_rng(1)
+    found = rank_biserial(generator.normal(1, size=60_000), generator.normal(size=60_000))
+    assert found.rbc == pytest.approx(2 * scipy.stats.norm.cdf(1 / np.sqrt(2)) - 1, abs=0.01)  # 3.6e9 pairs
+
+
+def printed(table: str) -> dict[str, dict[str, float]]:
+    path = Path(nbkit.__file__).parent / "studies" / "disambiguation" / "published" / f"{table}.csv"
+    if not path.exists():
+        pytest.skip(f"{path.name} of the published values is not there")
+    rows: dict[str, dict[str, float]] = {}
+    with path.open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            rows.setdefault(row["model"], {})[row["size"]] = float(row["threshold"])
+    return rows
+
+
+@pytest.mark.parametrize("table", ["table7", "table8"])
+@pytest.mark.parametrize("inferred", list(COHEN))
+def test_tables_7_and_8_follow_from_one_column(table, inferred):
+    """The base rates are not printed: any one column of a row gives its base rate, and that the other columns.
+
+    Printed values are rounded to 4 digits: the base rate lies between those of the two ends of what rounds to it.
+    """
+    rows = printed(table)
+    assert len(rows) == 6
+    for model, row in rows.items():
+        ends = [base_rate_of(row[inferred] + step, COHEN[inferred]) for step in (-0.00005, 0.00005)]
+        for size, d in COHEN.items():
+            low, high = (adjusted_threshold(d, end) for end in ends)
+            assert low - 0.000051 <= row[size] <= high + 0.000051, (model, size)
+
+
+@given(st.floats(0.001, 0.5), st.sampled_from(list(COHEN.values())))
+def test_base_rate_and_threshold_are_inverse(base_rate, d):
+    assert base_rate_of(adjusted_threshold(d, base_rate), d) == pytest.approx(base_rate, rel=1e-4)
+    assert adjusted_threshold(d, base_rate) == pytest.approx(adjusted_threshold(d, 1 - base_rate))
+
+
+def test_thresholds_at_equal_groups_and_what_a_correlation_is_called():
+    thresholds = adjusted_thresholds(0.5)
+    assert thresholds.medium == pytest.approx(0.5 / np.sqrt(0.25 + 4))
+    assert [thresholds.strength(r) for r in (0.05, 0.1, -0.3, 0.5)] == ["none", "small", "medium", "large"]
+
+
+@pytest.mark.parametrize("base_rate", [0.0, 1.0, -0.1])
+def test_base_rates_outside_are_refused(base_rate):
+    with pytest.raises(NbkitError, match="a share between 0 and 1 expected"):
+        adjusted_threshold(0.5, base_rate)
+    with pytest.raises(NbkitError, match=r"no base rate makes d = 0\.2 that large"):
+        base_rate_of(0.9, 0.2)

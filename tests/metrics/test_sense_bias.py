@@ -1,0 +1,141 @@
+"""FREQ, PPMI and DB on a corpus of ten pairs, worked out by hand; and the arithmetic of counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import log2
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.metrics.sense_bias import (
+    bias_towards,
+    freq,
+    ppmi,
+    ppmi_of_homograph,
+    sentence_bias,
+    words_of,
+)
+from nbkit.metrics.sense_counts import SenseCounts, sum_counts
+from nbkit.studies.disambiguation.mining import count_senses
+from nbkit.text import Sentence, Text
+from tests.metrics.ten_pairs import LEXICON, parsed, triples
+
+ANIMAL, CLUB, MONEY, RIVER = ("bat", "animal"), ("bat", "club"), ("bank", "money"), ("bank", "river")
+
+
+@pytest.fixture(scope="module")
+def counts() -> SenseCounts:
+    return count_senses(triples(), LEXICON)
+
+
+def test_counts_by_hand(counts):
+    assert counts.read == 10
+    assert counts.pairs == {ANIMAL: 3, CLUB: 3, MONEY: 2, RIVER: 1} and counts.total == 9
+    assert counts.undecided == {("bat", "translation not in the lexicon"): 1}
+    assert counts.attractors[ANIMAL] == {"old": 2, "small": 1, "sleep": 1, "fly": 2}
+    assert counts.attractors[CLUB] == {"old": 2, "wooden": 2, "break": 2}
+    assert counts.attractors[MONEY] == {"old": 1, "close": 2, "early": 1}
+    assert counts.attractors[RIVER] == {"green": 1}
+    assert counts.sense_adjectives[ANIMAL] == {"old": 2, "small": 1}
+    assert counts.sense_adjectives[CLUB] == {"old": 2, "wooden": 2}
+    assert counts.noun_adjectives == {}
+    assert counts.of_word["old"] == 5 and counts.of_word_and_homograph["bat"]["old"] == 4
+    assert counts.of_homograph == {"bat": 6, "bank": 3}
+
+
+@pytest.mark.parametrize(
+    ("word", "sense", "frequency", "pooled", "within"),
+    [
+        ("old", ANIMAL, 2, log2((2 / 9) / ((5 / 9) * (3 / 9))), 0.0),  # 6/5; within: (2/6) / ((4/6) (3/6)) = 1
+        ("old", MONEY, 1, 0.0, log2((1 / 3) / ((1 / 3) * (2 / 3)))),  # 9/10 is below 1: positive PMI is 0
+        ("break", CLUB, 2, log2(3), 1.0),  # (2/9) / ((2/9) (3/9)); within: (2/6) / ((2/6) (3/6))
+        ("green", RIVER, 1, log2(9), log2(3)),
+        ("green", ANIMAL, 0, 0.0, 0.0),
+        ("bat", ANIMAL, 0, 0.0, 0.0),  # the homograph is no attractor of its own senses
+    ],
+)
+def test_freq_and_ppmi_by_hand(counts, word, sense, frequency, pooled, within):
+    assert freq(counts, word, *sense) == frequency
+    assert ppmi(counts, word, *sense) == pytest.approx(pooled)
+    assert ppmi_of_homograph(counts, word, *sense) == pytest.approx(within)
+
+
+def test_bias_of_a_sentence_by_hand(counts):
+    words = words_of(parsed("old/ADJ/amod/1 bat/NOUN/nsubj/2 fly/VERB/root/-1 ./PUNCT/punct/2"))
+    assert bias_towards(words, counts, *ANIMAL) == (2 + 0 + 2 + 0) / 4
+    assert bias_towards(words, counts, *CLUB) == 2 / 4
+    assert bias_towards(words, counts, *ANIMAL, aggregate="sum") == 4
+    assert bias_towards(words, counts, *ANIMAL, measure="ppmi") == pytest.approx((log2(1.2) + log2(3)) / 4)
+    bias = sentence_bias(words, counts, "bat", "club", ["animal", "club"])
+    assert (bias.right, bias.wrong, bias.wrong_sense, bias.difference) == (0.5, 1.0, "animal", 0.5)
+    # A word that stands twice counts twice.
+    assert bias_towards([*words, "fly"], counts, *ANIMAL) == 6 / 5
+
+
+def test_ties_go_to_the_first_wrong_sense_and_unseen_senses_are_0(counts):
+    bias = sentence_bias(["zebra"], counts, "bat", "animal", ["animal", "unseen", "club"])
+    assert bias == (0.0, 0.0, "unseen")
+
+
+def test_top_attractors_are_ranked_and_stop_words_left_out(counts):
+    assert counts.top_attractors(*ANIMAL, 2) == [("fly", 2), ("old", 2)]
+    assert counts.top_attractors(*ANIMAL, 9, leave_out={"old"}) == [("fly", 2), ("sleep", 1), ("small", 1)]
+    assert counts.top_attractors("bat", "unseen", 3) == []
+    assert counts.rarest_sense("bank", ["money", "river"]) == "river"
+
+
+def test_bad_arguments(counts):
+    with pytest.raises(UnknownNameError, match="unknown measure of disambiguation bias 'pmi'; did you mean 'ppmi'"):
+        bias_towards(["a"], counts, *ANIMAL, measure="pmi")
+    with pytest.raises(UnknownNameError, match="aggregate of disambiguation bias 'median'"):
+        bias_towards(["a"], counts, *ANIMAL, aggregate="median")
+    with pytest.raises(NbkitError, match="a sentence without words"):
+        bias_towards([], counts, *ANIMAL)
+    with pytest.raises(NbkitError, match="'bat' has no sense beside 'animal'"):
+        sentence_bias(["a"], counts, "bat", "animal", ["animal"])
+    with pytest.raises(NbkitError, match="has no lemmas"):
+        words_of(Text((Sentence(("a",), "en"),)))
+
+
+def test_counts_survive_a_table(counts):
+    table = counts.table()
+    assert list(table.columns) == ["kind", "of", "sense", "word", "n"]
+    assert SenseCounts.from_table(table.sample(frac=1, random_state=3)) == counts
+    assert SenseCounts.from_table(SenseCounts().table()) == SenseCounts()
+    with pytest.raises(NbkitError, match="columns kind, of, sense, word, n expected"):
+        SenseCounts.from_table(table.drop(columns="n"))
+    with pytest.raises(NbkitError, match="unknown kind 'sens'"):
+        SenseCounts.from_table(table.replace({"kind": {"sense": "sens"}}))
+
+
+KEYS = st.sampled_from([ANIMAL, CLUB, MONEY])
+WORDS = st.dictionaries(st.sampled_from(["old", "fly"]), st.integers(1, 5), max_size=2).map(Counter)
+NESTED = st.dictionaries(KEYS, WORDS, max_size=3).map(lambda parts: {k: v for k, v in parts.items() if v})
+COUNTS = st.builds(
+    SenseCounts,
+    st.integers(0, 9),
+    st.dictionaries(KEYS, st.integers(1, 9)).map(Counter),
+    NESTED,
+    st.dictionaries(KEYS, st.integers(1, 9)).map(Counter),
+    NESTED,
+    st.dictionaries(st.just("tree"), WORDS.filter(bool)),
+)
+
+
+@given(COUNTS, COUNTS, COUNTS)
+def test_counts_add_up(a, b, c):
+    assert a + b == b + a and (a + b) + c == a + (b + c) == sum_counts([c, a, b])
+    assert a + SenseCounts() == a and (a + b) - b == a
+    assert SenseCounts.from_table((a + b).table()) == a + b
+
+
+def test_what_is_no_part_cannot_be_taken_away(counts):
+    with pytest.raises(NbkitError, match="no part of those over 10"):
+        counts - SenseCounts(11)
+    with pytest.raises(NbkitError, match="in a part"):
+        counts - SenseCounts(1, Counter({RIVER: 2}))
+    with pytest.raises(NbkitError, match="is counted in a part, but not in the whole"):
+        counts - SenseCounts(1, attractors={("bat", "hero"): Counter(x=1)})
