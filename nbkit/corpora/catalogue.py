@@ -103,6 +103,16 @@ def _register() -> None:
         "nbkit.corpora.sandbox_corpus:SANDBOX_NUMBERS",
         summary="sentences of the built-in world with numbers in every written form; longer ones in test than in train",
     )
+    CORPORA.register(
+        "sandbox-homographs",
+        "nbkit.corpora.sandbox_corpus:SANDBOX_HOMOGRAPHS",
+        summary="sentences of the built-in world with homographs; in test, the context often attracts another sense",
+    )
+    CORPORA.register(
+        "sandbox-idioms",
+        "nbkit.corpora.sandbox_corpus:SANDBOX_IDIOMS",
+        summary="regular text of the built-in world without idioms, and idiom sentences to train and to test on",
+    )
     text = resources.files("nbkit.corpora").joinpath("catalogue.yaml").read_text("utf-8")
     for name, entry in yaml.safe_load(text).items():
         CORPORA.register(name, file_corpus(name, entry), summary=f"{entry['summary']} ({entry['licence']})")

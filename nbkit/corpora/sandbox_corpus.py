@@ -16,20 +16,24 @@ DEFAULT_SPLIT = "test"
 
 @dataclass(frozen=True)
 class SandboxCorpus:
-    """Drawn sentences of a mixture, with gold trees and alignments: no file, no parser, no malformed line."""
+    """Drawn sentences of a mixture, with gold trees and alignments: no file, no parser, no malformed line.
+
+    finite: splits that have a last pair.
+    """
 
     name: str = "sandbox"
     mixture: str = "general"
     languages: tuple[str, ...] = sandbox.LANGUAGES
     endless: ClassVar[bool] = True
     splits: tuple[str, ...] = (DEFAULT_SPLIT, *(split for split in sandbox.SPLITS if split != DEFAULT_SPLIT))
+    finite: tuple[str, ...] = ()
 
     def pairs(self, request: Request) -> Iterator[Pair]:
-        """The pairs ``request.start`` to ``request.stop`` of the split, which has no end: there must be an *n*."""
+        """The pairs ``request.start`` to ``request.stop`` of the split; where it has no end, there must be an *n*."""
         self.identity(request)  # a split or a language that is not there is told first
-        if request.n is None:
-            raise NbkitError(f"corpus {self.name} has no last pair: say how many are wanted (n)")
         split = request.split or DEFAULT_SPLIT
+        if request.n is None and split not in self.finite:
+            raise NbkitError(f"corpus {self.name} has no last pair: say how many are wanted (n)")
         return sandbox.pairs(
             request.src, request.tgt, n=request.n, split=split, mixture=self.mixture, start=request.start
         )
@@ -50,3 +54,10 @@ class SandboxCorpus:
 
 SANDBOX = SandboxCorpus()
 SANDBOX_NUMBERS = SandboxCorpus("sandbox-numbers", "numbers")
+SANDBOX_HOMOGRAPHS = SandboxCorpus("sandbox-homographs", "homographs")
+SANDBOX_IDIOMS = SandboxCorpus(
+    "sandbox-idioms",
+    "idioms",
+    splits=(DEFAULT_SPLIT, "regular", "dev", *sandbox.IDIOM_SPLITS),
+    finite=sandbox.IDIOM_SPLITS,
+)

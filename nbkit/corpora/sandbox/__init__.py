@@ -6,8 +6,28 @@ with known answers, not a sample of a language.
 """
 
 from nbkit.corpora.sandbox.generate import SPLITS, VERSION
+from nbkit.corpora.sandbox.gold import GoldIdiom, GoldSense, gold_idiom, gold_senses
+from nbkit.corpora.sandbox.homographs import homograph_lexicon
+from nbkit.corpora.sandbox.idioms import IDIOM_SPLITS
 from nbkit.corpora.sandbox.inference import entailment, entailment_identity
 from nbkit.corpora.sandbox.lexicon import LANGUAGES
-from nbkit.corpora.sandbox.stream import identity, pairs
+from nbkit.corpora.sandbox.stream import identity, pairs, training_splits
+from nbkit.corpora.sandbox.words import idiom_dictionary
 
-__all__ = ["LANGUAGES", "SPLITS", "VERSION", "entailment", "entailment_identity", "identity", "pairs"]
+__all__ = [
+    "IDIOM_SPLITS",
+    "LANGUAGES",
+    "SPLITS",
+    "VERSION",
+    "GoldIdiom",
+    "GoldSense",
+    "entailment",
+    "entailment_identity",
+    "gold_idiom",
+    "gold_senses",
+    "homograph_lexicon",
+    "identity",
+    "idiom_dictionary",
+    "pairs",
+    "training_splits",
+]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import accumulate
 from typing import TypeVar
 
 from nbkit.corpora.sandbox.lexicon import Lexeme, table
@@ -52,9 +54,13 @@ def adverbs_of(kind: str, detail: str = "") -> tuple[Lexeme, ...]:
 class Draw:
     """One sentence's stream of choices. Only `random.Random.random` is used: its stream is fixed by contract."""
 
-    def __init__(self, seed: int, numerals: Mapping[str, int] | None = None):
+    def __init__(self, seed: int, numerals: Mapping[str, int] | None = None, misleading: float = 0.0):
         #: How many digits a number has at most, before and after its point, where a mixture writes numbers.
         self.numerals = numerals or {}
+        #: The share of homographs whose context attracts another sense, where a mixture has homographs.
+        self.misleading = misleading
+        #: What a reader of the sentence should know besides its construction.
+        self.remark = ""
         self._random = random.Random(seed).random
         self._key = 0
         self._subject = THIRD
@@ -74,6 +80,11 @@ class Draw:
 
     def pick(self, options: Sequence[T]) -> T:
         return options[int(self._random() * len(options))]
+
+    def weighted(self, options: Sequence[T], weights: Sequence[float]) -> T:
+        """One of *options*, each as likely as its weight says."""
+        limits = list(accumulate(weights))
+        return options[bisect(limits, self._random() * limits[-1])]
 
     def concept(self, options: Sequence[Lexeme]) -> Lexeme:
         """A lexeme that this text does not hold yet, so that no word is repeated without need."""

@@ -76,10 +76,11 @@ def meaning(mixture: str, split: str, index: int) -> tuple[str, list[Clause]]:
     version = mixtures()[mixture]["version"]
     numerals = mixtures()[mixture].get("numerals", {}).get(split)
     seed = address(VERSION, mixture, version, split, index)
+    misleading = mixtures()[mixture].get("misleading", {}).get(split, 0.0)
     while True:
-        draw = Draw(seed, numerals)
+        draw = Draw(seed, numerals, misleading)
         name = names[bisect(limits, draw.uniform() * limits[-1])]
         clauses = CONSTRUCTIONS[name](draw)
         if part_of(clauses) in SPLITS[split]:
-            return name, clauses
+            return f"{name} {draw.remark}".rstrip(), clauses
         seed += 1  # this meaning belongs to another split: draw the next one

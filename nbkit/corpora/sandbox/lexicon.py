@@ -9,12 +9,15 @@ from typing import Any
 
 import yaml
 
-from nbkit.errors import DataError
+from nbkit.errors import DataError, UnknownNameError
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "ru", "zh", "ja")
-TABLES = ("nouns", "hypernyms", "units", "names", "verbs", "adjectives", "adverbs")
-#: What a noun phrase is made of: things, words for whole kinds of things, units and what is measured, and names.
-NOMINAL = ("nouns", "hypernyms", "units", "names")
+#: What a noun phrase is made of: things, words for whole kinds of things, units and what is measured, names, the senses
+#: of homographs, and the nouns that only idioms and their meanings need.
+NOMINAL = ("nouns", "hypernyms", "units", "names", "homographs", "idiom_nouns")
+#: Verbs, and those that only idioms and their meanings need.
+VERBAL = ("verbs", "idiom_verbs")
+TABLES = (*NOMINAL, *VERBAL, "adjectives", "adverbs")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -66,6 +69,29 @@ def table(name: str) -> tuple[Lexeme, ...]:
 def nominals() -> tuple[Lexeme, ...]:
     """Every lexeme that can head a noun phrase."""
     return tuple(lexeme for name in NOMINAL for lexeme in table(name))
+
+
+@cache
+def verbals() -> tuple[Lexeme, ...]:
+    """Every lexeme that is a verb."""
+    return tuple(lexeme for name in VERBAL for lexeme in table(name))
+
+
+@cache
+def _by_id(tables: tuple[str, ...]) -> dict[str, Lexeme]:
+    return {lexeme.id: lexeme for name in reversed(tables) for lexeme in table(name)}
+
+
+def find_lexeme(name: str, tables: tuple[str, ...]) -> Lexeme:
+    """The lexeme with the id *name* in the first of *tables* that has it; `UnknownNameError` where none has.
+
+    >>> find_lexeme("bank.river", NOMINAL).cells["de"]
+    'n,Ufer,Ufer'
+    """
+    known = _by_id(tables)
+    if name not in known:
+        raise UnknownNameError("sandbox word", name, known)
+    return known[name]
 
 
 def lexemes() -> tuple[Lexeme, ...]:

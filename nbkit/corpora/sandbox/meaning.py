@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from nbkit.corpora.sandbox.lexicon import Lexeme
+
+if TYPE_CHECKING:
+    from nbkit.corpora.sandbox.idioms import Idiom
 
 Determiner: TypeAlias = Literal["definite", "indefinite", "this", "that", "own", "count", "many", "none"]
 Tense: TypeAlias = Literal["habit", "present", "progressive", "past", "future", "condition"]
@@ -145,6 +148,8 @@ class Clause:
     conjunct: Clause | None = None
     #: Whether the conjunct shares this clause's subject.
     shared_subject: bool = False
+    #: The idiom that verb and object (or *class_*) are; they are what English says, other languages say its meaning.
+    idiom: Idiom | None = None
 
 
 def concepts(clause: Clause | None) -> list[Lexeme]:

@@ -6,12 +6,17 @@ from collections.abc import Iterator
 from itertools import count
 
 from nbkit.corpora.pair import Pair
+from nbkit.corpora.sandbox.dealt import DealtSentence, has_idiom_splits, idiom_sentences
 from nbkit.corpora.sandbox.generate import SPLITS, VERSION, grammar, meaning, mixtures
+from nbkit.corpora.sandbox.idioms import IDIOM_SPLITS, figurative, tied
 from nbkit.corpora.sandbox.lexicon import LANGUAGES
 from nbkit.corpora.sandbox.meaning import Clause
 from nbkit.corpora.sandbox.tree import AUX, FINAL, STEP
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.text import Text
+
+#: Other names of splits, of a mixture that has idiom splits.
+_ALIASES = {"regular": "train"}
 
 
 def pairs(
@@ -29,6 +34,9 @@ def pairs(
     depend on *n* or *start*, and the same i has the same meaning in all languages. No English sentence is in two
     splits. `Pair.note` holds the construction, `Pair.alignment` the gold links.
 
+    The mixture ``idioms`` has two splits more, idiom-train and idiom-test, which end (*n* and None mean at most), and
+    calls its train also *regular*, as the idioms paper does; in the two, note is "context: idiom".
+
     Raises `UnknownNameError` for a language, split or mixture that does not exist, `NbkitError` where *src* is *tgt*
     or a number is negative.
 
@@ -45,11 +53,32 @@ def pairs(
 
 
 def _stream(src: str, tgt: str, n: int | None, split: str, mixture: str, start: int) -> Iterator[Pair]:
+    split = _ALIASES.get(split, split)
+    if split in IDIOM_SPLITS:
+        yield from _idiomatic(src, tgt, n, split, mixture, start)
+        return
     for index in count(start) if n is None else range(start, start + n):
         construction, clauses = meaning(mixture, split, index)
         source, source_keys = _text(clauses, src)
         target, target_keys = _text(clauses, tgt)
         yield Pair(f"{mixture}/{split}/{index}", source, target, _align(source_keys, target_keys), construction)
+
+
+def _idiomatic(src: str, tgt: str, n: int | None, split: str, mixture: str, start: int) -> Iterator[Pair]:
+    stop = None if n is None else start + n
+    for index, dealt in enumerate(idiom_sentences(split, mixture)[start:stop], start):
+        source, source_keys = _said(dealt, src)
+        target, target_keys = _said(dealt, tgt)
+        note = f"{dealt.context}: {dealt.idiom.name}"
+        yield Pair(f"{mixture}/{split}/{index}", source, target, _align(source_keys, target_keys), note)
+
+
+def _said(dealt: DealtSentence, lang: str) -> tuple[Text, list[tuple[int, ...]]]:
+    """The sentence in *lang*, which says the meaning of the idiom if it is not English, and its tokens' addresses."""
+    if lang != "en":
+        return _text([figurative(dealt.clause)], lang)
+    text, addresses = _text([dealt.clause], lang)
+    return text, tied(dealt.idiomatic, addresses)
 
 
 def _text(clauses: list[Clause], lang: str) -> tuple[Text, list[tuple[int, ...]]]:
@@ -101,7 +130,7 @@ def identity(src: str = "en", tgt: str = "de", *, split: str = "test", mixture: 
         "corpus": "sandbox",
         "version": VERSION,
         "mixture": f"{mixture}-{mixtures()[mixture]['version']}",
-        "split": split,
+        "split": _ALIASES.get(split, split),
         "src": src,
         "tgt": tgt,
     }
@@ -113,7 +142,20 @@ def _check(src: str, tgt: str, split: str, mixture: str) -> None:
             raise UnknownNameError("sandbox language", lang, LANGUAGES)
     if src == tgt:
         raise NbkitError(f"sandbox pairs: source and target are both '{src}'; choose two languages")
-    if split not in SPLITS:
-        raise UnknownNameError("sandbox split", split, SPLITS)
     if mixture not in mixtures():
         raise UnknownNameError("sandbox mixture", mixture, mixtures())
+    known = (*SPLITS, *_ALIASES, *IDIOM_SPLITS) if has_idiom_splits(mixture) else tuple(SPLITS)
+    if split not in known:
+        raise UnknownNameError("sandbox split", split, known)
+
+
+def training_splits() -> Iterator[tuple[str, str]]:
+    """Every mixture with what models are trained on: its train and, where it has that, its idiom-train.
+
+    >>> list(training_splits())[-2:]
+    [('idioms', 'train'), ('idioms', 'idiom-train')]
+    """
+    for mixture in mixtures():
+        yield mixture, "train"
+        if has_idiom_splits(mixture):
+            yield mixture, IDIOM_SPLITS[0]

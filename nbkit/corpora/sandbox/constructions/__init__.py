@@ -1,6 +1,6 @@
 """The sandbox's constructions: each draws the meaning of one text (a list of clauses, one a sentence)."""
 
-from nbkit.corpora.sandbox.constructions import complex, events, moods, numbers
+from nbkit.corpora.sandbox.constructions import complex, events, homographs, idioms, moods, numbers
 from nbkit.corpora.sandbox.constructions.table import CONSTRUCTIONS, Construction
 
-__all__ = ["CONSTRUCTIONS", "Construction", "complex", "events", "moods", "numbers"]
+__all__ = ["CONSTRUCTIONS", "Construction", "complex", "events", "homographs", "idioms", "moods", "numbers"]

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from nbkit.corpora.sandbox.grammars.base import Grammar, features, governed, modal_of
-from nbkit.corpora.sandbox.lexicon import Lexeme, nominals, table
+from nbkit.corpora.sandbox.lexicon import Lexeme, nominals, verbals
 from nbkit.corpora.sandbox.meaning import THIRD, Adverbial, Clause, Phrase, Place
 from nbkit.corpora.sandbox.tree import (
     ADJECTIVE,
@@ -46,7 +46,7 @@ class Chinese(Grammar):
     def verbs(self) -> dict[str, tuple[str, str, bool]]:
         """Word, what marks the recipient, and whether 了 stands before an infinitive."""
         entries = {}
-        for lexeme in table("verbs"):
+        for lexeme in verbals():
             form, options, flags = governed(lexeme, "zh")
             entries[lexeme.id] = (form, options.get("iobj", ""), "le" in flags)
         return entries

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from nbkit.corpora.sandbox.grammars.base import features, governed
 from nbkit.corpora.sandbox.grammars.english_phrases import EnglishPhrases
-from nbkit.corpora.sandbox.lexicon import table
+from nbkit.corpora.sandbox.lexicon import verbals
 from nbkit.corpora.sandbox.meaning import THIRD, Clause
 from nbkit.corpora.sandbox.tree import (
     AUX,
@@ -37,7 +37,9 @@ def verb_forms(cell: str) -> dict[str, str]:
         third = base + ("es" if base.endswith(("s", "sh", "ch", "x", "o")) else "s")
         past = base + ("d" if base.endswith("e") else "ed")
     doubled = base in _DOUBLED
-    if base.endswith("e") and not base.endswith("ee"):
+    if base.endswith("ie"):
+        ing = base[:-2] + "ying"
+    elif base.endswith("e") and not base.endswith("ee"):
         ing = base[:-1] + "ing"
     else:
         ing = base + (base[-1] if doubled else "") + "ing"
@@ -46,14 +48,14 @@ def verb_forms(cell: str) -> dict[str, str]:
     return {"base": base, "third": third, "past": parts[1], "participle": parts[2], "ing": ing}
 
 
-_DOUBLED = frozenset({"swim", "run", "cut", "begin", "forget", "get"})
+_DOUBLED = frozenset({"swim", "run", "cut", "begin", "forget", "get", "hit", "drop", "win", "admit", "commit"})
 
 
 class English(EnglishPhrases):
     @cached_property
     def verbs(self) -> dict[str, dict[str, str]]:
         entries = {}
-        for lexeme in table("verbs"):
+        for lexeme in verbals():
             entries[lexeme.id] = verb_forms(lexeme.cells["en"])
             _, options, flags = governed(lexeme, "en")
             entries[lexeme.id]["preposition"] = flags[0][1:] if flags else ""

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from nbkit.corpora.sandbox.grammars.base import governed, modal_of
 from nbkit.corpora.sandbox.grammars.german_nouns import ACCUSATIVE, DATIVE, NOMINATIVE, GermanNouns
-from nbkit.corpora.sandbox.lexicon import table
+from nbkit.corpora.sandbox.lexicon import verbals
 from nbkit.corpora.sandbox.meaning import THIRD, Clause, Phrase
 from nbkit.corpora.sandbox.tree import AUX, DEGREE, MARK, MODAL, NEGATION, PART, Node, comma
 
@@ -57,7 +57,7 @@ def conjugate(cell: str, options: dict[str, str], flags: list[str]) -> Verb:
 class German(GermanNouns):
     @cached_property
     def verbs(self) -> dict[str, Verb]:
-        return {lexeme.id: conjugate(*governed(lexeme, "de")) for lexeme in table("verbs")}
+        return {lexeme.id: conjugate(*governed(lexeme, "de")) for lexeme in verbals()}
 
     # --- the verb cluster
 

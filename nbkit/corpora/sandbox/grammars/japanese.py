@@ -9,7 +9,7 @@ from nbkit.corpora.sandbox.grammars import japanese_verbs as forms_of
 from nbkit.corpora.sandbox.grammars.base import governed, modal_of
 from nbkit.corpora.sandbox.grammars.japanese_phrases import JapanesePhrases
 from nbkit.corpora.sandbox.grammars.japanese_verbs import Chain, Verb, conjugate
-from nbkit.corpora.sandbox.lexicon import table
+from nbkit.corpora.sandbox.lexicon import verbals
 from nbkit.corpora.sandbox.meaning import FIRST, SECOND, THIRD, WE, Clause
 from nbkit.corpora.sandbox.tree import (
     AUX,
@@ -30,7 +30,7 @@ class Japanese(JapanesePhrases):
     def verbs(self) -> dict[str, tuple[Verb, str, str]]:
         """Verb, the particle of its object, and what links it to a complement clause."""
         entries = {}
-        for lexeme in table("verbs"):
+        for lexeme in verbals():
             form, _, flags = governed(lexeme, "ja")
             particle = next((flag[1:] for flag in flags if flag.startswith("+")), "を")
             link = next((flag for flag in flags if not flag.startswith("+")), "")
@@ -266,7 +266,11 @@ class Japanese(JapanesePhrases):
         if clause.class_ is not None:
             head = self.phrase(clause.class_, "root")
             head.before = [*before, *head.before]
-            head.after.append(Node("です", "AUX", "cop", (key + AUX,), "だ"))
+            if is_polite:
+                head.after.append(Node("です", "AUX", "cop", (key + AUX,), "だ"))
+            else:  # 負担であること
+                forms = (("で", "だ", "cop"), ("ある", "ある", "aux"))
+                head.after += [Node(form, "AUX", relation, (key + AUX,), lemma) for form, lemma, relation in forms]
             return head
         assert clause.quality is not None
         word, _, suffix = clause.quality.cells["ja"].partition("+")

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from nbkit.corpora.sandbox.grammars.base import fixed, governed, modal_of
 from nbkit.corpora.sandbox.grammars.romance_phrases import RomancePhrases
-from nbkit.corpora.sandbox.lexicon import table
+from nbkit.corpora.sandbox.lexicon import verbals
 from nbkit.corpora.sandbox.meaning import FIRST, SECOND, WE, Clause, Phrase
 from nbkit.corpora.sandbox.tree import AUX, DEGREE, MARK, MODAL, NEGATION, PART, Node, comma
 
@@ -49,7 +49,7 @@ class Romance(RomancePhrases):
 
     @cached_property
     def verbs(self) -> dict[str, Verb]:
-        return {lexeme.id: self.conjugate(*governed(lexeme, self.lang)) for lexeme in table("verbs")}
+        return {lexeme.id: self.conjugate(*governed(lexeme, self.lang)) for lexeme in verbals()}
 
     def adjective_participle(self, participle: str, agreement: int) -> str:
         """A participle that agrees."""

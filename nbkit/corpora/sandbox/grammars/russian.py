@@ -19,7 +19,7 @@ from nbkit.corpora.sandbox.grammars.russian_forms import (
     short,
 )
 from nbkit.corpora.sandbox.grammars.russian_phrases import RussianPhrases
-from nbkit.corpora.sandbox.lexicon import table
+from nbkit.corpora.sandbox.lexicon import verbals
 from nbkit.corpora.sandbox.meaning import THIRD, Clause, Phrase
 from nbkit.corpora.sandbox.tree import (
     AUX,
@@ -40,7 +40,7 @@ _CONTINUING = frozenset({"intr", "want", "durative"})
 class Russian(RussianPhrases):
     @cached_property
     def verbs(self) -> dict[str, Verb]:
-        return {lexeme.id: conjugate(*governed(lexeme, "ru")) for lexeme in table("verbs")}
+        return {lexeme.id: conjugate(*governed(lexeme, "ru")) for lexeme in verbals()}
 
     # --- clauses
 
