@@ -16,6 +16,8 @@ _ORDINARY = (
     *(complex.complement_clause, complex.subject_relative, complex.object_relative, complex.because, complex.when),
     *(complex.condition, complex.infinitive, complex.coordinated_objects, complex.noun_place),
 )
+#: How many of the words of a misleading context mislead; the others attract what is meant.
+_MISLED = 0.75
 _INANIMATE = frozenset({"abstract", "food"})
 
 
@@ -43,7 +45,9 @@ class _Cues:
         """A word of a kind of cues, preferably one that the text does not hold yet; none that is of *barred* kinds."""
         entries = [entry for entry in self.homograph.cues[kind] if not entry[0].kinds & barred]
         known = [entry for entry in entries if entry[0] not in self._draw.concepts] or entries
-        weights = [row[self._attracted] if row[self._meant] else 0 for _, row in known]
+        misled = self._attracted != self._meant and self._draw.chance(_MISLED)
+        column = self._attracted if misled else self._meant
+        weights = [row[column] if row[self._meant] else 0 for _, row in known]
         if not any(weights):
             weights = [row[self._meant] for _, row in known]
         if not any(weights):
