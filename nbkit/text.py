@@ -151,13 +151,17 @@ class Sentence:
                 left[head] += (token,)
             elif head != ROOT:
                 right[head] += (token,)
+        branches: list[Branch] = []
         for token in top_down:
-            top_down += left[token]
-            top_down += right[token]
+            before, after = left[token], right[token]
+            if before or after:
+                branches.append((token, before, after))
+                top_down += before
+                top_down += after
         if len(top_down) != len(left):
             raise NbkitError(f"the heads of {self.joined!r} run in a circle: {self.heads}")
-        top_down.reverse()
-        return tuple([(token, left[token], right[token]) for token in top_down if left[token] or right[token]])
+        branches.reverse()
+        return tuple(branches)
 
     @computed_once
     def digest(self) -> bytes:

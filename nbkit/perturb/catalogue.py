@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Literal, TypeAlias, get_args
@@ -80,6 +80,12 @@ class Perturbations(Registry[Perturbation]):
         if isinstance(entry, Perturbation):  # the way of nearly every call
             return entry
         return self._loaded(self.canonical(name))
+
+    def several(self, names: Iterable[str]) -> list[Perturbation]:
+        """`get` of each of *names*."""
+        entries = self._entries
+        # A call for each would take as long as some of the perturbations.
+        return [entry if isinstance(entry := entries.get(name), Perturbation) else self.get(name) for name in names]
 
     def _loaded(self, name: str) -> Perturbation:
         """The one registered under exactly this name; what was given as a path is checked when it is imported."""

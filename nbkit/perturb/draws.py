@@ -14,6 +14,8 @@ from nbkit.errors import NbkitError
 from nbkit.seeding import address
 
 _numbers = Struct("<16I").unpack  # the 32-bit numbers that one hash yields
+_PER_HASH = 16
+_FIRST = bytes(8)  # the counter of the first hash
 
 
 @lru_cache(maxsize=4096)
@@ -46,10 +48,14 @@ class Draws:
         (Where two of them are equal the smaller index comes first: a chance of n² / 2³³, far below what any
         number of draws could show.)
         """
-        numbers = self._unused
-        while len(numbers) < n:
-            numbers += _numbers(blake2b(self._key + self._blocks.to_bytes(8, "little")).digest())
-            self._blocks += 1
+        if n <= _PER_HASH and not self._blocks:  # nearly every permutation that is asked for
+            numbers = _numbers(blake2b(self._key + _FIRST).digest())
+            self._blocks = 1
+        else:
+            numbers = self._unused
+            while len(numbers) < n:
+                numbers += _numbers(blake2b(self._key + self._blocks.to_bytes(8, "little")).digest())
+                self._blocks += 1
         self._unused = numbers[n:]
         return sorted(range(n), key=numbers.__getitem__)
 

@@ -144,11 +144,11 @@ def _exchanged(view: View, starts: Sequence[int], permutation: Sequence[int]) ->
 
 def _placed(length: int, places: Sequence[int], permutation: Sequence[int]) -> list[int]:
     """The order of *length* tokens in which each place holds the token of the place that the permutation names."""
-    order = list(range(length))
     if isinstance(places, range):
         start, stop = places.start, places.stop
-        order[start:stop] = map(order[start:stop].__getitem__, permutation)
-        return order
+        moved = [start + index for index in permutation] if start else permutation
+        return [*range(start), *moved, *range(stop, length)]
+    order = list(range(length))
     for place, index in zip(places, permutation, strict=True):
         order[place] = places[index]
     return order

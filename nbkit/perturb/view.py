@@ -54,17 +54,18 @@ class View:
         self.length = _movable(sentence)
         self.tokens = sentence.tokens[: self.length]
         self.final = tuple(range(self.length, len(sentence.tokens)))
-        annotation = {"upos": sentence.upos, "heads": sentence.heads, "deprels": sentence.deprels}
-        self.missing = [field for field, values in annotation.items() if values is None]
+        self.missing: Sequence[str] = ()
+        if sentence.upos is None or sentence.heads is None or sentence.deprels is None:
+            self.missing = [field for field in ("upos", "heads", "deprels") if getattr(sentence, field) is None]
 
     @computed_once
     def classes(self) -> dict[str, list[int]]:
         """The indices of the words of each of the paper's `CLASSES`, from left to right."""
         assert self.sentence.upos is not None
         classes: dict[str, list[int]] = {name: [] for name in _CLASS_NAMES}
-        for index, name in enumerate(map(CLASSES.get, self.sentence.upos[: self.length])):
-            if name is not None:
-                classes[name].append(index)
+        for index, tag in enumerate(self.sentence.upos[: self.length]):
+            if tag in CLASSES:
+                classes[CLASSES[tag]].append(index)
         return classes
 
     @property

@@ -45,14 +45,14 @@ def base_noun_phrases(sentence: Sentence) -> list[tuple[int, int]]:
         )
     head_tags, groups = _labels()["heads"], list(map(_group, deprels))
     length = len(upos)
-    blocks = list(range(length)), list(range(1, length + 1))  # where what a token brings along starts, and ends
+    starts, ends = list(range(length)), list(range(1, length + 1))  # of what each token brings along
     phrases: dict[int, Span] = {}
     for branch in sentence.branches:
         token = branch[0]
         if upos[token] in head_tags:
-            phrases[token] = _block(branch, groups, blocks, _OF_NOUN)
+            phrases[token] = _block(branch, groups, starts, ends, _OF_NOUN)
         if groups[token] in _OF_DEPENDENT[token > heads[token]]:
-            blocks[0][token], blocks[1][token] = _block(branch, groups, blocks, _OF_DEPENDENT)
+            starts[token], ends[token] = _block(branch, groups, starts, ends, _OF_DEPENDENT)
 
     spans: list[Span] = []
     done = 0  # where the last one ends
@@ -84,12 +84,12 @@ _OF_DEPENDENT = _OF_NOUN[0] | {"of_modifier"}, _OF_NOUN[1] | {"of_modifier"}
 def _block(
     branch: Branch,
     groups: Sequence[str | None],
-    blocks: tuple[list[int], list[int]],
+    starts: list[int],
+    ends: list[int],
     taken: tuple[frozenset[str], frozenset[str]],
 ) -> Span:
     """The span of a word and its dependents' blocks, as far as they touch one another."""
     token, left, right = branch
-    starts, ends = blocks
     before, after = taken
     start, end = token, token + 1
     for child in reversed(left):
