@@ -38,8 +38,8 @@ HOMOGRAPHS: Registry[Callable[[str], HomographLexicon]] = Registry("homograph le
 def load_homographs(spec: str, tgt: str = "de", *, on_conflict: OnConflict = "raise") -> HomographLexicon:
     """The homograph lexicon *spec*: a name of `HOMOGRAPHS`, or a file.
 
-    spec: ``own``, ``sandbox``; a path that ends in .yaml (the project's schema) or .json (the paper's published format), in which
-    environment variables are filled in. tgt: the language of the translations.
+    spec: ``own``, ``sandbox``; a path that ends in .yaml (the project's schema) or .json (the paper's published
+    format), in which environment variables are filled in. tgt: the language of the translations.
     on_conflict: what happens to a translation that stands in two clusters of a homograph: "raise" refuses the file,
     "drop" makes it ambiguous and lists it in `HomographLexicon.dropped`. Registered lexicons have none.
 

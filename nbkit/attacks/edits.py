@@ -1,0 +1,125 @@
+"""Edits of a `Sentence`: one word put in, or one word put in the place of another.
+
+Every other token stays as it is, and what pointed to it (a head, an alignment link, the place of a homograph) still
+does: `Edited.place_of` and `Edited.links` say where it is now. Perturbations of word order insert nothing and are
+elsewhere (`nbkit.perturb`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nbkit.align import Alignment
+from nbkit.errors import NbkitError
+from nbkit.text import ROOT, Sentence, Text
+
+_ANNOTATED = ("spaces", "upos", "heads", "deprels", "lemmas", "feats")
+
+
+@dataclass(frozen=True)
+class Edited:
+    """A sentence after an edit.
+
+    sentence: the new sentence. origin: for each of its tokens the index of the same token in the seed, None for the
+    word that is new.
+    """
+
+    sentence: Sentence
+    origin: tuple[int | None, ...]
+
+    @property
+    def new(self) -> int:
+        """Index of the new word."""
+        return self.origin.index(None)
+
+    def place_of(self, token: int) -> int:
+        """Where *token* of the seed is now. Raises `NbkitError` for one that was replaced, or that there never was."""
+        if token not in self.origin:
+            raise NbkitError(f"token {token} of the seed is no more in {self.sentence.joined!r}")
+        return self.origin.index(token)
+
+    def links(self, alignment: Iterable[tuple[int, int]]) -> Alignment:
+        """Links of the seed's tokens as links of the new ones; those of a replaced word are dropped.
+
+        >>> insert_word(Sentence(("the", "spring"), "en"), 1, "hot", head=1).links([(0, 0), (1, 1)])
+        ((0, 0), (2, 1))
+        """
+        places = {old: new for new, old in enumerate(self.origin) if old is not None}
+        return tuple(sorted((places[source], target) for source, target in alignment if source in places))
+
+
+def insert_word(sentence: Sentence, at: int, word: str, *, head: int) -> Edited:
+    """*word* put in before token *at*, as an adjective that depends on token *head* (an index before the edit).
+
+    A space follows it. Raises `NbkitError` for places outside the sentence, and for a word with white space in it.
+
+    >>> seed = Sentence(("She", "loves", "spring", "."), "en", (True, True, False, False), heads=(1, -1, 1, 1))
+    >>> edited = insert_word(seed, 2, "hot", head=2)
+    >>> edited.sentence.text, edited.sentence.heads, edited.place_of(2)
+    ('She loves hot spring.', (1, -1, 3, 1, 1), 3)
+    """
+    _check(sentence, at, word)
+    _check(sentence, head, word)
+    n = len(sentence)
+    origin = (*range(at), None, *range(at, n))
+    moved = [token + (token >= at) for token in range(n)]
+    columns: dict[str, Any] = {"tokens": _put(sentence.tokens, at, word)}
+    new = {"spaces": True, "upos": "ADJ", "deprels": "amod", "lemmas": word.lower(), "feats": "Degree=Pos"}
+    for name, value in new.items():
+        old = getattr(sentence, name)
+        columns[name] = None if old is None else _put(old, at, value)
+    if sentence.heads is not None:
+        heads = tuple(ROOT if each == ROOT else moved[each] for each in sentence.heads)
+        columns["heads"] = _put(heads, at, moved[head])
+    return Edited(Sentence(lang=sentence.lang, **columns), origin)
+
+
+def replace_word(sentence: Sentence, at: int, word: str) -> Edited:
+    """*word* in the place of token *at*, with its head, its dependents and, at the beginning, its capital letter.
+
+    Raises `NbkitError` for a place outside the sentence, and for a word with white space in it.
+
+    >>> seed = Sentence(("New", "spring", "!"), "en", (True, False, False))
+    >>> replace_word(seed, 0, "hot").sentence.text
+    'Hot spring!'
+    """
+    _check(sentence, at, word)
+    written = word[:1].upper() + word[1:] if at == 0 and sentence.tokens[0][:1].isupper() else word
+    columns: dict[str, Any] = {"tokens": _in_place(sentence.tokens, at, written)}
+    for name, value in (("upos", "ADJ"), ("lemmas", word.lower()), ("feats", "Degree=Pos")):
+        old = getattr(sentence, name)
+        columns[name] = None if old is None else _in_place(old, at, value)
+    origin = tuple(None if token == at else token for token in range(len(sentence)))
+    return Edited(replace(sentence, **columns), origin)
+
+
+def edited_text(text: Text, sentence: int, edited: Edited) -> tuple[Text, tuple[int | None, ...]]:
+    """*text* with its sentence number *sentence* edited, and the origin of each token over the whole text.
+
+    >>> text = Text((Sentence(("Hi", "!"), "en"), Sentence(("Spring", "!"), "en")))
+    >>> edited_text(text, 1, replace_word(text.sentences[1], 0, "winter"))[1]
+    (0, 1, None, 3)
+    """
+    sentences = list(text.sentences)
+    start = sum(len(each) for each in sentences[:sentence])
+    end = start + len(sentences[sentence])
+    sentences[sentence] = edited.sentence
+    own = tuple(None if token is None else token + start for token in edited.origin)
+    return Text(tuple(sentences)), (*range(start), *own, *range(end, len(text)))
+
+
+def _check(sentence: Sentence, at: int, word: str) -> None:
+    if not 0 <= at < len(sentence):
+        raise NbkitError(f"{sentence.joined!r} has {len(sentence)} tokens: there is no token {at} to edit at")
+    if not word or word.split() != [word]:
+        raise NbkitError(f"one word is put in at a time, found {word!r}")
+
+
+def _put(values: tuple[Any, ...], at: int, value: Any) -> tuple[Any, ...]:
+    return (*values[:at], value, *values[at:])
+
+
+def _in_place(values: tuple[Any, ...], at: int, value: Any) -> tuple[Any, ...]:
+    return (*values[:at], value, *values[at + 1 :])

@@ -1,0 +1,107 @@
+"""Word-sense disambiguation biases: can a translator's errors be predicted, and provoked?
+
+*Detecting Word Sense Disambiguation Biases in Machine Translation for Model-Agnostic Adversarial Attacks*. Every public
+function takes `DisambiguationParams` and returns a tidy table, documented where it is made.
+"""
+
+from __future__ import annotations
+
+from nbkit.studies.base import Notebook, Study
+from nbkit.studies.disambiguation.attack_tables import (
+    attack_challenge,
+    attack_correlations,
+    attack_rates,
+    attack_thresholds,
+    outcomes,
+    perturbation_examples,
+    samples_made,
+    seeds_left,
+    success_by_kind,
+    successes,
+    transfer,
+)
+from nbkit.studies.disambiguation.generated import generated
+from nbkit.studies.disambiguation.judged import judged
+from nbkit.studies.disambiguation.params import DisambiguationParams
+from nbkit.studies.disambiguation.pool import counts, pool, pool_left_out
+from nbkit.studies.disambiguation.quality import grammar, judgement_sample
+from nbkit.studies.disambiguation.seeds import seeds
+from nbkit.studies.disambiguation.tables import (
+    PUBLISHED,
+    attractors,
+    bleu,
+    challenge_errors,
+    corpus_sizes,
+    correlations,
+    error_examples,
+    errors,
+    rare_overlap,
+    sense_clusters,
+    thresholds,
+    undecided_senses,
+    undecided_translations,
+)
+from nbkit.studies.disambiguation.work import cells, inputs, problems, units
+
+__all__ = [
+    "PUBLISHED",
+    "STUDY",
+    "DisambiguationParams",
+    "attack_challenge",
+    "attack_correlations",
+    "attack_rates",
+    "attack_thresholds",
+    "attractors",
+    "bleu",
+    "challenge_errors",
+    "corpus_sizes",
+    "correlations",
+    "counts",
+    "error_examples",
+    "errors",
+    "generated",
+    "grammar",
+    "judged",
+    "judgement_sample",
+    "outcomes",
+    "perturbation_examples",
+    "pool",
+    "pool_left_out",
+    "rare_overlap",
+    "samples_made",
+    "seeds",
+    "seeds_left",
+    "sense_clusters",
+    "success_by_kind",
+    "successes",
+    "thresholds",
+    "transfer",
+    "undecided_senses",
+    "undecided_translations",
+]
+
+#: In the order in which the report shows them; a test compares titles with the notebooks.
+NOTEBOOKS = (
+    Notebook("disambiguation/attractors", "Which words go with which sense?", "grid"),
+    Notebook("disambiguation/models", "How good are the models?", "grid"),
+    Notebook("disambiguation/error_prediction", "Can wrong senses be predicted?", "grid"),
+    Notebook("disambiguation/challenge_sets", "Are biased sentences harder?", "grid"),
+    Notebook("disambiguation/attack_samples", "What do the attacks look like?", "grid"),
+    Notebook("disambiguation/attack_success", "Which attacks succeed?", "grid"),
+    Notebook("disambiguation/transferability", "Do attacks carry over to other models?", "grid"),
+    Notebook("disambiguation/sample_quality", "Would a reader notice the attack?", "grid"),
+    Notebook("disambiguation/model_card", "How does this model choose between senses?", "cell"),
+)
+
+STUDY = Study(
+    name="disambiguation",
+    title="Disambiguation: can wrong senses be predicted and provoked?",
+    paper="Detecting Word Sense Disambiguation Biases in Machine Translation for Model-Agnostic Adversarial Attacks",
+    params=DisambiguationParams,
+    cells=cells,
+    units=units,
+    problems=problems,
+    inputs=inputs,
+    notebooks=NOTEBOOKS,
+    modules=("nbkit.studies.disambiguation", "nbkit.figures", "nbkit.annotate"),
+)

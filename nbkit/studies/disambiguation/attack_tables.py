@@ -1,0 +1,322 @@
+"""Tables of the attacks: what samples there are, which succeed, and whether they carry over (§3 and §4 of the paper).
+
+A success rate is over all samples of a set; its ceiling is the share of samples whose seed was translated right.
+Intervals are bootstraps over test pairs, as the samples of one seed are not independent.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nbkit.attacks.word_sense import PERTURBATIONS
+from nbkit.metrics.statistics import bootstrap_mean
+from nbkit.models import label
+from nbkit.seeding import address
+from nbkit.store import Store
+from nbkit.studies.disambiguation.challenge import CHALLENGE, RANDOM, capped, drawn, jaccard, ranked
+from nbkit.studies.disambiguation.correlations import Strength, strength
+from nbkit.studies.disambiguation.generated import chunks, generated, generated_chunk
+from nbkit.studies.disambiguation.judged import SEED_WRONG, SUCCESS, UNDECIDED, attacked_chunk
+from nbkit.studies.disambiguation.params import DisambiguationParams
+from nbkit.studies.disambiguation.pool import pool
+from nbkit.studies.disambiguation.seeds import BIASED, EXPECTED, NOT_DRAWN, UNEXPECTED, seeds
+from nbkit.studies.disambiguation.tables import frame, sense_label, threshold_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The biases of Table 5, by their names in the published values.
+ATTRACTOR_BIASES = ("freq_wrong", "ppmi_wrong", "freq_diff", "ppmi_diff")
+#: A random set of the samples that the challenge set is chosen from: those at the homograph.
+RANDOM_NEAR = "random, at the homograph"
+_NEAR = ("IH", "RH")
+_BIASES = ["freq_right", "freq_wrong", "ppmi_right", "ppmi_wrong"]
+_SAMPLE = ["sample", "key", "homograph", "sense", "kind", "attractor", "adversarial", *_BIASES]
+
+
+def seeds_left(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """How many test pairs become seeds, and what the others fail at (§3.1).
+
+    Columns: fate (in the order of the filters; "seed" last), n, share (of the pool).
+    """
+    found = seeds(params, store)["fate"].value_counts()
+    total = max(int(found.sum()), 1)
+    rows = [(fate, int(found.get(fate, 0))) for fate in (UNEXPECTED, BIASED, NOT_DRAWN, EXPECTED)]
+    return frame([(fate, n, n / total) for fate, n in rows], ["fate", "n", "share"])
+
+
+def samples_made(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """How many samples each perturbation type makes, and how many are fluent enough.
+
+    Columns: kind, what (in words), made, fluent, share, seeds (that a fluent sample was made of), attractors.
+    """
+    table = _made(params, store)
+    rows = []
+    for kind in params.kinds:
+        own = table[table["kind"] == kind]
+        fluent = own[own["fluent"].astype(bool)]
+        share = len(fluent) / len(own) if len(own) else np.nan
+        counts = (len(own), len(fluent), share, fluent["key"].nunique(), fluent["attractor"].nunique())
+        rows.append((kind, PERTURBATIONS[kind], *counts))
+    return frame(rows, ["kind", "what", "made", "fluent", "share", "seeds", "attractors"])
+
+
+def perturbation_examples(params: DisambiguationParams, k: int = 1, store: Store | None = None) -> pd.DataFrame:
+    """*k* samples of each perturbation type (Table 4).
+
+    Columns: kind, homograph, text, start, end (characters of the attractor), attractor, replaced, noun,
+    homograph_start, homograph_end, seed.
+    """
+    store = store or Store()
+    table = generated(params, store)
+    sources = pool(params, store).set_index("key")["source"] if len(table) else {}
+    rows = []
+    for kind in params.kinds:
+        own = table[table["kind"] == kind].to_dict("records")
+        for row in sorted(own, key=lambda row: address(params.seed, "table4", row["sample"]))[:k]:
+            start, end = homograph_span(row)
+            rows.append(
+                (kind, row["homograph"], row["text"], row["start"], row["end"], row["attractor"], row["replaced"],
+                 row["noun"], start, end, sources[row["key"]])
+            )  # fmt: skip
+    return frame(rows, ["kind", "homograph", "text", "start", "end", "attractor", "replaced", "noun", "homograph_start",
+                        "homograph_end", "seed"])  # fmt: skip
+
+
+def outcomes(params: DisambiguationParams, model: str, store: Store | None = None) -> pd.DataFrame:
+    """Every fluent sample with what *model* made of it, without the texts.
+
+    Columns: sample, key, homograph, sense, kind, attractor, adversarial, freq_right, freq_wrong, ppmi_right,
+    ppmi_wrong, outcome (see `attacked_chunk`).
+    """
+    import pandas as pd
+
+    store = store or Store()
+    parts = []
+    for start in chunks(params, store):
+        made = generated_chunk(params, start, store)
+        made = made.loc[made["fluent"].astype(bool), _SAMPLE].reset_index(drop=True)
+        found = attacked_chunk(params, model, start, store)
+        assert made["sample"].tolist() == found["sample"].tolist()
+        parts.append(made.assign(outcome=found["outcome"].to_numpy()))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*_SAMPLE, "outcome"])
+
+
+def attack_rates(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """How often attacks succeed, over all samples of the run.
+
+    Columns: model, n, successes, rate, low, high, ceiling (share of samples whose seed was right), another_sense,
+    undecided (counts).
+    """
+    rows = []
+    for model in params.models:
+        table = outcomes(params, model, store)
+        rows.append((label(model), *_success(table, params.seed)))
+    return frame(rows, ["model", *_RATE])
+
+
+def success_by_kind(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Success rates by perturbation type (Figure 2). Columns: model, kind and those of `attack_rates`."""
+    rows = []
+    for model in params.models:
+        table = outcomes(params, model, store)
+        for kind in params.kinds:
+            rows.append((label(model), kind, *_success(table[table["kind"] == kind], params.seed)))
+    return frame(rows, ["model", "kind", *_RATE])
+
+
+def attack_correlations(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Rank-biserial correlations of the attractors' biases with attack success (Table 5).
+
+    Columns: model, measure (`ATTRACTOR_BIASES`), and those of `Strength`. Over all samples; wrong is the
+    adversarial sense.
+    """
+    rows = []
+    for model in params.models:
+        table = outcomes(params, model, store)
+        for measure in ATTRACTOR_BIASES:
+            found = strength(
+                attractor_bias(table, measure),
+                (table["outcome"] == SUCCESS).to_numpy(),
+                table["key"].to_numpy(),
+                seed=params.seed,
+            )
+            rows.append((label(model), measure, *found))
+    return frame(rows, ["model", "measure", *Strength._fields])
+
+
+def attack_thresholds(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Effect sizes adjusted for the base rates of attack success (Table 8, equation 8). Columns as of `thresholds`."""
+    return threshold_rows(attack_rates(params, store).set_index("model")["rate"])
+
+
+def attack_sets(params: DisambiguationParams, store: Store | None = None) -> dict[str, np.ndarray]:
+    """Places among the fluent samples of the attack challenge set and of random ones (§3.2).
+
+    The challenge set holds the IH and RH samples whose attractors have the largest FREQ_DIFF, at most
+    ``per_homograph`` of each homograph; random sets of the same size are drawn from all samples, as in the paper,
+    and from IH and RH alone.
+    """
+    table = generated(params, store, _SAMPLE)
+    names, homographs = table["sample"].tolist(), table["homograph"].tolist()
+    near = table["kind"].isin(_NEAR).to_numpy()
+    order = ranked(attractor_bias(table, "freq_diff"), names, params.seed)
+    chosen = capped((int(i) for i in order if near[i]), homographs, params.attack_size, params.per_homograph)
+    by_chance = drawn(names, params.seed, "attacks")
+    return {
+        CHALLENGE: chosen,
+        RANDOM: by_chance[: len(chosen)],
+        RANDOM_NEAR: by_chance[near[by_chance]][: len(chosen)],
+    }
+
+
+def attack_challenge(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Success rates on the attack challenge set and on random ones (Figure 3).
+
+    Columns: model, set, those of `attack_rates`, factor (the rate over that of the random set; NaN where that has
+    none).
+    """
+    chosen = attack_sets(params, store)
+    rows: list[tuple[Any, ...]] = []
+    for model in params.models:
+        table = outcomes(params, model, store)
+        rates = {name: _success(table.iloc[places], params.seed) for name, places in chosen.items()}
+        chance = rates[RANDOM][2]
+        for name, rate in rates.items():
+            factor = rate[2] / chance if name != RANDOM and chance > 0 else np.nan
+            rows.append((label(model), name, *rate, factor))
+    return frame(rows, ["model", "set", *_RATE, "factor"])
+
+
+def successes(params: DisambiguationParams, k: int = 5, store: Store | None = None) -> pd.DataFrame:
+    """*k* successful attacks on each model, those of the challenge set first, of as many homographs as there are
+    (Tables 6 and 13 to 18).
+
+    Columns: model, kind, homograph, seed_sense, adversarial_sense, text, start, end (of the attractor), replaced,
+    homograph_start, homograph_end, seed_hypothesis, seed_words, hypothesis, words, freq_diff.
+    """
+    import pandas as pd
+
+    store = store or Store()
+    preferred = set(attack_sets(params, store)[CHALLENGE].tolist())
+    table = generated(params, store)
+    rows = []
+    for model in params.models:
+        found = [
+            chunk[chunk["outcome"] == SUCCESS]
+            for chunk in (attacked_chunk(params, model, start, store) for start in chunks(params, store))
+        ]
+        won = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=["sample"])
+        own = table.assign(place=range(len(table))).merge(won, on="sample", suffixes=("", "_found"))
+        own["late"] = [place not in preferred for place in own["place"]]
+        own["drawn"] = [address(params.seed, "success", name) for name in own["sample"]]
+        own = own.sort_values(["late", "drawn"])
+        own["turn"] = own.groupby("homograph", sort=False).cumcount()
+        for row in own.sort_values(["late", "turn", "drawn"]).head(k).to_dict("records"):
+            start, end = homograph_span(row)
+            rows.append(
+                (label(model), row["kind"], row["homograph"], sense_label(params, row["homograph"], row["sense"]),
+                 sense_label(params, row["homograph"], row["adversarial"]), row["text"], row["start"], row["end"],
+                 row["replaced"], start, end, row["seed_hypothesis"], row["seed_words"], row["hypothesis"],
+                 row["words"],
+                 row["freq_wrong"] - row["freq_right"])
+            )  # fmt: skip
+    return frame(rows, ["model", "kind", "homograph", "seed_sense", "adversarial_sense", "text", "start", "end",
+                        "replaced", "homograph_start", "homograph_end", "seed_hypothesis", "seed_words", "hypothesis", "words",
+                        "freq_diff"])  # fmt: skip
+
+
+def transfer(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Jaccard indices of the successful attacks on every two models (§4).
+
+    Columns: domain, model_a, model_b, relation ("models", or "random seed" for a model and its twin), only_a, both,
+    only_b, jaccard, low, high, chance (what sets of these sizes have in common when they are drawn independently).
+    """
+    tables = {model: outcomes(params, model, store) for model in params.translated_by}
+    rows = []
+    for a, b in combinations(tables, 2):
+        one, two = ((tables[model]["outcome"] == SUCCESS).to_numpy(dtype=bool) for model in (a, b))
+        either, both = one | two, one & two
+        keys = tables[a]["key"].to_numpy()
+        interval = bootstrap_mean(both[either].astype(float), groups=keys[either], seed=params.seed)
+        shared = int(both.sum())
+        relation = "random seed" if b in (params.twins.get(a),) or a == params.twins.get(b) else "models"
+        index = jaccard(np.flatnonzero(one).tolist(), np.flatnonzero(two).tolist())
+        sizes = (int(one.sum()) - shared, shared, int(two.sum()) - shared)
+        chance = _chance_jaccard(int(one.sum()), int(two.sum()), len(one))
+        named = (params.domain, label(a), label(b), relation)
+        rows.append((*named, *sizes, index, interval.low, interval.high, chance))
+    columns = [
+        "domain",
+        "model_a",
+        "model_b",
+        "relation",
+        "only_a",
+        "both",
+        "only_b",
+        "jaccard",
+        "low",
+        "high",
+        "chance",
+    ]
+    return frame(rows, columns)
+
+
+def attractor_bias(samples: pd.DataFrame, measure: str) -> np.ndarray:
+    """One of `ATTRACTOR_BIASES` for each sample."""
+    name, side = measure.split("_")
+    wrong = samples[f"{name}_wrong"].to_numpy(dtype=np.float64)
+    return wrong - samples[f"{name}_right"].to_numpy(dtype=np.float64) if side == "diff" else wrong
+
+
+def homograph_span(sample: dict[str, Any]) -> tuple[int, int]:
+    """The characters of the homograph in a sample's text: where its token number comes to stand among its tokens."""
+    at, text = 0, sample["text"]
+    tokens = list(sample["tokens"])
+    for place, token in enumerate(tokens):
+        at = text.index(token, at)
+        if place == sample["token"]:
+            return at, at + len(token)
+        at += len(token)
+    raise AssertionError(f"no token {sample['token']} in {text!r}")
+
+
+_RATE = ["n", "successes", "rate", "low", "high", "ceiling", "another_sense", "undecided"]
+
+
+def _success(table: pd.DataFrame, seed: int) -> tuple[Any, ...]:
+    """The values of `_RATE` over the samples of *table*."""
+    outcome = table["outcome"].to_numpy()
+    won = outcome == SUCCESS
+    rate = bootstrap_mean(won.astype(float), groups=table["key"].to_numpy(), seed=seed)
+    ceiling = float((outcome != SEED_WRONG).mean()) if len(outcome) else np.nan
+    other = int((outcome == "another sense").sum())
+    return (
+        len(outcome),
+        int(won.sum()),
+        rate.mean,
+        rate.low,
+        rate.high,
+        ceiling,
+        other,
+        int((outcome == UNDECIDED).sum()),
+    )
+
+
+def _chance_jaccard(a: int, b: int, n: int) -> float:
+    if not n or not a + b:
+        return float("nan")
+    both = a * b / n
+    return both / (a + b - both)
+
+
+def _made(params: DisambiguationParams, store: Store | None) -> pd.DataFrame:
+    import pandas as pd
+
+    store = store or Store()
+    columns = ["kind", "key", "attractor", "fluent"]
+    parts = [generated_chunk(params, start, store)[columns] for start in chunks(params, store)]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)

@@ -1,0 +1,106 @@
+"""Challenge sets: the most biased test pairs, those of rare senses, random ones; and how much sets have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nbkit.seeding import address
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The sets by what their members were chosen for.
+CHALLENGE, RANDOM, RARE = "challenge", "random", "rare sense"
+
+
+def ranked(scores: Sequence[float] | np.ndarray, keys: Sequence[object], *where: object) -> np.ndarray:
+    """Places in the order of *scores*, the largest first; equal ones in an order drawn by their *keys*.
+
+    >>> ranked([0.1, 0.5, 0.1], ["a", "b", "c"]).tolist()[0]
+    1
+    """
+    drawn = np.array([address("tie", *where, key) for key in keys], dtype=np.uint64)
+    return np.lexsort((drawn, -np.asarray(scores, dtype=np.float64)))
+
+
+def drawn(keys: Sequence[object], *where: object) -> np.ndarray:
+    """All places in an order drawn by their *keys*: the first n are a random sample, and part of that of n + 1."""
+    return np.argsort(np.array([address("random", *where, key) for key in keys], dtype=np.uint64), kind="stable")
+
+
+def rarity(homographs: Sequence[str], clusters: Sequence[str], counts: dict[tuple[str, str], int]) -> np.ndarray:
+    """How rare the sense of each pair is: 1 − its share among the training pairs of the homograph, −1 where it is not
+    the homograph's rarest, so that pairs in a rarest sense come first, those of the rarest share before others.
+
+    counts: training pairs by (homograph, cluster). A sense that was never seen is the rarest there is.
+
+    >>> rarity(["bat"] * 2, ["animal", "club"], {("bat", "animal"): 3, ("bat", "club"): 1}).tolist()
+    [-0.75, 0.75]
+    """
+    totals: Counter[str] = Counter()
+    rarest: dict[str, int] = {}
+    for (homograph, _), count in counts.items():
+        totals[homograph] += count
+        rarest[homograph] = min(count, rarest.get(homograph, count))
+    values = []
+    for homograph, cluster in zip(homographs, clusters, strict=True):
+        count = counts.get((homograph, cluster), 0)
+        share = count / totals[homograph] if totals[homograph] else 0.0
+        values.append(1 - share if count <= rarest.get(homograph, 0) else -share)
+    return np.array(values)
+
+
+def capped(order: Iterable[int], groups: Sequence[object], size: int, per_group: int) -> np.ndarray:
+    """The first *size* places of *order*, at most *per_group* of each group.
+
+    >>> capped([3, 2, 1, 0], ["a", "b", "a", "a"], size=3, per_group=2).tolist()
+    [3, 2, 1]
+    """
+    taken: Counter[object] = Counter()
+    chosen = []
+    for place in order:
+        if len(chosen) == size:
+            break
+        if taken[groups[place]] < per_group:
+            taken[groups[place]] += 1
+            chosen.append(place)
+    return np.array(chosen, dtype=np.int64)
+
+
+def overlap(a: Iterable[int], b: Iterable[int]) -> float:
+    """The share of the members of the smaller set that the other one has too; NaN where one is empty.
+
+    >>> overlap([1, 2, 3], [2, 3, 4]), overlap([], [1])
+    (0.666..., nan)
+    """
+    left, right = set(a), set(b)
+    smaller = min(len(left), len(right))
+    return len(left & right) / smaller if smaller else float("nan")
+
+
+def jaccard(a: Iterable[int], b: Iterable[int]) -> float:
+    """|A ∩ B| / |A ∪ B|; NaN where both are empty (§4 of the paper).
+
+    >>> jaccard([1, 2, 3], [2, 3, 4])
+    0.5
+    """
+    left, right = set(a), set(b)
+    union = len(left | right)
+    return len(left & right) / union if union else float("nan")
+
+
+def jaccard_matrix(sets: dict[str, Iterable[int]]) -> pd.DataFrame:
+    """`jaccard` of every two named sets. Columns: model_a, model_b, only_a, both, only_b, jaccard."""
+    import pandas as pd
+
+    members = {name: set(each) for name, each in sets.items()}
+    rows = []
+    for a, b in combinations(members, 2):
+        both = len(members[a] & members[b])
+        rows.append((a, b, len(members[a]) - both, both, len(members[b]) - both, jaccard(members[a], members[b])))
+    return pd.DataFrame(rows, columns=["model_a", "model_b", "only_a", "both", "only_b", "jaccard"])

@@ -1,0 +1,186 @@
+"""Translations of homographs and the senses they chose: of test pairs, and of adversarial samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from nbkit import models
+from nbkit.align import Aligner, load_aligner
+from nbkit.metrics.sense_decision import NOT_ALIGNED, SenseFinder
+from nbkit.metrics.tokens import cut
+from nbkit.store import Store
+from nbkit.studies.disambiguation.generated import generated_chunk
+from nbkit.studies.disambiguation.keys import code
+from nbkit.studies.disambiguation.params import DisambiguationParams
+from nbkit.studies.disambiguation.pool import lexicon_of, pool, source_of, training_tokens
+from nbkit.syntax import parse_remembered, parser_for
+from nbkit.text import Sentence, Text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What a translation made of a homograph.
+RIGHT, WRONG, UNDECIDED = "right", "wrong", "undecided"
+#: What an attack came to. Only where the seed was translated right can it succeed.
+SUCCESS, KEPT, OTHER, SEED_WRONG = "success", "kept", "another sense", "seed not right"
+
+
+class Found(NamedTuple):
+    """What a translator made of one text: the whole hypothesis, the words aligned with the homograph, their sense.
+
+    sense: "" where it cannot be told, and then *reason* says why.
+    """
+
+    hypothesis: str
+    words: str
+    sense: str
+    reason: str
+
+
+def judged(params: DisambiguationParams, model: str, store: Store | None = None) -> pd.DataFrame:
+    """What *model* made of every pair of the pool: one row a pair, in the pool's order.
+
+    Columns: key, hypothesis, words (aligned with the homograph), found (their sense, "" where it cannot be told),
+    reason (why not), outcome ("right", "wrong": another sense than the reference's, "undecided").
+    """
+    store = store or Store()
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        pairs = pool(params, store)
+        tokens = [source_of(params, pair).tokens for pair in pairs.to_dict("records")]
+        found = translated(params, model, pairs, tokens, pairs["source"].tolist(), store)
+        outcome = [
+            UNDECIDED if not each.sense else RIGHT if each.sense == sense else WRONG
+            for each, sense in zip(found, pairs["sense"], strict=True)
+        ]
+        return pd.DataFrame(
+            {
+                "key": pairs["key"].tolist(),
+                "hypothesis": [each.hypothesis for each in found],
+                "words": [each.words for each in found],
+                "found": [each.sense for each in found],
+                "reason": [each.reason for each in found],
+                "outcome": outcome,
+            }
+        )
+
+    config = {"kind": "disambiguation.judged", "code": code("judged"), **params.pool_key()}
+    return store.table({**config, **params.translation_key(model)}, compute)
+
+
+def attacked_chunk(params: DisambiguationParams, model: str, start: int, store: Store) -> pd.DataFrame:
+    """What *model* made of the fluent samples of one chunk: one row a sample.
+
+    Columns: sample, hypothesis, words, found, reason, seed_hypothesis, seed_words, outcome ("success": the seed was
+    right and the sample is in the adversarial sense; "kept": right both times; "another sense"; "seed not right";
+    "undecided").
+    """
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        samples = generated_chunk(params, start, store)
+        samples = samples[samples["fluent"].astype(bool)].reset_index(drop=True)
+        of_seed = judged(params, model, store).set_index("key").reindex(samples["key"])
+        found = translated(params, model, samples, samples["tokens"], samples["text"].tolist(), store)
+        outcome = [
+            _outcome(was, each.sense, sense, adversarial)
+            for was, each, sense, adversarial in zip(
+                of_seed["outcome"], found, samples["sense"], samples["adversarial"], strict=True
+            )
+        ]
+        return pd.DataFrame(
+            {
+                "sample": samples["sample"].tolist(),
+                "hypothesis": [each.hypothesis for each in found],
+                "words": [each.words for each in found],
+                "found": [each.sense for each in found],
+                "reason": [each.reason for each in found],
+                "seed_hypothesis": of_seed["hypothesis"].tolist(),
+                "seed_words": of_seed["words"].tolist(),
+                "outcome": outcome,
+            }
+        )
+
+    config = {"kind": "disambiguation.attacked", "code": code("judged"), "start": start, **params.samples_key()}
+    return store.table({**config, **params.translation_key(model)}, compute)
+
+
+def _outcome(seed: str, found: str, sense: str, adversarial: str) -> str:
+    if seed != RIGHT:
+        return SEED_WRONG
+    if not found:
+        return UNDECIDED
+    return SUCCESS if found == adversarial else KEPT if found == sense else OTHER
+
+
+def translated(
+    params: DisambiguationParams,
+    model: str,
+    rows: pd.DataFrame,
+    tokens: Sequence[Sequence[str]],
+    texts: Sequence[str],
+    store: Store,
+) -> list[Found]:
+    """*texts* translated, and the sense of what their homographs became. rows: with homograph and token."""
+    hypotheses = models.translate_remembered(
+        model, texts, params.source, params.target, params.decoding,
+        store=store, device=params.device, dtype=params.dtype,
+    )  # fmt: skip
+    return senses_in(params, rows, tokens, hypotheses, store)
+
+
+def senses_in(
+    params: DisambiguationParams,
+    rows: pd.DataFrame,
+    tokens: Sequence[Sequence[str]],
+    hypotheses: Sequence[str],
+    store: Store,
+) -> list[Found]:
+    """The sense of what each homograph became in its *hypothesis*, by the words aligned with it."""
+    finder = SenseFinder(lexicon_of(params), "parts")
+    targets = read_words(params, hypotheses, store)
+    pairs = [
+        (tuple(source), () if target is None else target.tokens) for source, target in zip(tokens, targets, strict=True)
+    ]
+    links = hypothesis_aligner(params, store).align(pairs, progress=False)
+    found = []
+    places = zip(rows["homograph"], rows["token"], pairs, targets, links, hypotheses, strict=True)
+    for homograph, token, (source, _), target, alignment, hypothesis in places:
+        if target is None:
+            found.append(Found(hypothesis, "", "", NOT_ALIGNED))
+            continue
+        (sense,) = finder.senses(_marked(params, source, homograph, int(token)), target, alignment)
+        words = " ".join(target.tokens[i] for i in sense.targets)
+        found.append(Found(hypothesis, words, sense.cluster or "", sense.reason or ""))
+    return found
+
+
+def _marked(params: DisambiguationParams, tokens: Sequence[str], homograph: str, token: int) -> Text:
+    """A source in which the homograph at *token* is the only one."""
+    n = len(tokens)
+    lemmas, tags = [""] * n, ["X"] * n
+    lemmas[token], tags[token] = homograph, "NOUN"
+    return Text((Sentence(tuple(tokens), params.source, upos=tuple(tags), lemmas=tuple(lemmas)),))
+
+
+def read_words(params: DisambiguationParams, texts: Sequence[str], store: Store) -> list[Text | None]:
+    """Translations with tokens and lemmas: parsed, or cut and looked up as they stand; None for an empty one."""
+    if params.target_words == "forms":
+        cuts = [tuple(cut(text, params.target)) for text in texts]
+        return [Text((Sentence(tokens, params.target),)) if tokens else None for tokens in cuts]
+    spec = parser_for(params.target, params.parsers or None)
+    wanted = [text for text in dict.fromkeys(texts) if text.strip()]
+    parsed = dict(zip(wanted, parse_remembered(wanted, spec, params.target, store=store), strict=True))
+    return [parsed.get(text) for text in texts]
+
+
+def hypothesis_aligner(params: DisambiguationParams, store: Store) -> Aligner:
+    """What links sources with their translations; a statistical aligner learns from the training corpus first."""
+    if params.hypothesis_aligner == "eflomal":
+        learned = training_tokens(params, store)
+        return load_aligner("eflomal", params.source, params.target, training=learned, store=store)
+    return load_aligner(params.hypothesis_aligner, params.source, params.target)

@@ -1,0 +1,236 @@
+"""Parameters of the disambiguation study, and what of them goes into the keys of remembered results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from nbkit import models
+from nbkit.align import load_aligner
+from nbkit.attacks.word_sense import PERTURBATIONS
+from nbkit.corpora import corpus_identity
+from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
+from nbkit.models import Decoding
+from nbkit.studies.base import StudyParams
+from nbkit.studies.fields import Device, Dtype, Language, Parsers, Translators, or_value_error, without_repeats
+from nbkit.syntax import OnError, parser_for, parser_identity
+
+Kind = Literal["IH", "RH", "InH", "RnH"]
+
+
+class DisambiguationParams(StudyParams):
+    """Which homographs are looked for where, who translates them, and how they are attacked.
+
+    domain: what the data is called in tables; the paper's are "OS18" and "WMT19", and theirs stand beside these.
+    source, target: languages. lexicon: sense clusters: "own", "sandbox", or a file (`nbkit.corpora.homographs`).
+    models: translators, compared with each other. twins: model to another of the same architecture that was trained
+    from another random seed (§4), such as ``{"a": "a-again"}``.
+    training_corpus, training_pairs: what biases are counted on, and how many of its pairs (None: all).
+    test_corpora, n_pairs: where test pairs come from, and how many pairs of each are looked at (None: all).
+    folds: 0, or into how many parts the training corpus is cut, so that it serves as a test corpus too: the biases of
+    each part are counted on the others.
+    bleu_pairs: pairs of each test corpus that BLEU is computed on.
+    min_tokens: the shortest source sentence that is tested (the paper: 10).
+    on_conflict: what becomes of a translation that stands in two clusters of a lexicon's file: "raise" or "drop".
+    aligner: what links the training pairs: "gold" (their own links, which test pairs then have too), or an aligner.
+    hypothesis_aligner: what links sources with their translations, and test pairs without gold links; eflomal
+    learns from the first aligner_pairs training pairs (None: all).
+    target_words: whether translations are looked up by their "lemmas" (parsed) or as they stand ("forms").
+    ppmi: over which pairs probabilities are: "pooled" over all homographs, or "homograph".
+    bias: whether a sentence's bias is the "mean" over its words (equation 3) or the "sum" (the published code); the
+    other one is shown in Table 3 too.
+    challenge_size: pairs of a challenge set, and of a random one (the paper: 3,000).
+    kinds: perturbations. masked_lm: language model that has to expect the reference's sense; causal_lm: the one whose
+    perplexity a sample may raise. None: no such filter.
+    most_biased: share of the seeds with the strongest bias to a wrong sense that are dropped.
+    perplexity_rise: how much of the seed's perplexity a sample's may be above it.
+    n_seeds: seeds that are attacked, drawn; None: all. n_samples: samples of a seed, drawn; None: all.
+    attack_size, per_homograph: samples of an attack challenge set (the paper: 10,000), and of one homograph in it
+    (1,000). grammar: "languagetool" has samples checked by it (``pip install "nbkit[languagetool]"`` and Java), "off" not.
+    annotations, annotation_key: filled forms by annotator, and their key (see `nbkit.annotate.senses`).
+    naturalness, naturalness_key: the same for the second task.
+    parsers: language to its spaCy pipeline (name or folder), where it is not the default one.
+    beams, max_new_tokens: decoding (the paper: 5 beams). device, dtype: where and in which precision models run.
+    on_error: whether a malformed line of a corpus is an error ("raise") or is counted ("skip").
+    seed: part of the address of every random draw.
+    """
+
+    domain: str = "sandbox"
+    source: Language = "en"
+    target: Language = "de"
+    lexicon: str = "sandbox"
+    on_conflict: OnConflict = "raise"
+    models: Translators = Field(default=["sandbox-wsd-marian"])
+    twins: dict[str, str] = Field(default={})
+    training_corpus: str = "sandbox-homographs:train"
+    training_pairs: int | None = Field(default=10000, ge=1, strict=True)
+    test_corpora: list[str] = Field(default=["sandbox-homographs:test"])
+    n_pairs: int | None = Field(default=1000, ge=1, strict=True)
+    folds: int = Field(default=0, ge=0, le=100, strict=True)
+    min_tokens: int = Field(default=10, ge=1, strict=True)
+    aligner: str = "gold"
+    hypothesis_aligner: str = "lexicon"
+    aligner_pairs: int | None = Field(default=None, ge=1, strict=True)
+    target_words: Literal["lemmas", "forms"] = "forms"
+    ppmi: Literal["pooled", "homograph"] = "pooled"
+    bias: Literal["mean", "sum"] = "mean"
+    bleu_pairs: int = Field(default=200, ge=0, strict=True)
+    challenge_size: int = Field(default=100, ge=1, strict=True)
+    kinds: list[Kind] = Field(default=list(PERTURBATIONS), min_length=1)
+    masked_lm: str | None = "sandbox-wsd-bert"
+    causal_lm: str | None = "sandbox-wsd-gpt"
+    most_biased: float = Field(default=0.1, ge=0, lt=1)
+    perplexity_rise: float = Field(default=0.2, ge=0)
+    n_seeds: int | None = Field(default=200, ge=1, strict=True)
+    n_samples: int | None = Field(default=None, ge=1, strict=True)
+    attack_size: int = Field(default=200, ge=1, strict=True)
+    per_homograph: int = Field(default=50, ge=1, strict=True)
+    grammar: Literal["off", "languagetool"] = "off"
+    annotations: dict[str, str] = Field(default={})
+    annotation_key: str | None = None
+    naturalness: dict[str, str] = Field(default={})
+    naturalness_key: str | None = None
+    parsers: Parsers = Field(default={})
+    beams: int = Field(default=5, ge=1, strict=True)
+    max_new_tokens: int | None = Field(default=None, ge=1, strict=True)
+    device: Device = "auto"
+    dtype: Dtype = "auto"
+    on_error: OnError = "raise"
+
+    @field_validator("kinds", "test_corpora")
+    @classmethod
+    def _once(cls, names: list[str]) -> list[str]:
+        return without_repeats(names)
+
+    @field_validator("lexicon")
+    @classmethod
+    def _there(cls, spec: str) -> str:
+        return spec.strip()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> DisambiguationParams:
+        if self.source == self.target:
+            raise ValueError(f"'{self.source}' is both source and target: translate into another language")
+        if self.folds == 1:
+            raise ValueError("folds: 1 part leaves no other to count biases on; 0 (no cross-fitting) or at least 2")
+        if not self.folds and not self.test_corpora:
+            raise ValueError("test_corpora: there is nothing to test on; name a corpus, or cross-fit (folds: 10)")
+        for name, twin in self.twins.items():
+            if name not in self.models:
+                raise ValueError(f"twins: '{name}' is not among the models {self.models}; add it there")
+            if twin in self.models:
+                raise ValueError(f"twins: '{twin}' is among the models already; a twin is another training of '{name}'")
+        for what in ("annotation", "naturalness"):
+            forms = self.annotations if what == "annotation" else self.naturalness
+            key = self.annotation_key if what == "annotation" else self.naturalness_key
+            if bool(forms) != bool(key):
+                raise ValueError(f"{what}: filled forms and the key of the form belong together")
+        or_value_error(self._lexicon, self.lexicon)
+        return self
+
+    def _lexicon(self, spec: str) -> HomographLexicon:
+        return load_homographs(spec, self.target, on_conflict=self.on_conflict)
+
+    @cached_property
+    def decoding(self) -> Decoding:
+        """The decoding settings of every translation of this run."""
+        return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
+
+    @property
+    def translated_by(self) -> list[str]:
+        """All translators of the run, twins last."""
+        return list(dict.fromkeys([*self.models, *self.twins.values()]))
+
+    @property
+    def corpora(self) -> list[str]:
+        """Every corpus that test pairs come from: the training corpus first where it is cross-fitted."""
+        own = [self.training_corpus] if self.folds else []
+        return list(dict.fromkeys([*own, *self.test_corpora]))
+
+    def narrowed(self, model: str) -> DisambiguationParams:
+        """The same parameters for one model and its twin."""
+        twins = {name: twin for name, twin in self.twins.items() if name == model}
+        return self.model_copy(update={"models": [model], "twins": twins})
+
+    def corpus_key(self, corpus: str, n: int | None) -> dict[str, Any]:
+        """What the first *n* pairs of a corpus depend on."""
+        return {
+            **corpus_identity(corpus, self.source, self.target, n=n, parsers=self.parsers or None),
+            "on_error": self.on_error,
+        }
+
+    @cached_property
+    def lexicon_digest(self) -> str:
+        """What stands for the sense clusters in keys."""
+        return self._lexicon(self.lexicon).digest
+
+    def counts_key(self) -> dict[str, Any]:
+        """Everything that can change what is counted on the training corpus."""
+        return {
+            "corpus": self.corpus_key(self.training_corpus, self.training_pairs),
+            "lexicon": self.lexicon_digest,
+            "aligner": self.aligner if self.aligner == "gold" else self._aligner_key(self.aligner),
+            "folds": self.folds,
+        }
+
+    def _aligner_key(self, name: str) -> dict[str, Any]:
+        return load_aligner(name, self.source, self.target).identity
+
+    def pool_key(self) -> dict[str, Any]:
+        """Everything that can change the test pairs and their biases."""
+        return {
+            "counts": self.counts_key(),
+            "test": {corpus: self.corpus_key(corpus, self.n_of(corpus)) for corpus in self.corpora},
+            "hypothesis_aligner": self._aligner_key(self.hypothesis_aligner),
+            "aligner_pairs": self.aligner_pairs,
+            "min_tokens": self.min_tokens,
+        }
+
+    def n_of(self, corpus: str) -> int | None:
+        """How many pairs of a corpus are looked at."""
+        is_cross_fitted = bool(self.folds) and corpus == self.training_corpus
+        return self.training_pairs if is_cross_fitted else self.n_pairs
+
+    def seeds_key(self) -> dict[str, Any]:
+        """Everything that can change the seed sentences."""
+        return {
+            "pool": self.pool_key(),
+            "masked_lm": self.language_model_key(self.masked_lm, self.target),
+            "most_biased": self.most_biased,
+            "n_seeds": self.n_seeds,
+            "ppmi": self.ppmi,
+            "bias": self.bias,
+            "seed": self.seed,
+        }
+
+    def samples_key(self) -> dict[str, Any]:
+        """Everything that can change the adversarial samples."""
+        return {
+            "seeds": self.seeds_key(),
+            "kinds": sorted(self.kinds),
+            "causal_lm": self.language_model_key(self.causal_lm, self.source),
+            "perplexity_rise": self.perplexity_rise,
+            "n_samples": self.n_samples,
+        }
+
+    def language_model_key(self, name: str | None, lang: str) -> Mapping[str, Any] | None:
+        """Everything that can change the scores of a language model; None where there is none."""
+        if name is None:
+            return None
+        return models.language_model_identity(name, lang, device=self.device, dtype=self.dtype)
+
+    def translation_key(self, model: str) -> dict[str, Any]:
+        """Everything that can change the senses found in a model's translations, besides their sources."""
+        spec = parser_for(self.target, self.parsers or None)
+        lemmas = parser_identity(spec, self.target) if self.target_words == "lemmas" else None
+        return {**self.model_key(model), "lemmas": lemmas}
+
+    def model_key(self, model: str) -> dict[str, Any]:
+        """Everything that can change a translator's translations."""
+        return {
+            "model": models.model_identity(model, self.source, self.target, device=self.device, dtype=self.dtype),
+            "decoding": self.decoding.identity(),
+        }

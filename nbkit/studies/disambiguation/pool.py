@@ -1,0 +1,267 @@
+"""The test pairs: pairs whose reference tells the sense of a homograph, with the bias of their sources.
+
+A pair is in the pool once for each homograph that stands in it once and is translated in exactly one sense (§2.2).
+Biases come from the training corpus; where that is cross-fitted, from the parts that the pair is not in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from nbkit.corpora import Pair, load_pairs
+from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
+from nbkit.metrics.sense_bias import AGGREGATES, MEASURES, words_of
+from nbkit.metrics.sense_counts import SenseCounts, sum_counts
+from nbkit.metrics.sense_decision import Sense, SenseFinder
+from nbkit.store import Store
+from nbkit.studies.disambiguation.keys import code
+from nbkit.studies.disambiguation.mining import Mining, aligned_pairs, mine_shard, shard_starts
+from nbkit.studies.disambiguation.mining import n_pairs as pairs_of
+from nbkit.studies.disambiguation.params import DisambiguationParams
+from nbkit.studies.disambiguation.places import character_of
+from nbkit.syntax.parsers import from_record, to_record
+from nbkit.text import Text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Pairs of a corpus that are read, aligned and counted together.
+SHARD, LARGE_SHARD, LARGE = 10_000, 100_000, 1_000_000
+#: Why a pair, or a homograph in it, is not in the pool, besides the reasons of `sense_decision`.
+SHORT, REPEATED = "shorter than min_tokens", "homograph stands there more than once"
+
+#: The biases of a pair: measure, aggregate and side.
+BIASES = tuple(f"{measure}_{side}_{how}" for measure in MEASURES for side in ("right", "wrong") for how in AGGREGATES)
+_PAIR = ["key", "corpus", "pair", "homograph", "token", "sense", "word", "source", "reference", "start", "end",
+         "length", "fold", "wrong_sense"]  # fmt: skip
+COLUMNS = [*_PAIR, *BIASES, "parse", "left_out", "n"]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Parameters that are remembered under what they stand for: files can change while a kernel runs."""
+
+    content: str
+    store_url: str
+    params: DisambiguationParams = field(compare=False)
+
+    @classmethod
+    def of(cls, params: DisambiguationParams, store: Store) -> _Run:
+        key = [params.counts_key(), params.aligner_pairs]
+        return cls(json.dumps(key, sort_keys=True), store.url, params)
+
+
+@lru_cache(maxsize=8)
+def _lexicon(spec: str, target: str, on_conflict: OnConflict, digest: str) -> HomographLexicon:
+    return load_homographs(spec, target, on_conflict=on_conflict)
+
+
+def lexicon_of(params: DisambiguationParams) -> HomographLexicon:
+    """The sense clusters of the run; read again where the file has changed."""
+    return _lexicon(params.lexicon, params.target, params.on_conflict, params.lexicon_digest)
+
+
+def training(params: DisambiguationParams, store: Store) -> Mining:
+    """What biases are counted on. The shards of a cross-fitted corpus are its folds."""
+    mining = Mining(
+        params.training_corpus, params.source, params.target, params.training_pairs, params.parsers or None,
+        params.on_error, params.lexicon, params.on_conflict, params.aligner,
+    )  # fmt: skip
+    n = pairs_of(mining, store)
+    if params.folds:
+        return replace(mining, shard=max(1, -(-n // params.folds)))
+    return replace(mining, shard=LARGE_SHARD if n > LARGE else SHARD)
+
+
+def tested(params: DisambiguationParams, corpus: str, store: Store) -> Mining:
+    """The pairs of a test corpus and their links: gold ones where the training corpus has them."""
+    if params.folds and corpus == params.training_corpus:
+        return training(params, store)
+    mining = replace(training(params, store), corpus=corpus, n=params.n_pairs, shard=SHARD)
+    if params.aligner == "gold":
+        return mining
+    options = {"training": training_tokens(params, store)} if params.hypothesis_aligner == "eflomal" else {}
+    return replace(mining, aligner=params.hypothesis_aligner, aligner_options=options)
+
+
+def training_tokens(params: DisambiguationParams, store: Store) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The tokens of the training pairs (``aligner_pairs`` of them): what a statistical aligner learns from."""
+    return _tokens(_Run.of(params, store))
+
+
+@lru_cache(maxsize=1)
+def _tokens(run: _Run) -> list[Any]:
+    params = run.params
+    pairs = load_pairs(
+        params.training_corpus, params.source, params.target, n=params.aligner_pairs or params.training_pairs,
+        parsers=params.parsers or None, on_error=params.on_error, store=Store(run.store_url),
+    )  # fmt: skip
+    return [(pair.source.tokens, pair.target.tokens) for pair in pairs]
+
+
+def counts(params: DisambiguationParams, store: Store | None = None) -> SenseCounts:
+    """The counts over the whole training corpus."""
+    return counts_without(params, -1, store or Store())
+
+
+def counts_without(params: DisambiguationParams, fold: int, store: Store) -> SenseCounts:
+    """The counts over the training corpus without its part number *fold*; over all of it where that is −1."""
+    return _counts(_Run.of(params, store), fold)
+
+
+@lru_cache(maxsize=12)
+def _counts(run: _Run, fold: int) -> SenseCounts:
+    store = Store(run.store_url)
+    mining = training(run.params, store)
+    if fold >= 0:
+        whole = _counts(run, -1)
+        return whole - mine_shard(mining, shard_starts(mining, store)[fold], store)
+    return sum_counts(mine_shard(mining, start, store) for start in shard_starts(mining, store))
+
+
+def pool_shard(params: DisambiguationParams, corpus: str, start: int, store: Store) -> pd.DataFrame:
+    """The pool's rows from one shard of a test corpus, and what was left out of it.
+
+    Columns: those of `pool`, and left_out ("" for rows of the pool, else why) with n (how many).
+    """
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        mining = tested(params, corpus, store)
+        cross_fitted = bool(params.folds) and corpus == params.training_corpus
+        fold = start // mining.shard if cross_fitted else -1
+        known = counts_without(params, fold, store)
+        finder = SenseFinder(lexicon_of(params), "compounds")
+        left_out: Counter[str] = Counter()
+        rows = []
+        for pair, links in aligned_pairs(mining, start, store):
+            left_out["pairs read"] += 1
+            for row in _rows(params, pair, finder, links, left_out):
+                biases = _biases(words_of(pair.source), known, finder.lexicon, row["homograph"], row["sense"])
+                rows.append({**row, "key": f"{corpus}/{row['key']}", "corpus": corpus, "fold": fold, **biases})
+        counted = [{"left_out": reason, "n": n} for reason, n in sorted(left_out.items())]
+        table = pd.DataFrame([*({**row, "left_out": "", "n": 1} for row in rows), *counted], columns=COLUMNS)
+        numeric = ["token", "start", "end", "length", "fold", "n"]
+        return table.astype(dict.fromkeys(numeric, "Int64") | dict.fromkeys(BIASES, "float64"))
+
+    key = {"kind": "disambiguation.pool", "code": code("pool"), "corpus": corpus, "start": start}
+    return store.table({**key, **params.pool_key()}, compute)
+
+
+def pool_starts(params: DisambiguationParams, corpus: str, store: Store) -> list[int]:
+    """Where the shards of a test corpus begin."""
+    return shard_starts(tested(params, corpus, store), store)
+
+
+def pool(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """All test pairs of the run, one row a pair and homograph.
+
+    Columns: key (unique), corpus, pair, homograph, token (its place in the source), sense (the reference's), word (that
+    the homograph is linked to), source, reference, start, end (characters of that word), length (tokens of the source),
+    fold (part of the training corpus, −1 for other corpora), wrong_sense (the one of the largest FREQ), biases
+    ``{measure}_{side}_{how}``: freq, ppmi or ppmi_homograph; right or wrong; mean or sum; parse (of the source, JSON).
+    """
+    import pandas as pd
+
+    table = _shards(params, store or Store())
+    table = table[table["left_out"] == ""].drop(columns=["left_out", "n"]).reset_index(drop=True)
+    for column in ("token", "start", "end", "length", "fold"):
+        table[column] = table[column].astype("int64")
+    assert isinstance(table, pd.DataFrame)
+    return table
+
+
+def pool_left_out(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """What is not in the pool, and why. Columns: corpus, reason ("pairs read" for all that were looked at), n."""
+    import pandas as pd
+
+    store = store or Store()
+    rows: list[tuple[str, str, int]] = []
+    for corpus in params.corpora:
+        table = pd.concat([pool_shard(params, corpus, start, store) for start in pool_starts(params, corpus, store)])
+        summed = table[table["left_out"] != ""].groupby("left_out", sort=False)["n"].sum()
+        rows += [(corpus, str(reason), int(n)) for reason, n in summed.items()]
+        rows.append((corpus, "in the pool", int((table["left_out"] == "").sum())))
+    return pd.DataFrame(rows, columns=["corpus", "reason", "n"])
+
+
+def source_of(params: DisambiguationParams, pair: Mapping[str, Any]) -> Text:
+    """The parsed source of a row of the pool."""
+    return from_record(json.loads(pair["parse"]), params.source)
+
+
+def _shards(params: DisambiguationParams, store: Store) -> pd.DataFrame:
+    import pandas as pd
+
+    parts = [
+        pool_shard(params, corpus, start, store)
+        for corpus in params.corpora
+        for start in pool_starts(params, corpus, store)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _rows(
+    params: DisambiguationParams, pair: Pair, finder: SenseFinder, links: Any, left_out: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    senses = finder.pair_senses(pair.source, pair.target, links)
+    if not senses:
+        return
+    if len(pair.source) < params.min_tokens:
+        left_out[SHORT] += len(senses)
+        return
+    times = Counter(sense.homograph for sense in senses)
+    for sense in senses:
+        reason = REPEATED if times[sense.homograph] > 1 else sense.reason
+        if reason is None:
+            yield _row(pair, sense, finder)
+        else:
+            left_out[reason] += 1
+
+
+def _row(pair: Pair, sense: Sense, finder: SenseFinder) -> dict[str, Any]:
+    target = pair.target
+    lemmas = [lemma for sentence in target.sentences for lemma in sentence.lemmas or sentence.tokens]
+    # Of several linked words (an article, a particle) the one that tells the sense.
+    told = [
+        i for i in sense.targets if finder.cluster_of(sense.homograph, lemmas[i], target.tokens[i]) == sense.cluster
+    ]
+    start = character_of(target, told[0])
+    return {
+        "key": f"{pair.id}/{sense.homograph}",
+        "pair": pair.id,
+        "homograph": sense.homograph,
+        "token": sense.token,
+        "sense": sense.cluster,
+        "word": target.tokens[told[0]],
+        "source": pair.source.text,
+        "reference": target.text,
+        "start": start,
+        "end": start + len(target.tokens[told[0]]),
+        "length": len(pair.source),
+        "parse": json.dumps(to_record(pair.source), ensure_ascii=False, separators=(",", ":")),
+    }
+
+
+def _biases(
+    words: list[str], known: SenseCounts, lexicon: HomographLexicon, homograph: str, right: str
+) -> dict[str, Any]:
+    senses = [cluster.name for cluster in lexicon.homographs[homograph].clusters]
+    found: dict[str, Any] = {}
+    for name, measure in MEASURES.items():
+        of_words = {sense: [measure(known, word, homograph, sense) for word in words] for sense in senses}
+        for how, aggregate in AGGREGATES.items():
+            of_sense = {sense: aggregate(values) for sense, values in of_words.items()}
+            wrong = {sense: value for sense, value in of_sense.items() if sense != right}
+            strongest = max(wrong, key=lambda sense: wrong[sense])
+            found[f"{name}_right_{how}"] = of_sense[right]
+            found[f"{name}_wrong_{how}"] = wrong[strongest]
+            if name == "freq" and how == "mean":
+                found["wrong_sense"] = strongest
+    return found

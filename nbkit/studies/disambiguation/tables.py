@@ -1,0 +1,331 @@
+"""Tables of the disambiguation study: attractors, models, and how far biases predict WSD errors (§2 of the paper).
+
+Each rate has a bootstrap interval over test pairs; undecided translations count in no rate, and are told beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nbkit import models
+from nbkit.metrics.rank_biserial import COHEN, adjusted_thresholds
+from nbkit.metrics.sense_bias import AGGREGATES, MEASURES
+from nbkit.metrics.statistics import bootstrap_mean
+from nbkit.models import label
+from nbkit.models.texts import text_pairs
+from nbkit.store import Store
+from nbkit.studies.disambiguation.challenge import CHALLENGE, RANDOM, RARE, drawn, overlap, ranked, rarity
+from nbkit.studies.disambiguation.correlations import Strength, strength
+from nbkit.studies.disambiguation.judged import RIGHT, UNDECIDED, WRONG, judged
+from nbkit.studies.disambiguation.params import DisambiguationParams
+from nbkit.studies.disambiguation.pool import counts, lexicon_of, pool
+from nbkit.studies.published.paper import Paper
+from nbkit.syntax.stop_words import stop_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: "Detecting Word Sense Disambiguation Biases in Machine Translation for Model-Agnostic Adversarial Attacks".
+PUBLISHED = Paper(Path(__file__).parent / "published", label)
+
+#: The biases of Table 3, by their names in the published values: measure, and side or "diff".
+MEASURED = ("freq_correct", "ppmi_correct", "freq_wrong", "ppmi_wrong", "freq_diff", "ppmi_diff", "length")
+_STRENGTH = list(Strength._fields)
+
+
+def attractors(params: DisambiguationParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
+    """The *k* most frequent attractors of every sense, stop words aside (Table 1).
+
+    Columns: homograph, sense, gloss, pairs (training pairs of the sense), rank, attractor, freq, ppmi. Homographs
+    with the most training pairs first; senses without a pair have one row with rank 0.
+    """
+    known = counts(params, store)
+    lexicon, stop = lexicon_of(params), stop_words(params.source)
+    rows: list[tuple[Any, ...]] = []
+    for word in sorted(lexicon.homographs, key=lambda word: (-known.of_homograph[word], word)):
+        for cluster in sorted(lexicon.homographs[word].clusters, key=lambda each: -known.pairs[word, each.name]):
+            named = (word, cluster.label, cluster.gloss, known.pairs[word, cluster.name])
+            top = known.top_attractors(word, cluster.name, k, leave_out=stop)
+            rows += [
+                (*named, rank, each, n, MEASURES["ppmi"](known, each, word, cluster.name))
+                for rank, (each, n) in enumerate(top, start=1)
+            ] or [(*named, 0, "", 0, 0.0)]
+    return frame(rows, ["homograph", "sense", "gloss", "pairs", "rank", "attractor", "freq", "ppmi"])
+
+
+def sense_clusters(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """The sense clusters of the run with their training pairs (Table 11).
+
+    Columns: homograph, sense, gloss, translations, pairs, share (of the homograph's training pairs; NaN without any).
+    """
+    known = counts(params, store)
+    rows = []
+    for word, homograph in lexicon_of(params).homographs.items():
+        total = known.of_homograph[word]
+        for cluster in homograph.clusters:
+            n = known.pairs[word, cluster.name]
+            translations = ", ".join(sorted(cluster.translations))
+            rows.append((word, cluster.label, cluster.gloss, translations, n, n / total if total else np.nan))
+    return frame(rows, ["homograph", "sense", "gloss", "translations", "pairs", "share"])
+
+
+def undecided_senses(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Homographs of the training corpus whose sense could not be told, by reason. Columns: homograph, reason, n."""
+    found = counts(params, store).undecided
+    rows = sorted(((*key, n) for key, n in found.items()), key=lambda row: (-row[2], row[:2]))
+    return frame(rows, ["homograph", "reason", "n"])
+
+
+def corpus_sizes(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Sizes of the corpora as running text (Tables 9 and 10).
+
+    Columns: corpus, used ("training", "test"), pairs, source_words, target_words, source_length, target_length (words a
+    sentence; words are what white space separates).
+    """
+    import pandas as pd
+
+    store = store or Store()
+    rows = []
+    used = [(params.training_corpus, "training", params.training_pairs)]
+    used += [(corpus, "test", params.n_pairs) for corpus in params.test_corpora]
+    for corpus, role, n in used:
+
+        def compute(corpus: str = corpus, n: int | None = n) -> pd.DataFrame:
+            sizes = np.zeros(3, dtype=np.int64)
+            for pair in text_pairs(corpus, params.source, params.target, n):
+                sizes += (1, len(pair.source.split()), len(pair.target.split()))
+            return pd.DataFrame([sizes], columns=["pairs", "source_words", "target_words"])
+
+        key = {"kind": "disambiguation.sizes", "version": 1, **params.corpus_key(corpus, n)}
+        pairs, source, target = (int(value) for value in store.table(key, compute).iloc[0])
+        rows.append((corpus, role, pairs, source, target, source / max(pairs, 1), target / max(pairs, 1)))
+    columns = ["corpus", "used", "pairs", "source_words", "target_words", "source_length", "target_length"]
+    return frame(rows, columns)
+
+
+def bleu(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Corpus BLEU of every model on the first ``bleu_pairs`` pairs of every test corpus (Table 2).
+
+    Columns: model, corpus, bleu, low, high (sacreBLEU's bootstrap over pairs), n, signature.
+    """
+    from sacrebleu.metrics import BLEU
+
+    store = store or Store()
+    rows = []
+    for corpus in params.test_corpora if params.bleu_pairs else []:
+        pairs = bleu_texts(params, corpus)
+        for model in params.translated_by:
+            hypotheses = models.translate_remembered(
+                model, [source for source, _ in pairs], params.source, params.target, params.decoding,
+                store=store, device=params.device, dtype=params.dtype,
+            )  # fmt: skip
+            metric = BLEU()
+            score: Any = metric.corpus_score(hypotheses, [[target for _, target in pairs]], n_bootstrap=999)
+            signature = str(metric.get_signature()).replace("bs:999|", "")
+            rows.append((label(model), corpus, score.score, *_around(score), len(pairs), signature))
+    return frame(rows, ["model", "corpus", "bleu", "low", "high", "n", "signature"])
+
+
+def bleu_texts(params: DisambiguationParams, corpus: str) -> list[tuple[str, str]]:
+    """The pairs that BLEU is computed on."""
+    n = params.bleu_pairs if params.n_pairs is None else min(params.bleu_pairs, params.n_pairs)
+    return [(pair.source, pair.target) for pair in text_pairs(corpus, params.source, params.target, n)]
+
+
+def errors(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """How often each model took another sense than the reference, over the whole pool.
+
+    Columns: model, n (decided translations), errors, rate, low, high, undecided (translations whose sense cannot be
+    told).
+    """
+    rows = []
+    for model in params.models:
+        outcome = judged(params, model, store)["outcome"]
+        rows.append((label(model), *_error_rate(outcome.to_numpy(), params.seed)))
+    return frame(rows, ["model", "n", "errors", "rate", "low", "high", "undecided"])
+
+
+def undecided_translations(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Why the sense of translations of the pool could not be told. Columns: model, reason, n."""
+    rows = []
+    for model in params.models:
+        found = judged(params, model, store)
+        reasons = found.loc[found["outcome"] == UNDECIDED, "reason"].value_counts(sort=True)
+        rows += [(label(model), str(reason), int(n)) for reason, n in reasons.items()]
+    return frame(rows, ["model", "reason", "n"])
+
+
+def correlations(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Rank-biserial correlations of biases with WSD errors (Table 3), by both aggregates and both sample spaces of
+    PPMI.
+
+    Columns: model, measure (`MEASURED`), aggregate ("mean", "sum"; "mean" for the length), space (of PPMI: "pooled" or
+    "homograph"; "pooled" for others), main (whether it is the run's choice), and those of `Strength`.
+    """
+    store = store or Store()
+    pairs = pool(params, store)
+    rows = []
+    for model in params.models:
+        outcome = judged(params, model, store)["outcome"].to_numpy()
+        decided = outcome != UNDECIDED
+        wrong, groups = outcome[decided] == WRONG, pairs["pair"].to_numpy()[decided]
+        for measure, aggregate, space in _variants():
+            scores = bias(pairs, measure, aggregate, space)[decided]
+            main = aggregate in (params.bias, "") and space in (params.ppmi, "")
+            found = strength(scores, wrong, groups, seed=params.seed)
+            rows.append((label(model), measure, aggregate or params.bias, space or params.ppmi, main, *found))
+    return frame(rows, ["model", "measure", "aggregate", "space", "main", *_STRENGTH])
+
+
+def thresholds(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Effect sizes adjusted for each model's base rate of WSD errors (Table 7, equation 8).
+
+    Columns: model, size ("small", "medium", "large"), threshold, base_rate (share of errors). Models without an error,
+    or with nothing else, have no rows.
+    """
+    rates = errors(params, store).set_index("model")["rate"]
+    return threshold_rows(rates)
+
+
+def threshold_rows(rates: pd.Series) -> pd.DataFrame:
+    """The adjusted thresholds of each named base rate."""
+    rows = []
+    for name, rate in rates.items():
+        if 0 < rate < 1:
+            limits = adjusted_thresholds(float(rate))
+            rows += [(name, size, getattr(limits, size), rate) for size in COHEN]
+    return frame(rows, ["model", "size", "threshold", "base_rate"])
+
+
+def sets(params: DisambiguationParams, store: Store | None = None) -> dict[str, np.ndarray]:
+    """Places in the pool of the challenge set (largest FREQ_DIFF), of a random one, and of that of rare senses (§2.2).
+
+    Sets have ``challenge_size`` pairs, or all there are where the pool has fewer.
+    """
+    pairs = pool(params, store)
+    keys, size = pairs["key"].tolist(), params.challenge_size
+    n_of = dict(counts(params, store).pairs)
+    rare = rarity(pairs["homograph"].tolist(), pairs["sense"].tolist(), n_of)
+    return {
+        CHALLENGE: ranked(bias(pairs, "freq_diff", params.bias, "pooled"), keys, params.seed)[:size],
+        RANDOM: drawn(keys, params.seed, "challenge")[:size],
+        RARE: ranked(rare, keys, params.seed)[:size],
+    }
+
+
+def challenge_errors(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """WSD error rates on the challenge set, on the random one and on that of rare senses (Figure 1).
+
+    Columns: model, set, n (decided), errors, rate, low, high, undecided, factor (the rate over the random set's;
+    NaN for that itself and where it has no error).
+    """
+    chosen = sets(params, store)
+    rows: list[tuple[Any, ...]] = []
+    for model in params.models:
+        outcome = judged(params, model, store)["outcome"].to_numpy()
+        rates = {name: _error_rate(outcome[places], params.seed) for name, places in chosen.items()}
+        chance = rates[RANDOM][2]
+        for name, rate in rates.items():
+            factor = rate[2] / chance if name != RANDOM and chance > 0 else np.nan
+            rows.append((label(model), name, *rate, factor))
+    return frame(rows, ["model", "set", "n", "errors", "rate", "low", "high", "undecided", "factor"])
+
+
+def rare_overlap(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """What the challenge set has in common with that of rare senses, and with the random one as a floor (§2.2).
+
+    Columns: domain, set ("rare sense", "random"), size (of the smaller), of (pairs in the pool), shared, percent. Where
+    sets hold most of the pool, they have much in common by chance: 100 · size / of is expected.
+    """
+    chosen = sets(params, store)
+    n = len(pool(params, store))
+    rows = []
+    for name in (RARE, RANDOM):
+        both = len(set(chosen[CHALLENGE].tolist()) & set(chosen[name].tolist()))
+        percent = 100 * overlap(chosen[CHALLENGE].tolist(), chosen[name].tolist())
+        rows.append((params.domain, name, min(len(chosen[CHALLENGE]), len(chosen[name])), n, both, percent))
+    return frame(rows, ["domain", "set", "size", "of", "shared", "percent"])
+
+
+def error_examples(params: DisambiguationParams, k: int = 5, store: Store | None = None) -> pd.DataFrame:
+    """The *k* errors of each model with the largest FREQ_DIFF. Columns: model, homograph, sense, found, source,
+    reference, word, hypothesis, words, freq_diff.
+    """
+    pairs = pool(params, store)
+    biases = bias(pairs, "freq_diff", params.bias, "pooled")
+    rows = []
+    for model in params.models:
+        made = judged(params, model, store)
+        wrong = np.flatnonzero((made["outcome"] == WRONG).to_numpy())
+        for place in wrong[ranked(biases[wrong], [pairs["key"].iloc[i] for i in wrong], params.seed)[:k]]:
+            pair, own = pairs.iloc[place], made.iloc[place]
+            senses = [sense_label(params, pair["homograph"], name) for name in (pair["sense"], own["found"])]
+            rows.append(
+                (label(model), pair["homograph"], *senses, pair["source"], pair["reference"], pair["word"],
+                 own["hypothesis"], own["words"], biases[place])
+            )  # fmt: skip
+    columns = [
+        "model",
+        "homograph",
+        "sense",
+        "found",
+        "source",
+        "reference",
+        "word",
+        "hypothesis",
+        "words",
+        "freq_diff",
+    ]
+    return frame(rows, columns)
+
+
+def bias(pairs: pd.DataFrame, measure: str, aggregate: str, space: str) -> np.ndarray:
+    """One of `MEASURED` for each row of the pool. aggregate: "mean" or "sum"; space: of PPMI."""
+    if measure == "length":
+        return pairs["length"].to_numpy(dtype=np.float64)
+    name, side = measure.split("_")
+    name = "ppmi_homograph" if name == "ppmi" and space == "homograph" else name
+    sides = {each: pairs[f"{name}_{each}_{aggregate}"].to_numpy(dtype=np.float64) for each in ("right", "wrong")}
+    if side == "diff":
+        return sides["wrong"] - sides["right"]
+    return sides["right" if side == "correct" else "wrong"]
+
+
+def _variants() -> list[tuple[str, str, str]]:
+    """Measure, aggregate and sample space; "" where there is no choice."""
+    found = []
+    for measure in MEASURED:
+        for aggregate in [""] if measure == "length" else AGGREGATES:
+            found += [
+                (measure, aggregate, space) for space in (("pooled", "homograph") if "ppmi" in measure else ("",))
+            ]
+    return found
+
+
+def _error_rate(outcome: np.ndarray, seed: int) -> tuple[int, int, float, float, float, int]:
+    """Decided, errors, rate with interval, undecided."""
+    decided = np.isin(outcome, (RIGHT, WRONG))
+    wrong = outcome[decided] == WRONG
+    rate = bootstrap_mean(wrong.astype(float), seed=seed)
+    return int(decided.sum()), int(wrong.sum()), rate.mean, rate.low, rate.high, int((~decided).sum())
+
+
+def _around(score: Any) -> tuple[float, float]:
+    """sacreBLEU's interval: its half-width around the mean of the resamples."""
+    return score._mean - score._ci, score._mean + score._ci
+
+
+def sense_label(params: DisambiguationParams, homograph: str, name: str) -> str:
+    """What a sense is called in tables."""
+    return lexicon_of(params).homographs[homograph].cluster(name).label if name else ""
+
+
+def frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
+    """A table of *rows* with these *columns*, also where there are no rows."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns)
