@@ -1,0 +1,340 @@
+"""Idiom probes: replaced states, and what follows from them, against plain computations one text at a time."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbkit.corpora.idioms import IdiomPair, read_idiom_pairs
+from nbkit.errors import ModelError, NbkitError
+from nbkit.models import Decoding, load_translator, remember
+from nbkit.models.probes import CONTEXTS, ContextProbe, probe, probe_problem, probe_remembered
+from nbkit.models.probes_offsets import NOWHERE, subwords
+from nbkit.models.probes_words import corpus_perplexity, split_by_alignment, split_entropy, word_entropies
+from nbkit.store import Store
+
+FAMILIES = ("marian", "mbart50", "m2m100-418m", "nllb")
+SHORT = Decoding(beams=2, max_new_tokens=10)
+
+each_family = pytest.mark.parametrize("name", FAMILIES)
+
+
+@pytest.fixture(scope="module")
+def translators(checkpoints):
+    return {name: load_translator(str(checkpoints[name]), "en", "de") for name in FAMILIES}
+
+
+@pytest.fixture
+def pairs(sentences) -> list[IdiomPair]:
+    """Each sentence with an idiom of three words, and another one as its reference."""
+    found = []
+    for number, source in enumerate(sentences[:6]):
+        words = [match.span() for match in re.finditer(r"\S+", source)]
+        first = number % 3 + 1
+        span = (words[first][0], words[first + 2][1])
+        found.append(IdiomPair(str(number), source, sentences[number - 1], "idiom", (span,)))
+    return found
+
+
+def whole(sentence: str, reference: str) -> IdiomPair:
+    return IdiomPair("1", sentence, reference, "idiom", ((0, len(sentence)),))
+
+
+def close(one: ContextProbe, other: ContextProbe, tolerance: float = 1e-4) -> None:
+    """Both are the same, but for how floats were added up."""
+    assert one.hypothesis == other.hypothesis
+    assert (one.context, one.offsets, one.replaced) == (other.context, other.offsets, other.replaced)
+    assert one.log_probabilities == pytest.approx(other.log_probabilities, abs=tolerance)
+    assert one.entropies == pytest.approx(other.entropies, abs=tolerance)
+
+
+# ---- subwords and their places
+
+
+@each_family
+@pytest.mark.parametrize("is_target", [False, True])
+def test_offsets_are_where_the_pieces_stand(name, is_target, translators, sentences):
+    translator = translators[name]
+    translator._languages("en", "de")
+    texts = [*sentences[:7], "  two   spaces\tand a tab ", "ligature ﬁ, full width ＡＢ, an ellipsis … and 😀 here"]
+    for text, found in zip(texts, subwords(translator, texts, "de", target=is_target), strict=True):
+        inside = [(i, span) for i, span in zip(found.ids, found.offsets, strict=True) if span != NOWHERE]
+        assert len(inside) == len(found.ids) - found.before - found.after > 0
+        assert found.before == (0 if name == "marian" else 1) and found.after == 1
+        covered = set()
+        for i, (start, end) in inside:
+            piece = translator.tokenizer.convert_ids_to_tokens(i).strip("▁")
+            if piece and piece != "<unk>" and text.isascii():
+                assert text[start:end] == piece
+            assert text[start:end] == text[start:end].strip() != ""
+            covered.update(range(start, end))
+        assert covered == {place for place, character in enumerate(text) if not character.isspace()}
+
+
+def test_a_mark_before_the_text_is_none_of_its_characters(checkpoints, monkeypatch):
+    from nbkit.models import ModelEntry
+    from nbkit.models.catalogue import MODELS
+
+    entry = ModelEntry(hub=str(checkpoints["marian"]), family="marian", prefixes={"zh": ">>cmn_Hans<<"})
+    MODELS.register("marks", entry, replace=True)
+    translator = load_translator("marks", "en", "zh")
+    translator._languages("en", "zh")
+    (found,) = subwords(translator, ["The little dog"], "zh")
+    assert translator.tokenizer.convert_ids_to_tokens(found.ids[0]) == ">>cmn_Hans<<"
+    assert (found.before, found.after) == (1, 1)
+    assert "".join("The little dog"[slice(*span)] for span in dict.fromkeys(found.offsets)) == "Thelittledog"
+
+
+# ---- contexts
+
+
+@each_family
+def test_the_full_context_is_translation_and_score(name, translators, pairs):
+    translator = translators[name]
+    found = [each["full"] for each in probe(translator, pairs, "en", "de", SHORT, progress=False)]
+    sources, references = ([getattr(pair, side) for pair in pairs] for side in ("source", "target"))
+    assert [each.hypothesis for each in found] == translator.translate(sources, "en", "de", SHORT, progress=False)
+    scores = translator.score(sources, references, "en", "de")
+    assert [np.mean(each.log_probabilities) for each in found] == pytest.approx(scores, abs=1e-4)
+    assert [each.perplexity for each in found] == pytest.approx(np.exp(-np.array(scores)), rel=1e-3)
+    assert [each.replaced for each in found] == [0] * len(pairs)
+
+
+@each_family
+def test_states_replaced_by_those_of_the_same_context_are_the_originals(name, translators, sentences):
+    """An idiom that is the whole sentence: phrase context is full context."""
+    from nbkit.models.probes_network import Piece, encode, replaced
+
+    translator = translators[name]
+    translator._languages("en", "de")
+    found = list(subwords(translator, sentences[:5], "de"))
+    full, _ = encode(translator, [each.ids for each in found])
+    pieces = [(Piece(each.places((0, 999)), each.ids, each.before),) for each in found]
+    states = replaced(translator, full, pieces).last_hidden_state
+    assert states is not full.last_hidden_state
+    assert (states - full.last_hidden_state).abs().max() <= 1e-6
+    both = probe(translator, [whole(text, text) for text in sentences[:5]], "en", "de", SHORT, progress=False)
+    for each in both:
+        assert each["phrase"].hypothesis == each["full"].hypothesis
+        assert each["phrase"].entropies == pytest.approx(each["full"].entropies, abs=1e-5)
+        assert each["phrase"].replaced == each["word"].replaced > 0
+
+
+@each_family
+def test_a_phrase_of_one_word_is_its_word(name, translators, sentences):
+    pair = IdiomPair("1", sentences[1], sentences[2], "dog", ((11, 14),))
+    (found,) = probe(translators[name], [pair], "en", "de", SHORT, progress=False)
+    assert found["phrase"].entropies == found["word"].entropies != found["full"].entropies
+    assert found["phrase"].replaced == found["word"].replaced
+
+
+@each_family
+def test_every_context_by_hand(name, translators, pairs):
+    """The reference: no batch, no cache; states put in one by one, and probabilities token by token in float64."""
+    import torch
+
+    translator = translators[name]
+    tokenizer, model = translator.tokenizer, translator.model
+    target = translator._languages("en", "de")
+    found = probe(translator, pairs, "en", "de", SHORT, progress=False)
+    for pair, probes in zip(pairs[:3], found, strict=False):
+        (text,) = subwords(translator, [pair.source], "de")
+        (span,) = pair.spans
+        words = [(span[0] + m.start(), span[0] + m.end()) for m in re.finditer(r"\S+", pair.source[slice(*span)])]
+        for context, parts in {"full": [], "phrase": [span], "word": words}.items():
+            with torch.inference_mode():
+                states = model.get_encoder()(torch.tensor([text.ids])).last_hidden_state.clone()
+                for start, end in parts:
+                    places = [i for i, (a, b) in enumerate(text.offsets) if a < end and start < b]
+                    ids = [text.ids[i] for i in places]
+                    special = [i for i, span in zip(text.ids, text.offsets, strict=True) if span == NOWHERE]
+                    alone = model.get_encoder()(torch.tensor([[*special[:-1], *ids, special[-1]]])).last_hidden_state
+                    for number, place in enumerate(places):
+                        states[0, place] = alone[0, len(special) - 1 + number]
+            labels = tokenizer(text_target=pair.target)["input_ids"]
+            expected, prefix = [], [model.config.decoder_start_token_id]
+            for token in labels:
+                with torch.inference_mode():
+                    logits = model(encoder_outputs=(states,), decoder_input_ids=torch.tensor([prefix])).logits[0, -1]
+                log_p = logits.double().log_softmax(-1).numpy()
+                if len(prefix) > 1 or target is None:
+                    expected.append((log_p[token], -(np.exp(log_p) * log_p).sum()))
+                prefix.append(token)
+            log_probabilities, entropies = zip(*expected, strict=True)
+            assert probes[context].log_probabilities == pytest.approx(log_probabilities, abs=1e-4)
+            assert probes[context].entropies == pytest.approx(entropies, abs=1e-4)
+            assert len(probes[context].offsets) == len(entropies) and probes[context].offsets[-1] == NOWHERE
+    assert any(each["full"].entropies != each["word"].entropies for each in found)
+
+
+def test_one_pass_of_the_encoder_a_context(translators, pairs, monkeypatch):
+    translator = translators["marian"]
+    monkeypatch.setattr(type(translator), "budgets", {"cpu": 100000})
+    sizes, forward = [], translator.model.get_encoder().forward
+    monkeypatch.setattr(
+        translator.model.get_encoder(), "forward", lambda *args, **inputs: sizes.append(1) or forward(*args, **inputs)
+    )
+    same = [pair for pair in pairs for _ in range(2)]
+    probe(translator, same, "en", "de", Decoding(beams=2, max_new_tokens=5), progress=False)
+    assert len(sizes) == len(CONTEXTS)
+
+
+@each_family
+def test_order_batch_and_company_change_nothing(name, translators, pairs, monkeypatch):
+    translator = translators[name]
+    alone = [probe(translator, [pair], "en", "de", SHORT, progress=False)[0] for pair in pairs]
+    order = list(range(len(pairs))) * 2
+    random.Random(0).shuffle(order)
+    for budget in (60, 4000):
+        monkeypatch.setattr(type(translator), "budgets", {"cpu": budget})
+        together = probe(translator, [pairs[i] for i in order], "en", "de", SHORT, progress=False)
+        for i, found in zip(order, together, strict=True):
+            for context in CONTEXTS:
+                close(found[context], alone[i][context])
+
+
+def test_memory_that_runs_out_halves_the_batch(translators, pairs, monkeypatch):
+    import torch
+
+    translator = translators["m2m100-418m"]
+    expected = probe(translator, pairs, "en", "de", SHORT, progress=False)
+    sizes, generate = [], translator.model.generate
+
+    def small(**inputs):
+        sizes.append(len(inputs["attention_mask"]))
+        if sizes[-1] > 2:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return generate(**inputs)
+
+    monkeypatch.setattr(translator.model, "generate", small)
+    found = probe(translator, pairs, "en", "de", SHORT, progress=False)
+    assert max(sizes) > 2 >= sizes[-1]
+    for one, other in zip(found, expected, strict=True):
+        for context in CONTEXTS:
+            close(one[context], other[context])
+
+
+def test_two_places_of_an_idiom_are_two_phrases(translators, sentences):
+    source = "The little dog sleeps under the little dog ."
+    both = IdiomPair("1", source, sentences[2], "little dog", ((4, 14), (32, 42)))
+    one = IdiomPair("1", source, sentences[2], "little dog", ((4, 14),))
+    found, other = probe(translators["marian"], [both, one], "en", "de", SHORT, progress=False)
+    assert found["phrase"].replaced == 2 * other["phrase"].replaced > 0
+    assert found["phrase"].entropies != other["phrase"].entropies
+
+
+# ---- remembered
+
+
+def test_probes_are_remembered(checkpoints, pairs, tmp_path, monkeypatch):
+    store, name = Store(tmp_path / "store"), str(checkpoints["marian"])
+    first = list(probe_remembered(name, iter(pairs), "en", "de", SHORT, store=store, progress=False))
+    assert [list(each) for each in first] == [list(CONTEXTS)] * len(pairs)
+
+    def nothing(*args, **options):
+        raise AssertionError("a model was loaded")
+
+    monkeypatch.setattr(remember, "kept_translator", nothing)
+    again = list(probe_remembered(name, pairs, "en", "de", SHORT, store=Store(tmp_path / "store"), progress=False))
+    assert again == first
+    with pytest.raises(AssertionError, match="a model was loaded"):
+        list(probe_remembered(name, pairs, "en", "de", Decoding(beams=3), store=store, progress=False))
+
+
+# ---- what cannot be probed
+
+
+def test_spans_that_cannot_be(translators, sentences):
+    with pytest.raises(NbkitError, match="ends outside the source"):
+        IdiomPair("1", sentences[0], sentences[1], "idiom", ((4, 400),))
+    long = " ".join(sentences[:3] * 4)
+    pair = IdiomPair("1", long, sentences[0], "idiom", ((len(long) - 6, len(long)),))
+    with (
+        pytest.warns(UserWarning, match="cut to its 64 positions"),
+        pytest.raises(NbkitError, match=r"Tom said.*no token is in the span"),
+    ):
+        probe(translators["marian"], [pair], "en", "de", SHORT, progress=False)
+    with pytest.raises(NbkitError, match=r"reference of 'Tom said .* is empty"):
+        probe(translators["marian"], [whole(sentences[0], " ")], "en", "de", SHORT, progress=False)
+    assert probe(translators["marian"], [], "en", "de", SHORT, progress=False) == []
+
+
+def test_a_tokenizer_without_offsets_is_named(checkpoints, sentences, monkeypatch):
+    translator = load_translator(str(checkpoints["m2m100-418m"]), "en", "de")
+    monkeypatch.setattr(translator.tokenizer, "sp_model", None)
+    monkeypatch.setattr(translator, "_encoded", lambda texts, tgt, target=False: iter([(5, 2)] * len(texts)))
+    with pytest.raises(ModelError, match=r"model '.*m2m100-418m': its tokenizer, M2M100Tokenizer, has no offsets"):
+        probe(translator, [whole(sentences[0], sentences[1])], "en", "de", SHORT, progress=False)
+
+
+def test_a_text_that_spells_special_tokens_out(translators, sentences):
+    with pytest.raises(ModelError, match="do not fit its subwords of 'A </s> dog'"):
+        probe(translators["marian"], [whole("A </s> dog", sentences[1])], "en", "de", SHORT, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("openai:gpt-4o", "behind a service"),
+        ("opus-mt@ct2", "its encoder runs in CT2"),
+        ("placeholder:opus-mt", "probe the model by its own name"),
+        ("opus-nt", "did you mean 'opus-mt'"),
+    ],
+)
+def test_models_whose_states_are_not_to_be_had(name, reason, tmp_path, pairs):
+    assert reason in probe_problem(name, "en", "de")
+    with pytest.raises(NbkitError, match=reason):
+        next(probe_remembered(name, pairs, "en", "de", store=Store(tmp_path)))
+
+
+# ---- words
+
+
+@given(st.lists(st.floats(0, 10), min_size=1, max_size=8), st.data())
+def test_every_word_is_in_one_part_at_most(entropies, data):
+    places = st.integers(0, len(entropies) - 1)
+    links = data.draw(st.lists(st.tuples(st.integers(0, 5), places), max_size=12))
+    idiom = data.draw(st.sets(st.integers(0, 5), min_size=1))
+    found = split_by_alignment(entropies, links, idiom)
+    linked = {target for _, target in links}
+    assert found.idiom_words + found.other_words == len(linked)
+    total = np.nansum([found.idiom * found.idiom_words, found.other * found.other_words])
+    assert total == pytest.approx(sum(entropies[i] for i in linked))
+    assert repr(found) == repr(split_by_alignment(entropies, sorted(links, reverse=True), idiom))
+
+
+def test_links_that_cannot_be():
+    with pytest.raises(NbkitError, match="link 0-2 is outside a reference of 2 words"):
+        split_by_alignment([1.0, 2.0], [(0, 2)], {0})
+    with pytest.raises(NbkitError, match="no words in the source"):
+        split_by_alignment([1.0, 2.0], [(0, 1)], set())
+    probe = ContextProbe("full", "", (-1.0,), (0.5,), ((0, 2),), 0)
+    with pytest.raises(NbkitError, match="no token is in the span"):
+        split_entropy(probe, ("a b", ["a", "b"]), ("un", ["un"]), [], [(7, 9)])
+    assert np.isnan(corpus_perplexity([]))
+
+
+# ---- real data
+
+
+def test_the_real_model_on_real_idioms(data_folder):
+    files = (data_folder / "idioms" / name for name in ("idioms.en", "idioms.fr", "idioms.spans.en"))
+    pairs = read_idiom_pairs(*files)[:50]
+    translator = load_translator(str(data_folder / "models" / "m30k-en-fr"), "en", "fr")
+    decoding = Decoding(beams=1, max_new_tokens=12)
+    found = probe(translator, pairs, "en", "fr", decoding, progress=False)
+    expected = translator.translate([pair.source for pair in pairs], "en", "fr", decoding, progress=False)
+    assert [each["full"].hypothesis for each in found] == expected
+    for pair, each in zip(pairs, found, strict=True):
+        words = [match.span() for match in re.finditer(r"\w+", pair.target)]
+        for context in CONTEXTS:
+            entropies = word_entropies(each[context], words)
+            assert np.isfinite(entropies).all() and (entropies > 0).all()
+        assert each["phrase"].replaced >= each["word"].replaced > 0
+    full, phrase, word = (corpus_perplexity(each[context] for each in found) for context in CONTEXTS)
+    assert len({full, phrase, word}) == 3 and max(full, phrase, word) < 5000  # of as many subwords
