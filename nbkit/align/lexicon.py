@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from nbkit.align.links import Alignment, TokenPair, token_pairs
 from nbkit.corpora import sandbox
 from nbkit.corpora.sandbox.generate import mixtures
-from nbkit.errors import DataError
+from nbkit.corpora.word_lists import read_word_pairs
 
 #: Gold-aligned pairs of the sandbox that its word list is counted from.
 SANDBOX_PAIRS = 4000
@@ -74,15 +74,15 @@ def _digits(word: str) -> str:
 
 @cache
 def sandbox_word_list(src: str, tgt: str, pairs: int = SANDBOX_PAIRS) -> WordList:
-    """The word forms that the sandbox's gold links pair, counted over its training split, every mixture.
+    """The word forms that the sandbox's gold links pair, counted over its training splits, every mixture, idioms too.
 
     >>> sandbox_word_list("en", "de").strength("dog", "hund") > 0.5
     True
     """
     counts: Counter[tuple[str, str]] = Counter()
     shared: Counter[tuple[str, str]] = Counter()
-    for mixture in mixtures():
-        for pair in sandbox.pairs(src, tgt, n=pairs, split="train", mixture=mixture):
+    for mixture, split in sandbox.training_splits():
+        for pair in sandbox.pairs(src, tgt, n=pairs, split=split, mixture=mixture):
             assert pair.alignment is not None
             fertile_sources = Counter(source for source, _ in pair.alignment)
             fertile_targets = Counter(target for _, target in pair.alignment)
@@ -94,24 +94,8 @@ def sandbox_word_list(src: str, tgt: str, pairs: int = SANDBOX_PAIRS) -> WordLis
 
 
 def read_word_list(path: str | Path) -> WordList:
-    """Tab- or space-separated lines ``source target``, as MUSE dictionaries are; ``#`` begins a comment.
-
-    Raises `DataError` with file and line for another number of fields, and for a file that cannot be read.
-    """
-    entries: dict[tuple[str, str], Entry] = {}
-    try:
-        lines = Path(path).expanduser().read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"no word list can be read here: {error}", path) from None
-    for number, line in enumerate(lines, start=1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        fields = line.split("\t") if "\t" in line else line.split()
-        if len(fields) != 2 or not all(field.strip() for field in fields):
-            raise DataError(f"2 words expected, {len(fields)} fields found: {line[:60]!r}", path, number)
-        source, target = (field.strip().casefold() for field in fields)
-        entries[source, target] = Entry(1)
-    return WordList(entries)
+    """A file as `nbkit.corpora.word_lists.read_word_pairs` reads it, which raises what that raises; case is ignored."""
+    return WordList({(source.casefold(), target.casefold()): Entry(1) for source, target in read_word_pairs(path)})
 
 
 class LexiconAligner:

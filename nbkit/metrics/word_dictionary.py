@@ -16,7 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from nbkit.errors import DataError, NbkitError
+from nbkit.corpora.word_lists import read_word_pairs
+from nbkit.errors import NbkitError
 
 #: Where a dictionary is from: a file, the word list of the sandbox, or the word alignments of a corpus.
 Kind: TypeAlias = Literal["file", "sandbox", "induced"]
@@ -77,33 +78,12 @@ class WordDictionary:
 
 
 def read_dictionary(path: str | Path, name: str | None = None) -> WordDictionary:
-    """A dictionary file: a line ``word translation``, with a tab or (as in MUSE) white space between, a translation.
+    """A dictionary file: a line a translation, as `nbkit.corpora.word_lists.read_word_pairs` reads it.
 
-    With a tab, either side may be several words. Empty lines and lines that begin with ``#`` are left out.
-    Raises `DataError` with file and line for another number of fields or bad UTF-8, and where nothing is in the file.
+    Raises what that raises: with file and line for a wrong number of fields, and where nothing is in the file.
     """
-    path = Path(path).expanduser()
-    pairs = []
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise NbkitError(f"dictionary {path} cannot be read: {error.strerror}") from None
-    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        try:
-            line = raw.decode("utf-8").rstrip("\r")
-        except UnicodeDecodeError as error:
-            raise DataError(f"bad UTF-8 at byte {error.start + 1} of the line", path, number) from None
-        if not line.strip() or line.startswith("#"):
-            continue
-        fields = [each.strip() for each in line.split("\t")] if "\t" in line else line.split()
-        if len(fields) != 2 or not all(fields):
-            raise DataError(
-                f"a word and a translation expected, {len(fields)} fields found: {line[:60]!r}", path, number
-            )
-        pairs.append((fields[0].lower(), fields[1]))
-    if not pairs:
-        raise DataError("there is no entry in this dictionary", path)
-    return WordDictionary(name or path.stem, "file", _grouped(pairs))
+    pairs = [(word.lower(), translation) for word, translation in read_word_pairs(path)]
+    return WordDictionary(name or Path(path).stem, "file", _grouped(pairs))
 
 
 def fetch_muse(src: str, tgt: str, folder: str | Path, *, digest: str | None = None) -> WordDictionary:
