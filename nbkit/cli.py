@@ -19,6 +19,7 @@ _COMMANDS = {
     "translate": "nbkit.commands.texts:translate",
     "check-numbers": "nbkit.commands.numbers:check_numbers",
     "train": "nbkit.commands.training:train",
+    "split-idioms": "nbkit.commands.idioms:split_idioms",
     "annotate": "nbkit.commands.annotate:annotate",
     "validate": "nbkit.commands.grids:validate",
     "run": "nbkit.commands.grids:run",

@@ -21,3 +21,8 @@ STUDIES.register(
     "nbkit.studies.numbers:STUDY",
     summary="As Easy as 1, 2, 3: are numbers carried over, in every form?",
 )
+STUDIES.register(
+    "idioms",
+    "nbkit.studies.idioms:STUDY",
+    summary="Automatic Evaluation and Analysis of Idioms in NMT: are they translated literally, and why?",
+)

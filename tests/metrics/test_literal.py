@@ -11,6 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+import nbkit
 from nbkit.errors import NbkitError
 from nbkit.metrics.literal import Litter, coverage, lemmas, literal_errors, source_words
 from nbkit.metrics.macro import macro_average
@@ -19,7 +20,8 @@ from nbkit.metrics.word_matching import compound_parts
 from nbkit.syntax.phrases import PhraseMatcher
 from nbkit.text import Sentence, Text
 
-EXAMPLES = yaml.safe_load((Path(__file__).parent / "litter_examples.yaml").read_text(encoding="utf-8"))
+PUBLISHED = Path(nbkit.__file__).parent / "studies/idioms/published"
+EXAMPLES = yaml.safe_load((PUBLISHED / "examples.yaml").read_text(encoding="utf-8"))
 
 
 def dictionary(entries: dict[str, list[str]]) -> WordDictionary:

@@ -1,0 +1,167 @@
+"""Figures of the idioms study: grouped bars by training condition and model (Figures 2, 3, 10 to 13 of the paper).
+
+Each takes tables of `nbkit.studies.idioms` and returns a matplotlib figure; a table without rows gives a figure that
+says why. What the references and a copy of the source score is drawn in, as ceiling and floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from nbkit.figures import idioms_looks, panels, theme
+from nbkit.figures.theme import Look
+from nbkit.studies.idioms.tables import condition_name, is_control
+
+NO_SYSTEM = "No model in this run, so nothing was translated: add names to the parameter models."
+#: Idioms of a figure that are named on its axis.
+_NAMED = 48
+
+
+def litter_figure(errors: pd.DataFrame, pairs: str = "paper") -> Figure:
+    """LitTER by training condition and model, a panel a language (Figures 2a, 12a and 12c).
+
+    errors: `idioms.literal_errors`. pairs: which of the two signatures is drawn.
+    """
+    rows = errors[(errors["variant"] == "paper") & (errors["pairs"] == pairs)]
+    return _bars({"litter": rows}, _of_run)
+
+
+def accuracy_figure(accuracy: pd.DataFrame, aligner: str) -> Figure:
+    """Unigram precision and chrF of the idioms' translations by one aligner (Figures 2b, 12b and 12d).
+
+    accuracy: `idioms.accuracy`.
+    """
+    own = accuracy[accuracy["aligner"] == aligner]
+    return _bars({name: own[own["measure"] == name] for name in ("unigram_precision", "aligned_chrf")}, _of_run)
+
+
+def bleu_figure(scores: pd.DataFrame) -> Figure:
+    """BLEU on each test set, idiom-test last (Figures 3 and 13). scores: `idioms.global_scores`."""
+    bleu = scores[scores["measure"] == "bleu"]
+    names = [*(name for name in dict.fromkeys(bleu["of"]) if name != "idiom-test"), "idiom-test"]
+    # Of the references 100 is known, and would leave the bars no room.
+    bleu = bleu[bleu["model"] != "references"]
+    return _bars({name: bleu[bleu["of"] == name] for name in names}, lambda name: f"BLEU ↑, {name}", share=False)
+
+
+def published_figure(published: pd.DataFrame, measures: Sequence[tuple[str, str]]) -> Figure:
+    """What the paper prints, drawn as this run is. published: `idioms.published_results`.
+
+    measures: pairs of measure and what it is of ("" for LitTER; for ``"bleu"`` a test set).
+    """
+    if published.empty:
+        return theme.message("The paper has none of the languages of this run.")
+    parts = {}
+    for measure, of in measures:
+        rows = published[(published["measure"] == measure) & (published["of"] == of)]
+        parts[f"{idioms_looks.measure_label(measure)}{', ' if of else ''}{of}"] = rows.assign(low=np.nan, high=np.nan)
+    share = all(measure != "bleu" for measure, _ in measures)
+    return _bars(parts, lambda name: f"paper: {name}", share=share)
+
+
+def frequencies_figure(frequencies: pd.DataFrame) -> Figure:
+    """How often each idiom is in idiom-test and in idiom-train, the most frequent first (Figures 10 and 11).
+
+    frequencies: `idioms.idiom_frequencies`.
+    """
+    if frequencies.empty:
+        return theme.message("There is no idiom in this run.")
+    languages = list(dict.fromkeys(frequencies["language"]))
+    named = frequencies.groupby("language").size().max() <= _NAMED
+    with theme.style():
+        figure, axes = panels.grid(len(languages), 1, theme.WIDTH, (3.3 if named else 2.5) * len(languages))
+        for language, (panel,) in zip(languages, axes, strict=True):
+            own = frequencies[frequencies["language"] == language]
+            panel.bar(own["rank"], own["test"], width=0.8, color="#4477AA", linewidth=0)
+            panel.plot(
+                own["rank"], own["train"], linestyle="none", marker="_", color="#D55E00", markersize=6 if named else 3
+            )
+            panel.set_title(f"English → {theme.language_label(language)}: {len(own)} idioms")
+            panel.set_ylabel("sentence pairs")
+            panel.set_xlim(0.3, len(own) + 0.7)
+            panel.grid(axis="x", visible=False)
+            panel.yaxis.set_major_locator(_whole())
+            if named:
+                panel.set_xticks(own["rank"], own["idiom"], rotation=55, ha="right", rotation_mode="anchor")
+            else:
+                panel.set_xlabel("rank of the idiom by its pairs in idiom-test")
+        handles = [
+            Patch(color="#4477AA", label="idiom-test"),
+            Line2D([], [], color="#D55E00", marker="_", markersize=9, linestyle="none", label="idiom-train"),
+        ]
+        figure.legend(handles=handles, loc="outside upper right", ncols=2)
+    return figure
+
+
+def _of_run(measure: str) -> str:
+    return idioms_looks.measure_label(measure)
+
+
+def _bars(parts: Mapping[str, pd.DataFrame], title: Any, *, share: bool = True) -> Figure:
+    """A row of panels a language, a panel a part: groups by condition, a bar a model, controls as lines."""
+    rows = pd.concat(parts.values())
+    systems = rows[~rows["model"].map(is_control).astype(bool)]
+    if systems.empty:
+        return theme.message(NO_SYSTEM)
+    languages = list(dict.fromkeys(rows["language"]))
+    looks = idioms_looks.model_looks(systems["model"])
+    conditions = idioms_looks.in_order(systems["condition"])
+    with theme.style():
+        width = min(theme.WIDTH, 2.0 + len(parts) * max(2.4, 0.6 + 0.28 * len(looks) * len(conditions)))
+        figure, axes = panels.grid(len(languages), len(parts), width, 0.9 + 2.3 * len(languages), sharey="col")
+        for language, line in zip(languages, axes, strict=True):
+            for (name, part), panel in zip(parts.items(), line, strict=True):
+                own = part[part["language"] == language]
+                _groups(panel, own, conditions, looks)
+                shown = _controls(panel, own)
+                panel.set_title(f"{title(name)}" if len(languages) == 1 else f"{title(name)}  {language}")
+                top = np.nanmax([*own["high"], *own["value"], 0.01])
+                panel.set_ylim(0, (1.03 if share and top > 0.9 else 1.08 * top))
+        handles: list[Any] = [Patch(color=look.colour, label=look.label) for look in looks.values()]
+        controls = idioms_looks.control_looks()
+        handles += [
+            Line2D([], [], color=controls[name].colour, linestyle=(0, (4, 3)), label=controls[name].label)
+            for name in controls
+            if name in set(rows["model"]) and shown
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4))
+    return figure
+
+
+def _groups(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], looks: Mapping[str, Look]) -> None:
+    """A group of bars a condition, with their intervals; a model that was not trained in a condition leaves a gap."""
+    size = 0.8 / len(looks)
+    for place, (model, look) in enumerate(looks.items()):
+        own = rows[rows["model"] == model]
+        at = [conditions.index(name) + (place - (len(looks) - 1) / 2) * size for name in own["condition"]]
+        panel.bar(at, own["value"], width=0.92 * size, color=look.colour, linewidth=0, zorder=2)
+        known = own["low"].notna().to_numpy()
+        panel.vlines(
+            np.array(at)[known], own["low"][known], own["high"][known], color="#222222", linewidth=1.1, zorder=3
+        )
+    panel.set_xticks(range(len(conditions)), [condition_name(name) for name in conditions])
+    panel.set_xlim(-0.6, len(conditions) - 0.4)
+    panel.grid(axis="x", visible=False)
+    panel.tick_params(axis="x", length=0)
+
+
+def _controls(panel: Axes, rows: pd.DataFrame) -> bool:
+    """A dashed line a control; whether there was any."""
+    controls = idioms_looks.control_looks()
+    for name, value in rows.loc[rows["model"].map(is_control).astype(bool), ["model", "value"]].itertuples(index=False):
+        panel.axhline(value, color=controls[name].colour, linestyle=(0, (4, 3)), linewidth=1.1, zorder=1)
+    return bool(rows["model"].map(is_control).any())
+
+
+def _whole() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(integer=True)

@@ -1,0 +1,304 @@
+"""Tables of the idioms study, styled: Tables 1 to 4 of the paper, and those beside its figures.
+
+Each takes a table of `nbkit.studies.idioms` and returns a pandas Styler; its ``data`` is what a CSV copy holds. A
+table without rows says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+from nbkit.figures import idioms_looks, styles
+from nbkit.figures.idioms import NO_SYSTEM
+from nbkit.figures.idioms_contexts import NO_PROBE
+from nbkit.studies.idioms import PUBLISHED
+from nbkit.studies.idioms.tables import RESULTS_OF, is_control
+
+#: What counts as better where it rises, and where it falls.
+_DOWN = frozenset({"litter", "perplexity", "entropy_idiom", "entropy_other"})
+
+
+def statistics_table(statistics: pd.DataFrame) -> Styler:
+    """How many pairs there are of what, beside the paper's (Table 1). statistics: `idioms.data_statistics`."""
+    pairs = list(dict.fromkeys(statistics["language"]))
+    shown = statistics[[*(["language"] if len(pairs) > 1 else []), "statistic"]].assign(
+        value=[_whole(value) for value in statistics["value"]],
+        printed=[text if text == "not printed" else _whole(float(text)) for text in statistics["printed"]],
+    )
+    caption = "Sentence pairs, and how many idioms they hold"
+    return styles.styled(shown, caption=caption, headings={"statistic": "what", "value": "this run"})
+
+
+def frequencies_table(frequencies: pd.DataFrame) -> Styler:
+    """How often each idiom is there. frequencies: `idioms.idiom_frequencies`."""
+    columns = [*_varying(frequencies, ["language"]), "rank", "idiom", "train", "test"]
+    caption = "Sentence pairs of each idiom"
+    return styles.styled(frequencies[columns], caption=caption, headings={"train": "idiom-train", "test": "idiom-test"})
+
+
+def recall_table(recall: pd.DataFrame) -> Styler:
+    """What of the data's own idioms the matcher finds. recall: `idioms.matcher_recall`."""
+    shown = recall[["language", "pairs", "spans"]].assign(
+        found=recall["found"].map("{:.1%}".format), exact=recall["exact"].map("{:.1%}".format), extra=recall["extra"]
+    )
+    return styles.styled(
+        shown,
+        caption="Idioms of the data that the matcher finds, by rules made of their own names",
+        headings={
+            "spans": "given places",
+            "found": "found",
+            "exact": "with the same words",
+            "extra": "found beside them",
+        },
+    )
+
+
+def litter_table(errors: pd.DataFrame) -> Styler:
+    """LitTER in the paper's way of counting, in both signatures. errors: `idioms.literal_errors`."""
+    own = errors[errors["variant"] == "paper"]
+    if own.empty:
+        return _empty(NO_SYSTEM)
+    rows, parts = _systems(own), {}
+    for pairs, heading in (("paper", "all pairs"), ("covered", "covered pairs")):
+        side = own[own["pairs"] == pairs].reset_index(drop=True)
+        parts[heading] = _cells(side, "value", "low", "high")
+        parts[f"{heading}, micro"] = _cells(side, "micro", "micro_low", "micro_high")
+    counts = own[own["pairs"] == "paper"].reset_index(drop=True)
+    shown = rows.assign(**parts, n=counts["n"].to_numpy(), idioms=counts["idioms"].to_numpy())
+    values = own[own["pairs"] == "paper"].reset_index(drop=True)
+    best = pd.DataFrame(False, index=shown.index, columns=shown.columns)
+    best["all pairs"] = _best(values, "value", lower=True)
+    return styles.styled(
+        shown, best=best,
+        caption="LitTER: share of translations with a literal error, mean over idioms, 95% intervals that resample "
+        "idioms; micro: over pairs. N: pairs",
+    )  # fmt: skip
+
+
+def coverage_table(errors: pd.DataFrame) -> Styler:
+    """How far the dictionary reaches, a row a language. errors: `idioms.literal_errors`."""
+    columns = ["covered_pairs", "open_pairs", "covered_idioms"]
+    of_references = errors[errors["model"] == "references"]
+    first = of_references.groupby("language", sort=False)[columns].first().reset_index()
+    shown = first.assign(**{name: first[name].map("{:.1%}".format) for name in columns})
+    return styles.styled(
+        shown,
+        caption="What the dictionary reaches: only these pairs could show a literal error",
+        headings={"covered_pairs": "pairs with a blocklist", "open_pairs": "with one that the reference leaves",
+                  "covered_idioms": "idioms with a blocklist"},
+    )  # fmt: skip
+
+
+def variants_table(errors: pd.DataFrame) -> Styler:
+    """LitTER by each way of counting, of all pairs. errors: `idioms.literal_errors`."""
+    own = errors[errors["pairs"] == "paper"]
+    if own.empty:
+        return _empty(NO_SYSTEM)
+    parts = {}
+    for variant in dict.fromkeys(own["variant"]):
+        side = own[own["variant"] == variant].reset_index(drop=True)
+        parts[idioms_looks.variant_label(str(variant))] = _cells(side, "value", "low", "high")
+    return styles.styled(
+        _systems(own).assign(**parts),
+        caption="LitTER by way of counting, mean over idioms with 95% interval; the first column is the paper's, the "
+        "others are nbkit's own",
+    )
+
+
+def accuracy_table(accuracy: pd.DataFrame) -> Styler:
+    """APT-Eval by every aligner. accuracy: `idioms.accuracy`."""
+    if accuracy.empty:
+        return _empty(NO_SYSTEM)
+    measures = list(dict.fromkeys(accuracy["measure"]))
+    sides = [accuracy[accuracy["measure"] == name].reset_index(drop=True) for name in measures]
+    cells = {idioms_looks.measure_label(str(name)): _cells(side, "value", "low", "high")
+             for name, side in zip(measures, sides, strict=True)}  # fmt: skip
+    first = sides[0]
+    shown = pd.concat([first[_keys(first)], first[["aligner"]]], axis=1)
+    empty = {f"empty_{side}": first[f"empty_{side}"].map("{:.1%}".format) for side in ("reference", "hypothesis")}
+    return styles.styled(
+        _named(shown).assign(**cells, n=first["n"], idioms=first["idioms"], **empty),
+        caption="APT-Eval: mean over idioms with 95% interval. Empty: share of the pairs whose idiom is aligned to "
+        "nothing",
+        headings={"empty_reference": "empty in reference", "empty_hypothesis": "in translation"},
+    )
+
+
+def scores_table(scores: pd.DataFrame) -> Styler:
+    """BLEU and chrF on every test set. scores: `idioms.global_scores`."""
+    if scores.empty:
+        return _empty(NO_SYSTEM)
+    columns: dict[str, list[str]] = {}
+    for measure in ("bleu", "chrf"):
+        for name in dict.fromkeys(scores["of"]):
+            side = scores[(scores["of"] == name) & (scores["measure"] == measure)].reset_index(drop=True)
+            decimals = 1 if measure == "bleu" else 3
+            cells = _cells(side, "value", "low", "high", decimals)
+            columns[f"{idioms_looks.measure_label(measure).removesuffix(' ↑')}, {name}"] = cells
+    sizes = ", ".join(f"{name} {n:,}" for name, n in scores.groupby("of", sort=False)["n"].max().items())
+    return styles.styled(
+        _systems(scores).assign(**columns),
+        caption="Corpus BLEU (per cent) and chrF (a share) with sacreBLEU's 95% intervals over sentences. "
+        f"Sentences: {sizes}",
+    )
+
+
+def results_table(results: pd.DataFrame) -> Styler:
+    """This run in the form of Tables 2 to 4, the best of a column in bold. results: `idioms.results`."""
+    systems = results[~results["model"].map(is_control).astype(bool)]
+    if systems.empty:
+        return _empty(NO_SYSTEM)
+    return _wide(
+        results, "All results of this run: LitTER and APT-Eval as means over idioms, BLEU in per cent, chrF as a share"
+    )
+
+
+def published_table(published: pd.DataFrame, language: str) -> Styler:
+    """What the paper prints for a language (Tables 3 and 4). published: `idioms.published_results`."""
+    own = published[published["language"] == language]
+    if own.empty:
+        return _empty(f"The paper has no en→{language}.")
+    return _wide(own, f"{PUBLISHED.title(RESULTS_OF[language])}, as printed")
+
+
+def beside_table(results: pd.DataFrame, measures: Iterable[str]) -> Styler:
+    """This run and the paper for the same condition and kind of model, where the paper prints a number.
+
+    results: `idioms.results`. measures: those shown.
+    """
+    own = results[results["measure"].isin(list(measures))]
+    known = own[own["published"].notna()]
+    if known.empty:
+        return _empty("The paper prints no number for a model and condition of this run's: not printed.")
+    decimals = [1 if measure == "bleu" else 3 for measure in known["measure"]]
+    shown = _named(known[[*_keys(known)]]).assign(
+        measure=[_measure(measure, of) for measure, of in known[["measure", "of"]].itertuples(index=False)],
+        value=[styles.with_interval(*row, decimals=n) for row, n in
+               zip(known[["value", "low", "high"]].itertuples(index=False, name=None), decimals, strict=True)],
+        printed=known["printed"],
+        difference=[f"{value:+.{n}f}" for value, n in zip(known["difference"], decimals, strict=True)],
+    )  # fmt: skip
+    return styles.styled(
+        shown,
+        caption="This run beside the paper. Other data, models and dictionary: what can be compared is which condition "
+        "and model is better, not how good they are",
+        headings={"value": "this run", "difference": "this run − paper"},
+    )
+
+
+def alignments_table(accuracy: pd.DataFrame) -> Styler:
+    """Share of references whose idiom is aligned to nothing, beside the paper's two aligners (appendix B.2)."""
+    ours = accuracy[accuracy["model"] == "references"].groupby(["language", "aligner"], sort=False)["empty_reference"]
+    rows = [(aligner, language, f"{share:.1%}", "this run") for (language, aligner), share in ours.first().items()]
+    theirs = PUBLISHED.load("alignments")
+    rows += [(each.aligner, each.language, f"{each.empty_reference:.1%}", "paper") for each in theirs.itertuples()]
+    return styles.styled(
+        pd.DataFrame(rows, columns=["aligner", "language", "empty", "whose"]),
+        caption="References in which the idiom is aligned to nothing",
+        headings={"empty": "empty matches", "whose": "from"},
+    )
+
+
+def contexts_table(effects: pd.DataFrame, measures: Sequence[str]) -> Styler:
+    """Each measure in each context, and what the loss of context changes. effects: `idioms.context_effects`."""
+    own = effects[effects["measure"].isin(list(measures))]
+    if own.empty:
+        return _empty(NO_PROBE)
+    keys = [*_keys(own), "measure"] if len(measures) > 1 else _keys(own)
+    first = own[own["context"] == "full"].reset_index(drop=True)
+    shown = _named(first[keys])
+    decimals = 2 if "perplexity" in measures else 3
+    for context in dict.fromkeys(own["context"]):
+        side = own[own["context"] == context].reset_index(drop=True)
+        shown[str(context)] = _cells(side, "value", "low", "high", decimals)
+        if context != "full":
+            shown[f"{context}_change"] = [_change(*row, decimals) for row in _rows(side, "change")]
+    headings = {f"{name}_change": "change" for name in ("phrase", "word")}
+    return styles.styled(
+        shown.assign(n=first["n"]),
+        caption="By context of the idiom, with 95% intervals that resample idioms; change: from the context to the "
+        "left. N: pairs",
+        headings=headings,
+    )  # fmt: skip
+
+
+def _change(value: float, low: float, high: float, decimals: int) -> str:
+    return f"{value:+.{decimals}f} [{low:+.{decimals}f}, {high:+.{decimals}f}]"
+
+
+def _rows(table: pd.DataFrame, name: str) -> list[tuple[float, float, float]]:
+    return list(table[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False, name=None))
+
+
+def _wide(table: pd.DataFrame, caption: str) -> Styler:
+    """A row a system and a column a measure, in the order in which they first appear."""
+    keys = _keys(table)
+    measures = list(dict.fromkeys(zip(table["measure"], table["of"], strict=True)))
+    systems = table[keys].drop_duplicates().reset_index(drop=True)
+    shown, best = _named(systems), pd.DataFrame(False, index=systems.index, columns=systems.columns)
+    for measure, of in measures:
+        own = table[(table["measure"] == measure) & (table["of"] == of)]
+        merged = systems.merge(own, on=keys, how="left")
+        name = _measure(str(measure), str(of))
+        shown[name] = [styles.NOTHING if pd.isna(value) else f"{value:.{1 if measure == 'bleu' else 3}f}"
+                       for value in merged["value"]]  # fmt: skip
+        best[name] = _best(merged.assign(language=merged.get("language", "")), "value", lower=measure in _DOWN)
+    return styles.styled(shown, caption=caption, best=best)
+
+
+def _best(table: pd.DataFrame, value: str, *, lower: bool) -> list[bool]:
+    """Which rows of systems hold the best number of their language; none where there is one system."""
+    found = pd.Series(False, index=table.index)
+    systems = table[~table["model"].map(is_control).astype(bool)]
+    for _, rows in systems.groupby("language", sort=False):
+        if rows[value].count() > 1:
+            found[rows.index] = rows[value] == (rows[value].min() if lower else rows[value].max())
+    return list(found)
+
+
+def _measure(measure: str, of: str) -> str:
+    """A measure and what it is of, as a column head."""
+    name = idioms_looks.measure_label(measure)
+    return f"{name} ({of})" if of else name
+
+
+def _systems(table: pd.DataFrame) -> pd.DataFrame:
+    """Language, condition and model of each system, once; the columns that tell rows apart."""
+    return _named(table[_keys(table)].drop_duplicates().reset_index(drop=True))
+
+
+def _keys(table: pd.DataFrame) -> list[str]:
+    return [*_varying(table, ["language"]), "condition", "model"]
+
+
+def _named(table: pd.DataFrame) -> pd.DataFrame:
+    """*table* with conditions and measures under the names they are read by."""
+    readers = {"condition": _condition, "measure": idioms_looks.measure_label}
+    return table.assign(**{name: table[name].map(read) for name, read in readers.items() if name in table})
+
+
+def _condition(name: str) -> str:
+    from nbkit.studies.idioms.tables import condition_name
+
+    return condition_name(name) or styles.NOTHING
+
+
+def _cells(table: pd.DataFrame, value: str, low: str, high: str, decimals: int = 3) -> list[str]:
+    return [styles.with_interval(*row, decimals=decimals) for row in table[[value, low, high]].itertuples(index=False)]
+
+
+def _varying(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Those of *columns* that tell rows apart."""
+    return [name for name in columns if table[name].nunique() > 1]
+
+
+def _whole(value: float) -> str:
+    return styles.NOTHING if pd.isna(value) else f"{value:,.0f}"
+
+
+def _empty(why: str) -> Styler:
+    """A table that says, in words, why there is nothing in it."""
+    return styles.styled(pd.DataFrame({"nothing to show": [why]})).hide(axis="columns")

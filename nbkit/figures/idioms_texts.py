@@ -1,0 +1,166 @@
+"""Sentences of the idioms pages as HTML, with idioms, triggers and blocklists marked; everything else is escaped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable, Sequence
+from html import escape
+from typing import Any
+
+import pandas as pd
+from IPython.display import HTML
+from pandas.io.formats.style import Styler
+
+from nbkit.figures import idioms_looks, styles
+from nbkit.studies.idioms.alignments import token_spans
+from nbkit.syntax.phrases import PhraseMatch, render_matches
+from nbkit.text import Text
+
+_IDIOM = '<mark style="background-color: #e3edf9">'
+_TRIGGER = '<mark style="background-color: #fbdcd4">'
+
+
+def examples_table(samples: pd.DataFrame, language: str | None = None) -> Styler:
+    """Worked examples of LitTER (Figures 14 and 15): texts, blocklists, the verdict; the trigger is marked.
+
+    samples: `idioms.litter_samples` or `idioms.published_examples`. language: of the translations, where the table does
+    not say.
+    """
+    if samples.empty:
+        return _empty(
+            "No translation of this run had a blocklist that its reference leaves: nothing could be triggered."
+        )
+    rows: list[dict[Hashable, Any]] = []
+    for row in samples.to_dict("records"):
+        lang = row.get("language", language) or "fr"
+        triggers = json.loads(row["triggers"])
+        shown: dict[Hashable, Any] = {"whose": _whose(row)}
+        source = _marked(row["source"], [tuple(span) for span in json.loads(row["spans"])], _IDIOM)
+        if row["spans"] == "[]":
+            source = f"{source}<br><i>{escape(row['idiom'])}</i>"
+        hit = sorted({token for _, tokens in triggers for token in tokens})
+        places = token_spans(row["hypothesis"], lang)
+        shown["texts"] = "<br>".join([
+            f"<b>source</b> {source}",
+            f"<b>reference</b> {escape(row['reference'])}",
+            f"<b>translation</b> {_marked(row['hypothesis'], [places[token] for token in hit], _TRIGGER)}",
+        ])  # fmt: skip
+        shown["blocklists"] = _blocklists(json.loads(row["blocklists"]), [name for name, _ in triggers])
+        names = ", ".join(dict.fromkeys(name for name, _ in triggers))
+        shown["verdict"] = f"literal error: {escape(names)}" if row["error"] else "no error"
+        if "agrees" in row:
+            shown["verdict"] += "<br>" + ("as printed" if row["agrees"] else "not as printed")
+        rows.append(shown)
+    headings = {"whose": "figure" if "figure" in samples else "model", "texts": "texts"}
+    table = _html_table(
+        pd.DataFrame(rows), "Blocklists that the reference empties are struck through; the trigger is marked", headings
+    )
+    return _wide(table, {"texts": "26em", "blocklists": "13em"})
+
+
+def contexts_table(examples: pd.DataFrame, contexts: Sequence[str]) -> Styler:
+    """Translations of the same sentences with the idiom in less and less context. examples:
+    `idioms.context_examples`."""
+    if examples.empty:
+        return _empty("Nothing was probed in this run: name the contexts in the parameter contexts.")
+    rows: list[dict[Hashable, Any]] = []
+    for row in examples.to_dict("records"):
+        source = _marked(row["source"], [tuple(span) for span in json.loads(row["spans"])], _IDIOM)
+        lines = [f"<b>source</b> {source}", f"<b>reference</b> {escape(row['reference'])}"]
+        lines += [f"<b>{escape(name)}</b> {escape(row[name])}" for name in contexts]
+        rows.append({"whose": _whose(row), "texts": "<br>".join(lines)})
+    table = _html_table(
+        pd.DataFrame(rows),
+        "Where the translation changes most when the idiom is encoded word by word",
+        {"whose": "model"},
+    )
+    return _wide(table, {"texts": "34em"})
+
+
+def matches(found: Iterable[tuple[Text, Sequence[PhraseMatch]]]) -> HTML:
+    """Texts with the phrases found in them, drawn by displaCy (Figure 9)."""
+    return HTML("".join(render_matches(text, list(own)) for text, own in found))
+
+
+def matches_table(found: Iterable[tuple[Text, Sequence[PhraseMatch]]]) -> Styler:
+    """What was found in each text, the phrase's words marked."""
+    rows = [
+        {
+            "text": _marked(text.text, [match.span for match in own], _IDIOM),
+            "phrase": "<br>".join(escape(match.phrase) for match in own) or "none",
+            "overlapping": "<br>".join(escape(each.phrase) for match in own for each in match.overlapping),
+        }
+        for text, own in found
+    ]
+    if not rows:
+        return _empty("There is no text to look at.")
+    table = _html_table(
+        pd.DataFrame(rows), "Phrases found; the longest of overlapping ones counts", {"overlapping": "overlapped by it"}
+    )
+    return _wide(table, {"text": "24em"})
+
+
+def rules_table(rules: Sequence[Sequence[dict[str, Any]]]) -> Styler:
+    """The patterns that spaCy's `Matcher` gets for one phrase: a row a token pattern (Figure 9)."""
+    rows = [
+        {"wording": number, "pattern": f"<code>{escape(json.dumps(pattern, ensure_ascii=False, default=list))}</code>"}
+        for number, wording in enumerate(rules, start=1)
+        for pattern in wording
+    ]
+    return _html_table(
+        pd.DataFrame(rows), "Token patterns, in order; OP ? may be missing, {0,4} is a gap of up to four words", {}
+    )
+
+
+def _whose(row: dict[Hashable, Any]) -> str:
+    if "figure" in row:
+        return escape(str(row["figure"]))
+    of = f"{row['language']}: " if row.get("language") else ""
+    return escape(f"{of}{idioms_looks.system_label(row['model'], row['condition'])}")
+
+
+def _blocklists(lists: Sequence[Sequence[Any]], triggers: Sequence[str]) -> str:
+    """Each word with its translations: struck through where the reference has one, triggers marked."""
+    if not lists:
+        return "the dictionary has none of its words"
+    lines = []
+    for word, translations, left in lists:
+        shown = [
+            f"{_TRIGGER}{escape(each)}</mark>" if left and each in triggers else escape(each) for each in translations
+        ]
+        line = f"{escape(word)} → {', '.join(shown)}"
+        lines.append(line if left else f"<s>{line}</s>")
+    return "<br>".join(lines)
+
+
+def _marked(text: str, spans: Iterable[tuple[int, int]], mark: str) -> str:
+    """*text* as HTML with *spans* marked, those that touch together; everything is escaped.
+
+    >>> _marked("a <b> c", [(2, 5)], "<mark>")
+    'a <mark>&lt;b&gt;</mark> c'
+    """
+    parts, end = [], 0
+    for start, stop in sorted(set(spans)):
+        start = max(start, end)
+        if start < stop:
+            parts += [escape(text[end:start]), mark, escape(text[start:stop]), "</mark>"]
+            end = stop
+    return "".join([*parts, escape(text[end:])])
+
+
+def _html_table(frame: pd.DataFrame, caption: str, headings: dict[str, str]) -> Styler:
+    """`styles.styled`, with columns that are HTML made here of escaped parts."""
+    return styles.styled(frame, caption=caption, headings=headings).format(str)
+
+
+def _wide(table: Styler, widths: dict[str, str]) -> Styler:
+    columns = list(table.data.columns)  # type: ignore[attr-defined]
+    rules: list[Any] = [
+        {"selector": f"td.col{columns.index(name)}", "props": f"min-width: {width}; white-space: normal"}
+        for name, width in widths.items()
+    ]
+    return table.set_table_styles(rules, overwrite=False)
+
+
+def _empty(why: str) -> Styler:
+    return styles.styled(pd.DataFrame({"nothing to show": [why]})).hide(axis="columns")

@@ -1,0 +1,198 @@
+"""Every translation judged: LitTER, APT-Eval and similarity to its reference, a pair at a time, remembered.
+
+Beside the run's systems two are judged whose scores are known beforehand: the references themselves, which have no
+literal error by construction, and a copy of the source, which has a word of the target language by accident only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from nbkit.fingerprint import fingerprint
+from nbkit.metrics.aligned_phrase import AlignedPhrase, linked_tokens, score_phrases
+from nbkit.metrics.literal import LiteralJudgement, Litter
+from nbkit.models import ensure_model, translate_remembered
+from nbkit.store import Store
+from nbkit.studies.idioms.alignments import align_texts, aligner_key, idiom_tokens, tokens
+from nbkit.studies.idioms.data import data_key, generic_key, generic_pairs, load_data
+from nbkit.studies.idioms.dictionaries import dictionary_key, run_dictionary
+from nbkit.studies.idioms.params import IdiomsParams, System
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What is judged beside the systems of a run. The names stand in tables.
+REFERENCES = System("references", "", "")
+COPIES = System("copy of the source", "", "")
+CONTROLS = (REFERENCES, COPIES)
+
+#: The settings of LitTER that each variant of our own changes.
+SETTINGS: dict[str, dict[str, str]] = {
+    "inflected": {"matching": "inflected"},
+    "compounds": {"matching": "compounds"},
+    "accents": {"accents": "ignored"},
+}
+
+
+def hypotheses(params: IdiomsParams, language: str, system: System, store: Store) -> list[str]:
+    """What *system* makes of each source of idiom-test."""
+    pairs = load_data(params, language, store).test
+    return translated(params, language, system, [pair.source for pair in pairs], [pair.target for pair in pairs], store)
+
+
+def translated(
+    params: IdiomsParams, language: str, system: System, sources: Sequence[str], references: Sequence[str], store: Store
+) -> list[str]:
+    """The translations of *sources*; of the controls, *references* or the sources themselves."""
+    if system in CONTROLS:
+        return list(references if system == REFERENCES else sources)
+    return translate_remembered(
+        system.name, sources, params.source, language, params.decoding,
+        store=store, device=params.device, dtype=params.dtype,
+    )  # fmt: skip
+
+
+def judged(params: IdiomsParams, language: str, system: System, store: Store) -> pd.DataFrame:
+    """LitTER of one system: a row a pair of idiom-test, in its order.
+
+    Columns: id, idiom, source, spans, reference, hypothesis, blocklists (candidates, with whether the reference leaves
+    each), triggers (with their tokens in the hypothesis), covered, open (a blocklist is left), paper (the error of the
+    paper's definition) and one a variant; lists are JSON.
+    """
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        pairs = load_data(params, language, store).test
+        litters = run_litters(params, language, store)
+        rows = []
+        for pair, hypothesis in zip(pairs, hypotheses(params, language, system, store), strict=True):
+            words = " ".join(pair.words)
+            found = {name: each.judge_texts(words, pair.target, hypothesis) for name, each in litters.items()}
+            judgement = found["paper"]
+            row = [pair.id, pair.idiom, pair.source, json.dumps(pair.spans), pair.target, hypothesis]
+            row += [json.dumps(_blocklists(judgement), ensure_ascii=False)]
+            row += [json.dumps([list(each) for each in judgement.triggers], ensure_ascii=False)]
+            rows.append([*row, judgement.covered, bool(judgement.blocklists), *(each.error for each in found.values())])
+        columns = ["id", "idiom", "source", "spans", "reference", "hypothesis", "blocklists", "triggers"]
+        return pd.DataFrame(rows, columns=[*columns, "covered", "open", *litters])
+
+    key = {"dictionary": dictionary_key(params, language), "variants": params.variants}
+    return store.table(config_of("judged", params, language, system, **key), compute)
+
+
+def run_litters(params: IdiomsParams, language: str, store: Store) -> dict[str, Litter]:
+    """The paper's LitTER and the run's variants of it; "aligned" is no other LitTER (see `aligned`)."""
+    paper = Litter(run_dictionary(params, language, store), params.source, language)
+    variants = [name for name in params.variants if name in SETTINGS]
+    return {"paper": paper, **{name: replace(paper, **SETTINGS[name]) for name in variants}}
+
+
+def aligned(params: IdiomsParams, language: str, system: System, aligner: str, store: Store) -> pd.DataFrame:
+    """APT-Eval of one system by one aligner: a row a pair of idiom-test, in its order.
+
+    Columns: id, idiom, reference_words, hypothesis_words (aligned to the idiom), hypothesis_tokens (their places;
+    JSON), unigram_precision, aligned_chrf.
+    """
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        pairs = load_data(params, language, store).test
+        sources = [pair.source for pair in pairs]
+        sides = []
+        for texts in ([pair.target for pair in pairs], hypotheses(params, language, system, store)):
+            links = align_texts(params, language, aligner, sources, texts, store)
+            sides.append([(tokens(text, language), each) for text, each in zip(texts, links, strict=True)])
+        idioms = [idiom_tokens(pair, params.source) for pair in pairs]
+        phrases = [AlignedPhrase.of(*each) for each in zip(idioms, *sides, strict=True)]
+        scores = score_phrases(phrases, language)
+        places = [list(linked_tokens(links, idiom)) for idiom, (_, links) in zip(idioms, sides[1], strict=True)]
+        return pd.DataFrame(
+            {
+                "id": [pair.id for pair in pairs],
+                "idiom": [pair.idiom for pair in pairs],
+                "reference_words": [" ".join(phrase.reference) for phrase in phrases],
+                "hypothesis_words": [" ".join(phrase.hypothesis) for phrase in phrases],
+                "hypothesis_tokens": list(map(json.dumps, places)),
+                "unigram_precision": scores.unigram_precision,
+                "aligned_chrf": scores.chrf,
+            }
+        )
+
+    key = {"aligner": aligner_key(params, language, aligner)}
+    return store.table(config_of("aligned", params, language, system, **key), compute)
+
+
+def global_scores_of(params: IdiomsParams, language: str, system: System, store: Store) -> pd.DataFrame:
+    """Corpus BLEU and chrF of one system on idiom-test and on each generic set, with bootstrap intervals.
+
+    Columns: of (the test set), measure ("bleu" in per cent, "chrf" as a share, as the paper prints them), value, low,
+    high, n, signature. The intervals are sacreBLEU's, over sentences.
+    """
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        sets = {"idiom-test": [(pair.source, pair.target) for pair in load_data(params, language, store).test]}
+        sets["idiom-test"] = list(dict.fromkeys(sets["idiom-test"]))  # a sentence with two idioms counts once
+        for name, pairs in generic_pairs(params, language).items():
+            sets[name] = [(pair.source, pair.target) for pair in pairs]
+        rows = []
+        for name, texts in sets.items():
+            sources, references = ([text[side] for text in texts] for side in (0, 1))
+            found = translated(params, language, system, sources, references, store)
+            rows += [(name, *row) for row in _corpus_scores(found, references, language)]
+        return pd.DataFrame(rows, columns=["of", "measure", "value", "low", "high", "n", "signature"])
+
+    key = {"generic": {name: generic_key(params, language, name) for name in params.generic}}
+    return store.table(config_of("global", params, language, system, **key), compute)
+
+
+#: sacreBLEU's tokenizer of a language that is written without spaces; 13a elsewhere, as in the paper.
+_TOKENIZERS = {"zh": "zh", "ja": "char"}
+_RESAMPLES = 999
+
+
+def _corpus_scores(texts: list[str], references: list[str], lang: str) -> list[tuple[Any, ...]]:
+    from sacrebleu.metrics import BLEU, CHRF
+
+    rows = []
+    for measure, metric, unit in (("bleu", BLEU(tokenize=_TOKENIZERS.get(lang, "13a")), 1), ("chrf", CHRF(), 100)):
+        score = metric.corpus_score(texts, [references], n_bootstrap=_RESAMPLES)
+        signature = str(metric.get_signature())
+        told = json.loads(score.format(width=9, is_json=True, signature=signature))
+        middle, half = (float(told.get(name, "nan")) for name in ("confidence_mean", "confidence_var"))
+        bounds = [(middle - half) / unit, (middle + half) / unit]
+        rows.append((measure, score.score / unit, *bounds, len(texts), signature))
+    return rows
+
+
+def _blocklists(judgement: LiteralJudgement) -> list[list[Any]]:
+    """Word, translations, and whether the blocklist is left, of each candidate."""
+    left = set(judgement.blocklists)
+    return [[each.word, list(each.translations), each in left] for each in judgement.candidates]
+
+
+def config_of(kind: str, params: IdiomsParams, language: str, system: System, **more: Any) -> dict[str, Any]:
+    """The store key of one remembered table; a hub model is downloaded first: only then its revision is known."""
+    key: dict[str, Any] = {"control": system.model}
+    if system not in CONTROLS:
+        key = params.model_key(system, language)
+        if "hub" in key["model"] and key["model"]["weights"] is None:
+            ensure_model(system.name, params.source, language)
+            key = params.model_key(system, language)
+    return {"kind": f"idioms.{kind}", "code": code(), **data_key(params, language), **key, **more}
+
+
+@cache
+def code() -> str:
+    """Digest of the sources behind these tables, without the models' room, which has keys of its own."""
+    sources = fingerprint(["nbkit.studies.idioms.judged"]).sources
+    relevant = sorted(item for item in sources.items() if not item[0].startswith(("nbkit/models/", "nbkit/store/")))
+    return hashlib.blake2b(repr(relevant).encode(), digest_size=8).hexdigest()

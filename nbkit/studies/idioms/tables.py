@@ -1,0 +1,264 @@
+"""The idioms study's tables. Targeted scores are means over idioms (equation 1), their intervals resample idioms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nbkit.metrics.literal import LiteralJudgement, coverage
+from nbkit.metrics.macro import macro_average
+from nbkit.store import Store
+from nbkit.studies.idioms.data import generic_pairs, load_data
+from nbkit.studies.idioms.judged import (
+    CONTROLS,
+    SETTINGS,
+    aligned,
+    global_scores_of,
+    judged,
+    run_litters,
+)
+from nbkit.studies.idioms.params import AS_IT_IS, IdiomsParams, System
+from nbkit.studies.published.paper import NOT_PRINTED, Paper
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def paper_name(model: str) -> str:
+    """What a model of the paper is called here, however its name is written.
+
+    >>> paper_name("tuned +mask"), paper_name("mBART +replace (dec)"), paper_name("pretrained")
+    ('mbart+mask', 'mbart+replace(dec)', 'mbart')
+    """
+    return "".join(model.casefold().split()).replace("pretrained", "mbart").replace("tuned", "mbart")
+
+
+#: Baziotis et al. 2023, "Automatic Evaluation and Analysis of Idioms in Neural Machine Translation".
+PUBLISHED = Paper(Path(__file__).parent / "published", paper_name)
+#: The table that holds all results of a language.
+RESULTS_OF = {"fr": "table3", "es": "table4"}
+
+#: What every row of a system begins with.
+OF = ["language", "condition", "model"]
+_INTERVALS = ["value", "low", "high", "micro", "micro_low", "micro_high"]
+
+
+def data_statistics(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+    """How many sentence pairs there are of what (Table 1), with those that the paper prints.
+
+    Columns: language, statistic, value (NaN where it is not known), published, printed, difference, note.
+    """
+    store = store or Store()
+    rows: list[tuple[str, str, float]] = []
+    for language in params.languages:
+        data = load_data(params, language, store)
+        counts: dict[str, int | None] = dict(data.sizes)
+        counts["Idiom-train"], counts["Idiom-test"] = len(data.splits.train), len(data.splits.test)
+        counts["Discarded: idioms on one side only"] = len(data.splits.discarded)
+        counts["Idioms"] = len(data.splits.frequencies())
+        counts["Idiom-test, translated here"] = len(data.test)
+        counts |= {f"{name}-test": len(pairs) for name, pairs in generic_pairs(params, language).items()}
+        rows += [(language, name, np.nan if n is None else float(n)) for name, n in counts.items()]
+    return PUBLISHED.beside(_frame(rows, ["language", "statistic", "value"]), "table1", on=["language", "statistic"])
+
+
+def idiom_frequencies(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+    """How often each idiom is in idiom-train and in idiom-test, the most frequent first (Figures 10 and 11).
+
+    Columns: language, rank (from 1), idiom, train, test.
+    """
+    rows = []
+    for language in params.languages:
+        counts = load_data(params, language, store or Store()).splits.frequencies()
+        rows += [(language, rank, idiom, *both) for rank, (idiom, both) in enumerate(counts.items(), start=1)]
+    return _frame(rows, ["language", "rank", "idiom", "train", "test"])
+
+
+def literal_errors(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+    """LitTER of every system and control, in the paper's way of counting and each variant, in both signatures.
+
+    Columns: language, condition, model, variant ("paper" and `IdiomsParams.variants`), pairs ("paper": every pair
+    counts; "covered": only those of whose idiom the dictionary has a word), value (the mean over idioms), low, high,
+    micro (over pairs), micro_low, micro_high, n (pairs), idioms, covered_pairs, open_pairs and covered_idioms (shares,
+    see `nbkit.metrics.literal.Coverage`), signature.
+    """
+    store = store or Store()
+    rows = []
+    for language in params.languages:
+        litters = run_litters(params, language, store)
+        for system in all_systems(params):
+            table = judged(params, language, system, store)
+            reach = coverage([_reach(row.covered, row.open) for row in table.itertuples()], list(table["idiom"]))
+            for variant in ("paper", *params.variants):
+                errors = _errors(params, language, system, table, variant, store)
+                litter = litters.get(variant, litters["paper"])
+                by = params.aligners[0] if variant == "aligned" else "no"
+                for pairs in ("paper", "covered"):
+                    values = errors if pairs == "paper" else np.where(table["covered"], errors, np.nan)
+                    found = _averages(values, table["idiom"], params)
+                    signature = litter.signature(pairs, aligned=by)  # type: ignore[arg-type]
+                    rows.append((language, system.condition, system.model, variant, pairs, *found, *reach, signature))
+    shares = ["covered_pairs", "open_pairs", "covered_idioms"]
+    return _frame(rows, [*OF, "variant", "pairs", *_INTERVALS, "n", "idioms", *shares, "signature"])
+
+
+def accuracy(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+    """APT-Eval of every system and control by every aligner.
+
+    Columns: language, condition, model, aligner, measure ("unigram_precision", "aligned_chrf"), value, low, high,
+    micro, micro_low, micro_high, n, idioms, empty_reference and empty_hypothesis (shares of pairs whose idiom is
+    aligned to nothing), signature.
+    """
+    from nbkit.metrics.aligned_phrase import signature
+
+    store = store or Store()
+    rows = []
+    for language in params.languages:
+        for system in all_systems(params):
+            for aligner in params.aligners:
+                table = aligned(params, language, system, aligner, store)
+                empty = [(table[f"{side}_words"] == "").mean() for side in ("reference", "hypothesis")]
+                for measure in ("unigram_precision", "aligned_chrf"):
+                    found = _averages(table[measure].to_numpy(float), table["idiom"], params)
+                    key = (language, system.condition, system.model, aligner, measure)
+                    rows.append((*key, *found, *empty, signature(aligner)))
+    more = ["n", "idioms", "empty_reference", "empty_hypothesis", "signature"]
+    return _frame(rows, [*OF, "aligner", "measure", *_INTERVALS, *more])
+
+
+def global_scores(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+    """Corpus BLEU (per cent) and chrF (share) of every system and control on every test set (Figures 3 and 13).
+
+    Columns: language, condition, model, of (the test set), measure, value, low, high, n (sentences), signature.
+    """
+    import pandas as pd
+
+    frames = []
+    for language in params.languages:
+        for system in all_systems(params):
+            table = global_scores_of(params, language, system, store or Store())
+            frames.append(table.assign(language=language, condition=system.condition, model=system.model))
+    columns = [*OF, "of", "measure", "value", "low", "high", "n", "signature"]
+    return pd.concat(frames, ignore_index=True)[columns]
+
+
+def results(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+    """Everything that Tables 2 to 4 hold, with what they print.
+
+    Columns: language, condition, model, measure ("litter", "unigram_precision", "aligned_chrf", "bleu", "chrf"), of
+    (the aligner or the test set; "" of LitTER), value, low, high, published, printed, difference, note. A statistical
+    aligner stands beside the paper's fast-align, one by embeddings beside its awesome-align.
+    """
+    import pandas as pd
+
+    store = store or Store()
+    errors = literal_errors(params, store)
+    errors = errors[(errors["variant"] == "paper") & (errors["pairs"] == "paper")]
+    columns = [*OF, "measure", "of", "value", "low", "high"]
+    parts = [
+        errors.assign(measure="litter", of=""),
+        accuracy(params, store).rename(columns={"aligner": "of"}),
+        global_scores(params, store),
+    ]
+    ours = pd.concat([part[columns] for part in parts], ignore_index=True)
+    return _beside_the_papers(ours)
+
+
+def published_results(params: IdiomsParams) -> pd.DataFrame:
+    """What Tables 3 and 4 print for the run's languages: language, condition, model, measure, of, value, note."""
+    import pandas as pd
+
+    tables = [PUBLISHED.load(RESULTS_OF[language]) for language in params.languages if language in RESULTS_OF]
+    return pd.concat(tables, ignore_index=True) if tables else PUBLISHED.load("table3").head(0)
+
+
+def all_systems(params: IdiomsParams) -> list[System]:
+    """The run's systems, then the controls."""
+    return [*params.systems, *CONTROLS]
+
+
+def is_control(model: str) -> bool:
+    """Whether a row of a table is a control's.
+
+    >>> is_control("references"), is_control("random")
+    (True, False)
+    """
+    return model in {control.model for control in CONTROLS}
+
+
+def condition_name(condition: str) -> str:
+    """A training condition as the paper's tables write it.
+
+    >>> condition_name("upsample-20"), condition_name("zero"), condition_name("")
+    ('upsample 20x', 'zero', '')
+    """
+    kind, _, times = condition.partition("-")
+    return f"{kind} {times}x" if times and condition != AS_IT_IS else condition
+
+
+def _beside_the_papers(ours: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    looked_up = ours.assign(shown=ours["of"], of=ours["of"].map(_paper_of))
+    frames = []
+    for language, rows in looked_up.groupby("language", sort=False):
+        if language in RESULTS_OF:
+            key = ["condition", "model", "measure", "of"]
+            frames.append(PUBLISHED.beside(rows, RESULTS_OF[str(language)], on=key))
+        else:
+            note = f"the paper has no en→{language}"
+            frames.append(rows.assign(published=np.nan, printed=NOT_PRINTED, difference=np.nan, note=note))
+    found = pd.concat(frames).sort_index()
+    return found.assign(of=found["shown"]).drop(columns="shown")
+
+
+def _paper_of(name: str) -> str:
+    """The paper's aligner that one of ours stands beside; every other name as it is."""
+    kind = name.partition(":")[0]
+    return {
+        "embeddings": "awesome-align",
+        "eflomal": "fast-align",
+        "lexicon": "fast-align",
+        "pharaoh": "fast-align",
+    }.get(kind, name)
+
+
+def _errors(
+    params: IdiomsParams, language: str, system: System, table: pd.DataFrame, variant: str, store: Store
+) -> np.ndarray:
+    """1 for each literal error as *variant* counts them, 0 for each other pair."""
+    if variant == "paper" or variant in SETTINGS:
+        return table[variant].to_numpy(float)
+    places = aligned(params, language, system, params.aligners[0], store)["hypothesis_tokens"]
+    return np.array([
+        any(not set(trigger[1]).isdisjoint(json.loads(near)) for trigger in json.loads(triggers))
+        for triggers, near in zip(table["triggers"], places, strict=True)
+    ], dtype=float)  # fmt: skip
+
+
+def _reach(covered: bool, left: bool) -> LiteralJudgement:
+    """A judgement that is covered, and has a blocklist left, as a row of `judged` says."""
+    from nbkit.metrics.literal import Blocklist
+
+    some = (Blocklist("", ()),)
+    return LiteralJudgement(some if covered else (), some if left else (), ())
+
+
+def _averages(values: np.ndarray, idioms: Sequence[str], params: IdiomsParams) -> Iterator[Any]:
+    """The six numbers of `_INTERVALS`, the number of pairs and of idioms."""
+    found = macro_average(values, list(idioms), seed=params.seed)
+    yield from found.macro[:3]
+    yield from found.micro[:3]
+    yield found.pairs
+    yield found.macro.n
+
+
+def _frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
+    """A table of *rows* with these *columns*, also where there are no rows."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns)

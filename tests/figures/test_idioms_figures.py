@@ -1,0 +1,209 @@
+"""Figures and tables of the idioms study: what is drawn is what the tables say; empty tables say why."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from nbkit.figures import idioms as figures
+from nbkit.figures import idioms_contexts, idioms_looks, idioms_texts, theme
+from nbkit.figures import idioms_tables as tables
+from nbkit.studies import idioms as study
+from nbkit.syntax.phrases import PhraseMatcher
+
+MODELS = ["random", "tuned", "my own"]
+CONDITIONS = ["zero", "joint", "upsample-20"]
+CONTROLS = ["references", "copy of the source"]
+
+
+def systems(languages: tuple[str, ...] = ("fr",)) -> pd.DataFrame:
+    rows = [(language, condition, model) for language in languages for condition in CONDITIONS for model in MODELS]
+    rows += [(language, "", model) for language in languages for model in CONTROLS]
+    return pd.DataFrame(rows, columns=["language", "condition", "model"])
+
+
+def scored(table: pd.DataFrame, top: float = 0.6) -> pd.DataFrame:
+    """Values that fall row by row, those of the controls last."""
+    value = np.linspace(top, top / 10, len(table))
+    bounds = {name: value + shift for name, shift in (("low", -0.02), ("high", 0.02))}
+    micro = {"micro": value, "micro_low": value - 0.01, "micro_high": value + 0.01}
+    return table.assign(value=value, **bounds, **micro, n=40, idioms=11, signature="LitTER|…")
+
+
+def errors(languages: tuple[str, ...] = ("fr",)) -> pd.DataFrame:
+    frames = [scored(systems(languages)).assign(variant=variant, pairs=pairs, covered_pairs=0.9, open_pairs=0.8,
+                                                covered_idioms=0.95)
+              for variant in ("paper", "inflected", "aligned") for pairs in ("paper", "covered")]  # fmt: skip
+    return pd.concat(frames, ignore_index=True)
+
+
+def accuracy() -> pd.DataFrame:
+    frames = [scored(systems()).assign(aligner=aligner, measure=measure, empty_reference=0.022, empty_hypothesis=0.1)
+              for aligner in ("lexicon", "eflomal") for measure in ("unigram_precision", "aligned_chrf")]  # fmt: skip
+    return pd.concat(frames, ignore_index=True)
+
+
+def scores() -> pd.DataFrame:
+    frames = [scored(systems(), 40 if measure == "bleu" else 0.6).assign(of=of, measure=measure)
+              for of in ("idiom-test", "regular") for measure in ("bleu", "chrf")]  # fmt: skip
+    return pd.concat(frames, ignore_index=True)
+
+
+def effects(languages: tuple[str, ...] = ("fr",)) -> pd.DataFrame:
+    rows = []
+    for row in systems(languages).itertuples():
+        for measure in ("chrf", "perplexity", "entropy_idiom", "entropy_other"):
+            for i, context in enumerate(("full", "phrase", "word")):
+                change = (np.nan,) * 3 if i == 0 else (-0.1, -0.12, -0.08)
+                rows.append((row.language, row.condition, row.model, measure, context, 1 - 0.1 * i, 0.9 - 0.1 * i,
+                             1.1 - 0.1 * i, *change, 40))  # fmt: skip
+    table = pd.DataFrame(rows, columns=["language", "condition", "model", "measure", "context", "value", "low", "high",
+                                        "change", "change_low", "change_high", "n"])  # fmt: skip
+    return table[~table["model"].isin(CONTROLS)]
+
+
+def frequencies(n: int) -> pd.DataFrame:
+    rows = [("fr", rank, f"idiom {rank}", max(1, n // rank - 1), n // rank) for rank in range(1, n + 1)]
+    return pd.DataFrame(rows, columns=["language", "rank", "idiom", "train", "test"])
+
+
+def svg(figure: Figure) -> str:
+    file = BytesIO()
+    with theme.style():
+        figure.savefig(file, format="svg")
+    return file.getvalue().decode()
+
+
+def bars(figure: Figure) -> list[float]:
+    return [patch.get_height() for panel in figure.axes for patch in panel.patches if isinstance(patch, Rectangle)]
+
+
+def test_a_bar_a_system_and_a_line_a_control():
+    table = errors()
+    figure = figures.litter_figure(table)
+    own = table[(table["variant"] == "paper") & (table["pairs"] == "paper")]
+    drawn = own[~own["model"].isin(CONTROLS)]["value"]
+    assert sorted(bars(figure)) == pytest.approx(sorted(drawn))
+    panel = figure.axes[0]
+    assert [text.get_text() for text in panel.get_xticklabels()] == ["zero", "joint", "upsample 20x"]
+    lines = [line.get_ydata()[0] for line in panel.lines]
+    assert lines == pytest.approx(list(own[own["model"].isin(CONTROLS)]["value"]))
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {*MODELS, *CONTROLS}
+
+
+def test_every_figure_can_be_drawn():
+    two = ("fr", "es")
+    printed = study.published_results(study.IdiomsParams(languages=["fr", "es"]))
+    drawn = [
+        figures.litter_figure(errors(two)),
+        figures.accuracy_figure(accuracy(), "lexicon"),
+        figures.bleu_figure(scores()),
+        figures.published_figure(printed, [("litter", "")]),
+        figures.published_figure(printed, [("bleu", "WMT14"), ("bleu", "idiom-test")]),
+        figures.frequencies_figure(frequencies(12)),
+        figures.frequencies_figure(frequencies(200)),
+        idioms_contexts.context_figure(effects(two), ["chrf"]),
+        idioms_contexts.context_figure(effects(), ["entropy_idiom", "entropy_other"]),
+    ]
+    for figure in drawn:
+        assert svg(figure).startswith("<?xml")
+
+
+def test_contexts_are_as_high_as_their_values_and_lighter_with_less_context():
+    table = effects()
+    figure = idioms_contexts.context_figure(table, ["chrf"])
+    assert sorted(bars(figure)) == pytest.approx(sorted(table[table["measure"] == "chrf"]["value"]))
+    shades = [sum(idioms_looks.shade("#0072B2", name)) for name in ("full", "phrase", "word")]
+    assert shades == sorted(shades)
+
+
+def test_empty_tables_say_why():
+    nothing = errors().head(0)
+    assert "No model in this run" in svg_text(figures.litter_figure(nothing))
+    assert "Nothing was probed" in svg_text(idioms_contexts.context_figure(effects().head(0), ["chrf"]))
+    printed = study.published_results(study.IdiomsParams(languages=["de"]))
+    assert "none of the languages" in svg_text(figures.published_figure(printed, [("litter", "")]))
+    for table in (
+        tables.litter_table(nothing), tables.variants_table(nothing), tables.accuracy_table(accuracy().head(0)),
+        tables.scores_table(scores().head(0)), tables.contexts_table(effects().head(0), ["chrf"]),
+        tables.published_table(printed, "de"), idioms_texts.examples_table(pd.DataFrame()),
+        idioms_texts.contexts_table(pd.DataFrame(), ["full"]), idioms_texts.matches_table([]),
+    ):  # fmt: skip
+        html = table.to_html()
+        assert len(table.data) == 1 and "nothing to show" not in html.partition("<tbody>")[2]
+
+
+def svg_text(figure: Figure) -> str:
+    return " ".join(text.get_text() for panel in figure.axes for text in panel.texts).replace("\n", " ")
+
+
+def test_tables_have_a_row_a_system_and_mark_the_best():
+    html = tables.litter_table(errors()).to_html()
+    assert html.count("<tr>") == 1 + len(systems()) and html.count("font-weight: bold") == 1
+    wide = tables.accuracy_table(accuracy()).data
+    assert len(wide) == 2 * len(systems()) and "2.2%" in set(wide["empty_reference"])
+    assert len(tables.variants_table(errors()).data) == len(systems())
+    assert len(tables.scores_table(scores()).data) == len(systems())
+    assert tables.contexts_table(effects(), ["chrf", "perplexity"]).data.shape[0] == 2 * 9
+    assert "fast-align" in set(tables.alignments_table(accuracy()).data["aligner"])
+    assert tables.coverage_table(errors(("fr", "es"))).data["language"].tolist() == ["fr", "es"]
+
+
+def test_the_papers_table_as_printed():
+    printed = study.published_results(study.IdiomsParams())
+    table = tables.published_table(printed, "fr").data
+    assert table.shape == (14, 2 + 11)
+    assert table.iloc[0]["LitTER ↓"] == "0.563" and table.iloc[-1]["BLEU ↑ (idiom-test)"] == "35.8"
+
+
+def test_ours_beside_the_papers():
+    results = pd.DataFrame({
+        "language": "fr", "condition": ["zero", "zero"], "model": ["random", "my own"], "measure": "litter", "of": "",
+        "value": [0.6, 0.5], "low": [0.5, 0.4], "high": [0.7, 0.6], "published": [0.563, np.nan],
+        "printed": ["0.563", "not printed"], "difference": [0.037, np.nan], "note": "",
+    })  # fmt: skip
+    html = tables.beside_table(results, ["litter"]).to_html()
+    assert "+0.037" in html and "my own" not in html
+    assert "not printed" in tables.beside_table(results.tail(1), ["litter"]).to_html()
+    assert "0.563" not in tables.results_table(results).to_html()
+
+
+def test_texts_are_escaped_and_marked():
+    row = {
+        "language": "fr", "condition": "zero", "model": "<i>random</i>", "idiom": "kick the bucket",
+        "source": "<b> kick the bucket", "spans": json.dumps([[4, 19]]), "reference": "mourir & <script>",
+        "hypothesis": "le <seau>", "blocklists": json.dumps([["bucket", ["seau", "<u>"], True], ["kick", ["x"], 0]]),
+        "triggers": json.dumps([["seau", [2]]]), "error": True,
+    }  # fmt: skip
+    html = idioms_texts.examples_table(pd.DataFrame([row])).to_html()
+    assert "<script>" not in html and "<u>" not in html and "<i>random" not in html
+    assert "kick the bucket</mark>" in html and "seau</mark>&gt;" in html
+    assert "<s>kick → x</s>" in html and "literal error: seau" in html
+
+
+def test_the_papers_examples_are_shown():
+    html = idioms_texts.examples_table(study.published_examples(), "fr").to_html()
+    assert html.count("as printed") == 5 and "arbre</mark>" in html
+    assert html.count("<s>") == 2  # eye and candy: the reference has both
+
+
+def test_what_the_matcher_finds_is_drawn():
+    phrase = "pull the wool over someone's eyes"
+    found = study.find_phrases(["He pulled the <b>wool</b> over her eyes.", "Nothing."], [phrase])
+    html = idioms_texts.matches_table(found).to_html()
+    assert "&lt;b&gt;wool" in html and "none" in html
+    assert "pull the wool" in idioms_texts.matches(found).data and "<b>wool" not in idioms_texts.matches(found).data
+    rules = PhraseMatcher([phrase]).rules(phrase)
+    assert "LEMMA" in idioms_texts.rules_table(rules).to_html()
+
+
+def test_a_model_looks_the_same_whatever_it_is_called():
+    looks = idioms_looks.model_looks(["tuned +mask", "mBART+mask", "my own", "references"])
+    assert looks["tuned +mask"].colour == looks["mBART+mask"].colour and "references" not in looks
+    assert looks["my own"].label == "my own"

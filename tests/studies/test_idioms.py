@@ -1,0 +1,415 @@
+"""The idioms study on translators whose behaviour is known: its tables must say so."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
+from nbkit.errors import NbkitError, ParamsError
+from nbkit.metrics.tokens import cut
+from nbkit.models import remember
+from nbkit.models.probes import ContextProbe
+from nbkit.store import Store
+from nbkit.studies import STUDIES, idioms
+from nbkit.studies.idioms import IdiomsParams, System, contexts, judged, mining, work
+from nbkit.studies.idioms.alignments import aligned_pairs, idiom_tokens, token_spans
+from nbkit.studies.idioms.data import drawn, load_data
+from nbkit.studies.idioms.tables import paper_name
+
+from .conftest import Dummy
+
+#: Word by word, and as the reference says it; "kick the bucket" is four times as frequent as "hot potato".
+WORDS = {"they": "ils", "kick": "cognent", "the": "le", "bucket": "seau", "a": "une", "hot": "chaude",
+         "potato": "patate", "is": "est", "it": "cela", "today": "demain", "here": "ici", "there": "là",
+         "again": "encore", "now": "maintenant", "soon": "bientôt"}  # fmt: skip
+PLACES = ["today", "here", "there", "again", "now", "soon"]
+
+
+def literally(text: str) -> str:
+    return " ".join(WORDS.get(word.lower(), word) for word in cut(text, "en"))
+
+
+def pairs() -> list[IdiomPair]:
+    found = []
+    for place in PLACES:
+        source, target = f"They kick the bucket {place} .", f"Ils meurent {WORDS[place]} ."
+        found.append(IdiomPair("", source, target, "kick the bucket", ((5, 20),)))
+    for place in PLACES[:2]:
+        source, target = f"It is a hot potato {place} .", f"Cela est gênant {WORDS[place]} ."
+        found.append(IdiomPair("", source, target, "hot potato", ((8, 18),)))
+    return [IdiomPair(str(i), each.source, each.target, each.idiom, each.spans) for i, each in enumerate(found, 1)]
+
+
+@pytest.fixture
+def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IdiomsParams:
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    files = [tmp_path / name for name in ("set.en", "set.fr", "set.spans.en")]
+    write_idiom_pairs(pairs(), *files)
+    known = {word: word_fr for word, word_fr in WORDS.items() if word not in ("the", "a", "is", "it")}
+    (tmp_path / "words.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in known.items()), encoding="utf-8")
+    links = {**WORDS, "meurent": "kick", "gênant": "potato"}
+    rows = [f"{a}\t{b}\n" for a, b in WORDS.items()] + ["kick\tmeurent\n", "potato\tgênant\n", "hot\tgênant\n"]
+    assert links
+    (tmp_path / "links.tsv").write_text("".join(rows), encoding="utf-8")
+    (tmp_path / "news.tsv").write_text("They kick .\tIls cognent .\nIt is here .\tCela est ici .\n", encoding="utf-8")
+    return IdiomsParams(
+        data=f"files:{tmp_path}/set", models={"random": "./dummy-{condition}"}, conditions=["zero"],
+        generic={"news": f"{tmp_path}/news.tsv"}, dictionary=str(tmp_path / "words.tsv"),
+        aligners=[f"lexicon:{tmp_path}/links.tsv"], aligned_corpora=[], contexts=[],
+    )  # fmt: skip
+
+
+@pytest.fixture
+def translator(monkeypatch: pytest.MonkeyPatch):
+    def use(function) -> Dummy:
+        dummy = Dummy(function)
+        monkeypatch.setattr(remember, "kept_translator", lambda *args, **kwargs: dummy)
+        return dummy
+
+    return use
+
+
+def of(table, model="random", **values):
+    for name, value in {"model": model, **values}.items():
+        table = table[table[name] == value]
+    return table.iloc[0]
+
+
+def test_word_by_word_is_an_error_and_the_references_are_none(params, translator):
+    translator(literally)
+    errors = idioms.literal_errors(params)
+    row = of(errors, variant="paper", pairs="paper")
+    assert (row["value"], row["n"], row["idioms"]) == (1, 4, 2)
+    assert row["signature"].startswith("LitTER|pairs:paper|unit:word") and "dict:file:words" in row["signature"]
+    assert of(errors, "references", variant="paper", pairs="paper")["value"] == 0
+    assert of(errors, "copy of the source", variant="paper", pairs="paper")["value"] == 0
+    assert row["covered_pairs"] == row["open_pairs"] == row["covered_idioms"] == 1
+    accuracy = idioms.accuracy(params)
+    assert of(accuracy, "references", measure="unigram_precision")["value"] == 1
+    assert of(accuracy, measure="unigram_precision")["value"] < 1
+    assert set(accuracy["empty_reference"]) == {0.0}
+
+
+def test_an_idiom_counts_once_however_often_it_is_there(params, translator):
+    """Equation 1: of the frequent idiom all are wrong, of the rare one none."""
+    translator(lambda text: literally(text) if "kick" in text.lower() else "Cela est gênant .")
+    row = of(idioms.literal_errors(params), variant="paper", pairs="paper")
+    assert row["value"] == 0.5 and row["micro"] == 0.75
+
+
+def test_an_idiom_that_the_dictionary_does_not_know(params, translator, tmp_path):
+    (tmp_path / "words.tsv").write_text("bucket\tseau\n", encoding="utf-8")
+    translator(literally)
+    errors = idioms.literal_errors(params)
+    assert of(errors, variant="paper", pairs="paper")["value"] == 0.5
+    covered = of(errors, variant="paper", pairs="covered")
+    assert (covered["value"], covered["n"], covered["idioms"]) == (1, 3, 1)
+    assert (covered["covered_pairs"], covered["covered_idioms"]) == (0.75, 0.5)
+
+
+def test_a_blocklisted_word_elsewhere_is_no_error_of_the_aligned_variant(params, translator):
+    """Limitation 1: the word translates another word of the sentence."""
+    translator(lambda text: "Ils meurent , seau ." if "kick" in text.lower() else "Cela est gênant .")
+    errors = idioms.literal_errors(params)
+    assert of(errors, variant="paper", pairs="paper")["value"] == 0.5
+    aligned = of(errors, variant="aligned", pairs="paper")
+    assert aligned["value"] == 0.5 and "aligned:lexicon" in aligned["signature"]  # seau is linked to bucket
+    translator(lambda text: "seau" if "kick" in text.lower() else "Cela est gênant .")
+
+
+def test_what_is_aligned_to_the_idiom_is_seen_in_its_places(params, translator):
+    translator(literally)
+    store = Store()
+    (system,) = params.systems
+    table = judged.aligned(params, "fr", system, params.aligners[0], store)
+    for row in table.itertuples():
+        assert row.hypothesis_words.split() == [
+            cut(literally(pair.source), "fr")[place]
+            for pair in load_data(params, "fr", store).test if pair.id == row.id
+            for place in json.loads(row.hypothesis_tokens)
+        ]  # fmt: skip
+
+
+def test_global_scores_are_sacrebleus(params, translator):
+    from sacrebleu.metrics import BLEU, CHRF
+
+    translator(literally)
+    scores = idioms.global_scores(params)
+    assert list(dict.fromkeys(scores["of"])) == ["idiom-test", "news"]
+    test = load_data(params, "fr", Store()).test
+    texts, references = [literally(pair.source) for pair in test], [[pair.target for pair in test]]
+    assert of(scores, of="idiom-test", measure="bleu")["value"] == BLEU().corpus_score(texts, references).score
+    expected = CHRF().corpus_score(texts, references).score / 100
+    assert of(scores, of="idiom-test", measure="chrf")["value"] == pytest.approx(expected)
+    assert of(scores, "references", of="news", measure="bleu")["value"] == pytest.approx(100)
+    assert (scores["low"] <= scores["value"] + 1e-9).mean() > 0.9  # percentiles of resamples, not of the value itself
+
+
+def test_results_stand_beside_the_papers(params, translator):
+    translator(literally)
+    results = idioms.results(params)
+    row = of(results, measure="litter")
+    assert (row["published"], row["printed"]) == (0.563, "0.563")
+    assert row["difference"] == pytest.approx(1 - 0.563)
+    lexicon = of(results, measure="unigram_precision")  # a statistical aligner stands beside fast-align
+    assert lexicon["of"] == params.aligners[0] and lexicon["published"] == 0.268
+    assert of(results, measure="bleu", of="idiom-test")["published"] == 34.4
+    assert of(results, measure="bleu", of="news")["printed"] == "not printed"
+    assert of(results, "references", measure="litter")["printed"] == "not printed"
+    spanish = idioms.PUBLISHED.load("table4")
+    assert len(idioms.published_results(params)) == len(spanish) == 154
+
+
+def test_statistics_and_frequencies_count_the_same(params, translator):
+    counts = idioms.data_statistics(params).set_index("statistic")["value"]
+    frequencies = idioms.idiom_frequencies(params)
+    assert counts["Idiom-train"] == frequencies["train"].sum() == 4
+    assert counts["Idiom-test"] == frequencies["test"].sum() == 4
+    assert counts["news-test"] == 2 and np.isnan(counts["Regular"])
+    assert list(frequencies["idiom"]) == ["kick the bucket", "hot potato"]
+    assert list(frequencies["rank"]) == [1, 2]
+
+
+def test_samples_show_errors_and_what_is_none(params, translator):
+    translator(lambda text: literally(text) if "kick" in text.lower() else "Cela est gênant .")
+    samples = idioms.litter_samples(params, k=2)
+    assert list(samples["error"]) == [True, True, False]
+    first = samples.iloc[0]
+    assert {name for name, _ in json.loads(first["triggers"])} == {"cognent", "seau"}
+    assert json.loads(first["blocklists"]) == [["kick", ["cognent"], True], ["bucket", ["seau"], True]]
+    ((name, places), *_) = json.loads(first["triggers"])
+    spans = token_spans(first["hypothesis"], "fr")
+    assert [first["hypothesis"][slice(*spans[place])] for place in places] == [name]
+
+
+def test_the_papers_examples_come_out_as_printed():
+    examples = idioms.published_examples()
+    assert len(examples) == 5 and examples["agrees"].all()
+    assert list(examples["error"]) == [False, False, True, True, False]
+
+
+def test_the_matcher_finds_what_the_data_gives(params):
+    recall = idioms.matcher_recall(params).iloc[0]
+    assert (recall["spans"], recall["found"], recall["exact"], recall["extra"]) == (8, 1, 1, 0)
+
+
+def test_every_system_and_the_controls_are_asked_once(params, translator):
+    dummy = translator(literally)
+    idioms.results(params)
+    asked = len(dummy.asked)
+    assert asked == len(set(dummy.asked)) == 4 + 2
+    idioms.literal_errors(params)
+    (cell,) = work.cells(params)
+    idioms.accuracy(cell.params)
+    assert len(dummy.asked) == asked
+    assert (cell.label, cell.tags) == ("fr.random", {"language": "fr", "model": "random"})
+
+
+def test_units_do_the_work_in_stages(params, translator):
+    dummy = translator(literally)
+    units = work.units(params, count=True)
+    assert [unit.stage for unit in units] == [1, 1, 2, 2, 2]
+    (translate,) = (unit for unit in units if unit.label.startswith("translate"))
+    assert (translate.texts, translate.stored) == (6, 0)
+    for unit in sorted(units, key=lambda unit: unit.stage):
+        getattr(work, unit.function.partition(":")[2])(**unit.arguments)
+    asked = len(dummy.asked)
+    idioms.results(params)
+    assert len(dummy.asked) == asked
+    (translate,) = (unit for unit in work.units(params, count=True) if unit.label.startswith("translate"))
+    assert translate.stored == 6
+
+
+def fake_probes(name, wanted, src, tgt, decoding, **_):
+    """Less context doubles the surprise; words of the reference are 1 nat, the last one 3."""
+    for pair in wanted:
+        words = token_spans(pair.target, tgt)
+        entropies = (*(1.0 for _ in words[:-1]), 3.0)
+        yield {
+            context: ContextProbe(context, pair.target if context == "full" else "rien", (-float(factor),) * len(words),
+                                  entropies, words, 1)
+            for factor, context in enumerate(("full", "phrase", "word"), start=1)
+        }  # fmt: skip
+
+
+def test_probes_by_context(params, translator, monkeypatch):
+    monkeypatch.setattr(contexts, "probe_remembered", fake_probes)
+    translator(literally)
+    probing = params.model_copy(update={"contexts": ["full", "phrase", "word"]})
+    effects = idioms.context_effects(probing)
+    value = effects.set_index(["measure", "context"])
+    assert value.loc[("chrf", "full"), "value"] == 1 and value.loc[("chrf", "word"), "value"] < 0.3
+    assert value.loc[("perplexity", "full"), "value"] == pytest.approx(np.e)
+    assert value.loc[("perplexity", "phrase"), "change"] == pytest.approx(np.e**2 - np.e)
+    assert value.loc[("perplexity", "phrase"), ["change_low", "change_high"]].tolist() == pytest.approx(
+        [np.e**2 - np.e] * 2
+    )
+    assert value.loc[("entropy_idiom", "full"), "value"] == 1
+    assert value.loc[("entropy_other", "full"), "value"] > 1  # the final mark is another word's
+    assert np.isnan(value.loc[("chrf", "full"), "change"])
+    shown = idioms.context_examples(probing, k=1)
+    assert list(shown.columns[-3:]) == ["full", "phrase", "word"] and shown.iloc[0]["word"] == "rien"
+    assert idioms.context_effects(params).empty and idioms.context_examples(params).empty
+
+
+def test_mined_pairs_are_those_of_the_matcher(params, tmp_path):
+    lines = [f"{pair.source}\t{pair.target}" for pair in pairs()]
+    lines += [
+        "Nothing here .\tRien ici .",
+        "They kick the bucket . " * 30 + "\t" + "Ils meurent . " * 30,
+        "kick the bucket\tun",
+    ]
+    (tmp_path / "corpus.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "list.txt").write_text("kick the bucket\nhot potato\n", encoding="utf-8")
+    corpus = str(tmp_path / "corpus.tsv")
+    mined = params.model_copy(update={"data": "mined", "corpora": [corpus], "idioms": str(tmp_path / "list.txt")})
+    assert not mining.is_mined(mined, "fr", Store())
+    found = mining.mine(mined, "fr", Store())
+    assert mining.is_mined(mined, "fr", Store())
+    assert {(pair.idiom, pair.words) for pair in found.pairs} == {
+        ("kick the bucket", ("kick the bucket",)), ("hot potato", ("hot potato",))
+    }  # fmt: skip
+    assert (found.sizes, found.fitting, found.regular) == ({corpus: 11}, 9, 1)  # too long, and too uneven
+    assert Counter(pair.idiom for pair in load_data(mined, "fr", Store()).test) == {
+        "kick the bucket": 3,
+        "hot potato": 1,
+    }
+
+
+def test_aligners_never_see_a_test_sentence(params, tmp_path):
+    data = load_data(params, "fr", Store())
+    leak = f"{data.test[0].source.upper()}\tIls meurent\n"
+    (tmp_path / "more.tsv").write_text(leak + "It is here .\tCela est ici .\n", encoding="utf-8")
+    found = aligned_pairs(params.model_copy(update={"aligned_corpora": [f"{tmp_path}/more.tsv"]}), "fr", Store())
+    assert len(found) == len(data.train) + 1
+    assert not {" ".join(source).lower() for source, _ in found} & {pair.source.lower() for pair in data.splits.test}
+
+
+@given(st.text(max_size=40), st.sampled_from(["en", "fr", "zh"]))
+def test_token_spans_stand_for_the_tokens(text, lang):
+    spans, tokens = token_spans(text, lang), cut(text, lang)
+    assert len(spans) == len(tokens)
+    for (start, end), token in zip(spans, tokens, strict=True):
+        assert 0 <= start < end <= len(text)
+        if text[start:end].isascii():
+            assert token in text[start:end]
+
+
+def test_idiom_tokens_are_found_in_composed_text():
+    decomposed = "Le cafe\u0301 est un marche\u0301 aux puces."
+    start = decomposed.index("marche")
+    pair = IdiomPair("1", decomposed, "…", "marché aux puces", ((start, len(decomposed) - 1),))
+    tokens = cut(decomposed, "fr")
+    assert [tokens[place] for place in idiom_tokens(pair, "fr")][-2:] == ["aux", "puces"]
+
+
+def test_drawn_pairs_let_idioms_take_turns():
+    many = [IdiomPair(str(i), f"a b {i}", "x", f"idiom {i % 5}", ((0, 1),)) for i in range(40)]
+    chosen = drawn(many, 10, seed=0)
+    assert set(Counter(pair.idiom for pair in chosen).values()) == {2}
+    assert [int(pair.id) for pair in chosen] == sorted(int(pair.id) for pair in chosen)
+    assert set(drawn(many[::-1], 10, seed=0)) == set(chosen) and drawn(many, None, 0) == tuple(many)
+    assert drawn(many, 10, seed=1) != chosen
+
+
+def test_systems_stand_by_condition_as_in_the_papers_tables():
+    params = IdiomsParams(models={"random": "r-{condition}", "given": "g"}, conditions=["joint", "zero", "joint"])
+    assert params.systems == [
+        System("random", "joint", "r-joint"), System("random", "zero", "r-zero"), System("given", "as it is", "g")
+    ]  # fmt: skip
+    assert paper_name("tuned +replace (enc)") == paper_name("mBART+replace(enc)")
+    assert params.narrowed("fr", "given").systems == params.systems[-1:]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"conditions": ["seven"]}, "condition 'seven' is unknown"),
+        ({"data": "minded"}, "data"),
+        ({"data": "mined"}, "corpora is empty"),
+        ({"corpora": ["pud"]}, "corpora are mined where data is 'mined'"),
+        ({"languages": ["en"]}, "both the source and a target"),
+        ({"models": {"Random": "a", "random": "b"}}, "would both be called"),
+        ({"contexts": ["sentence"]}, "contexts"),
+        ({"model": {}}, "did you mean 'models'"),
+    ],
+)
+def test_parameters_that_do_not_fit(values, message):
+    with pytest.raises(ParamsError, match=message):
+        IdiomsParams(**values)
+
+
+def test_contexts_go_from_wide_to_narrow_and_begin_with_the_whole():
+    assert IdiomsParams(contexts=["word"]).contexts == ["full", "word"]
+    assert IdiomsParams(contexts=[]).contexts == []
+
+
+def test_problems_name_files_and_models(params, tmp_path):
+    bad = params.model_copy(update={"data": f"files:{tmp_path}/absent", "dictionary": str(tmp_path / "none.txt")})
+    found = "\n".join(work.problems(bad))
+    assert "there is no file" in found and "none.txt" in found
+    (tmp_path / "set.spans.en").write_text("kick the bucket\t[(5, 900)]\n", encoding="utf-8")
+    assert any("set.spans.en" in problem for problem in work.problems(params))
+    with pytest.raises(NbkitError, match=r"set\.spans\.en"):
+        idioms.data_statistics(params)
+
+
+def test_the_study_is_registered():
+    assert STUDIES.get("idioms") is idioms.STUDY
+
+
+def test_published_tables_are_complete():
+    table = idioms.PUBLISHED.load("table3")
+    key = ["condition", "model", "measure", "of"]
+    assert len(table) == 14 * 11 and not table.duplicated(key).any()
+    other = idioms.PUBLISHED.load("table4")
+    assert len(other) == 14 * 11 and set(other["of"]) - set(table["of"]) == {"WMT13"}
+    part = idioms.PUBLISHED.load("table2")
+    assert len(part) == 12 * 6
+    merged = part.merge(table, on=key, suffixes=("", "_of_table3"))
+    assert len(merged) == len(part) and (merged["value"] == merged["value_of_table3"]).all()
+
+
+def test_cells_read_off_the_page():
+    fr = idioms.PUBLISHED.load("table3").set_index(["condition", "model", "measure", "of"])["value"]
+    assert fr["zero", "random", "litter", ""] == 0.563
+    assert fr["joint", "mBART +replace (enc)", "unigram_precision", "awesome-align"] == 0.306
+    assert fr["upsample-100", "mBART", "chrf", "idiom-test"] == 0.61
+    es = idioms.PUBLISHED.load("table4").set_index(["condition", "model", "measure", "of"])["value"]
+    assert es["zero", "mBART +replace (dec)", "bleu", "WMT13"] == 34.4
+    assert es["upsample-20", "random", "aligned_chrf", "awesome-align"] == 0.44
+
+
+def test_table_1_does_not_add_up_by_what_its_notes_say():
+    table = idioms.PUBLISHED.load("table1").set_index(["language", "statistic"])["value"]
+    for language, missing in (("fr", 117), ("es", 112)):
+        parts = sum(table[language, name] for name in ("Regular", "Idiom-train", "Idiom-test"))
+        combined = table[language, "Combined (after preprocessing)"]
+        assert combined - parts == missing
+        notes = idioms.PUBLISHED.load("table1").set_index(["language", "statistic"])["note"]
+        assert f"{parts:,}" in notes[language, "Combined (after preprocessing)"]
+        assert f"{table[language, 'Idiom-test'] - table[language, 'Idiom-train']}" in idioms.PUBLISHED.note("table1")
+
+
+def test_the_papers_main_finding_is_in_its_tables():
+    """LitTER falls from zero to joint to upsampling for random and mBART models, in both languages."""
+    for name in ("table3", "table4"):
+        table = idioms.PUBLISHED.load(name)
+        litter = table[table["measure"] == "litter"].set_index(["model", "condition"])["value"]
+        for model in ("random", "mBART"):
+            values = [litter[model, condition] for condition in ("zero", "joint", "upsample-20")]
+            assert values == sorted(values, reverse=True)
+
+
+def test_every_artefact_has_a_title():
+    names = idioms.PUBLISHED.names()
+    assert {f"fig{i}" for i in range(1, 22)} | {f"table{i}" for i in range(1, 5)} <= set(names)
+    for name in names:
+        assert idioms.PUBLISHED.title(name) and idioms.PUBLISHED.note(name)
