@@ -6,7 +6,7 @@ from collections import Counter
 from math import log2
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError, UnknownNameError
@@ -125,6 +125,7 @@ COUNTS = st.builds(
 )
 
 
+@settings(max_examples=30)
 @given(COUNTS, COUNTS, COUNTS)
 def test_counts_add_up(a, b, c):
     assert a + b == b + a and (a + b) + c == a + (b + c) == sum_counts([c, a, b])

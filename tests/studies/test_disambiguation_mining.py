@@ -12,7 +12,7 @@ import pytest
 import nbkit.studies.disambiguation.mining
 from nbkit.corpora import load_pairs
 from nbkit.corpora.homographs import own_homographs
-from nbkit.errors import NbkitError
+from nbkit.errors import DataError, NbkitError
 from nbkit.metrics.sense_counts import sum_counts
 from nbkit.metrics.sense_decision import REASONS, SenseFinder
 from nbkit.store import Store
@@ -128,6 +128,19 @@ def test_links_of_a_file_are_taken_by_their_places(tmp_path: Path):
     store = Store(tmp_path / "store")
     from_file = mine(Mining("sandbox", n=30, shard=7, aligner=f"pharaoh:{path}"), store)
     assert from_file == mine(Mining("sandbox", n=30, shard=30), store)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for text, line, reason in [
+        (lines[:20], 20, "no links for the pair after it"),
+        ([*lines[:16], "0~0", *lines[17:]], 17, "'0~0' is no link"),
+    ]:
+        path.write_text("\n".join(text), encoding="utf-8")
+        with pytest.raises(DataError, match=reason) as caught:
+            mine(Mining("sandbox", n=30, shard=7, aligner=f"pharaoh:{path}"), store)
+        assert caught.value.line == line
+    with pytest.raises(NbkitError, match="let on_error be 'raise'"):
+        mine(Mining("sandbox", n=30, aligner=f"pharaoh:{path}", on_error="skip"), store)
+    with pytest.raises(NbkitError, match="no such file"):
+        mine(Mining("sandbox", n=30, aligner="pharaoh:nowhere.txt"), store)
 
 
 def test_gold_links_must_be_there(data_folder: Path, monkeypatch, tmp_path: Path):

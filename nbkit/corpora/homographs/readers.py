@@ -65,11 +65,10 @@ def read_yaml(path: Path, name: str, *, on_conflict: OnConflict = "raise") -> Ho
     for key in _FILE_KEYS:
         if key not in sections:
             raise DataError(f"no '{key}' in it; source, target and homographs expected", path, 1)
-    languages = [_scalar(sections[key], path, key) for key in ("source", "target")]
+    src, tgt = (_scalar(sections[key], path, key) for key in ("source", "target"))
     words = _mapping(sections["homographs"], path, "homographs with their senses", None)
-    return _lexicon(
-        [_yaml_entry(word, node, path) for word, node in words.items()], path, name, *languages, on_conflict
-    )
+    entries = [_yaml_entry(word, node, path) for word, node in words.items()]
+    return _lexicon(entries, path, name, src, tgt, on_conflict)
 
 
 def _yaml_entry(word: str, node: yaml.Node, path: Path) -> _Entry:

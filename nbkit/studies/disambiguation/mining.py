@@ -8,76 +8,40 @@ Source: disambiguation paper, §2.1 and §3.1.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from functools import cache
-from itertools import islice
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from nbkit.align import Alignment, load_aligner, read_pharaoh
-from nbkit.corpora import OnError, Pair, corpus_identity, find_corpus, load_pairs
-from nbkit.corpora.corpus import RawCorpus, Request
-from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
-from nbkit.errors import DataError, NbkitError
-from nbkit.fingerprint import fingerprint
+from nbkit.align import Alignment
+from nbkit.corpora.homographs import HomographLexicon
 from nbkit.metrics.sense_counts import SenseCounts, SenseKey, sum_counts
 from nbkit.metrics.sense_decision import Sense, SenseFinder, SenseMatching
 from nbkit.store import Store
-from nbkit.text import Sentence, Text
+from nbkit.studies.disambiguation.links import align_corpus, aligned_pairs, is_of_a_corpus
+from nbkit.studies.disambiguation.mining_settings import Mining, n_pairs, shard_starts
+from nbkit.text import ROOT, Sentence, Text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Mining", "SenseCounts", "SenseMiner", "aligned_pairs", "count_senses", "mine", "mine_shard", "shard_starts"]
+__all__ = [
+    "Mining",
+    "SenseCounts",
+    "SenseMiner",
+    "align_corpus",
+    "aligned_pairs",
+    "count_senses",
+    "mine",
+    "mine_shard",
+    "mine_unit",
+    "mining_units",
+    "n_pairs",
+    "shard_starts",
+]
 
-#: Aligners whose links depend on all pairs together: a corpus is aligned at once, not shard by shard.
-_OF_A_CORPUS = frozenset({"eflomal"})
 _MODIFIER = "amod"
 _NOUNS = ("NOUN", "PROPN")
-
-
-@dataclass(frozen=True)
-class Mining:
-    """What is counted on which pairs; JSON-able by `dataclasses.asdict`, so that a unit of work can be given it.
-
-    corpus, src, tgt, n, parsers, on_error: as of `load_pairs`. lexicon, on_conflict: as of `load_homographs`.
-    aligner: "gold" (the pairs' own links), or a name of `nbkit.align.ALIGNERS` with its aligner_options. matching:
-    which target words are translations (`SenseMatching`). shard: pairs of one unit of work; reading one skips those
-    before it, so that corpora of millions want shards of 100,000.
-    """
-
-    corpus: str
-    src: str = "en"
-    tgt: str = "de"
-    n: int | None = None
-    parsers: Mapping[str, str] | None = None
-    on_error: OnError = "raise"
-    lexicon: str = "own"
-    on_conflict: OnConflict = "raise"
-    aligner: str = "gold"
-    aligner_options: Mapping[str, Any] = field(default_factory=dict)
-    matching: SenseMatching = "compounds"
-    shard: int = 10_000
-
-    def homographs(self) -> HomographLexicon:
-        """The lexicon. Raises as `load_homographs` does."""
-        return load_homographs(self.lexicon, self.tgt, on_conflict=self.on_conflict)
-
-    def pairs_key(self) -> dict[str, Any]:
-        """All that pairs and links depend on."""
-        identity = corpus_identity(self.corpus, self.src, self.tgt, n=self.n, parsers=self.parsers)
-        return {"corpus": identity, "on_error": self.on_error, "aligner": self._aligner_key(), "shard": self.shard}
-
-    def counts_key(self) -> dict[str, Any]:
-        """All that the counts depend on."""
-        return {**self.pairs_key(), "lexicon": self.homographs().digest, "matching": self.matching, "code": _digest()}
-
-    def _aligner_key(self) -> Any:
-        if self.aligner == "gold":
-            return "gold"
-        return load_aligner(self.aligner, self.src, self.tgt, **self.aligner_options).identity
 
 
 class SenseMiner:
@@ -154,7 +118,7 @@ class SenseMiner:
             return
         for token, relation in enumerate(deprels):
             head = heads[token]
-            if relation != _MODIFIER or upos[token] != "ADJ" or upos[head] != "NOUN":
+            if relation != _MODIFIER or upos[token] != "ADJ" or head == ROOT or upos[head] != "NOUN":
                 continue
             feats = sentence.feats[token] if sentence.feats is not None else ""
             if "Degree=Cmp" in feats or "Degree=Sup" in feats or _in_compound(upos, deprels, head):
@@ -198,35 +162,6 @@ def count_senses(
     return miner.counts()
 
 
-def aligned_pairs(mining: Mining, start: int, store: Store) -> Iterator[tuple[Pair, Alignment]]:
-    """The pairs of the shard that begins at *start*, with their links.
-
-    Links of a statistical aligner are those of the whole corpus, computed once and remembered shard by shard: ask for
-    `align_corpus` first where several processes are to count. Raises as `load_pairs` and the aligner do.
-    """
-    pairs = _shard_pairs(mining, start, store)
-    if mining.aligner == "gold":
-        for pair in pairs:
-            if pair.alignment is None:
-                raise NbkitError(
-                    f"corpus {mining.corpus} has no gold links for the pair '{pair.id}': name an aligner (eflomal)"
-                )
-            yield pair, pair.alignment
-        return
-    shard = list(pairs)
-    yield from zip(shard, _links(mining, start, shard, store), strict=True)
-
-
-def align_corpus(mining: Mining, store: Store) -> None:
-    """Align a whole corpus with a statistical aligner, and keep the links by shard; unit of work before the counting.
-
-    Tokens of the whole corpus are in memory: for millions of pairs, take links from a file (``pharaoh:FILE``).
-    """
-    starts = shard_starts(mining, store)
-    for start, table in zip(starts, _link_tables(mining, store), strict=True):
-        store.table(_links_key(mining, start), lambda table=table: table)
-
-
 def mine_shard(mining: Mining, start: int, store: Store) -> SenseCounts:
     """The counts of one shard, remembered: the unit of work."""
 
@@ -264,97 +199,5 @@ def mine_unit(mining: Mapping[str, Any], start: int | None) -> int:
 def mining_units(mining: Mining, store: Store | None = None) -> list[tuple[dict[str, Any], int | None]]:
     """The arguments of every `mine_unit`, in order: the alignment of the corpus, where one is needed, comes first."""
     arguments = asdict(mining)
-    first: list[int | None] = [None] if _is_of_a_corpus(mining) else []
+    first: list[int | None] = [None] if is_of_a_corpus(mining) else []
     return [(arguments, start) for start in [*first, *shard_starts(mining, store or Store())]]
-
-
-def shard_starts(mining: Mining, store: Store) -> list[int]:
-    """Where the shards begin. The pairs of a corpus that must be read to be counted are counted once."""
-    if mining.shard < 1:
-        raise NbkitError(f"shard is {mining.shard}; at least one pair is needed")
-    return list(range(0, n_pairs(mining, store), mining.shard))
-
-
-def n_pairs(mining: Mining, store: Store) -> int:
-    """How many usable pairs there are, at most n; none is parsed where the corpus is raw text.
-
-    Raises `NbkitError` for a corpus without a last pair where no n is given.
-    """
-    found, split = find_corpus(mining.corpus)
-    if getattr(found, "endless", False):
-        if mining.n is None:
-            raise NbkitError(f"corpus '{mining.corpus}' has no last pair: say how many are wanted (n)")
-        return mining.n
-
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        request = Request(mining.src, mining.tgt, split, mining.n, mining.parsers, mining.on_error)
-        pairs: Iterable[Any] = found.raw_pairs(request) if isinstance(found, RawCorpus) else found.pairs(request)
-        return pd.DataFrame({"n": [sum(not isinstance(pair, DataError) for pair in islice(pairs, mining.n))]})
-
-    identity = corpus_identity(mining.corpus, mining.src, mining.tgt, n=mining.n, parsers=mining.parsers)
-    key = {"kind": "disambiguation.n_pairs", "version": 1, "corpus": identity, "on_error": mining.on_error}
-    return int(store.table(key, compute)["n"].iloc[0])
-
-
-def _shard_pairs(mining: Mining, start: int, store: Store) -> Iterator[Pair]:
-    stop = start + mining.shard if mining.n is None else min(start + mining.shard, mining.n)
-    return load_pairs(
-        mining.corpus, mining.src, mining.tgt, n=stop - start, start=start, parsers=mining.parsers,
-        on_error=mining.on_error, store=store,
-    )  # fmt: skip
-
-
-def _links(mining: Mining, start: int, shard: list[Pair], store: Store) -> Iterator[Alignment]:
-    if _is_of_a_corpus(mining):
-
-        def compute() -> pd.DataFrame:
-            tables = list(_link_tables(mining, store))
-            return tables[start // mining.shard]
-
-        yield from _from_table(store.table(_links_key(mining, start), compute))
-    elif mining.aligner.startswith("pharaoh:"):
-        # A file of the whole corpus: its lines are taken by the pairs' places.
-        yield from islice(read_pharaoh(mining.aligner.removeprefix("pharaoh:")), start, start + len(shard))
-    else:
-        aligner = load_aligner(mining.aligner, mining.src, mining.tgt, **mining.aligner_options)
-        yield from aligner.align([(pair.source.tokens, pair.target.tokens) for pair in shard], progress=False)
-
-
-def _link_tables(mining: Mining, store: Store) -> Iterator[pd.DataFrame]:
-    """The links of the whole corpus, a table a shard."""
-    import pandas as pd
-
-    tokens = []
-    starts = shard_starts(mining, store)
-    for start in starts:
-        tokens += [(pair.source.tokens, pair.target.tokens) for pair in _shard_pairs(mining, start, store)]
-    aligner = load_aligner(mining.aligner, mining.src, mining.tgt, **{"store": store, **mining.aligner_options})
-    links = aligner.align(tokens)
-    for start in starts:
-        flat = [[place for link in each for place in link] for each in islice(links, mining.shard)]
-        yield pd.DataFrame({"links": flat}, index=range(start, start + len(flat)))
-
-
-def _from_table(table: pd.DataFrame) -> Iterator[Alignment]:
-    for flat in table["links"]:
-        places = [int(place) for place in flat]
-        yield tuple(zip(places[::2], places[1::2], strict=True))
-
-
-def _is_of_a_corpus(mining: Mining) -> bool:
-    return mining.aligner.partition(":")[0] in _OF_A_CORPUS
-
-
-def _links_key(mining: Mining, start: int) -> dict[str, Any]:
-    return {"kind": "disambiguation.links", "version": 1, "start": start, **mining.pairs_key()}
-
-
-@cache
-def _digest() -> str:
-    """Digest of the sources behind the counts: corpora, aligners and models have keys of their own."""
-    sources = fingerprint([__name__]).sources
-    behind = ("nbkit/metrics/sense_", "nbkit/metrics/word_matching", "nbkit/studies/disambiguation/mining")
-    relevant = sorted(item for item in sources.items() if item[0].startswith(behind))
-    return hashlib.blake2b(repr(relevant).encode(), digest_size=8).hexdigest()

@@ -1,0 +1,135 @@
+"""What is mined: a corpus with its links, a lexicon, and the shards that it is counted in."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nbkit.align import load_aligner
+from nbkit.corpora import OnError, Pair, corpus_identity, find_corpus, load_pairs
+from nbkit.corpora.corpus import RawCorpus, Request
+from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
+from nbkit.errors import DataError, NbkitError
+from nbkit.fingerprint import fingerprint
+from nbkit.metrics.sense_decision import SenseMatching
+from nbkit.store import Store
+from nbkit.syntax.files import expand_path, file_digest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What a name of links in a file begins with.
+FILE = "pharaoh:"
+_COUNTING = "nbkit.studies.disambiguation.mining"
+
+
+@dataclass(frozen=True)
+class Mining:
+    """What is counted on which pairs; JSON-able by `dataclasses.asdict`, so that a unit of work can be given it.
+
+    corpus, src, tgt, n, parsers, on_error: as of `load_pairs`. lexicon, on_conflict: as of `load_homographs`.
+    aligner: "gold" (the pairs' own links), or a name of `nbkit.align.ALIGNERS` with its aligner_options. matching:
+    which target words are translations (`SenseMatching`). shard: pairs of one unit of work; reading one skips those
+    before it, so that corpora of millions want shards of 100,000.
+    """
+
+    corpus: str
+    src: str = "en"
+    tgt: str = "de"
+    n: int | None = None
+    parsers: Mapping[str, str] | None = None
+    on_error: OnError = "raise"
+    lexicon: str = "own"
+    on_conflict: OnConflict = "raise"
+    aligner: str = "gold"
+    aligner_options: Mapping[str, Any] = field(default_factory=dict)
+    matching: SenseMatching = "compounds"
+    shard: int = 10_000
+
+    def homographs(self) -> HomographLexicon:
+        """The lexicon. Raises as `load_homographs` does."""
+        return load_homographs(self.lexicon, self.tgt, on_conflict=self.on_conflict)
+
+    def pairs_key(self) -> dict[str, Any]:
+        """All that pairs and links depend on."""
+        identity = corpus_identity(self.corpus, self.src, self.tgt, n=self.n, parsers=self.parsers)
+        return {"corpus": identity, "on_error": self.on_error, "aligner": self._aligner_key(), "shard": self.shard}
+
+    def counts_key(self) -> dict[str, Any]:
+        """All that the counts depend on."""
+        return {**self.pairs_key(), "lexicon": self.homographs().digest, "matching": self.matching, "code": _code()}
+
+    def _aligner_key(self) -> Any:
+        if self.aligner == "gold":
+            return "gold"
+        if self.aligner.startswith(FILE):
+            return {"aligner": "pharaoh", "file": file_digest(links_file(self))}
+        return load_aligner(self.aligner, self.src, self.tgt, **self.aligner_options).identity
+
+
+def shard_starts(mining: Mining, store: Store) -> list[int]:
+    """Where the shards begin. The pairs of a corpus that must be read to be counted are counted once."""
+    if mining.shard < 1:
+        raise NbkitError(f"shard is {mining.shard}; at least one pair is needed")
+    return list(range(0, n_pairs(mining, store), mining.shard))
+
+
+def n_pairs(mining: Mining, store: Store) -> int:
+    """How many usable pairs there are, at most n; none is parsed where the corpus is raw text.
+
+    Raises `NbkitError` for a corpus without a last pair where no n is given.
+    """
+    found, split = find_corpus(mining.corpus)
+    if getattr(found, "endless", False):
+        if mining.n is None:
+            raise NbkitError(f"corpus '{mining.corpus}' has no last pair: say how many are wanted (n)")
+        return mining.n
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        request = Request(mining.src, mining.tgt, split, mining.n, mining.parsers, mining.on_error)
+        pairs: Iterable[Any] = found.raw_pairs(request) if isinstance(found, RawCorpus) else found.pairs(request)
+        return pd.DataFrame({"n": [sum(not isinstance(pair, DataError) for pair in islice(pairs, mining.n))]})
+
+    identity = corpus_identity(mining.corpus, mining.src, mining.tgt, n=mining.n, parsers=mining.parsers)
+    key = {"kind": "disambiguation.n_pairs", "version": 1, "corpus": identity, "on_error": mining.on_error}
+    return int(store.table(key, compute)["n"].iloc[0])
+
+
+def shard_pairs(mining: Mining, start: int, store: Store) -> Iterator[Pair]:
+    """The parsed pairs of the shard that begins at *start*. Raises as `load_pairs` does."""
+    stop = start + mining.shard if mining.n is None else min(start + mining.shard, mining.n)
+    return load_pairs(
+        mining.corpus, mining.src, mining.tgt, n=stop - start, start=start, parsers=mining.parsers,
+        on_error=mining.on_error, store=store,
+    )  # fmt: skip
+
+
+def links_file(mining: Mining) -> Path:
+    """The file of ``pharaoh:FILE``. Raises `NbkitError` where there is none, or where pairs have no fixed places."""
+    path = Path(expand_path(mining.aligner.removeprefix(FILE), "aligner"))
+    if not path.is_file():
+        raise NbkitError(
+            f"aligner '{mining.aligner}': no such file; a line of links for each pair of the corpus expected"
+        )
+    if mining.on_error != "raise":
+        raise NbkitError(
+            f"aligner '{mining.aligner}' knows pairs by their places, which move where malformed lines are left out: "
+            "mend the corpus, and let on_error be 'raise'"
+        )
+    return path
+
+
+@cache
+def _code() -> str:
+    """Digest of the sources behind the counts: corpora, aligners and models have keys of their own."""
+    sources = fingerprint([_COUNTING]).sources
+    behind = ("nbkit/metrics/sense_", "nbkit/metrics/word_matching", "nbkit/studies/disambiguation/mining")
+    relevant = sorted(item for item in sources.items() if item[0].startswith(behind))
+    return hashlib.blake2b(repr(relevant).encode(), digest_size=8).hexdigest()
