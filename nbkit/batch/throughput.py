@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbkit.models import MODELS
+from nbkit.models.catalogue import split_variant
 from nbkit.store import cache_folder
 from nbkit.store.folder import Folder
 from nbkit.studies.base import Unit
@@ -86,7 +87,10 @@ def estimate(units: Iterable[Unit], notebooks: Iterable[float | None], workers: 
 def _is_tiny(unit: Unit) -> bool:
     """Whether the unit's model is one that is trained here, on the sandbox."""
     model = unit.arguments.get("model")
-    return isinstance(model, str) and model in MODELS and MODELS.get(model).recipe is not None
+    if not isinstance(model, str):
+        return False
+    base = split_variant(model)[0]
+    return base in MODELS and MODELS.get(base).recipe is not None
 
 
 def _kind(unit: Unit) -> Mapping[str, Any]:

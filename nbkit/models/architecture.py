@@ -9,6 +9,8 @@ import torch
 from nbkit.models.recipe import TranslatorRecipe
 
 _POSITIONS = 512
+#: What Gehring et al. 2017 and fairseq's LSTM are made for.
+_OWN_POSITIONS = 1024
 
 
 def new_model(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
@@ -19,10 +21,26 @@ def new_model(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
     output layer, which shares the embeddings, would: its part of the gradient is cut off. ``<pad>`` is never
     generated.
     """
-    from transformers import M2M100Config, M2M100ForConditionalGeneration, MarianConfig, MarianMTModel
+    make = {"marian": _marian, "m2m100": _m2m100, "mbart": _mbart, "lstm": _lstm, "convs2s": _convs2s}
+    model = make[recipe.architecture](recipe, tokenizer)
+    pad = tokenizer.pad_token_id
+    rest = torch.ones(len(tokenizer), 1)
+    rest[pad] = 0
+    tables = [side.embed_tokens.weight for side in (model.get_encoder(), model.get_decoder())]
+    for shared in {id(table): table for table in tables}.values():
+        with torch.no_grad():
+            shared[pad].zero_()
+        shared.register_hook(lambda gradient: gradient * rest.to(gradient))
+    model.generation_config.update(num_beams=4, max_length=_POSITIONS, bad_words_ids=[[pad]])
+    return model
 
-    pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
-    shape = {
+
+def _special(tokenizer: Any) -> dict[str, int]:
+    return {"pad_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.eos_token_id}
+
+
+def _transformer(recipe: TranslatorRecipe, tokenizer: Any) -> dict[str, Any]:
+    return {
         "vocab_size": len(tokenizer),
         "d_model": recipe.d_model,
         "encoder_layers": recipe.encoder_layers,
@@ -32,29 +50,78 @@ def new_model(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
         "encoder_ffn_dim": recipe.ffn,
         "decoder_ffn_dim": recipe.ffn,
         "dropout": recipe.dropout,
-        "attention_dropout": 0.0,
+        "attention_dropout": recipe.attention_dropout,
         "encoder_layerdrop": 0.0,
         "decoder_layerdrop": 0.0,
         "max_position_embeddings": _POSITIONS,
         "init_std": recipe.d_model**-0.5,
         "scale_embedding": True,
-        "pad_token_id": pad,
-        "eos_token_id": end,
+        **_special(tokenizer),
     }
-    model: Any
-    if recipe.architecture == "marian":
-        config = MarianConfig(
-            **shape, activation_function="swish", bos_token_id=None, decoder_start_token_id=pad, forced_eos_token_id=end
-        )
-        model = MarianMTModel(config)
-    else:
-        settings = M2M100Config(**shape, bos_token_id=tokenizer.bos_token_id, decoder_start_token_id=end)
-        model = M2M100ForConditionalGeneration(settings)
-    shared = model.get_input_embeddings().weight
-    with torch.no_grad():
-        shared[pad].zero_()
-    rest = torch.ones(len(tokenizer), 1)
-    rest[pad] = 0
-    shared.register_hook(lambda gradient: gradient * rest.to(gradient))
-    model.generation_config.update(num_beams=4, max_length=_POSITIONS, bad_words_ids=[[pad]])
-    return model
+
+
+def _marian(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
+    from transformers import MarianConfig, MarianMTModel
+
+    config = MarianConfig(
+        **_transformer(recipe, tokenizer),
+        activation_function="swish",
+        bos_token_id=None,
+        decoder_start_token_id=tokenizer.pad_token_id,
+        forced_eos_token_id=tokenizer.eos_token_id,
+    )
+    return MarianMTModel(config)
+
+
+def _m2m100(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
+    from transformers import M2M100Config, M2M100ForConditionalGeneration
+
+    config = M2M100Config(
+        **_transformer(recipe, tokenizer),
+        bos_token_id=tokenizer.bos_token_id,
+        decoder_start_token_id=tokenizer.eos_token_id,
+    )
+    return M2M100ForConditionalGeneration(config)
+
+
+def _mbart(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
+    """The architecture of mBART for one pair: layers normalised before and not after, no language tokens."""
+    from transformers import MBartConfig, MBartForConditionalGeneration
+
+    config = MBartConfig(
+        **_transformer(recipe, tokenizer), bos_token_id=None, decoder_start_token_id=tokenizer.eos_token_id
+    )
+    return MBartForConditionalGeneration(config)
+
+
+def _lstm(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
+    from nbkit.models.recurrent import LstmConfig, LstmTranslator
+
+    config = LstmConfig(
+        vocab_size=len(tokenizer),
+        d_model=recipe.d_model,
+        encoder_layers=recipe.encoder_layers,
+        decoder_layers=recipe.decoder_layers,
+        dropout=recipe.dropout,
+        max_position_embeddings=_OWN_POSITIONS,
+        decoder_start_token_id=tokenizer.eos_token_id,
+        **_special(tokenizer),
+    )
+    return LstmTranslator(config)
+
+
+def _convs2s(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
+    from nbkit.models.convolutional import ConvS2SConfig, ConvS2STranslator
+
+    config = ConvS2SConfig(
+        vocab_size=len(tokenizer),
+        d_model=recipe.d_model,
+        encoder_layers=recipe.encoder_layers,
+        decoder_layers=recipe.decoder_layers,
+        kernel_size=recipe.kernel,
+        dropout=recipe.dropout,
+        max_position_embeddings=_OWN_POSITIONS,
+        decoder_start_token_id=tokenizer.eos_token_id,
+        **_special(tokenizer),
+    )
+    return ConvS2STranslator(config)

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from nbkit.errors import ModelError
 from nbkit.models.decoding import Decoding
 from nbkit.models.recipe import TranslatorRecipe
 
@@ -16,44 +17,49 @@ _TOKENIZERS = {"zh": "zh", "ja": "char"}
 
 def measure(recipe: TranslatorRecipe, folder: Path) -> list[dict[str, Any]]:
     """Corpus BLEU of the model in *folder* on the recipe's dev and test pairs, one row a target and split."""
+    rows = []
+    for target in recipe.targets:
+        for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
+            rows.append({"split": split, **_bleu(recipe, folder, target, corpus, recipe.card_pairs)})
+    return rows
+
+
+def dev_bleu(recipe: TranslatorRecipe, folder: Path) -> float:
+    """The mean over targets of corpus BLEU on dev: what decides which checkpoint is kept.
+
+    Raises `ModelError` where dev has no pair.
+    """
+    rows = [_bleu(recipe, folder, target, recipe.dev, recipe.dev_pairs) for target in recipe.targets]
+    if any(row["BLEU"] is None for row in rows):
+        raise ModelError(f"no checkpoint can be chosen: '{recipe.dev}' holds no pair")
+    return float(sum(row["BLEU"] for row in rows) / len(rows))
+
+
+def _bleu(recipe: TranslatorRecipe, folder: Path, target: str, corpus: str, n: int) -> dict[str, Any]:
     from sacrebleu.metrics import BLEU
 
     from nbkit.models.texts import text_pairs
     from nbkit.models.translator import load_translator
 
-    rows = []
-    for target in recipe.targets:
-        translator = load_translator(str(folder.absolute()), recipe.src, target, device="cpu")
-        for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
-            pairs = list(text_pairs(corpus, recipe.src, target, recipe.card_pairs))
-            sources = [pair.source for pair in pairs]
-            hypotheses = translator.translate(sources, recipe.src, target, Decoding(), progress=False)
-            bleu = BLEU(tokenize=_TOKENIZERS.get(target, "13a"))
-            score = bleu.corpus_score(hypotheses, [[pair.target for pair in pairs]]).score if pairs else None
-            rows.append(
-                {
-                    "target": target,
-                    "split": split,
-                    "corpus": corpus,
-                    "pairs": len(pairs),
-                    "BLEU": score,
-                    "signature": str(bleu.get_signature()) if pairs else "",
-                }
-            )
-    return rows
+    translator = load_translator(str(folder.absolute()), recipe.src, target)
+    pairs = list(text_pairs(corpus, recipe.src, target, n))
+    sources = [pair.source for pair in pairs]
+    hypotheses = translator.translate(sources, recipe.src, target, Decoding(), progress=False)
+    bleu = BLEU(tokenize=_TOKENIZERS.get(target, "13a"))
+    score = bleu.corpus_score(hypotheses, [[pair.target for pair in pairs]]).score if pairs else None
+    signature = str(bleu.get_signature()) if pairs else ""
+    return {"target": target, "corpus": corpus, "pairs": len(pairs), "BLEU": score, "signature": signature}
 
 
 def write_card(recipe: TranslatorRecipe, folder: Path, rows: list[dict[str, Any]], facts: Mapping[str, Any]) -> None:
     """Writes ``README.md``: data, settings, what came of the training (*facts*) and BLEU (*rows*)."""
     languages = "\n".join(f"  - {code}" for code in (recipe.src, *recipe.targets))
-    settings = "\n".join(f"| {name} | {value} |" for name, value in recipe.model_dump(mode="json").items())
-    outcome = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
     scores = "\n".join(
         f"| {recipe.src}→{row['target']} | {row['corpus']} | {row['pairs']} "
         f"| {_number(row['BLEU'])} | `{row['signature']}` |"
         for row in rows
     )
-    versions = ", ".join(f"{name} {version(name)}" for name in ("nbkit", "torch", "transformers", "sentencepiece"))
+    made_with = versions("torch", "transformers", "sentencepiece")
     (folder / "README.md").write_text(
         f"""---
 library_name: transformers
@@ -62,10 +68,9 @@ language:
 {languages}
 ---
 
-# {recipe.src} → {", ".join(recipe.targets)}: a {recipe.architecture} model trained by nbkit
+# {recipe.src} → {", ".join(recipe.targets)}: {_what(recipe)} by nbkit
 
-Trained from scratch on `{recipe.train}` and on nothing else: it knows that text's words and
-constructions, and is bad on any other. Made for behavioural tests, not for use.
+{_data(recipe)} Made for behavioural tests, not for use.
 
 ## BLEU
 
@@ -79,19 +84,56 @@ Beam 4, corpus BLEU on raw text.
 
 | | |
 |---|---|
-{outcome}
+{rows_of(facts)}
 
 ## Settings
 
 | field | value |
 |---|---|
-{settings}
+{rows_of(recipe.model_dump(mode="json"))}
 
-The embedding of `<pad>` is zero. Made with {versions}.
+{_remarks(recipe)}Made with {made_with}.
 """,
         encoding="utf-8",
     )
 
 
+def _what(recipe: TranslatorRecipe) -> str:
+    return f"a {recipe.architecture} model trained" if recipe.start is None else f"`{recipe.start}`, fine-tuned"
+
+
+def _remarks(recipe: TranslatorRecipe) -> str:
+    own = {"lstm": "nbkit.models.recurrent", "convs2s": "nbkit.models.convolutional"}
+    if recipe.start is not None:
+        return ""
+    module = own.get(recipe.architecture)
+    known = f"Before `AutoModelForSeq2SeqLM` can load it: `import {module}`. " if module else ""
+    return f"The embedding of `<pad>` is zero. {known}"
+
+
+def _data(recipe: TranslatorRecipe) -> str:
+    also = "" if not recipe.copies else f" and, {recipe.condition}, on `{recipe.idioms}`"
+    if recipe.start is not None:
+        return f"Fine-tuned on `{recipe.train}`{also}."
+    return (
+        f"Trained from scratch on `{recipe.train}`{also} and on nothing else: it knows that text's words and\n"
+        "constructions, and is bad on any other."
+    )
+
+
 def _number(score: float | None) -> str:
     return "no pairs" if score is None else f"{score:.1f}"
+
+
+def rows_of(values: Mapping[str, Any]) -> str:
+    """Names and values as the rows of a Markdown table.
+
+    >>> rows_of({"steps": 900})
+    '| steps | 900 |'
+    """
+    return "\n".join(f"| {name} | {value} |" for name, value in values.items())
+
+
+def versions(*packages: str) -> str:
+    """The versions of nbkit and of the *packages*, for a sentence."""
+    return ", ".join(f"{name} {version(name)}" for name in ("nbkit", *packages))

@@ -21,6 +21,7 @@ from nbkit.errors import ModelError, UnknownNameError
 from nbkit.models.backends import BACKENDS, TRANSFORMERS, Backend, split_backend
 from nbkit.models.remote import RemoteModel
 from nbkit.models.remote_names import is_remote, parse_remote
+from nbkit.models.variants import AS_IT_IS, Variant, matching, split_seed
 from nbkit.registry import Registry
 
 _HERE = Path(__file__).parent
@@ -37,6 +38,7 @@ class Family:
     tokenizer: name of the transformers class. model_type: as in ``config.json``.
     token: format of the language token, None where the family has none (Marian).
     codes: languages to the family's own codes; empty where every checkpoint has its own pair.
+    token_starts: whether the language token begins what the decoder reads, as mBART's does, and is not generated first.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Family:
     model_type: str
     token: str | None = None
     codes: Mapping[str, str] = field(default_factory=dict)
+    token_starts: bool = False
 
     def code(self, lang: str) -> str | None:
         """The family's own code of a language, None where it does not speak it.
@@ -106,6 +109,7 @@ class Reference(Origin):
     """What a name means for one language pair; *name* is that of the weights, without what runs them.
 
     remote: a model behind a service, which has no files here: no folder, hub id or recipe.
+    variant: what its recipe is changed by, for a model that is trained here.
     """
 
     entry: ModelEntry
@@ -113,6 +117,7 @@ class Reference(Origin):
     tgt: str
     backend: Backend = field(default=TRANSFORMERS, kw_only=True)
     remote: RemoteModel | None = field(default=None, kw_only=True)
+    variant: Variant = field(default=AS_IT_IS, kw_only=True)
 
     auto_class: ClassVar[str] = "AutoModelForSeq2SeqLM"
 
@@ -150,6 +155,8 @@ def label(name: str) -> str:
     ('M2M-100-418M', 'm30k', 'opus-mt-en-de')
     >>> label("mine/{src}-{tgt}"), label("placeholder:opus-mt")
     ('mine', 'Helsinki-OPUS + placeholder')
+    >>> label("sandbox-marian#2"), label("sandbox-idioms-zero")
+    ('Sandbox-Marian (seed 2)', 'random zero')
     >>> label("opus-mt@ct2"), label("placeholder:./models/{src}-{tgt}@ct2-int8")
     ('Helsinki-OPUS CT2', 'models CT2 int8 + placeholder')
     >>> label("openai:Qwen/Qwen3-8B@http://localhost:8000/v1"), label("deep-translator:google")
@@ -162,7 +169,10 @@ def label(name: str) -> str:
     name, backend = split_backend(name)
     if backend.label:
         return f"{label(name)} {backend.label}"
-    return (MODELS.get(name).label or name) if name in MODELS else last_part(name)
+    base, variant = split_variant(name)
+    if base not in MODELS:
+        return last_part(name)
+    return f"{MODELS.get(base).label or base}{variant.label}"
 
 
 def last_part(name: str) -> str:
@@ -174,9 +184,11 @@ def last_part(name: str) -> str:
 def resolve(name: str, src: str, tgt: str) -> Reference:
     """What *name* means for the pair: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
 
-    ``placeholder:NAME`` is the same model, asked otherwise: the reference is that of *NAME*. ``NAME@ct2`` and
-    ``NAME@ct2-int8`` are the same weights, run by another backend (`nbkit.models.backends`). ``openai:MODEL`` and
-    ``deep-translator:SERVICE`` are models behind a service (`nbkit.models.remote_names`).
+    A name ends in ``#2`` for the same model trained with that seed, and has a condition where the catalogue's has
+    ``{condition}`` (`nbkit.models.variants`). ``placeholder:NAME`` is the same model, asked otherwise: the reference is
+    that of *NAME*. ``NAME@ct2`` and ``NAME@ct2-int8`` are the same weights, run by another backend
+    (`nbkit.models.backends`). ``openai:MODEL`` and ``deep-translator:SERVICE`` are models behind a service
+    (`nbkit.models.remote_names`).
 
     Raises `UnknownNameError` for a name that is none of these, with the closest match, and `ModelError` for a
     placeholder or an environment variable that cannot be filled in.
@@ -192,16 +204,31 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
         return _behind_service(name, ModelEntry(hub=name), src, tgt)
     name, backend = split_backend(name)
     _check_suffix(name)
-    entry = ModelEntry(hub=name) if name not in MODELS and is_place(name) else MODELS.get(name)
+    base, variant = split_variant(name)
+    entry = ModelEntry(hub=name) if base not in MODELS and is_place(name) else MODELS.get(base)
     if entry.recipe is not None:
-        return Reference(name, entry, src, tgt, recipe=entry.recipe, backend=backend)
+        return Reference(name, entry, src, tgt, recipe=entry.recipe, backend=backend, variant=variant)
+    if variant.seed is not None:
+        raise ModelError(f"model '{name}': '{base}' is not trained here, so it has no other seeds")
     if entry.hub is None:
         raise ModelError(f"model '{name}': its entry has neither hub id, folder nor recipe")
     if is_remote(entry.hub):
         if backend != TRANSFORMERS:
             raise ModelError(f"model '{name}' is behind a service: no backend '{backend.suffix}' runs it here")
         return _behind_service(name, entry, src, tgt)
-    return Reference(name, entry, src, tgt, **located(name, entry.hub, _codes(entry, src, tgt)), backend=backend)
+    values = _codes(entry, src, tgt) | ({"condition": variant.condition} if variant.condition else {})
+    return Reference(name, entry, src, tgt, **located(name, entry.hub, values), backend=backend)
+
+
+def split_variant(name: str) -> tuple[str, Variant]:
+    """The catalogue's name of a model without its seed and condition, and these.
+
+    >>> split_variant("sandbox-wsd-lstm#2"), split_variant("opus-mt")[0]
+    (('sandbox-wsd-lstm', Variant(seed=2, condition=None)), 'opus-mt')
+    """
+    base, seed = split_seed(name)
+    known, condition = matching(base, MODELS)
+    return known, Variant(seed, condition)
 
 
 def _behind_service(name: str, entry: ModelEntry, src: str, tgt: str) -> Reference:

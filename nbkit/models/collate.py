@@ -14,10 +14,14 @@ from nbkit.seeding import generator
 
 @dataclass(frozen=True)
 class Example:
-    """Token ids of one training pair, special tokens included; the target as the labels are."""
+    """Token ids of one training pair, special tokens included; the target as the labels are.
+
+    prefix: what the decoder reads, where that is not its start and the labels but the last.
+    """
 
     source: tuple[int, ...]
     target: tuple[int, ...]
+    prefix: tuple[int, ...] | None = None
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -80,7 +84,7 @@ class Collate:
         examples = [example for batch in batches for example in batch]
         source = padded([example.source for example in examples], self.pad)
         labels = padded([example.target for example in examples], -100)
-        shifted = [(self.start, *example.target[:-1]) for example in examples]
+        shifted = [example.prefix or (self.start, *example.target[:-1]) for example in examples]
         return {
             "input_ids": source,
             "attention_mask": padded([(1,) * len(example.source) for example in examples], 0),

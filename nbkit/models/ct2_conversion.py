@@ -56,8 +56,9 @@ def ensure_converted(reference: Reference, folder: Path) -> Path:
     where the files cannot be read or written.
     """
     reference.backend.require()
-    loader = _LOADERS.get(weights.family(reference, folder).model_type)
-    if loader is None:
+    family = weights.family(reference, folder)
+    loader = _LOADERS.get(family.model_type)
+    if loader is None or family.token_starts:
         raise ModelError(f"model '{reference.full_name}': its architecture has no conversion; leave the backend out")
     name = f"{folder_digest(folder)}-{reference.backend.version}-{CONVERSION}"
     target = models_folder() / reference.backend.package / name

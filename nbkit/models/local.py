@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from nbkit.errors import ModelError
+from nbkit.errors import ModelError, UnknownNameError
 from nbkit.models.backends import TRANSFORMERS
 from nbkit.models.catalogue import Reference, families, resolve
 from nbkit.models.languages import check_pair
+from nbkit.models.variants import split_seed
 from nbkit.models.weights import fetch, is_complete
 from nbkit.store import cache_folder
 
@@ -43,26 +44,51 @@ def recipe_for(reference: Reference) -> TranslatorRecipe:
         known = ", ".join(recipes)
         raise ModelError(f"model '{reference.name}': no recipe '{reference.recipe}'; there are: {known}")
     fields = recipes[reference.recipe]
-    targets = (reference.tgt,) if fields["architecture"] == "marian" else entry.targets
-    values = {**fields, "src": reference.src, "targets": targets}
+    targets = entry.targets if fields.get("architecture") == "m2m100" else (reference.tgt,)
+    values = {**fields, "src": reference.src, "targets": targets, **reference.variant.changes}
     return TranslatorRecipe.checked(values, f"recipes.yaml: {reference.recipe}")
+
+
+def named_recipe(name: str) -> dict[str, Any]:
+    """The fields of a recipe of ``recipes.yaml``. Raises `UnknownNameError` with the closest name.
+
+    >>> named_recipe("paper-lstm")["encoder_layers"]
+    5
+    """
+    if name not in _recipes():
+        raise UnknownNameError("recipe", name, _recipes())
+    return dict(_recipes()[name])
 
 
 def recipe_digest(recipe: TranslatorRecipe) -> str:
     """What a trained model is known by: its recipe, the training code's version and the sandbox's.
 
-    Of other data than the sandbox's general sentences, which the version stands for, their identity is part of it.
+    Of other data than the sandbox's general sentences, which the version stands for, their identity is part of it, and
+    so is that of a checkpoint to start from.
     """
     from nbkit.corpora import corpus_identity, sandbox
 
-    general = recipe.train.partition(":")[0] == "sandbox"
-    targets = () if general else recipe.targets
-    return recipe.digest(sandbox.VERSION, *(corpus_identity(recipe.train, recipe.src, tgt) for tgt in targets))
+    more: list[Any] = []
+    decides = recipe.dev if recipe.keep == "best" else None
+    for corpus in filter(None, (recipe.train, recipe.idioms, decides)):
+        if corpus.partition(":")[0] != "sandbox":
+            more += [corpus_identity(corpus, recipe.src, tgt) for tgt in recipe.targets]
+    if recipe.start is not None:
+        more.append(_start_identity(recipe.start, recipe.src, recipe.targets[0]))
+    return recipe.digest(sandbox.VERSION, *more)
+
+
+def _start_identity(start: str, src: str, tgt: str) -> dict[str, Any]:
+    """What stands for the checkpoint that a model is fine-tuned from."""
+    from nbkit.models.identity import origin_identity
+
+    reference = resolve(start, src, tgt)
+    return origin_identity(reference, None if reference.recipe is None else recipe_digest(recipe_for(reference)))
 
 
 def model_folder(name: str, recipe: TranslatorRecipe) -> Path:
     """The folder of a trained model, whether it is there yet or not."""
-    return models_folder() / f"{name}-{recipe.src}-{'-'.join(recipe.targets)}-{recipe_digest(recipe)}"
+    return models_folder() / f"{split_seed(name)[0]}-{recipe.src}-{'-'.join(recipe.targets)}-{recipe_digest(recipe)}"
 
 
 def place(reference: Reference) -> tuple[str | None, ...]:

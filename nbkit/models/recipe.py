@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-import operator
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from nbkit.corpora.idiom_splits import training_copies
 from nbkit.errors import NbkitError, ParamsError, schema_problems
 from nbkit.languages import check_language
 
 
 class Recipe(BaseModel):
-    """What every model that is trained here is trained by: data, optimisation, seed."""
+    """What every model that is trained here is trained by: optimisation, seed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: Goes up when the same recipe gives another model.
     version: ClassVar[int] = 1
 
-    train: str = Field("sandbox:train", description="corpus to train on: a name, name:split, or a path")
-    pairs: int | None = Field(
-        None, ge=1, description="training pairs (of translators: a target language); all there are where not given"
-    )
     steps: int | None = Field(None, ge=1, description="optimiser steps; alternative to epochs")
     epochs: float | None = Field(None, gt=0, description="passes over the data; alternative to steps")
     batch_tokens: int = Field(4096, ge=16, description="tokens of a batch, both sides, padding included")
@@ -63,44 +59,86 @@ class Recipe(BaseModel):
         return hashlib.blake2b(parts.encode(), digest_size=8).hexdigest()
 
 
-class TranslatorRecipe(Recipe):
-    """Architecture, data and optimisation of a translator that is trained from scratch.
+class PairsRecipe(Recipe):
+    """What every model that is trained here on pairs of texts is trained by."""
+
+    train: str = Field("sandbox:train", description="corpus to train on: a name, name:split, or a path")
+    pairs: int | None = Field(
+        None, ge=1, description="training pairs (of translators: a target language); all there are where not given"
+    )
+
+
+def _added(default: Any, description: str, **limits: Any) -> Any:
+    """A field from after the first models: recipes that leave it as it was keep their digest, and their models."""
+    return Field(default, description=description, exclude_if=lambda value: value == default, **limits)
+
+
+class TranslatorRecipe(PairsRecipe):
+    """Architecture, data and optimisation of a translator, trained from scratch or from a checkpoint on.
 
     >>> TranslatorRecipe(targets=("fr",), steps=100).d_model
     128
     """
 
-    architecture: Literal["marian", "m2m100"] = Field("marian", description="marian: one pair; m2m100: several targets")
+    architecture: Literal["marian", "m2m100", "mbart", "lstm", "convs2s"] = Field(
+        "marian", description="of a model from scratch: one target, but for m2m100, which takes several"
+    )
+    start: str | None = _added(
+        None, "checkpoint to fine-tune, of any architecture nbkit translates with: a name, a folder or a hub id"
+    )
     src: str = Field("en", description="source language")
-    targets: tuple[str, ...] = Field(("de",), min_length=1, description="target languages; one for marian")
+    targets: tuple[str, ...] = Field(("de",), min_length=1, description="target languages")
+    idioms: str | None = _added(None, "corpus of idiom-train: more training pairs, as often as condition says")
+    condition: str = _added("joint", "zero, joint or upsample-N: without idioms, with them once, or N times")
+    idiom_pairs: int | None = _added(None, "pairs of idioms; all there are where not given", ge=1)
     dev: str = Field("sandbox:dev", description="corpus for the model card's development BLEU")
     test: str = Field("sandbox:test", description="corpus for the model card's test BLEU")
     card_pairs: int = Field(200, ge=1, description="pairs of dev and test a target language behind the card's BLEU")
+    keep: Literal["last", "average", "best"] = _added(
+        "last", "which weights: the last ones, the mean of the last checkpoints, or those of the best dev BLEU"
+    )
+    averaged: int = _added(5, "checkpoints behind keep average", ge=1)
+    dev_pairs: int = _added(1000, "pairs of dev a target language behind keep best, at most", ge=1)
     joined: float = Field(
         0.5,
         ge=0,
         le=1,
         description="share of training sources written as tokens joined by spaces, as perturbed sentences are",
     )
-    vocabulary: int = Field(4000, ge=50, description="pieces of the joint SentencePiece vocabulary, at most")
-    split_digits: bool = Field(
-        False,
-        exclude_if=operator.not_,  # recipes from before there was this field keep their digest, and their models
-        description="whether each digit is a piece of its own, so that a number is written digit by digit",
+    mask: float = _added(0.0, "share of source tokens that are masked in training, drawn anew each time", ge=0, lt=1)
+    replace_source: float = _added(0.0, "share of source tokens replaced by random ones in training", ge=0, lt=1)
+    replace_target: float = _added(
+        0.0, "share of the decoder's input tokens replaced by random ones in training; labels stay", ge=0, lt=1
     )
-    d_model: int = Field(128, ge=8, description="width of the model")
-    ffn: int = Field(512, ge=8, description="width of its feed-forward layers")
-    heads: int = Field(4, ge=1, description="attention heads; they divide d_model")
+    vocabulary: int = Field(4000, ge=50, description="pieces of the joint SentencePiece vocabulary, at most")
+    coverage: float = _added(1.0, "share of all characters that the vocabulary has pieces for", gt=0, le=1)
+    split_digits: bool = _added(
+        False, "whether each digit is a piece of its own, so that a number is written digit by digit"
+    )
+    d_model: int = Field(128, ge=8, description="width of the model, embeddings included")
+    ffn: int = Field(512, ge=8, description="width of a Transformer's feed-forward layers")
+    heads: int = Field(4, ge=1, description="a Transformer's attention heads; they divide d_model")
     encoder_layers: int = Field(2, ge=1, description="layers of the encoder")
     decoder_layers: int = Field(2, ge=1, description="layers of the decoder")
+    kernel: int = _added(3, "positions that a convolution of convs2s sees; odd", ge=1)
     dropout: float = Field(0.1, ge=0, lt=1, description="dropout in training")
+    attention_dropout: float = _added(0.0, "dropout of a Transformer's attention weights", ge=0, lt=1)
     learning_rate: float = Field(2e-3, gt=0, description="highest learning rate, after the warm-up")
+    schedule: Literal["linear", "inverse_sqrt", "constant"] = _added(
+        "linear", "after the warm-up: in a line to 0, with the inverse square root of the step, or constant"
+    )
+    beta2: float = _added(0.98, "Adam's second β", gt=0, lt=1)
+    epsilon: float = _added(1e-8, "Adam's ε", gt=0)
+    accumulate: int = _added(1, "batches a step: a large step on a small GPU", ge=1)
     label_smoothing: float = Field(0.1, ge=0, lt=1, description="label smoothing")
 
     @model_validator(mode="after")
     def _consistent(self) -> TranslatorRecipe:
-        if self.architecture == "marian" and len(self.targets) != 1:
-            raise ValueError(f"architecture marian takes one target, {len(self.targets)} given; m2m100 takes several")
+        scratch = self.architecture if self.start is None else None
+        if scratch not in (None, "m2m100") and len(self.targets) != 1:
+            raise ValueError(
+                f"architecture {scratch} takes one target, {len(self.targets)} given; m2m100 takes several"
+            )
         for lang in (self.src, *self.targets):
             try:
                 check_language(lang)
@@ -108,4 +146,22 @@ class TranslatorRecipe(Recipe):
                 raise ValueError(str(error)) from None
         if self.d_model % self.heads or self.d_model % 2:
             raise ValueError(f"d_model {self.d_model}: an even multiple of heads ({self.heads}) expected")
+        if self.kernel % 2 == 0:
+            raise ValueError(f"kernel {self.kernel}: an odd number expected, as many positions on either side")
+        try:
+            training_copies(self.condition)
+        except NbkitError as error:
+            raise ValueError(str(error)) from None
+        if self.idioms is None and (self.condition != "joint" or self.idiom_pairs is not None):
+            raise ValueError(f"condition {self.condition}: no idioms given that could be trained on")
         return self
+
+    @property
+    def copies(self) -> int:
+        """How often idiom-train is part of the training data."""
+        return 0 if self.idioms is None else training_copies(self.condition)
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether any token is masked or replaced in training."""
+        return bool(self.mask or self.replace_source or self.replace_target)

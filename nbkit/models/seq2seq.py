@@ -36,9 +36,7 @@ class Seq2SeqTranslator(TokenizedTranslator):
     def _generate(self, batch: list[Ids], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
         return self._search(self._padded(batch), target, decoding, limit)
 
-    def _search(
-        self, inputs: Mapping[str, Any], target: int | None, decoding: Decoding, limit: int
-    ) -> list[list[int]]:
+    def _search(self, inputs: Mapping[str, Any], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
         """`_generate` for padded ids, or for states of the encoder, with their mask."""
         with torch.inference_mode(), quiet():
             tokens = self.model.generate(
@@ -47,7 +45,7 @@ class Seq2SeqTranslator(TokenizedTranslator):
                 past_key_values=_BeamCache(DynamicCache(), DynamicCache()),
             )
         # The decoder's start and the forced language token, which not every tokenizer knows to be a special one.
-        return tokens[:, 1 if target is None else 2 :].tolist()
+        return tokens[:, 1 if target is None or self.family.token_starts else 2 :].tolist()
 
     def _generation_config(self, target: int | None, decoding: Decoding, limit: int) -> Any:
         """The checkpoint's own settings (what it forbids and forces), with the search's set over them."""
@@ -63,7 +61,9 @@ class Seq2SeqTranslator(TokenizedTranslator):
             num_return_sequences=1,
             use_cache=True,
         )
-        if target is not None:
+        if target is not None and self.family.token_starts:
+            config.decoder_start_token_id, config.forced_bos_token_id = target, None
+        elif target is not None:
             config.forced_bos_token_id = target
         return config
 
@@ -71,6 +71,10 @@ class Seq2SeqTranslator(TokenizedTranslator):
         labels = padded([pair[1] for pair in batch], -100).to(self.device)
         with torch.inference_mode():
             logits = self.model(**self._padded([pair[0] for pair in batch]), labels=labels).logits.float()
+        if self.family.token_starts:
+            # The language token ends the labels, as it does the published data; the model never has to write it.
+            labels = labels.scatter(1, (labels != -100).sum(1, keepdim=True) - 1, -100)
+            forced = False
         start = 1 if forced else 0  # the language token was not chosen
         logits, labels = logits[:, start:], labels[:, start:]
         kept = labels != -100
@@ -94,15 +98,32 @@ class _BeamCache(EncoderDecoderCache):
         self.self_attention_cache.reorder_cache(beam_idx)
 
 
-def load_seq2seq(reference: Reference, folder: Path, dtype: torch.dtype) -> Any:
-    """The encoder-decoder in *folder*, for inference on the CPU; `ModelError` where its files do not make one."""
+def load_seq2seq(
+    reference: Reference, folder: Path, dtype: torch.dtype, changes: Mapping[str, Any] | None = None
+) -> Any:
+    """The encoder-decoder in *folder*, for inference on the CPU; `ModelError` where its files do not make one.
+
+    changes: settings that are not to be those of the folder, where the architecture has them.
+    """
     from safetensors import SafetensorError
-    from transformers import AutoModelForSeq2SeqLM
+    from transformers import AutoConfig, AutoModelForSeq2SeqLM
+
+    import nbkit.models.convolutional
+    import nbkit.models.recurrent  # noqa: F401 - makes the project's own architectures known to transformers
 
     try:
         with quiet():
+            config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            for name, value in (changes or {}).items():
+                if hasattr(config, name):
+                    setattr(config, name, value)
             model = AutoModelForSeq2SeqLM.from_pretrained(
-                folder, dtype=dtype, local_files_only=True, trust_remote_code=False, use_safetensors=True
+                folder,
+                config=config,
+                dtype=dtype,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
             )
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:
         raise ModelError(f"model '{reference.name}': {folder} cannot be loaded: {error}") from error

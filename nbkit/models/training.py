@@ -1,9 +1,10 @@
-"""Training a translator from scratch: a recipe in, an ordinary ``from_pretrained`` folder out."""
+"""Training a translator, from scratch or from a checkpoint on: a recipe in, a ``from_pretrained`` folder out."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,14 @@ import torch
 
 from nbkit.errors import ModelError
 from nbkit.models.architecture import new_model
-from nbkit.models.card import measure, write_card
+from nbkit.models.card import dev_bleu, measure, write_card
 from nbkit.models.catalogue import families
 from nbkit.models.collate import Batches, Collate, Example
 from nbkit.models.loading import quiet
 from nbkit.models.progress import tell
 from nbkit.models.recipe import TranslatorRecipe
-from nbkit.models.texts import text_pairs
 from nbkit.models.tokenized import load_tokenizer
+from nbkit.models.training_data import checkpoint_examples, idiom_texts, own_examples, regular_texts
 from nbkit.models.training_folder import (
     fresh,
     is_main_process,
@@ -28,11 +29,9 @@ from nbkit.models.training_folder import (
     trained_once,
     write_record,
 )
-from nbkit.models.vocabulary import encode_all, train_vocabulary
-from nbkit.seeding import address
+from nbkit.models.vocabulary import train_vocabulary
 
-#: Longest side of a training pair, in tokens; longer pairs are left out.
-LONGEST = 256
+_SCHEDULES = {"linear": "linear", "inverse_sqrt": "inverse_sqrt", "constant": "constant_with_warmup"}
 
 
 def train_translator(recipe: TranslatorRecipe, output: Path, *, resume: bool = True) -> Path:
@@ -45,8 +44,9 @@ def train_translator(recipe: TranslatorRecipe, output: Path, *, resume: bool = T
     the same weights again on the same machine. For several GPUs, start the command by ``accelerate launch``: each
     of them then gets its own batches.
 
-    Returns *output*. Raises `ModelError` where *output* is there already and was not made by this recipe, and where
-    there is nothing to train on; errors of the corpora pass through.
+    Returns *output*. Raises `ModelError` where *output* is there already and was not made by this recipe, where
+    there is nothing to train on, and for a checkpoint to start from that cannot be had; errors of the corpora pass
+    through.
     """
     record = {"sources": [recipe.src], "targets": list(recipe.targets), "recipe": recipe.model_dump(mode="json")}
     return trained_once(
@@ -54,88 +54,166 @@ def train_translator(recipe: TranslatorRecipe, output: Path, *, resume: bool = T
     )
 
 
-def _train(recipe: TranslatorRecipe, work: Path, record: Mapping[str, Any], name: str) -> Path:
-    from accelerate import PartialState
-    from transformers import Seq2SeqTrainer, set_seed
+@dataclass(frozen=True)
+class _Begun:
+    """What training begins with: a model, what cuts texts for it, and the examples."""
 
+    model: Any
+    tokenizer: Any
+    examples: Sequence[Example]
+
+    def save(self, model: Any, record: Mapping[str, Any], folder: Path) -> None:
+        """Everything that a folder needs to be translated with."""
+        fresh(folder)
+        model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+        write_record(record, folder)
+
+
+def _train(recipe: TranslatorRecipe, work: Path, record: Mapping[str, Any], name: str) -> Path:
     started = time.monotonic()
     with threads(recipe.threads), quiet():
-        pairs = {target: list(_training_texts(recipe, target)) for target in recipe.targets}
-        if not any(pairs.values()):
+        regular = {target: regular_texts(recipe, target) for target in recipe.targets}
+        if not any(regular.values()):
             raise ModelError(f"nothing to train on: '{recipe.train}' holds no pair {recipe.src}→{recipe.targets}")
-        # Language by language in turn, so that each has its share of what the vocabulary is learnt from.
-        rows = zip_longest(*pairs.values(), fillvalue=())
-        texts = dict.fromkeys(text for row in rows for pair in row for text in pair)
-        family, folder = families()[recipe.architecture], work / "tokenizer"
-        with PartialState().main_process_first():
-            if is_main_process():
-                train_vocabulary(texts, recipe, fresh(folder))
-            tokenizer = load_tokenizer(family, folder)
-        examples = list(chain.from_iterable(_examples(tokenizer, pairs[target], target, recipe) for target in pairs))
-        set_seed(recipe.seed)
-        model = new_model(recipe, tokenizer)
-        trainer = Seq2SeqTrainer(
-            model=model,
-            args=_arguments(recipe, work / "checkpoints"),
-            train_dataset=Batches(examples, recipe.batch_tokens, recipe.seed),
-            data_collator=Collate(tokenizer.pad_token_id, model.config.decoder_start_token_id),
-        )
+        idioms = {target: idiom_texts(recipe, target) for target in recipe.targets}
+        begun = (_from_scratch if recipe.start is None else _from_checkpoint)(recipe, regular, idioms, work)
+        trainer = _trainer(recipe, begun, record, work)
         tell(trainer, name)
         result = trainer.train(resume_from_checkpoint=last_checkpoint(work / "checkpoints"))
         finished = work / "finished"
         if trainer.is_world_process_zero():
-            fresh(finished)
-            model.save_pretrained(finished)
-            tokenizer.save_pretrained(finished)
-            write_record(record, finished)
-            facts = {"pairs": sum(map(len, pairs.values())), "steps": result.global_step, "loss": result.training_loss}
-            facts |= {"parameters": model.num_parameters(), "vocabulary": len(tokenizer)}
+            kept = _keep(recipe, begun.model, trainer.state, work / "checkpoints")
+            begun.save(begun.model, record, finished)
+            facts = {"pairs": sum(map(len, regular.values()))}
+            if recipe.idioms is not None:
+                facts["pairs with idioms, copies included"] = sum(map(len, idioms.values()))
+            facts |= {"steps": result.global_step, "loss": result.training_loss, **kept}
+            facts |= {"parameters": begun.model.num_parameters(), "vocabulary": len(begun.tokenizer)}
             bleu = measure(recipe, finished)
             write_card(recipe, finished, bleu, {**facts, "seconds": round(time.monotonic() - started)})
         trainer.accelerator.wait_for_everyone()
     return finished
 
 
-def _training_texts(recipe: TranslatorRecipe, target: str) -> Iterator[tuple[str, str]]:
-    """Pairs as running text; the sources of a drawn share of them as joined tokens, spaced as perturbed text is."""
-    for pair in text_pairs(recipe.train, recipe.src, target, recipe.pairs):
-        is_joined = address(recipe.seed, "joined", pair.id) % 1000 < 1000 * recipe.joined
-        if pair.source.strip() and pair.target.strip():
-            yield pair.joined if is_joined else pair.source, pair.target
+_Texts = Mapping[str, list[tuple[str, str]]]
 
 
-def _examples(tokenizer: Any, pairs: list[tuple[str, str]], target: str, recipe: TranslatorRecipe) -> Iterator[Example]:
-    end = (tokenizer.eos_token_id,)
-    marks: list[tuple[int, ...]] = [(), ()]
-    if recipe.architecture == "m2m100":
-        marks = [(tokenizer.get_lang_id(recipe.src),), (tokenizer.get_lang_id(target),)]
-    sources, targets = (encode_all(tokenizer, side) for side in zip(*pairs, strict=True)) if pairs else ((), ())
-    for source, reference in zip(sources, targets, strict=True):
-        if max(len(source), len(reference)) < LONGEST:
-            yield Example((*marks[0], *source, *end), (*marks[1], *reference, *end))
+def _from_scratch(recipe: TranslatorRecipe, regular: _Texts, idioms: _Texts, work: Path) -> _Begun:
+    from accelerate import PartialState
+    from transformers import set_seed
+
+    # Language by language in turn, so that each has its share of what the vocabulary is learnt from.
+    rows = zip_longest(*regular.values(), fillvalue=())
+    texts = dict.fromkeys(text for row in rows for pair in row for text in pair)
+    folder = work / "tokenizer"
+    family = families()["m2m100" if recipe.architecture == "m2m100" else "marian"]
+    with PartialState().main_process_first():
+        if is_main_process():
+            train_vocabulary(texts, recipe, fresh(folder))
+        tokenizer = load_tokenizer(family, folder)
+
+    def examples(target: str) -> Iterator[Example]:
+        return own_examples(tokenizer, [*regular[target], *idioms[target]], target, recipe)
+
+    found = list(chain.from_iterable(map(examples, recipe.targets)))
+    set_seed(recipe.seed)
+    return _Begun(new_model(recipe, tokenizer), tokenizer, found)
+
+
+def _from_checkpoint(recipe: TranslatorRecipe, regular: _Texts, idioms: _Texts, work: Path) -> _Begun:
+    from transformers import set_seed
+
+    from nbkit.models.checkpoints import started
+
+    model, tokenizer, family = started(recipe)
+
+    def examples(target: str) -> Iterator[Example]:
+        return checkpoint_examples(tokenizer, family, [*regular[target], *idioms[target]], target, recipe)
+
+    found = list(chain.from_iterable(map(examples, recipe.targets)))
+    set_seed(recipe.seed)
+    return _Begun(model, tokenizer, found)
+
+
+def _trainer(recipe: TranslatorRecipe, begun: _Begun, record: Mapping[str, Any], work: Path) -> Any:
+    from transformers import Seq2SeqTrainer
+
+    from nbkit.models.noise import NewNoise, Noise, NoisyBatches
+
+    start = begun.model.config.decoder_start_token_id
+    batches: Batches | NoisyBatches = Batches(begun.examples, recipe.batch_tokens, recipe.seed)
+    callbacks = []
+    if recipe.is_noisy:
+        noise = Noise.of(recipe, begun.tokenizer, start)
+        batches = NoisyBatches(begun.examples, recipe.batch_tokens, recipe.seed, noise)
+        callbacks.append(NewNoise(batches))
+    options = {
+        "model": begun.model,
+        "args": _arguments(recipe, work / "checkpoints"),
+        "train_dataset": batches,
+        "data_collator": Collate(begun.tokenizer.pad_token_id, start),
+        "callbacks": callbacks,
+    }
+    if recipe.keep != "best":
+        return Seq2SeqTrainer(**options)
+    from nbkit.models.checkpoints import BestByBleu
+
+    return BestByBleu(
+        look=lambda folder: dev_bleu(recipe, folder),
+        work=work,
+        save=lambda model, folder: begun.save(model, record, folder),
+        **options,
+    )
+
+
+def _keep(recipe: TranslatorRecipe, model: Any, state: Any, folder: Path) -> dict[str, Any]:
+    """Puts the weights that are kept into *model*, and says in words which they are."""
+    from nbkit.models.checkpoints import last_folders, mean_weights, put_in
+
+    if recipe.keep == "average":
+        folders = last_folders(folder, recipe.averaged)
+        put_in(model, mean_weights(folders))
+        return {"kept, the mean of steps": ", ".join(path.name.rpartition("-")[2] for path in folders)}
+    if recipe.keep == "best":  # the trainer has put them in already
+        return {"kept, from step": state.best_global_step, "its dev BLEU": round(state.best_metric, 2)}
+    return {}
 
 
 def _arguments(recipe: TranslatorRecipe, folder: Path) -> Any:
     from transformers import Seq2SeqTrainingArguments
 
+    looks: dict[str, Any] = {}
+    if recipe.keep == "best":
+        looks = {
+            "eval_strategy": "steps",
+            "eval_steps": recipe.save_every,
+            "load_best_model_at_end": True,
+            "metric_for_best_model": "bleu",
+            "greater_is_better": True,
+        }
     return Seq2SeqTrainingArguments(
         output_dir=str(folder),
         max_steps=recipe.steps or -1,
         num_train_epochs=recipe.epochs or 1.0,
         per_device_train_batch_size=1,  # an item of the data set is a whole batch
+        gradient_accumulation_steps=recipe.accumulate,
         learning_rate=recipe.learning_rate,
-        lr_scheduler_type="linear",
+        lr_scheduler_type=_SCHEDULES[recipe.schedule],
         warmup_steps=recipe.warmup,
         label_smoothing_factor=recipe.label_smoothing,
-        adam_beta2=0.98,
+        adam_beta2=recipe.beta2,
+        adam_epsilon=recipe.epsilon,
         max_grad_norm=1.0,
+        bf16=torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
         seed=recipe.seed,
         save_strategy="steps",
         save_steps=recipe.save_every,
-        save_total_limit=2,
+        save_total_limit=max(2, recipe.averaged) if recipe.keep == "average" else 2,
         logging_steps=50,
         remove_unused_columns=False,
         dataloader_pin_memory=torch.cuda.is_available(),
         disable_tqdm=True,
         report_to=[],
+        **looks,
     )

@@ -34,7 +34,7 @@ def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, folder: Pat
             model_type="unigram",
             vocab_size=recipe.vocabulary,
             hard_vocab_limit=False,
-            character_coverage=1.0,
+            character_coverage=recipe.coverage,
             split_digits=recipe.split_digits,
             input_sentence_size=_SENTENCES,
             shuffle_input_sentence=False,
@@ -46,7 +46,7 @@ def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, folder: Pat
     processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
     pieces = [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
     pieces = [piece for piece in pieces if piece not in _SENTENCEPIECE_SPECIALS]
-    writer = {"marian": _write_marian, "m2m100": _write_m2m100}[recipe.architecture]
+    writer = _write_m2m100 if recipe.architecture == "m2m100" else _write_marian
     writer(folder, model.getvalue(), pieces, recipe)
 
 

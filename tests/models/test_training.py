@@ -16,28 +16,13 @@ from nbkit.errors import ModelError, ParamsError
 from nbkit.models import Decoding, TranslatorRecipe, check_model, load_translator, train_translator
 from nbkit.models.collate import Batches, Example
 
-WORDS = {"the": "das", "dog": "Tier", "cat": "Haus", "sees": "sieht", "finds": "findet", "old": "alte", "and": "und"}
+from .small_recipes import tiny, write_words
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     """A word-for-word language: 400 pairs in a TSV file."""
-    import random
-
-    draw, lines = random.Random(0), []
-    for _ in range(400):
-        words = draw.choices(list(WORDS), k=draw.randint(3, 7))
-        lines.append(" ".join(words) + " .\t" + " ".join(WORDS[word] for word in words) + " .")
-    path = tmp_path_factory.mktemp("corpus") / "words.tsv"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return str(path)
-
-
-def tiny(corpus: str, **fields) -> TranslatorRecipe:
-    sizes = {"d_model": 16, "ffn": 32, "heads": 2, "encoder_layers": 1, "decoder_layers": 1, "vocabulary": 60}
-    settings = {"steps": 6, "batch_tokens": 300, "warmup": 2, "save_every": 2, "threads": 1, "card_pairs": 5}
-    places = {"train": corpus, "dev": corpus, "test": corpus}
-    return TranslatorRecipe(**{**sizes, **settings, **places, **fields})
+    return write_words(tmp_path_factory.mktemp("corpus") / "words.tsv")
 
 
 def weights_of(folder):
