@@ -66,11 +66,11 @@ def registries_put_back():
     from nbkit.corpora import CORPORA
     from nbkit.corpora.nli import NLI_CORPORA
     from nbkit.metrics import METRICS
-    from nbkit.models import CLASSIFIERS, MODELS
+    from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
     from nbkit.perturb import PERTURBATIONS
     from nbkit.studies import STUDIES
 
-    registries = (ALIGNERS, CLASSIFIERS, CORPORA, METRICS, MODELS, NLI_CORPORA, PERTURBATIONS, STUDIES)
+    registries = (ALIGNERS, CLASSIFIERS, CORPORA, LANGUAGE_MODELS, METRICS, MODELS, NLI_CORPORA, PERTURBATIONS, STUDIES)
     before = [(dict(registry._entries), dict(registry._summaries)) for registry in registries]
     yield
     for registry, (entries, summaries) in zip(registries, before, strict=True):

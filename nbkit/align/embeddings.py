@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tqdm.auto import tqdm
-
 from nbkit.align.base import an_argument
-from nbkit.align.encoder import Encoder, Subwords, encoder_identity, obstacle
+from nbkit.align.encoder import Encoder, Subwords
 from nbkit.align.links import Alignment, TokenPair, from_pharaoh, to_pharaoh, token_pairs
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.models.batching import run_batches
+from nbkit.models.pretrained import network_identity, obstacle
+from nbkit.progress import progress_bar
 from nbkit.store import Store
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class EmbeddingAligner:
             "version": 1,
             "layer": self.layer,
             "method": self.method,
-            **encoder_identity(self.model, self._device),
+            **network_identity(self.model, self._device),
         }
 
     def problem(self) -> str | None:
@@ -105,7 +105,7 @@ class EmbeddingAligner:
         return Encoder(self.model, self.layer, self._device)
 
     def _computed(self, pairs: list[TokenPair], progress: bool) -> Iterator[Alignment]:
-        with tqdm(total=len(pairs), desc="align", unit="pair", disable=not progress, leave=False) as bar:
+        with progress_bar("align", len(pairs), progress, unit="pair") as bar:
             for start in range(0, len(pairs), WINDOW):
                 window = pairs[start : start + WINDOW]
                 yield from self._window(window)

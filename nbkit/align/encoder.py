@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from nbkit.errors import ModelError
-from nbkit.models import weights
-from nbkit.models.catalogue import Origin
-from nbkit.models.identity import folder_digest, resolve_device
-
-#: Tokens of one batch, by device.
-BUDGETS = {"cpu": 4096, "cuda": 65536}
+from nbkit.models.pretrained import budget, load_network
 
 
 class Subwords(NamedTuple):
@@ -22,46 +15,6 @@ class Subwords(NamedTuple):
 
     ids: tuple[int, ...]
     words: tuple[int | None, ...]
-
-
-def located(model: str) -> Origin:
-    """Where *model* is: a folder, or a hub id with an optional ``@revision``.
-
-    >>> located("google-bert/bert-base-multilingual-cased@main").revision
-    'main'
-    """
-    folder = Path(model).expanduser()
-    if folder.is_dir() or model.startswith(("/", "~", ".")):
-        return Origin(model, folder=folder)
-    hub, _, revision = model.partition("@")
-    return Origin(model, hub=hub, revision=revision or None)
-
-
-def obstacle(model: str) -> str | None:
-    """Why the weights of *model* cannot be had, or None; loads nothing."""
-    origin = located(model)
-    try:
-        folder = weights.find(origin)
-        if folder is not None:
-            weights.check_files(origin, folder)
-    except ModelError as error:
-        return str(error)
-    return None if folder is not None else weights.obstacle(origin)
-
-
-def encoder_identity(model: str, device: str) -> dict[str, Any]:
-    """What stands for the weights (None where they cannot be had) and what runs them, in a cache key."""
-    origin = located(model)
-    folder = weights.find(origin)
-    if origin.hub is not None:
-        source = {"hub": origin.hub, "weights": weights.revision(origin)}
-    else:
-        source = {"weights": None if folder is None else folder_digest(folder)}
-    return source | {
-        "device": resolve_device(device).partition(":")[0],
-        "torch": version("torch"),
-        "transformers": version("transformers"),
-    }
 
 
 class Encoder:
@@ -72,30 +25,7 @@ class Encoder:
     """
 
     def __init__(self, model: str, layer: int, device: str = "auto"):
-        import torch
-        import transformers
-        from safetensors import SafetensorError
-
-        from nbkit.models.loading import quiet, torch_device
-
-        origin = located(model)
-        folder = weights.fetch(origin)
-        place = torch_device(resolve_device(device))
-        try:
-            with quiet():
-                self.tokenizer = transformers.AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-                network, report = transformers.AutoModel.from_pretrained(
-                    folder,
-                    trust_remote_code=False,
-                    use_safetensors=True,
-                    dtype=torch.float32,
-                    output_loading_info=True,
-                )
-        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-            raise ModelError(f"model '{model}': {folder} cannot be loaded as an encoder: {error}") from error
-        missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
-        if missing:
-            raise ModelError(f"model '{model}': {folder} is no trained encoder: it holds no {', '.join(missing[:3])}")
+        self.tokenizer, network = load_network(model, "AutoModel", device)
         if not self.tokenizer.is_fast:
             raise ModelError(
                 f"model '{model}': its tokenizer, {type(self.tokenizer).__name__}, has no offsets: it cannot say which "
@@ -106,10 +36,10 @@ class Encoder:
         layers = network.config.num_hidden_layers
         if not 0 <= layer <= layers:
             raise ModelError(f"model '{model}': layer {layer} asked for; it has 0 (the embeddings) to {layers}")
-        self.network = network.eval().to(place)
+        self.network = network
         self.layer = layer
-        self.limit = min(self.tokenizer.model_max_length, _positions(network))
-        self.budget = BUDGETS.get(place.type, BUDGETS["cpu"])
+        self.limit: int = self.tokenizer.model_max_length
+        self.budget = budget(network)
 
     def subwords(self, texts: Sequence[Sequence[str]]) -> list[Subwords]:
         """The subwords of tokenised texts; what goes over the model's limit is cut off, with a warning."""
@@ -143,11 +73,3 @@ class Encoder:
             rows[[place for place, word in enumerate(text.words) if word is not None]]
             for rows, text in zip(states, batch, strict=True)
         ]
-
-
-def _positions(network: Any) -> int:
-    """The longest input of *network* in tokens, special ones included."""
-    positions = getattr(network.config, "max_position_embeddings", None) or 512
-    # RoBERTa and its kin count positions from padding_idx + 1 on.
-    padding = getattr(getattr(network, "embeddings", None), "padding_idx", None)
-    return positions - (0 if padding is None else padding + 1)

@@ -11,7 +11,7 @@ from nbkit.commands.tables import as_columns, as_json
 
 
 def _models() -> list[dict[str, Any]]:
-    from nbkit.models import CLASSIFIERS, MODELS
+    from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
     from nbkit.models.backends import BACKENDS
     from nbkit.models.remote_names import offered
 
@@ -22,7 +22,7 @@ def _models() -> list[dict[str, Any]]:
             "from": registry.get(name).hub or "trained here",
             "summary": registry.summary(name),
         }
-        for task, registry in (("translation", MODELS), ("inference", CLASSIFIERS))
+        for task, registry in (("translation", MODELS), ("inference", CLASSIFIERS), ("language", LANGUAGE_MODELS))
         for name in registry
     ]
     backends = [

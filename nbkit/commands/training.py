@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 import click
+from click.core import ParameterSource
 
 from nbkit.models.classifier_recipe import ClassifierRecipe
+from nbkit.models.language_model_recipe import LanguageModelRecipe
+from nbkit.models.local import named_recipe
 from nbkit.models.recipe import Recipe, TranslatorRecipe
 
 
 @click.group()
 def train() -> None:
-    """Train a translator or an NLI classifier."""
+    """Train a translator, an NLI classifier or a language model."""
 
 
 class _Names(click.ParamType):
@@ -39,8 +43,13 @@ def _option_type(annotation: Any) -> click.ParamType | type:
     return _option_type(kinds[0]) if kinds else annotation
 
 
-def _command(name: str, summary: str, recipe: type[Recipe], trainer: str) -> click.Command:
-    """The command that trains what *recipe* describes, by the function *trainer* ("module:function")."""
+def _command(
+    name: str, summary: str, recipe: type[Recipe], trainer: str, named: Callable[[str], dict[str, Any]] | None = None
+) -> click.Command:
+    """The command that trains what *recipe* describes, by the function *trainer* ("module:function").
+
+    named: the fields of a recipe that goes by a name, where there are such.
+    """
     options = [
         click.Option(
             [f"--{field.replace('_', '-')}"],
@@ -52,7 +61,18 @@ def _command(name: str, summary: str, recipe: type[Recipe], trainer: str) -> cli
         for field, about in recipe.model_fields.items()
     ]
 
-    def train_it(output: Path, resume: bool, **values: Any) -> None:
+    if named is not None:
+        text = "A recipe of recipes.yaml, such as paper-lstm or idioms-mbart; options that are given go over it."
+        options.insert(0, click.Option(["--recipe", "recipe_name"], metavar="NAME", help=text))
+
+    def train_it(output: Path, resume: bool, recipe_name: str | None = None, **values: Any) -> None:
+        if recipe_name is not None and named is not None:
+            source = click.get_current_context().get_parameter_source
+            given = {field: value for field, value in values.items() if source(field) != ParameterSource.DEFAULT}
+            values = {**named(recipe_name), **given}
+            for field, rival in (("steps", "epochs"), ("epochs", "steps")):
+                if given.get(field) is not None and rival not in given:
+                    values.pop(rival, None)  # one of them says how long is to be learnt
         checked = recipe.checked(values, "options")
         module, _, function = trainer.partition(":")
         click.echo(getattr(import_module(module), function)(checked, output, resume=resume))
@@ -71,7 +91,13 @@ def _command(name: str, summary: str, recipe: type[Recipe], trainer: str) -> cli
 
 
 train.add_command(
-    _command("translator", "Train a small translator", TranslatorRecipe, "nbkit.models.training:train_translator")
+    _command(
+        "translator",
+        "Train a translator, from scratch (--architecture) or from a checkpoint on (--start),",
+        TranslatorRecipe,
+        "nbkit.models.training:train_translator",
+        named_recipe,
+    )
 )
 train.add_command(
     _command(
@@ -79,5 +105,13 @@ train.add_command(
         "Train an NLI classifier, from scratch (--architecture) or from a checkpoint on (--start),",
         ClassifierRecipe,
         "nbkit.models.classifier_training:train_classifier",
+    )
+)
+train.add_command(
+    _command(
+        "lm",
+        "Train a small language model, causal (gpt2) or masked,",
+        LanguageModelRecipe,
+        "nbkit.models.language_model_training:train_language_model",
     )
 )

@@ -17,12 +17,12 @@ from importlib.util import find_spec
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from nbkit.errors import MissingExtraError, ModelError, NbkitError
-from nbkit.metrics import learned
 from nbkit.metrics.base import check_pairs, indices_of
+from nbkit.models import pretrained
 from nbkit.models.batching import run_batches
+from nbkit.progress import progress_bar
 
 #: bert-score's own choice for every target language of the papers but Chinese, and one for all is comparable.
 DEFAULT_MODEL = "google-bert/bert-base-multilingual-cased"
@@ -75,7 +75,7 @@ class BertScore:
         'BERTScore|model:roberta-large|layer:17|measure:recall|idf:no|rescale:no|bert-score:0.3.13'
         """
         return (
-            f"BERTScore|model:{learned.label(self.model)}|layer:{self._layer}|measure:{self.measure}"
+            f"BERTScore|model:{pretrained.signature_label(self.model)}|layer:{self._layer}|measure:{self.measure}"
             f"|idf:no|rescale:no|bert-score:{_package_version()}"
         )
 
@@ -90,7 +90,7 @@ class BertScore:
         return {
             "metric": self.name,
             "signature": self.signature(lang),
-            **learned.weights_identity(self.model, self.device),
+            **pretrained.network_identity(self.model, self.device),
         }
 
     def problem(self, lang: str | None = None) -> str | None:
@@ -101,7 +101,7 @@ class BertScore:
             self._layer  # noqa: B018
         except ModelError as error:
             return str(error)
-        return learned.obstacle(self.model)
+        return pretrained.obstacle(self.model)
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
         """The chosen measure (F1, P or R; see the module) of each pair: a float64 array in [0, 1], one entry a pair.
@@ -122,7 +122,7 @@ class BertScore:
             for i in places
             if hypotheses[i].strip() and references[i].strip()
         ]
-        with tqdm(total=len(filled), desc=f"{self.name} {lang}", leave=False) as bar:
+        with progress_bar(f"{self.name} {lang}", len(filled), unit="pair") as bar:
             for start in range(0, len(filled), _WINDOW):
                 places = filled[start : start + _WINDOW]
                 values[places] = self._window([(hypotheses[i], references[i]) for i in places])
@@ -134,7 +134,7 @@ class BertScore:
 
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         tokens = dict(zip(texts, map(self._tokens, texts), strict=True))
-        size = learned.budget(self._encoder.network)
+        size = pretrained.budget(self._encoder.network)
         embedded = run_batches(tokens.values(), len, self._embed, size, group=len, window=len(texts))
         embeddings = dict(zip(texts, embedded, strict=True))
         special = {self._encoder.tokenizer.cls_token_id, self._encoder.tokenizer.sep_token_id}
@@ -184,7 +184,7 @@ class BertScore:
         _package_version()
         from bert_score.utils import model2layers
 
-        hub = learned.located(self.model).hub
+        hub = pretrained.origin_of(self.model).hub
         listed = [name for name in (hub, (hub or "").rpartition("/")[2]) if name in model2layers]
         if not listed:
             raise ModelError(
@@ -197,7 +197,9 @@ class BertScore:
     def _encoder(self) -> _Encoder:
         """The tokenizer and the lower `layer` layers of the encoder, loaded now."""
         _package_version()
-        tokenizer, network = learned.load(self.model, "AutoModel", self.device, num_hidden_layers=self._layer)
+        tokenizer, network = pretrained.load_network(
+            self.model, "AutoModel", self.device, num_hidden_layers=self._layer
+        )
         if network.config.is_encoder_decoder:
             network = network.get_encoder()
         return _Encoder(tokenizer, network)

@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from nbkit.errors import ModelError
-from nbkit.metrics import learned
 from nbkit.metrics.base import check_pairs
+from nbkit.models import pretrained
 from nbkit.models.batching import run_batches
+from nbkit.progress import progress_bar
 
 #: The published base checkpoint, ported to transformers.
 DEFAULT_MODEL = "Elron/bleurt-base-128"
@@ -51,7 +51,7 @@ class Bleurt:
         >>> Bleurt(model="Elron/bleurt-tiny-512").signature("en")
         'BLEURT|model:Elron/bleurt-tiny-512|nrefs:1|case:mixed'
         """
-        return f"BLEURT|model:{learned.label(self.model)}|nrefs:1|case:mixed"
+        return f"BLEURT|model:{pretrained.signature_label(self.model)}|nrefs:1|case:mixed"
 
     def identity(self, lang: str) -> dict[str, Any]:
         """The metric's part of a cache key: name, signature, what stands for the weights, device and versions.
@@ -64,12 +64,12 @@ class Bleurt:
         return {
             "metric": self.name,
             "signature": self.signature(lang),
-            **learned.weights_identity(self.model, self.device),
+            **pretrained.network_identity(self.model, self.device),
         }
 
     def problem(self, lang: str | None = None) -> str | None:
         """Why it cannot be used here, or None; loads nothing."""
-        return learned.obstacle(self.model)
+        return pretrained.obstacle(self.model)
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
         """The regression model's rating of each pair: a float64 array on the checkpoint's own scale, not bounded.
@@ -86,12 +86,12 @@ class Bleurt:
         pairs = (
             self._tokens(reference, candidate) for reference, candidate in zip(references, hypotheses, strict=True)
         )
-        with tqdm(total=len(hypotheses), desc=f"{self.name} {lang}", leave=False) as bar:
+        with progress_bar(f"{self.name} {lang}", len(hypotheses), unit="pair") as bar:
             values = run_batches(
                 pairs,
                 length=lambda pair: len(pair[0]),
                 run=self._run,
-                budget=learned.budget(self._regressor.network),
+                budget=pretrained.budget(self._regressor.network),
                 group=lambda pair: len(pair[0]),
                 done=bar.update,
             )
@@ -124,7 +124,7 @@ class Bleurt:
     @cached_property
     def _regressor(self) -> _Regressor:
         """The tokenizer and the classifier, loaded now."""
-        tokenizer, network = learned.load(self.model, "AutoModelForSequenceClassification", self.device)
+        tokenizer, network = pretrained.load_network(self.model, "AutoModelForSequenceClassification", self.device)
         if network.config.num_labels != 1:
             raise ModelError(
                 f"bleurt: '{self.model}' has {network.config.num_labels} outputs; "

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_args
 
 from nbkit.corpora.nli_pair import LABELS
+from nbkit.models.card import rows_of, versions
 from nbkit.models.classifier_recipe import ClassifierRecipe
 from nbkit.models.classifier_texts import Split, held_out_pairs
 
@@ -38,14 +38,12 @@ def measure(recipe: ClassifierRecipe, folder: Path) -> list[dict[str, Any]]:
 
 def write_card(recipe: ClassifierRecipe, folder: Path, rows: list[dict[str, Any]], facts: Mapping[str, Any]) -> None:
     """Writes ``README.md``: data, settings, what came of the training (*facts*) and accuracy (*rows*)."""
-    settings = "\n".join(f"| {name} | {value} |" for name, value in recipe.model_dump(mode="json").items())
-    outcome = "\n".join(f"| {name} | {value} |" for name, value in facts.items())
     scores = "\n".join(
         f"| {row['split']} | {row['corpus']} | {row['pairs']} | {_percent(row['accuracy'])} "
         f"| {_percent(row['majority'])} ({row['majority_label']}) |"
         for row in rows
     )
-    versions = ", ".join(f"{name} {version(name)}" for name in ("nbkit", "torch", "transformers", "tokenizers"))
+    made_with = versions("torch", "transformers", "tokenizers")
     what = f"a {recipe.architecture} model" if recipe.start is None else f"`{recipe.start}`, fine-tuned"
     how = "Trained from scratch" if recipe.start is None else "Fine-tuned"
     (folder / "README.md").write_text(
@@ -70,15 +68,15 @@ language:
 
 | | |
 |---|---|
-{outcome}
+{rows_of(facts)}
 
 ## Settings
 
 | field | value |
 |---|---|
-{settings}
+{rows_of(recipe.model_dump(mode="json"))}
 
-Made with {versions}.
+Made with {made_with}.
 """,
         encoding="utf-8",
     )

@@ -10,12 +10,16 @@ import yaml
 
 from nbkit.errors import ModelError, NbkitError
 from nbkit.models import weights
+from nbkit.models.catalogue import located
 from nbkit.models.classifier_catalogue import (
+    ClassifierEntry,
     ClassifierReference,
     output_order,
     resolve_classifier,
 )
 from nbkit.models.identity import backend_identity, origin_identity
+from nbkit.models.language_model_catalogue import LANGUAGE_MODELS, resolve_language_model
+from nbkit.models.language_model_local import check_language_model, ensure_language_model, weights_digest
 from nbkit.models.local import models_folder
 
 if TYPE_CHECKING:
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
 
 #: Goes up when classifying changes in a way that settings do not show.
 VERSION = 1
-_TOKENIZER_FILES = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model", "*.spm")
 
 
 def classifier_recipe(reference: ClassifierReference) -> ClassifierRecipe:
@@ -39,11 +42,36 @@ def classifier_recipe(reference: ClassifierReference) -> ClassifierRecipe:
 
 
 def recipe_digest(recipe: ClassifierRecipe) -> str:
-    """What a trained classifier is known by: its recipe, the training code's version and the data behind it."""
+    """What a trained classifier is known by: its recipe, the training code's version, data and weights behind it."""
     from nbkit.corpora.nli import find_nli
 
     found = map(find_nli, (recipe.train, recipe.dev))
-    return recipe.digest(*(corpus.identity(recipe.lang, split) for corpus, split in found))
+    start = [] if recipe.start is None else [_start_identity(recipe.start, recipe.lang)]
+    return recipe.digest(*(corpus.identity(recipe.lang, split) for corpus, split in found), *start)
+
+
+def start_files(start: str, lang: str) -> Path:
+    """The folder of what a classifier is fine-tuned from; trained or downloaded now where it is not there yet.
+
+    Raises `ModelError` where it cannot be had, and for a causal language model.
+    """
+    if start not in LANGUAGE_MODELS:
+        return weights.fetch(_start_reference(start, lang))
+    problem = check_language_model(start, lang, kind="masked")
+    if problem is not None:
+        raise ModelError(problem)
+    return ensure_language_model(start, lang)
+
+
+def _start_identity(start: str, lang: str) -> dict[str, Any]:
+    if start in LANGUAGE_MODELS:
+        reference = resolve_language_model(start, lang)
+        return origin_identity(reference, weights_digest(reference))
+    return origin_identity(_start_reference(start, lang), None)
+
+
+def _start_reference(start: str, lang: str) -> ClassifierReference:
+    return ClassifierReference(start, ClassifierEntry(hub=start), lang, **located(start, start, {}))
 
 
 def trained_folder(reference: ClassifierReference) -> Path:
@@ -125,6 +153,8 @@ def check_classifier(name: str, lang: str = "en") -> str | None:
 
             recipe = classifier_recipe(reference)
             problems = check_nli(recipe.train, lang, n=1) + check_nli(recipe.dev, lang, n=1)
+            if recipe.start in LANGUAGE_MODELS:
+                problems += filter(None, [check_language_model(recipe.start or "", lang, kind="masked")])
             return problems[0] if problems else None
         folder = weights.find(reference)
         if folder is None:
@@ -147,8 +177,8 @@ def _check_folder(reference: ClassifierReference, folder: Path) -> None:
             f"nbkit train classifier OUTPUT --start {folder}"
         )
     # Without its files transformers would make an empty tokenizer, to which every word is unknown.
-    if not any(path.is_file() for pattern in _TOKENIZER_FILES for path in folder.glob(pattern)):
-        raise ModelError(f"classifier '{reference.name}': {folder} holds no tokenizer ({_TOKENIZER_FILES[0]})")
+    if not weights.has_tokenizer(folder):
+        raise ModelError(f"classifier '{reference.name}': {folder} holds no tokenizer (tokenizer.json)")
     record = folder / weights.RECORD_FILE
     lang = weights.read_json(record).get("lang") if record.is_file() else None
     if lang not in (None, reference.lang):

@@ -8,14 +8,14 @@ from pydantic import Field, model_validator
 
 from nbkit.errors import NbkitError
 from nbkit.languages import UNSPACED, check_language
-from nbkit.models.recipe import Recipe
+from nbkit.models.recipe import PairsRecipe
 
 Architecture = Literal["roberta", "bart", "distilbert", "infersent", "bilstm", "convnet"]
 #: Those that encode each sentence by itself (Conneau et al. 2017).
 SENTENCE_ENCODERS = frozenset({"infersent", "bilstm", "convnet"})
 
 
-class ClassifierRecipe(Recipe):
+class ClassifierRecipe(PairsRecipe):
     """Architecture, data and optimisation of an NLI classifier, trained from scratch or from a checkpoint on.
 
     With ``max_entropy`` λ the loss is eq. 5 of "Unnatural Language Inference" (§7): the mean over pairs of
@@ -31,7 +31,11 @@ class ClassifierRecipe(Recipe):
     version: ClassVar[int] = 2
 
     architecture: Architecture | None = Field(None, description="what is trained from scratch; alternative to start")
-    start: str | None = Field(None, description="checkpoint to fine-tune: a folder or a hub id; alternative to that")
+    start: str | None = Field(
+        None,
+        description="masked language model or classifier to fine-tune: a language model's name, a folder or a hub id; "
+        "alternative to that",
+    )
     lang: str = Field("en", description="language of the data")
     dev: str = Field("sandbox:dev", description="corpus that decides when to stop and which checkpoint is kept")
     dev_start: int = Field(

@@ -16,12 +16,11 @@ from torch import Tensor
 
 from nbkit.corpora.nli_pair import LABELS
 from nbkit.errors import ModelError
-from nbkit.models import weights
-from nbkit.models.catalogue import located
 from nbkit.models.classifier_architecture import NAMES, new_classifier
 from nbkit.models.classifier_card import measure, write_card
-from nbkit.models.classifier_catalogue import ClassifierEntry, ClassifierReference, known_order, order_of
+from nbkit.models.classifier_catalogue import known_order, order_of
 from nbkit.models.classifier_encoding import CollatePairs, NliExample, encode_pairs, positions_of
+from nbkit.models.classifier_local import start_files
 from nbkit.models.classifier_recipe import ClassifierRecipe
 from nbkit.models.classifier_texts import LabelledPair, dev_pairs, is_endless, training_pairs
 from nbkit.models.classifier_vocabulary import train_tokenizer
@@ -163,9 +162,7 @@ def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
     import nbkit.models.encoders  # noqa: F401 - makes the sentence encoders known to transformers
 
     assert recipe.start is not None
-    entry = ClassifierEntry(hub=recipe.start)
-    reference = ClassifierReference(recipe.start, entry, recipe.lang, **located(recipe.start, recipe.start, {}))
-    folder = weights.fetch(reference)
+    folder = start_files(recipe.start, recipe.lang)
     options: dict[str, Any] = (
         {} if known_order(folder) else {**NAMES, "ignore_mismatched_sizes": True}
     )  # a head that is not NLI's
@@ -182,6 +179,10 @@ def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
             )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError, SafetensorError) as error:
         raise ModelError(f"checkpoint '{recipe.start}': {folder} cannot be trained on: {error}") from error
+    if tokenizer.pad_token_id is None:
+        raise ModelError(
+            f"checkpoint '{recipe.start}' has no padding token: start from a masked model, not a causal one"
+        )
     return model, tokenizer
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
 from nbkit.models.classifier_recipe import SENTENCE_ENCODERS, ClassifierRecipe
-
-#: Positions of the Transformers.
-POSITIONS = 512
+from nbkit.models.subwords import POSITIONS, ROBERTA_SPECIALS, byte_pairs, word_pieces
 
 # A word is a run of letters and digits, cut as treebanks cut it (do|n't, dog|'s, can|not), so that tokens that were
 # joined by spaces again, as permuted text is, are the same words; any other sign is a word by itself.
@@ -62,27 +59,11 @@ def _sentence_tokenizer(texts: Iterable[str], recipe: ClassifierRecipe) -> Any:
 def _byte_tokenizer(texts: Iterable[str], recipe: ClassifierRecipe) -> Any:
     from transformers import RobertaTokenizer  # BART's, too
 
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    trainer = trainers.BpeTrainer(
-        vocab_size=recipe.vocabulary,
-        special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(texts, trainer)
-    learnt = json.loads(tokenizer.to_str())["model"]
-    merges: Any = [tuple(merge) for merge in learnt["merges"]]
-    return RobertaTokenizer(vocab=learnt["vocab"], merges=merges, model_max_length=POSITIONS)
+    return RobertaTokenizer(**byte_pairs(texts, recipe.vocabulary, ROBERTA_SPECIALS), model_max_length=POSITIONS)
 
 
 def _piece_tokenizer(texts: Iterable[str], recipe: ClassifierRecipe) -> Any:
     from transformers import DistilBertTokenizer
 
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=recipe.lowercase)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    trainer = trainers.WordPieceTrainer(vocab_size=recipe.vocabulary, special_tokens=specials, show_progress=False)
-    tokenizer.train_from_iterator(texts, trainer)
-    return DistilBertTokenizer(vocab=tokenizer.get_vocab(), do_lower_case=recipe.lowercase, model_max_length=POSITIONS)
+    learnt = word_pieces(texts, recipe.vocabulary, lowercase=recipe.lowercase)
+    return DistilBertTokenizer(**learnt, model_max_length=POSITIONS)

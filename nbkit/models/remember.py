@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from nbkit.models.answers import Answer, Usage, one_line
 from nbkit.models.catalogue import BY_RULE, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.identity import model_identity
+from nbkit.models.kept import Kept
 from nbkit.models.local import ensure_model, place
 from nbkit.store import Store
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SERVICE_SHARD = 256
 #: Loaded translators kept in this process, the last used ones: enough to go back and forth between two.
 KEPT = 2
-_loaded: OrderedDict[tuple[str | None, ...], Translator] = OrderedDict()
+_loaded: Kept[Translator] = Kept(KEPT)
 
 
 def translation_config(
@@ -187,10 +187,4 @@ def kept_translator(name: str, src: str, tgt: str, *, device: str = "auto", dtyp
     from nbkit.models.translator import load_translator
 
     key = (name, *place(resolve(name, src, tgt)), device, dtype)
-    if key in _loaded:
-        _loaded.move_to_end(key)
-        return _loaded[key]
-    while len(_loaded) >= KEPT:
-        _loaded.popitem(last=False)
-    _loaded[key] = load_translator(name, src, tgt, device=device, dtype=dtype)
-    return _loaded[key]
+    return _loaded.get(key, lambda: load_translator(name, src, tgt, device=device, dtype=dtype))

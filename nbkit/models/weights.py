@@ -14,6 +14,7 @@ from nbkit.models.catalogue import Family, Origin, Reference, families
 _CONFIG = "config.json"
 _SAFE = ("model.safetensors", "model.safetensors.index.json")
 _PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
+_TOKENIZER_FILES = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model", "*.spm")
 #: What training here leaves beside the weights: the languages and the recipe.
 RECORD_FILE = "nbkit.json"
 #: What a download fetches: settings, tokenizer and safetensors weights.
@@ -95,6 +96,11 @@ def check_files(reference: Origin, folder: Path) -> None:
                 else f" ({_SAFE[0]})"
             )
         )
+
+
+def has_tokenizer(folder: Path) -> bool:
+    """Whether *folder* holds what a tokenizer is made of."""
+    return any(path.is_file() for pattern in _TOKENIZER_FILES for path in folder.glob(pattern))
 
 
 def family(reference: Reference, folder: Path) -> Family:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections import OrderedDict
 
 import pytest
 
 from nbkit.errors import ModelError
 from nbkit.models import Decoding, ModelEntry, load_translator, translate_remembered
 from nbkit.models.catalogue import MODELS
+from nbkit.models.kept import Kept
 from nbkit.store import Store
 
 #: Each checkpoint, and the token that has to open a German hypothesis.
@@ -212,7 +212,7 @@ def test_remembered_translations_load_no_model(tmp_path, checkpoints, sentences,
     folder, store = str(checkpoints["marian"]), Store(tmp_path)
     loads, load = [], module.load_translator
     monkeypatch.setattr(module, "load_translator", lambda *a, **k: loads.append(a) or load(*a, **k))
-    monkeypatch.setattr("nbkit.models.remember._loaded", OrderedDict())
+    monkeypatch.setattr("nbkit.models.remember._loaded", Kept(2))
     first = translate_remembered(folder, sentences[:3], "en", "de", SHORT, store=store, progress=False)
     assert len(loads) == 1
     again = translate_remembered(folder, sentences[2::-1], "en", "de", SHORT, store=store, progress=False)

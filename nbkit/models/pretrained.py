@@ -1,71 +1,70 @@
-"""What the two learned metrics share: where their weights are, how they are loaded, and how texts are cut to fit.
+"""Any pretrained network by its hub id or folder: where its weights are, what stands for them, and loading them.
 
-Nothing here imports torch or transformers before a model is loaded.
+For what is not in a catalogue: the encoders behind alignments and learned metrics. Nothing here imports torch or
+transformers before a network is loaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from nbkit.errors import ModelError
 from nbkit.models import weights
-from nbkit.models.catalogue import ModelEntry, Reference
+from nbkit.models.catalogue import Origin
 from nbkit.models.identity import folder_digest, resolve_device
 
-#: Tokens of one batch. Batches hold texts of one length, so nothing is padded and a score does not depend on its batch.
+#: Tokens of one batch, by device. Batches hold texts of one length, so nothing is padded and no result depends on them.
 BUDGETS = {"cpu": 4096, "cuda": 65536}
-#: Longest input of a model that does not say its own, in tokens.
+#: Longest input of a network that does not say its own, in tokens.
 _USUAL_LIMIT = 512
 
 
-def located(model: str) -> Reference:
+def origin_of(model: str) -> Origin:
     """Where *model* is: a folder, or a hub id with an optional ``@revision``.
 
-    >>> located("Elron/bleurt-base-128").hub
-    'Elron/bleurt-base-128'
+    >>> origin_of("google-bert/bert-base-multilingual-cased@main").revision
+    'main'
     """
     folder = Path(model).expanduser()
     if folder.is_dir() or model.startswith(("/", "~", ".")):
-        return Reference(model, ModelEntry(hub=model), "", "", folder=folder)
+        return Origin(model, folder=folder)
     hub, _, revision = model.partition("@")
-    return Reference(model, ModelEntry(hub=model), "", "", hub=hub, revision=revision or None)
+    return Origin(model, hub=hub, revision=revision or None)
 
 
-def label(model: str) -> str:
+def signature_label(model: str) -> str:
     """What signatures call a model: its hub id, or its folder's name without the path, which may be private.
 
-    >>> label("~/models/my-bleurt"), label("Elron/bleurt-base-128")
+    >>> signature_label("~/models/my-bleurt"), signature_label("Elron/bleurt-base-128")
     ('my-bleurt', 'Elron/bleurt-base-128')
     """
-    reference = located(model)
-    return reference.folder.resolve().name if reference.folder is not None else model
+    origin = origin_of(model)
+    return origin.folder.resolve().name if origin.folder is not None else model
 
 
 def obstacle(model: str) -> str | None:
     """Why the weights of *model* cannot be had, or None; loads nothing."""
-    reference = located(model)
+    origin = origin_of(model)
     try:
-        folder = weights.find(reference)
+        folder = weights.find(origin)
         if folder is not None:
-            weights.check_files(reference, folder)
+            weights.check_files(origin, folder)
     except ModelError as error:
         return str(error)
-    return None if folder is not None else weights.obstacle(reference)
+    return None if folder is not None else weights.obstacle(origin)
 
 
-def weights_identity(model: str, device: str) -> dict[str, Any]:
+def network_identity(model: str, device: str) -> dict[str, Any]:
     """What stands for the weights and what runs them in a cache key; a folder's digest, or a hub model's commit.
 
     Weights that cannot be had are None here, and an error when they are loaded.
     """
-    reference = located(model)
-    folder = weights.find(reference)
-    if reference.hub is not None:
-        source = {"hub": reference.hub, "weights": weights.revision(reference)}
+    origin = origin_of(model)
+    folder = weights.find(origin)
+    if origin.hub is not None:
+        source = {"hub": origin.hub, "weights": weights.revision(origin)}
     else:
         source = {"weights": folder_digest(folder) if folder is not None else None}
     return source | {
@@ -75,23 +74,23 @@ def weights_identity(model: str, device: str) -> dict[str, Any]:
     }
 
 
-def load(model: str, auto_class: str, device: str, **settings: Any) -> tuple[Any, Any]:
-    """The tokenizer and the model (in float32, on its device) that ``transformers.<auto_class>`` makes of *model*.
+def load_network(model: str, auto_class: str, device: str, **settings: Any) -> tuple[Any, Any]:
+    """The tokenizer and the network (in float32, on its device) that ``transformers.<auto_class>`` makes of *model*.
 
     settings: go over the checkpoint's own configuration. Raises `ModelError` where the weights cannot be had, do not
     fit the class, or the device is not there.
     """
-    reference = located(model)
-    folder = weights.fetch(reference)
+    origin = origin_of(model)
+    folder = weights.fetch(origin)
     import torch
     import transformers
     from safetensors import SafetensorError
 
-    place = resolve_device(device)
-    if place.startswith("cuda") and not torch.cuda.is_available():
-        raise ModelError(f"model '{model}': device '{device}' asked for, but torch sees no GPU here; take 'cpu'")
+    from nbkit.models.loading import quiet, torch_device
+
+    place = torch_device(resolve_device(device))
     try:
-        with _quiet():
+        with quiet():
             tokenizer = transformers.AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
             network, report = getattr(transformers, auto_class).from_pretrained(
                 folder,
@@ -136,19 +135,3 @@ def _positions(network: Any) -> int:
     embeddings = getattr(network.base_model, "embeddings", None)
     padding = getattr(embeddings, "padding_idx", None)
     return positions - (0 if padding is None else padding + 1)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without transformers' loading bars and its report of unused weights (the layers that are not wanted)."""
-    from transformers.utils import logging
-
-    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(before)
-        if bars:
-            logging.enable_progress_bar()

@@ -1,0 +1,339 @@
+"""Language models: texts in, perplexities out; of masked ones also the probabilities of words in a place.
+
+**Causal** (GPT-2): the perplexity of a text of the tokens t₁ … tₙ is
+
+    exp(−1/n · Σᵢ log p(tᵢ | BOS, t₁ … tᵢ₋₁))
+
+with the model's own token for the beginning (GPT-2's ``<|endoftext|>``) before the text, so that the first token counts
+like the others; the end is not scored. A model without such a token cannot predict the first one: the sum is then over
+i = 2 … n, n − 1 of them.
+
+**Masked** (BERT): the pseudo-perplexity of Salazar et al. 2020, "Masked Language Model Scoring",
+
+    exp(−1/n · Σᵢ log p(tᵢ | the text with tᵢ masked))
+
+A text without a token that is scored has no perplexity: NaN.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, tee
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+
+from nbkit.errors import ModelError
+from nbkit.models.batching import run_batches
+from nbkit.models.classifier_encoding import positions_of
+from nbkit.models.identity import resolve_device, resolve_dtype
+from nbkit.models.language_model_catalogue import (
+    Kind,
+    LanguageModelReference,
+    kind_of,
+    language_model_label,
+    resolve_language_model,
+)
+from nbkit.models.language_model_encoding import Filled, Ids, Likelihood, Span, TextEncoder
+from nbkit.models.language_model_local import language_model_files
+from nbkit.models.loading import quiet, torch_device, torch_dtype
+from nbkit.models.output_layer import OutputLayer
+from nbkit.progress import progress_bar
+
+#: Tokens of one batch. More are slower on a CPU, whose caches they outgrow.
+BUDGETS = {"cpu": 2048, "cuda": 131072}
+#: Texts, or candidates in a place, that are looked at together.
+WINDOW = 4096
+
+
+def load_language_model(
+    name: str, *, lang: str | None = None, device: str = "auto", dtype: str = "auto"
+) -> CausalLanguageModel | MaskedLanguageModel:
+    """The language model of that name, on the device; downloaded or trained first where it must be.
+
+    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder. lang: the language of the texts; without
+    one, the first that the catalogue has for the name. device: ``auto`` (CUDA where there is one), ``cpu``, ``cuda``,
+    ``cuda:1``. dtype: ``auto`` (bfloat16 on CUDA, float32 on the CPU) or a torch dtype's name.
+
+    Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
+    language it is not for, or a checkpoint that is no language model.
+    """
+    reference = resolve_language_model(name, lang)
+    folder = language_model_files(reference)
+    place = resolve_device(device)
+    kind = kind_of(reference, folder)
+    model = _load_model(reference, folder, kind, torch_device(place), torch_dtype(resolve_dtype(dtype, place)))
+    return (CausalLanguageModel if kind == "causal" else MaskedLanguageModel)(reference, folder, model)
+
+
+class LanguageModel(ABC):
+    """A transformers language model and its tokenizer."""
+
+    kind: ClassVar[Kind]
+
+    def __init__(self, reference: LanguageModelReference, folder: Path, model: Any):
+        self.name, self.lang = reference.name, reference.lang
+        self.reference, self.folder, self.model = reference, folder, model
+        self.device: torch.device = model.device
+        self.tokenizer = _load_tokenizer(reference, folder)
+        self._encoder = TextEncoder(self.tokenizer, positions_of(model, self.tokenizer), self.name)
+        self._output = OutputLayer(model, self.name)
+
+    def perplexities(self, texts: Sequence[str], *, progress: bool = True) -> np.ndarray:
+        """The perplexity of every text, float64, in order; see `nbkit.models.language_model` for what it is.
+
+        Equal texts are scored once. Perplexities do not depend on what else is scored, as far as float arithmetic
+        allows. Of a text longer than the model's positions the beginning is scored, with a warning; a text without a
+        scored token is NaN.
+        """
+        with progress_bar(language_model_label(self.name), len(texts), progress) as bar:
+            found = [each.perplexity for each in self.likelihoods(texts, done=bar.update)]
+        return np.array(found, dtype=np.float64)
+
+    @abstractmethod
+    def likelihoods(
+        self, texts: Iterable[str], done: Callable[[int], object] = lambda count: None
+    ) -> Iterator[Likelihood]:
+        """What `perplexities` come from, for a stream of texts, one by one: a window of them is in memory at a time."""
+
+    @property
+    def _budget(self) -> int:
+        return BUDGETS.get(self.device.type, BUDGETS["cpu"])
+
+    def _free(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+class CausalLanguageModel(LanguageModel):
+    """A model of the next token, such as GPT-2."""
+
+    kind = "causal"
+
+    def likelihoods(
+        self, texts: Iterable[str], done: Callable[[int], object] = lambda count: None
+    ) -> Iterator[Likelihood]:
+        """See `LanguageModel.likelihoods`."""
+        begin = self.tokenizer.bos_token_id
+        before: Ids = () if begin is None else (begin,)
+        ids = ((*before, *content) for content in self._encoder.contents(texts, len(before)))
+        # Later tokens change nothing for earlier ones, so that texts of different lengths are padded behind, unmasked.
+        return run_batches(ids, length=len, run=self._score, budget=self._budget, done=done, free=self._free)
+
+    def _score(self, batch: list[Ids]) -> list[Likelihood]:
+        lengths = torch.tensor([len(ids) for ids in batch])
+        width = int(lengths.max())
+        scored = (lengths - 1).clamp(min=0)
+        if not scored.any():
+            return [Likelihood(0.0, 0) for _ in batch]
+        rows = torch.tensor([ids + (0,) * (width - len(ids)) for ids in batch], device=self.device)
+        chosen = (torch.arange(width) < scored.unsqueeze(1)).to(self.device)
+        with torch.inference_mode():
+            states = self._output.states(chosen, input_ids=rows, use_cache=False)
+            following = rows.roll(-1, dims=1)[chosen].unsqueeze(1)
+            log_p = self._output.log_probabilities(states, following).double().cpu().squeeze(1)
+        sums = [float(part.sum()) for part in log_p.split(scored.tolist())]
+        return [Likelihood(*each) for each in zip(sums, scored.tolist(), strict=True)]
+
+
+class MaskedPlace(NamedTuple):
+    """A text with masks, the place that is looked at, and the tokens whose probabilities there are wanted."""
+
+    ids: Ids
+    at: int
+    tokens: Ids
+
+
+class MaskedLanguageModel(LanguageModel):
+    """A model of tokens between others, such as BERT."""
+
+    kind = "masked"
+
+    def likelihoods(
+        self, texts: Iterable[str], done: Callable[[int], object] = lambda count: None
+    ) -> Iterator[Likelihood]:
+        """See `LanguageModel.likelihoods`; a text of n tokens goes through the network n times."""
+        before, after = self._encoder.frame()
+        contents, counted = tee(self._encoder.contents(texts, len(before) + len(after)))
+        mask, start = self.tokenizer.mask_token_id, len(before)
+
+        def places() -> Iterator[MaskedPlace]:
+            for content in contents:
+                ids = (*before, *content, *after)
+                for i, token in enumerate(content, start):
+                    yield MaskedPlace((*ids[:i], mask, *ids[i + 1 :]), i, (token,))
+
+        found = self._run(places())
+        for content in counted:
+            yield Likelihood(sum(log_p for (log_p,) in islice(found, len(content))), len(content))
+            done(1)
+
+    def masked_log_probabilities(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[Span],
+        candidates: Sequence[Sequence[str]],
+        *,
+        progress: bool = True,
+    ) -> list[np.ndarray]:
+        """log p of each candidate in the masked place of its text: an array a text, one entry a candidate, in nats.
+
+        spans: the characters (first, after the last) that the candidates stand in place of. A candidate of one subword
+        has the probability that the model gives it at one mask. One of k subwords stands over k masks, which are
+        filled from left to right:
+
+            log p = Σᵢ log p(cᵢ | the text, c₁ … cᵢ₋₁, masks for cᵢ … cₖ)
+
+        which is a probability among all fillers of k subwords. A candidate that holds a character unknown to the
+        vocabulary has −∞. A place within a word is widened to the whole subwords that it touches.
+
+        Raises `ModelError` for a place that is not in its text and for a candidate without any subword.
+        """
+        if not len(texts) == len(spans) == len(candidates):
+            raise ModelError(f"{len(texts)} texts, {len(spans)} places and {len(candidates)} lists of candidates given")
+        asked = [
+            (text, (span[0], span[1]), candidate)
+            for text, span, several in zip(texts, spans, candidates, strict=True)
+            for candidate in several
+        ]
+        with progress_bar(language_model_label(self.name), len(asked), progress) as bar:
+            values = iter(list(self.fits(asked, done=bar.update)))
+        return [np.fromiter(islice(values, len(several)), np.float64, len(several)) for several in candidates]
+
+    def fits(
+        self, asked: Iterable[tuple[str, Span, str]], done: Callable[[int], object] = lambda count: None
+    ) -> Iterator[float]:
+        """`masked_log_probabilities` for a stream of (text, place, candidate)."""
+        stream = self._encoder.filled(asked)
+        while window := list(islice(stream, WINDOW)):
+            steps = [self._steps(each) for each in window]
+            # All candidates of a place are looked up in one pass over its text.
+            wanted: dict[tuple[Ids, int], dict[int, None]] = {}
+            for ids, at, token in (step for each in steps for step in each):
+                wanted.setdefault((ids, at), {})[token] = None
+            places = [MaskedPlace(ids, at, tuple(tokens)) for (ids, at), tokens in wanted.items()]
+            known = {
+                (place.ids, place.at, token): log_p
+                for place, row in zip(places, self._run(places), strict=True)
+                for token, log_p in zip(place.tokens, row, strict=True)
+            }
+            unknown = self.tokenizer.unk_token_id
+            for each, item in zip(steps, window, strict=True):
+                is_known = unknown not in item.ids[item.start : item.stop]
+                yield sum(known[step] for step in each) if is_known else float("-inf")
+            done(len(window))
+
+    def fillers(
+        self, texts: Sequence[str], spans: Sequence[Span], count: int = 10, *, progress: bool = True
+    ) -> list[list[tuple[str, float]]]:
+        """The *count* most probable subwords in the place of each text, with their log p, the best first.
+
+        The place is one mask. Special tokens are left out, and so are continuations of a word where what stood in the
+        place began one (beginnings, where it did not).
+
+        Raises `ModelError` for a place that is not in its text, or is empty.
+        """
+        if count < 1 or len(texts) != len(spans):
+            raise ModelError(f"count {count}, {len(texts)} texts and {len(spans)} places: as many of both expected")
+        asked = ((text, (a, b), text[a:b]) for text, (a, b) in zip(texts, spans, strict=True))
+        mask = self.tokenizer.mask_token_id
+        # What stood there goes along, as its form decides what may come in its place.
+        places = (
+            MaskedPlace((*each.ids[: each.start], mask, *each.ids[each.stop :]), each.start, (each.ids[each.start],))
+            for each in self._encoder.filled(asked)
+        )
+        begins, special = self._forms()
+        with progress_bar(language_model_label(self.name), len(texts), progress) as bar:
+
+            def run(batch: list[MaskedPlace]) -> list[list[tuple[int, float]]]:
+                allowed = [(begins == begins[place.tokens[0]]) & ~special for place in batch]
+                with torch.inference_mode():
+                    return self._output.best(self._states(batch), allowed, count)
+
+            found = list(self._batches(places, run, bar.update))
+        return [[(self.tokenizer.decode([i]).strip(), log_p) for i, log_p in row] for row in found]
+
+    def _steps(self, filled: Filled) -> list[tuple[Ids, int, int]]:
+        """Masked ids, place and token of each subword in the place, those before it filled in."""
+        mask, (ids, start, stop) = self.tokenizer.mask_token_id, filled
+        return [((*ids[:i], *(mask,) * (stop - i), *ids[stop:]), i, ids[i]) for i in range(start, stop)]
+
+    def _forms(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Which entries of the vocabulary begin a word, and which are special or none."""
+        words = self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
+        has_continuations = any(word.startswith("##") for word in words)
+        begins = torch.zeros(self._output.vocabulary, dtype=torch.bool)
+        special = torch.ones(self._output.vocabulary, dtype=torch.bool)  # also rows that stand for no entry
+        begins[: len(words)] = torch.tensor(
+            [not word.startswith("##") if has_continuations else word.startswith(("Ġ", "▁")) for word in words]
+        )
+        special[: len(words)] = False
+        special[self.tokenizer.all_special_ids] = True
+        return begins.to(self.device), special.to(self.device)
+
+    def _run(self, places: Iterable[MaskedPlace]) -> Iterator[tuple[float, ...]]:
+        return self._batches(places, self._look_up, lambda count: None)
+
+    def _batches(self, places: Iterable[MaskedPlace], run: Callable[[list[MaskedPlace]], Any], done: Any) -> Any:
+        # Of texts of one length none is padded, so that no mask is needed and attention takes its fastest way.
+        return run_batches(
+            places,
+            length=lambda place: len(place.ids),
+            group=lambda place: len(place.ids),
+            run=run,
+            budget=self._budget,
+            done=done,
+            free=self._free,
+        )
+
+    def _states(self, batch: list[MaskedPlace]) -> torch.Tensor:
+        rows = torch.tensor([place.ids for place in batch], device=self.device)
+        at = torch.tensor([place.at for place in batch], device=self.device)
+        chosen = torch.arange(rows.shape[1], device=self.device) == at.unsqueeze(1)
+        with torch.inference_mode():
+            return self._output.states(chosen, input_ids=rows)
+
+    def _look_up(self, batch: list[MaskedPlace]) -> list[tuple[float, ...]]:
+        most = max(len(place.tokens) for place in batch)
+        tokens = torch.tensor([place.tokens + (0,) * (most - len(place.tokens)) for place in batch])
+        with torch.inference_mode():
+            log_p = self._output.log_probabilities(self._states(batch), tokens.to(self.device)).double().tolist()
+        return [tuple(row[: len(place.tokens)]) for row, place in zip(log_p, batch, strict=True)]
+
+
+def _load_tokenizer(reference: LanguageModelReference, folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
+        problem = f"no tokenizer can be loaded from {folder}: {error}"
+        raise ModelError(f"language model '{reference.name}': {problem}") from error
+
+
+def _load_model(
+    reference: LanguageModelReference, folder: Path, kind: Kind, device: torch.device, dtype: torch.dtype
+) -> Any:
+    import transformers
+    from safetensors import SafetensorError
+
+    auto = transformers.AutoModelForCausalLM if kind == "causal" else transformers.AutoModelForMaskedLM
+    try:
+        with quiet():
+            model, report = auto.from_pretrained(
+                folder,
+                dtype=dtype,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                output_loading_info=True,
+            )
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        raise ModelError(f"language model '{reference.name}': {folder} cannot be loaded: {error}") from error
+    if report["missing_keys"]:
+        missing = ", ".join(sorted(report["missing_keys"])[:3])
+        raise ModelError(f"language model '{reference.name}': {folder} is no trained {kind} model; missing: {missing}")
+    return model.to(device).eval()

@@ -1,0 +1,200 @@
+"""Texts that were scored once are never scored again; the language model is loaded only for what is missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from nbkit.errors import ModelError
+from nbkit.models.identity import resolve_device
+from nbkit.models.kept import Kept
+from nbkit.models.language_model_catalogue import language_model_label, resolve_language_model
+from nbkit.models.language_model_encoding import Likelihood
+from nbkit.models.language_model_local import ensure_language_model, language_model_identity
+from nbkit.store import Store
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from nbkit.models.language_model import CausalLanguageModel, MaskedLanguageModel
+
+#: Language models that stay loaded in a process: one of each kind.
+KEPT = 2
+#: Texts that are scored and written together, by device: what an interruption costs at most.
+SHARDS = {"cpu": 4096, "cuda": 65536}
+_loaded: Kept[CausalLanguageModel | MaskedLanguageModel] = Kept(KEPT)
+
+
+def perplexity_config(
+    name: str, lang: str | None = None, *, device: str = "auto", dtype: str = "auto"
+) -> dict[str, Any]:
+    """The store's address of a language model's likelihoods, for `Store.missing` in estimates."""
+    return _config("perplexity", name, lang, device, dtype)
+
+
+def masked_config(name: str, lang: str | None = None, *, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
+    """The store's address of a masked language model's probabilities of candidates."""
+    return _config("masked-candidate", name, lang, device, dtype)
+
+
+def perplexities_remembered(
+    name: str,
+    texts: Sequence[str],
+    *,
+    lang: str | None = None,
+    store: Store,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: bool = True,
+) -> np.ndarray:
+    """The perplexity of every text, as `nbkit.models.language_model` defines it; NaN where no token is scored.
+
+    Taken from *store* where it is known, else computed now and kept, shard by shard; where nothing is missing, no model
+    is loaded and torch is not imported.
+
+    Raises what `load_language_model` raises, but only where something is missing.
+    """
+    import numpy as np
+
+    rows = iter_perplexities(name, texts, lang=lang, store=store, device=device, dtype=dtype, progress=progress)
+    return np.fromiter(rows, np.float64, len(texts))
+
+
+def iter_perplexities(
+    name: str,
+    texts: Iterable[str],
+    *,
+    lang: str | None = None,
+    store: Store,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: bool = True,
+) -> Iterator[float]:
+    """`perplexities_remembered` for a stream of texts without end, in memory that does not grow."""
+    config = _downloaded("perplexity", name, lang, device, dtype)
+
+    def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
+        from nbkit.progress import progress_bar
+
+        model = kept_language_model(name, lang, device=device, dtype=dtype)
+        with progress_bar(language_model_label(name), len(missing), progress) as bar:
+            for found in model.likelihoods((text for (text,) in missing), done=bar.update):
+                yield {"log_probability": found.log_probability, "tokens": found.tokens}
+
+    for record in store.iter_records(config, ((text,) for text in texts), compute, shard=_shard(device)):
+        yield Likelihood(record["log_probability"], record["tokens"]).perplexity
+
+
+def masked_remembered(
+    name: str,
+    texts: Sequence[str],
+    spans: Sequence[tuple[int, int]],
+    candidates: Sequence[Sequence[str]],
+    *,
+    lang: str | None = None,
+    store: Store,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: bool = True,
+) -> list[np.ndarray]:
+    """`MaskedLanguageModel.masked_log_probabilities`, from *store* where it is known: an array a text.
+
+    Raises what `load_language_model` and that method raise, but only where something is missing.
+    """
+    import numpy as np
+
+    if not len(texts) == len(spans) == len(candidates):
+        raise ModelError(f"{len(texts)} texts, {len(spans)} places and {len(candidates)} lists of candidates given")
+    config = _downloaded("masked-candidate", name, lang, device, dtype)
+
+    def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
+        from nbkit.progress import progress_bar
+
+        model = _masked(name, lang, device, dtype)
+        asked = ((text, _span(place), candidate) for text, place, candidate in missing)
+        with progress_bar(language_model_label(name), len(missing), progress) as bar:
+            for log_p in model.fits(asked, done=bar.update):
+                yield {"log_probability": log_p}
+
+    inputs = [
+        (text, f"{start}:{stop}", candidate)
+        for text, (start, stop), several in zip(texts, spans, candidates, strict=True)
+        for candidate in several
+    ]
+    records = store.iter_records(config, inputs, compute, shard=_shard(device))
+    values = (record["log_probability"] for record in records)
+    return [np.fromiter(islice(values, len(several)), np.float64, len(several)) for several in candidates]
+
+
+def fillers_remembered(
+    name: str,
+    texts: Sequence[str],
+    spans: Sequence[tuple[int, int]],
+    count: int = 10,
+    *,
+    lang: str | None = None,
+    store: Store,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: bool = True,
+) -> list[list[tuple[str, float]]]:
+    """`MaskedLanguageModel.fillers`, from *store* where they are known.
+
+    Raises what `load_language_model` and that method raise, but only where something is missing.
+    """
+    if len(texts) != len(spans):
+        raise ModelError(f"{len(texts)} texts and {len(spans)} places given")
+    config = {**_downloaded("masked-fillers", name, lang, device, dtype), "count": count}
+
+    def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, str]]:
+        places = [_span(place) for _, place in missing]
+        model = _masked(name, lang, device, dtype)
+        for found in model.fillers([text for text, _ in missing], places, count, progress=progress):
+            yield {"fillers": json.dumps(found, ensure_ascii=False)}
+
+    inputs = [(text, f"{start}:{stop}") for text, (start, stop) in zip(texts, spans, strict=True)]
+    records = store.iter_records(config, inputs, compute, shard=_shard(device))
+    return [[(word, log_p) for word, log_p in json.loads(record["fillers"])] for record in records]
+
+
+def kept_language_model(
+    name: str, lang: str | None = None, *, device: str = "auto", dtype: str = "auto"
+) -> CausalLanguageModel | MaskedLanguageModel:
+    """`load_language_model`, with the last `KEPT` of them kept in this process."""
+    from nbkit.models.language_model import load_language_model
+
+    key = (resolve_language_model(name, lang), device, dtype)
+    return _loaded.get(key, lambda: load_language_model(name, lang=lang, device=device, dtype=dtype))
+
+
+def _masked(name: str, lang: str | None, device: str, dtype: str) -> MaskedLanguageModel:
+    from nbkit.models.language_model import MaskedLanguageModel
+
+    model = kept_language_model(name, lang, device=device, dtype=dtype)
+    if not isinstance(model, MaskedLanguageModel):
+        raise ModelError(f"language model '{name}' is causal; a masked one is needed to judge words in a place")
+    return model
+
+
+def _config(kind: str, name: str, lang: str | None, device: str, dtype: str) -> dict[str, Any]:
+    identity = language_model_identity(name, lang, device=device, dtype=dtype)
+    return {"kind": kind, "version": 1, "model": identity}
+
+
+def _downloaded(kind: str, name: str, lang: str | None, device: str, dtype: str) -> Mapping[str, Any]:
+    config = _config(kind, name, lang, device, dtype)
+    if "hub" in config["model"] and config["model"]["weights"] is None:  # not downloaded yet: no revision for the key
+        ensure_language_model(name, lang)
+        config = _config(kind, name, lang, device, dtype)
+    return config
+
+
+def _shard(device: str) -> int:
+    return SHARDS.get(resolve_device(device).partition(":")[0], SHARDS["cpu"])
+
+
+def _span(place: str) -> tuple[int, int]:
+    start, _, stop = place.partition(":")
+    return int(start), int(stop)
