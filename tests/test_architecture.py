@@ -12,7 +12,18 @@ import pytest
 import nbkit
 
 PACKAGE = Path(nbkit.__file__).parent
-GROUND = ("errors", "languages", "registry", "seeding", "text", "store", "fingerprint", "provenance", "bundle")
+GROUND = (
+    "errors",
+    "languages",
+    "registry",
+    "seeding",
+    "progress",
+    "text",
+    "store",
+    "fingerprint",
+    "provenance",
+    "bundle",
+)
 ROOMS = (
     *("numbers", "syntax", "corpora", "perturb", "models", "align", "metrics", "attacks"),
     *("studies", "annotate", "figures", "batch", "commands", "cli"),

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
 
 import tenacity
-from tqdm.auto import tqdm
 
 from nbkit.errors import ModelError
 from nbkit.models.answers import Answer, Usage, one_line
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.remote import RemoteModel
+from nbkit.progress import progress_bar
 
 #: Seconds that a server may ask to wait; what asks for more is told to the user, who can come back.
 LONGEST_WAIT = 600.0
@@ -88,7 +88,7 @@ class RemoteTranslator(ABC):
         try:
             asked = {pool.submit(self._answer, text, src, tgt, decoding, stop): text for text in wanted}
             description = f"{self.model.label} {src}→{tgt}"
-            with tqdm(total=len(wanted), desc=description, unit="text", disable=not progress or not wanted) as bar:
+            with progress_bar(description, len(wanted), progress) as bar:
                 for future in as_completed(asked):
                     answer = _result(future)
                     if isinstance(answer, ModelError):

@@ -24,7 +24,7 @@ from nbkit.models.classifier_local import classifier_files
 from nbkit.models.encoders import SentencePairClassifier
 from nbkit.models.identity import resolve_device, resolve_dtype
 from nbkit.models.loading import quiet, torch_device, torch_dtype
-from nbkit.models.progress import progress_bar
+from nbkit.progress import progress_bar
 
 #: Probabilities in the order of `LABELS`.
 Row = tuple[float, ...]

@@ -1,64 +1,16 @@
-"""How far a long piece of work is: a bar where somebody looks at one, else a line now and then."""
+"""How far a training is: its steps under the model's name, with its last loss and measures."""
 
 from __future__ import annotations
 
 import os
-import sys
-import time
 from typing import Any
 
 from tqdm.auto import tqdm
 from transformers import TrainerCallback
 
-#: Seconds between two lines where no bar can be drawn.
-SECONDS_A_LINE = 30.0
+from nbkit.progress import Lines, is_live, progress_bar
 
-
-def progress_bar(description: str, total: int, shown: bool) -> Any:
-    """A bar over texts, for a ``with`` block; lines where the output goes to a file, none for what is quick."""
-    if shown and total and not is_live() and not os.environ.get("TQDM_DISABLE"):
-        return Lines(description, total, "texts")
-    return tqdm(total=total, desc=description, unit="text", disable=not shown or total == 0)
-
-
-def is_live() -> bool:
-    """Whether a bar can be drawn over itself: on a terminal and in a notebook."""
-    kernel = sys.modules.get("ipykernel.kernelapp")
-    return sys.stderr.isatty() or bool(kernel and kernel.IPKernelApp.initialized())
-
-
-class Lines:
-    """What a bar shows, as a line on standard error every `SECONDS_A_LINE` seconds: for log files."""
-
-    def __init__(self, description: str, total: int, unit: str):
-        self.description, self.total, self.unit = description, total, unit
-        self.done, self.note = 0, ""
-        self._began = self._said = time.monotonic()
-
-    def __enter__(self) -> Lines:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def update(self, count: int = 1) -> None:
-        """So many more are done."""
-        self.done += count
-        if time.monotonic() - self._said >= SECONDS_A_LINE:
-            self.say()
-
-    def set_postfix_str(self, note: str, refresh: bool = True) -> None:
-        """What the next line says after the numbers."""
-        self.note = note
-
-    def say(self) -> None:
-        """Write a line."""
-        self._said = time.monotonic()
-        parts = [f"{self.done}/{self.total} {self.unit}", self.note, f"{self._said - self._began:.0f} s"]
-        print(f"{self.description}: {', '.join(filter(None, parts))}", file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        """Nothing more is to come."""
+__all__ = ["TrainingProgress", "progress_bar", "tell"]
 
 
 class TrainingProgress(TrainerCallback):
@@ -100,7 +52,7 @@ class TrainingProgress(TrainerCallback):
 
 
 #: What is told of all that the trainer measures; its speed counts batches, which says nothing of pairs.
-_TOLD = ("loss", "eval_accuracy", "eval_entropy")
+_TOLD = ("loss", "eval_accuracy", "eval_entropy", "eval_bleu")
 
 
 def tell(trainer: Any, name: str) -> None:

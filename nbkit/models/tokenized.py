@@ -15,7 +15,7 @@ from nbkit.models.catalogue import Family, Reference, label, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.languages import check_pair
 from nbkit.models.local import place
-from nbkit.models.progress import progress_bar
+from nbkit.progress import progress_bar
 
 Ids = tuple[int, ...]
 
