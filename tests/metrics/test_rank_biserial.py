@@ -10,7 +10,7 @@ import numpy as np
 import pingouin
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nbkit
@@ -20,6 +20,7 @@ from nbkit.metrics.rank_biserial import COHEN, adjusted_threshold, adjusted_thre
 SCORES = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12)
 
 
+@settings(max_examples=40)
 @given(SCORES, SCORES)
 def test_is_the_definition(first, second):
     pairs = list(product(first, second))
@@ -104,6 +105,7 @@ def test_tables_7_and_8_follow_from_one_column(table, inferred):
             assert low - 0.000051 <= row[size] <= high + 0.000051, (model, size)
 
 
+@settings(max_examples=40)
 @given(st.floats(0.001, 0.5), st.sampled_from(list(COHEN.values())))
 def test_base_rate_and_threshold_are_inverse(base_rate, d):
     assert base_rate_of(adjusted_threshold(d, base_rate), d) == pytest.approx(base_rate, rel=1e-4)
