@@ -78,7 +78,9 @@ def _thing(draw: Draw, noun: Lexeme) -> Phrase:
     phrase = Phrase(draw.key(), noun, "definite", female="female" in noun.kinds)
     draw.qualify(phrase, 0.3)
     way, mass = draw.uniform(), "mass" in noun.kinds
-    if way < 0.25 and not mass:
+    if "limb" in noun.kinds:
+        phrase.determiner, phrase.possessor = "own", _other(draw)
+    elif way < 0.25 and not mass:
         phrase.determiner = "indefinite"
     elif way < 0.4:
         phrase.determiner = draw.pick(("this", "that"))
