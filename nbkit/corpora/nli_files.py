@@ -14,7 +14,7 @@ import yaml
 
 from nbkit.corpora.nli_pair import LABELS, RawNli
 from nbkit.corpora.places import HubPlace, LocalPlace, Place
-from nbkit.corpora.readers import read_lines
+from nbkit.corpora.readers import parquet_rows, read_lines
 from nbkit.errors import DataError, NbkitError, UnknownNameError
 
 #: Counts up when the same files are read as other pairs, so that results on the old ones are not used.
@@ -202,15 +202,5 @@ def _jsonl_rows(path: Path) -> Iterator[Row]:
         yield number, row if isinstance(row, dict) else DataError("a JSON object a line is expected", path, number)
 
 
-def _parquet_rows(path: Path) -> Iterator[Row]:
-    from datasets import load_dataset
-    from datasets.exceptions import DatasetGenerationError
-
-    try:
-        yield from enumerate(load_dataset("parquet", data_files=str(path), split="train", streaming=True), start=1)
-    except (OSError, ValueError, DatasetGenerationError) as error:
-        raise NbkitError(f"NLI file {path} cannot be read as Parquet: {error}") from error
-
-
-_READERS = {"tsv": _tsv_rows, "jsonl": _jsonl_rows, "parquet": _parquet_rows}
+_READERS = {"tsv": _tsv_rows, "jsonl": _jsonl_rows, "parquet": parquet_rows}
 FORMATS = tuple(_READERS)

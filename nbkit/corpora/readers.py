@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ from nbkit.corpora.pair import Pair
 from nbkit.errors import DataError, NbkitError
 from nbkit.syntax.conllu import Entry, conllu_entries
 from nbkit.syntax.skipped import OnError, Skipped, keep_good
+
+#: Rows of a Parquet file that are in memory at a time.
+PARQUET_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -121,17 +124,27 @@ def read_moses(source: Path, target: Path) -> Iterator[RawPair | DataError]:
             yield _pair(source_line, target_line, source, number, target)
 
 
-def read_parquet(path: Path, source: str, target: str) -> Iterator[RawPair | DataError]:
-    """A ``translation`` column of ``{language: text}``, as the hub's translation data sets have it."""
-    from datasets import load_dataset
-    from datasets.exceptions import DatasetGenerationError
+def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a Parquet file, numbered from 1, in as much memory as `PARQUET_ROWS` of them need.
+
+    (The reader of `datasets` takes a whole row group at a time, which in many files is all of it.)
+    Raises `NbkitError` where it cannot be read.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     try:
-        rows = load_dataset("parquet", data_files=str(path), split="train", streaming=True)
-        for number, row in enumerate(rows, start=1):
-            yield _parquet_pair(row, path, source, target, number)
-    except (OSError, ValueError, DatasetGenerationError) as error:
+        with pq.ParquetFile(path) as file:
+            batches = file.iter_batches(batch_size=PARQUET_ROWS)
+            yield from enumerate(chain.from_iterable(map(pa.RecordBatch.to_pylist, batches)), start=1)
+    except (OSError, pa.ArrowException) as error:
         raise NbkitError(f"corpus file {path} cannot be read as Parquet: {error}") from error
+
+
+def read_parquet(path: Path, source: str, target: str) -> Iterator[RawPair | DataError]:
+    """A ``translation`` column of ``{language: text}``, as the hub's translation data sets have it."""
+    for number, row in parquet_rows(path):
+        yield _parquet_pair(row, path, source, target, number)
 
 
 def _parquet_pair(row: dict[str, Any], path: Path, source: str, target: str, number: int) -> RawPair | DataError:

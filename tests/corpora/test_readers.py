@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbkit.corpora import Skipped
+from nbkit.corpora import Skipped, readers
 from nbkit.corpora.readers import RawPair, read_coded_tsv, read_moses, read_parquet, read_treebanks, read_tsv
 from nbkit.errors import DataError, NbkitError
 from nbkit.syntax.skipped import keep_good
@@ -134,6 +134,28 @@ def test_parquet_with_a_translation_column(tmp_path):
     ]
     (first, *_) = read_parquet(path, "en", "fr")
     assert isinstance(first, DataError) and "no translation of en to fr in columns translation" in first.reason
+
+
+def test_parquet_is_read_as_it_is_asked_for(tmp_path, monkeypatch):
+    """Also of a file of one row group, only so many rows are made at a time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    monkeypatch.setattr(readers, "PARQUET_ROWS", 2)
+    path = tmp_path / "five.parquet"
+    pq.write_table(pa.table({"n": range(5)}), path, row_group_size=5)
+    read = []
+
+    class File(pq.ParquetFile):
+        def iter_batches(self, *args, **options):
+            for batch in super().iter_batches(*args, **options):
+                read.append(batch.num_rows)
+                yield batch
+
+    monkeypatch.setattr(pq, "ParquetFile", File)
+    rows = readers.parquet_rows(path)
+    assert next(rows) == (1, {"n": 0}) and read == [2]
+    assert list(rows) == [(number, {"n": number - 1}) for number in range(2, 6)] and read == [2, 2, 1]
 
 
 def test_a_file_that_is_no_parquet(tmp_path):
