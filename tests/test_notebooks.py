@@ -1,4 +1,4 @@
-"""The notebooks as they are committed, and two of them executed."""
+"""The notebooks of every registered study as they are committed, and some of them executed."""
 
 from __future__ import annotations
 
@@ -12,22 +12,40 @@ from typing import Any
 import nbformat
 import pytest
 
-from nbkit.studies.word_order import STUDY, WordOrderParams
+from nbkit.studies import STUDIES
+from nbkit.studies.published import NLI_PERMUTATION
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 PAGES = sorted(FOLDER.rglob("*.ipynb"))
-WORD_ORDER = sorted((FOLDER / "word_order").glob("*.ipynb"))
+#: Every page of every study, with the study's name, which is its folder's.
+OF_STUDIES = [(name, path) for name in STUDIES for path in sorted((FOLDER / name).glob("*.ipynb"))]
+NLI = sorted((FOLDER / "nli_permutation").glob("*.ipynb"))
+#: Calls whose tables and figures hold sentences of a corpus.
+SHOWS_TEXT = (
+    r"study\.(accepted_examples|permutation_examples|left_out|capabilities|templates_used|errors_found|passed_samples)\("
+    r"|word_order\.(examples|samples|flip_samples|left_out)\("
+    r"|\w*samples\(|save_text_table\(|bug_reports\(|fig6_word\("
+)
+every_page = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+every_page_of_a_study = pytest.mark.parametrize(
+    ("study", "path"), OF_STUDIES, ids=[f"{name}/{path.stem}" for name, path in OF_STUDIES]
+)
+every_nli_page = pytest.mark.parametrize("path", NLI, ids=lambda path: path.stem)
 
 
 def read(path: Path) -> Any:
     return nbformat.read(path, as_version=4)
 
 
+def prose_of(path: Path) -> str:
+    return "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
+
+
 def code_of(notebook: Any) -> list[tuple[Any, ast.Module]]:
     return [(cell, ast.parse(cell.source)) for cell in notebook.cells if cell.cell_type == "code"]
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+@every_page
 def test_valid_without_outputs_for_any_python_3(path: Path) -> None:
     nbformat.validate(json.loads(path.read_text(encoding="utf-8")))
     notebook = read(path)
@@ -39,26 +57,27 @@ def test_valid_without_outputs_for_any_python_3(path: Path) -> None:
     assert all(re.fullmatch(r"[a-z0-9-]+", cell.id) for cell in notebook.cells)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+@every_page
 def test_a_page_asks_a_question_in_plain_words(path: Path) -> None:
     notebook = read(path)
     first = notebook.cells[0]
     assert first.cell_type == "markdown" and re.match(r"# .+\?\n", first.source)
-    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    prose = prose_of(path)
     assert "$" not in prose  # no formulas that need a network to be shown
     assert "**How to read it.**" in prose
 
 
-@pytest.mark.parametrize("path", WORD_ORDER, ids=lambda path: path.stem)
-def test_parameters_are_the_schema(path: Path) -> None:
+@every_page_of_a_study
+def test_parameters_are_the_schema(study: str, path: Path) -> None:
+    schema = STUDIES.get(study).params
     tagged = [cell for cell in read(path).cells if "parameters" in cell.metadata.get("tags", [])]
     assert len(tagged) == 1
-    values = {node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(tagged[0].source).body}
-    assert values == WordOrderParams().model_dump()
-    assert list(values) == [*(name for name in WordOrderParams.model_fields if name != "seed"), "seed"]
+    values = {node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(tagged[0].source).body}  # type: ignore[attr-defined]
+    assert values == schema().model_dump()
+    assert list(values) == [*(name for name in schema.model_fields if name != "seed"), "seed"]
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+@every_page
 def test_everything_that_is_imported_and_called_exists(path: Path) -> None:
     modules: dict[str, Any] = {}
     for _, tree in code_of(read(path)):
@@ -74,43 +93,89 @@ def test_everything_that_is_imported_and_called_exists(path: Path) -> None:
                 assert hasattr(modules[node.value.id], node.attr), f"{node.value.id}.{node.attr}"
 
 
-@pytest.mark.parametrize("path", WORD_ORDER, ids=lambda path: path.stem)
-def test_sentences_are_tagged_and_the_footer_comes_last(path: Path) -> None:
+@every_page_of_a_study
+def test_sentences_are_tagged_and_the_footer_comes_last(study: str, path: Path) -> None:
     notebook = read(path)
-    assert notebook.cells[-1].source == "notebook.footer(params)"
-    shows_text = r"word_order\.(examples|samples|flip_samples|left_out)\(|save_text_table\("
+    assert re.fullmatch(r"\w+\.footer\(params\)", notebook.cells[-1].source)
     for cell in notebook.cells:
-        if cell.cell_type == "code" and re.search(shows_text, cell.source):
-            assert "corpus-text" in cell.metadata.tags
+        # The first cell makes tables and shows none.
+        if cell.cell_type == "code" and cell.id != "tables" and re.search(SHOWS_TEXT, cell.source):
+            assert "corpus-text" in cell.metadata.get("tags", []), cell.id
 
 
-def test_the_study_knows_its_pages() -> None:
-    assert {notebook.path for notebook in STUDY.notebooks} == {f"word_order/{path.stem}" for path in WORD_ORDER}
-    assert [n.path for n in STUDY.notebooks if n.scope == "cell"] == ["word_order/model_card"]
-    for notebook in STUDY.notebooks:
+@pytest.mark.parametrize("name", list(STUDIES))
+def test_a_study_knows_its_pages_and_they_have_its_titles(name: str) -> None:
+    study = STUDIES.get(name)
+    assert {notebook.path for notebook in study.notebooks} == {
+        f"{of}/{page.stem}" for of, page in OF_STUDIES if of == name
+    }
+    assert f"{name}/model_card" in [notebook.path for notebook in study.notebooks if notebook.scope == "cell"]
+    for notebook in study.notebooks:
         assert read(FOLDER / f"{notebook.path}.ipynb").cells[0].source.startswith(f"# {notebook.title}\n")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["perturbations", "robust_or_faithful"])
-def test_runs_top_to_bottom_without_a_model(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_folder_of_notebooks_is_a_study() -> None:
+    assert {path.parent.name for path in PAGES if path.parent != FOLDER} <= set(STUDIES)
+
+
+@every_page
+def test_symbols_are_typeset_and_headings_have_none(path: Path) -> None:
+    prose = prose_of(path)
+    assert not re.search(r"[𝒫ΩDM][\^_]", prose)
+    assert not re.search(r"^#.*<su[bp]>", prose, re.MULTILINE)  # a heading also names figures, as plain text
+
+
+@every_nli_page
+def test_an_nli_page_has_floor_and_ceiling_and_says_what_was_left_out(path: Path) -> None:
+    for heading in ("Floor and ceiling", "**What was left out.**"):
+        assert heading in prose_of(path)
+
+
+def test_every_artefact_of_the_nli_paper_stands_on_a_page() -> None:
+    """Tables 1 to 6 and Figures 1 to 9: their published values, or the remark that none are printed, are shown."""
+    code = "\n".join(cell.source for path in NLI for cell, _ in code_of(read(path)))
+    for name in NLI_PERMUTATION.names():
+        assert f'"{name}"' in code, name
+
+
+def executed(name: str, parameters: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a page shows that was run with *parameters* in *folder*, an empty one: all outputs as JSON."""
     import papermill
     from traitlets.config import Config
 
     from nbkit.batch.kernel import OwnKernelManager
 
-    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("NBKIT_OUTPUT", str(tmp_path / "run"))
-    settings = {"transport": "ipc", "connection_file": str(tmp_path / "kernel.json")}
+    monkeypatch.setenv("NBKIT_CACHE", str(folder / "cache"))
+    monkeypatch.setenv("NBKIT_OUTPUT", str(folder / "run"))
+    settings = {"transport": "ipc", "connection_file": str(folder / "kernel.json")}
     done = papermill.execute_notebook(
-        FOLDER / f"word_order/{name}.ipynb", tmp_path / f"{name}.ipynb",
-        {"languages": ["de", "ja"], "models": [], "n_pairs": 20}, kernel_name="python3", progress_bar=False,
+        FOLDER / f"{name}.ipynb", folder / "executed.ipynb", parameters, kernel_name="python3", progress_bar=False,
         kernel_manager_class=OwnKernelManager, config=Config({"OwnKernelManager": settings}),
     )  # fmt: skip
     shown = json.dumps([cell.get("outputs", []) for cell in done.cells])
+    assert "Traceback" not in shown
+    return shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["perturbations", "robust_or_faithful", "model_comparison"])
+def test_word_order_runs_top_to_bottom_without_a_model(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parameters = {"languages": ["de", "ja"], "models": [], "n_pairs": 20}
+    shown = executed(f"word_order/{name}", parameters, tmp_path, monkeypatch)
     assert "image/svg+xml" in shown and "nbkit-provenance" in shown
     kept = {str(path.relative_to(tmp_path / "run")) for path in (tmp_path / "run").rglob("*.*")}
     if name == "perturbations":
         assert {"figures/fig12_difficulty.pdf", "tables/table1_counts.tex", "tables/fig3_examples.texts.csv"} <= kept
     else:
-        assert "No model in this run" in shown and "figures/fig1_preference.pdf" in kept
+        assert "No model in this run" in shown
+    if name == "robust_or_faithful":
+        assert "figures/fig1_preference.pdf" in kept
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["permutations", "human_evaluation"])
+def test_nli_runs_top_to_bottom_without_a_model(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parameters = {"models": [], "n_pairs": 12, "permutations": 6, "training_pairs": 20}
+    assert "Where these results come from" in executed(f"nli_permutation/{name}", parameters, tmp_path, monkeypatch)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
 from nbkit.corpora.nli import find_nli, nli_identity, nli_tokenizer
-from nbkit.errors import NbkitError
-from nbkit.languages import UNSPACED, check_language
-from nbkit.models import classifier_label
+from nbkit.languages import UNSPACED
 from nbkit.perturb.derangements import PermutedUnit, Punctuation
 from nbkit.studies.base import StudyParams
+from nbkit.studies.fields import Classifiers, Device, Dtype, Language, Parsers, or_value_error, without_repeats
 from nbkit.syntax import OnError
 
 
@@ -39,8 +37,8 @@ class NliPermutationParams(StudyParams):
     """
 
     corpora: list[str] = Field(default=["sandbox:test"], min_length=1)
-    language: str = "en"
-    models: list[str] = Field(default=["sandbox-infersent"])
+    language: Language = "en"
+    models: Classifiers = Field(default=["sandbox-infersent"])
     n_pairs: int | None = Field(default=200, ge=1, strict=True)
     permutations: int = Field(default=100, ge=1, strict=True)
     unit: PermutedUnit = "word"
@@ -55,32 +53,20 @@ class NliPermutationParams(StudyParams):
     top_k: int = Field(default=4, ge=1, le=17, strict=True)
     annotations: dict[str, str] = Field(default={})
     annotation_key: str | None = None
-    parsers: dict[str, str] = Field(default={})
-    device: str = Field(default="auto", pattern=r"^(auto|cpu|(cuda|xpu)(:\d+)?|mps)$")
-    dtype: str = Field(default="auto", pattern=r"^(auto|float32|bfloat16|float16)$")
+    parsers: Parsers = Field(default={})
+    device: Device = "auto"
+    dtype: Dtype = "auto"
     on_error: OnError = "raise"
-
-    @field_validator("language")
-    @classmethod
-    def _known_language(cls, code: str) -> str:
-        return _or_value_error(check_language, code)
 
     @field_validator("corpora")
     @classmethod
     def _canonical_corpora(cls, specs: list[str]) -> list[str]:
-        return list(dict.fromkeys(_or_value_error(canonical, spec) for spec in specs))
+        return without_repeats([or_value_error(canonical, spec) for spec in specs])
 
     @field_validator("training_corpus")
     @classmethod
     def _canonical_training(cls, spec: str) -> str:
-        return _or_value_error(canonical, spec)
-
-    @field_validator("parsers")
-    @classmethod
-    def _known_parsed_languages(cls, parsers: dict[str, str]) -> dict[str, str]:
-        for code in parsers:
-            _or_value_error(check_language, code)
-        return parsers
+        return or_value_error(canonical, spec)
 
     @field_validator("clumps")
     @classmethod
@@ -89,19 +75,6 @@ class NliPermutationParams(StudyParams):
             if not 0 < share < 1:
                 raise ValueError(f"{share} is no share of the words to keep together: above 0, below 1, such as 0.5")
         return sorted(set(shares))
-
-    @field_validator("models")
-    @classmethod
-    def _told_apart(cls, names: list[str]) -> list[str]:
-        names = list(dict.fromkeys(names))
-        label, times = Counter(map(classifier_label, names)).most_common(1)[0] if names else ("", 0)
-        if times > 1:
-            alike = [name for name in names if classifier_label(name) == label]
-            raise ValueError(
-                f"{' and '.join(alike)} would both be called '{label}' in tables and figures: "
-                "rename a folder, or register them under names of their own (nbkit.models.CLASSIFIERS)"
-            )
-        return names
 
     @model_validator(mode="after")
     def _consistent(self) -> NliPermutationParams:
@@ -196,11 +169,3 @@ def canonical(corpus: str) -> str:
     if split is None and found.splits and ":" not in corpus:
         return f"{corpus}:{found.splits[0]}"
     return corpus
-
-
-def _or_value_error(function: Any, value: Any) -> Any:
-    """What *function* makes of *value*; pydantic turns its error into one that names the field."""
-    try:
-        return function(value)
-    except NbkitError as error:
-        raise ValueError(str(error)) from None

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
 from nbkit import models
 from nbkit.corpora.templates import own_file
-from nbkit.errors import NbkitError
 from nbkit.languages import check_language, in_order
 from nbkit.models import Decoding
 from nbkit.numbers import forms
 from nbkit.numbers.formats import CAPABILITIES, capability, formats, parse_format
 from nbkit.studies.base import StudyParams
+from nbkit.studies.fields import Device, Dtype, Translators, or_value_error, without_repeats
 from nbkit.studies.numbers.harvest import corpus_texts_identity
 from nbkit.syntax.files import expand_path, file_digest
-
-T = TypeVar("T")
 
 #: What `templates` begins with where sentences are taken from a corpus.
 FROM_CORPUS = "corpus:"
@@ -68,7 +65,7 @@ class NumbersParams(StudyParams):
     source: str = "en"
     languages: list[str] = Field(default=["de"], min_length=1)
     directions: list[Literal["out", "back"]] = Field(default=["out"], min_length=1)
-    models: list[str] = Field(default=["sandbox-numbers", "placeholder:sandbox-numbers"])
+    models: Translators = Field(default=["sandbox-numbers", "placeholder:sandbox-numbers"])
     templates: str = "corpus:sandbox-numbers"
     placeholders: dict[str, str] = Field(default={})
     harvest_by: Literal["reference", "system"] = "reference"
@@ -79,42 +76,30 @@ class NumbersParams(StudyParams):
     n_shrunk: int = Field(default=5, ge=0, strict=True)
     beams: int = Field(default=4, ge=1, strict=True)
     max_new_tokens: int | None = Field(default=None, ge=1, strict=True)
-    device: str = Field(default="auto", pattern=r"^(auto|cpu|(cuda|xpu)(:\d+)?|mps)$")
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    device: Device = "auto"
+    dtype: Dtype = "auto"
 
     @field_validator("source")
     @classmethod
     def _known_source(cls, code: str) -> str:
-        return _or_value_error(_with_rules, code)
+        return or_value_error(_with_rules, code)
 
     @field_validator("languages")
     @classmethod
     def _known_languages(cls, codes: list[str]) -> list[str]:
-        return in_order(_or_value_error(_with_rules, code) for code in codes)
+        return in_order(or_value_error(_with_rules, code) for code in codes)
 
     @field_validator("formats")
     @classmethod
     def _parsed_formats(cls, patterns: list[str]) -> list[str]:
         for pattern in patterns:
-            _or_value_error(parse_format, pattern)
-        return list(dict.fromkeys(patterns))
+            or_value_error(parse_format, pattern)
+        return without_repeats(patterns)
 
-    @field_validator("models", "directions")
+    @field_validator("directions")
     @classmethod
     def _no_repeats(cls, names: list[str]) -> list[str]:
-        return list(dict.fromkeys(names))
-
-    @field_validator("models")
-    @classmethod
-    def _told_apart(cls, names: list[str]) -> list[str]:
-        label, times = Counter(map(models.label, names)).most_common(1)[0] if names else ("", 0)
-        if times > 1:
-            alike = [name for name in names if models.label(name) == label]
-            raise ValueError(
-                f"{' and '.join(alike)} would both be called '{label}' in tables and figures: "
-                "rename a folder, or register them under names of their own (nbkit.models.MODELS)"
-            )
-        return names
+        return without_repeats(names)
 
     @field_validator("placeholders")
     @classmethod
@@ -190,11 +175,3 @@ def _with_rules(code: str) -> str:
     """*code*, or the error of a language that nbkit has no number rules for."""
     forms(check_language(code))
     return code
-
-
-def _or_value_error(check: Callable[[str], T], value: str) -> T:
-    """*check* of *value*, with its `NbkitError` turned into the ValueError that pydantic collects."""
-    try:
-        return check(value)
-    except NbkitError as error:
-        raise ValueError(str(error)) from None

@@ -16,6 +16,7 @@ from nbkit.numbers import forms
 from nbkit.numbers.formats import parse_format
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Unit
+from nbkit.studies.devices import no_device
 from nbkit.studies.numbers.cases import cases as test_cases
 from nbkit.studies.numbers.harvest import corpus_texts_problems
 from nbkit.studies.numbers.judged import judged, shrunk
@@ -75,7 +76,7 @@ def judge(params: Mapping[str, Any], pair: list[str], model: str) -> int:
 
 def problems(params: NumbersParams) -> list[str]:
     """What stands in the way of this run here, one message each; loads no model."""
-    found: list[str | None] = [_no_device(params.device)] if params.models else []
+    found: list[str | None] = [no_device(params.device)] if params.models else []
     for pair in params.pairs:
         found += _template_problems(params, pair)
         for patterns in params.patterns(pair.src).values():
@@ -120,18 +121,6 @@ def _not_here(params: NumbersParams) -> list[tuple[str, Direction]]:
             if missing or not models.is_trained(model, pair.src, pair.tgt):
                 absent.setdefault(identity.get("hub") or identity["weights"], (model, pair))
     return list(absent.values())
-
-
-def _no_device(device: str) -> str | None:
-    """Why the device cannot be used here; asks torch only where an NVIDIA card is meant."""
-    if not device.startswith("cuda"):
-        return None
-    import torch
-
-    there = torch.cuda.device_count()
-    if int(device.partition(":")[2] or 0) < there:
-        return None
-    return f"device '{device}': torch {torch.__version__} sees {there} CUDA devices here; use device: cpu or auto"
 
 
 def _count(params: NumbersParams, pair: Direction, model: str, store: Store) -> tuple[int, int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal
@@ -12,13 +11,22 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from nbkit import corpora, models
-from nbkit.errors import NbkitError
 from nbkit.languages import check_language, in_order
 from nbkit.metrics import METRICS, Kappa, load_metric
 from nbkit.models import Decoding
 from nbkit.perturb import NAMES, PERTURBATIONS
 from nbkit.perturb.catalogue import PUBLISHED
 from nbkit.studies.base import StudyParams
+from nbkit.studies.fields import (
+    Device,
+    Dtype,
+    Language,
+    Languages,
+    Parsers,
+    Translators,
+    or_value_error,
+    without_repeats,
+)
 from nbkit.text import Spacing
 
 
@@ -45,40 +53,30 @@ class WordOrderParams(StudyParams):
     """
 
     corpus: str = "sandbox"
-    source: str = "en"
-    languages: list[str] = Field(default=["de"], min_length=1)
-    models: list[str] = Field(default=["sandbox-marian"])
+    source: Language = "en"
+    languages: Languages = Field(default=["de"], min_length=1)
+    models: Translators = Field(default=["sandbox-marian"])
     n_pairs: int | dict[str, int] | None = 200
     perturbations: list[str] = Field(default=[])
     metrics: list[str] = Field(default=["bleu", "levenshtein", "chrf"], min_length=1)
     metric_options: dict[str, dict[str, str | int | float]] = Field(default={})
     kappa: str = "bleu"
-    parsers: dict[str, str] = Field(default={})
+    parsers: Parsers = Field(default={})
     unit: Literal["phrase", "token"] = "phrase"
     min_tokens: int = Field(default=4, ge=1, strict=True)
     spacings: list[Spacing] = Field(default=["joined"], min_length=1)
     beams: int = Field(default=4, ge=1, strict=True)
     max_new_tokens: int | None = Field(default=None, ge=1, strict=True)
-    device: str = Field(default="auto", pattern=r"^(auto|cpu|(cuda|xpu)(:\d+)?|mps)$")
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    device: Device = "auto"
+    dtype: Dtype = "auto"
     on_error: Literal["raise", "skip"] = "raise"
-
-    @field_validator("source")
-    @classmethod
-    def _known_source(cls, code: str) -> str:
-        return _or_value_error(check_language, code)
-
-    @field_validator("languages")
-    @classmethod
-    def _known_languages(cls, codes: list[str]) -> list[str]:
-        return in_order(_or_value_error(check_language, code) for code in codes)
 
     @field_validator("n_pairs", mode="plain")
     @classmethod
     def _counts(cls, value: Any) -> int | dict[str, int] | None:
         for code, n in value.items() if isinstance(value, Mapping) else [(None, value)]:
             if code is not None:
-                _or_value_error(check_language, str(code))
+                or_value_error(check_language, str(code))
             if (n is None and code is not None) or (n is not None and (type(n) is not int or n < 1)):
                 whose = "" if code is None else f" for {code}"
                 raise ValueError(f"a number of pairs is an integer of at least 1, found {n!r}{whose}")
@@ -87,39 +85,20 @@ class WordOrderParams(StudyParams):
     @field_validator("perturbations")
     @classmethod
     def _known_perturbations(cls, names: list[str]) -> list[str]:
-        wanted = {_or_value_error(PERTURBATIONS.canonical, name) for name in names}
+        wanted = {or_value_error(PERTURBATIONS.canonical, name) for name in names}
         return [name for name in NAMES if name in wanted] + sorted(wanted - set(NAMES))
 
     @field_validator("metrics")
     @classmethod
     def _known_metrics(cls, names: list[str]) -> list[str]:
         for name in names:
-            _or_value_error(METRICS.get, name)
+            or_value_error(METRICS.get, name)
         return names
 
-    @field_validator("parsers")
-    @classmethod
-    def _known_parsed_languages(cls, parsers: dict[str, str]) -> dict[str, str]:
-        for code in parsers:
-            _or_value_error(check_language, code)
-        return parsers
-
-    @field_validator("models", "metrics", "spacings")
+    @field_validator("metrics", "spacings")
     @classmethod
     def _no_repeats(cls, names: list[str]) -> list[str]:
-        return list(dict.fromkeys(names))
-
-    @field_validator("models")
-    @classmethod
-    def _told_apart(cls, names: list[str]) -> list[str]:
-        label, times = Counter(map(models.label, names)).most_common(1)[0] if names else ("", 0)
-        if times > 1:
-            alike = [name for name in names if models.label(name) == label]
-            raise ValueError(
-                f"{' and '.join(alike)} would both be called '{label}' in tables and figures: "
-                "rename a folder, or register them under names of their own (nbkit.models.MODELS)"
-            )
-        return names
+        return without_repeats(names)
 
     @model_validator(mode="after")
     def _consistent(self) -> WordOrderParams:
@@ -141,7 +120,7 @@ class WordOrderParams(StudyParams):
         for name, options in self.metric_options.items():
             if name not in self.metrics:
                 raise ValueError(f"metric_options: '{name}' is not among the metrics {self.metrics}")
-            _or_value_error(lambda metric, options=options: load_metric(metric, **options), name)
+            or_value_error(lambda metric, options=options: load_metric(metric, **options), name)
         return self
 
     def kappas(self) -> list[Kappa]:
@@ -201,11 +180,3 @@ def _source_digest(name: str) -> str:
         source = repr(perturbation.function)
     text = f"{source}\0{perturbation.needs}\0{perturbation.random}"
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def _or_value_error(check: Any, value: str) -> Any:
-    """*check* of *value*, with its `NbkitError` turned into the ValueError that pydantic collects."""
-    try:
-        return check(value)
-    except NbkitError as error:
-        raise ValueError(str(error)) from None
