@@ -181,6 +181,17 @@ def test_a_damaged_table_is_set_aside_and_computed_again(tmp_path):
     assert len(list(tmp_path.rglob("*.damaged"))) == 1
 
 
+def test_the_rows_of_a_table_are_known_without_reading_it(tmp_path):
+    store = Store(tmp_path)
+    assert store.table_rows(CONFIG) is None
+    store.table(CONFIG, lambda: pd.DataFrame({"a": [1, 2], "b": [[0.5], []]}))
+    assert store.table_rows(CONFIG) == 2 and store.table_rows({**CONFIG, "version": 7}) is None
+    (path,) = tmp_path.rglob("*.table.parquet")
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.warns(DamagedShardWarning):
+        assert store.table_rows(CONFIG) is None
+
+
 def test_records_and_a_table_of_one_configuration_do_not_meet(tmp_path):
     Store(tmp_path).table(CONFIG, lambda: pd.DataFrame({"a": [1]}))
     assert Store(tmp_path).missing(CONFIG, [("a",)]) == [("a",)]

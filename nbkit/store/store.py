@@ -10,12 +10,12 @@ import re
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import NbkitError
+from nbkit.progress import progress_bar
 from nbkit.store import shards
 from nbkit.store.folder import Folder
 from nbkit.store.partition import Partition, set_aside
@@ -104,13 +104,13 @@ class Store:
         missing = [key for key in distinct if key not in found]
         if missing:
             self._write_config(partition, config)
-            with _bar(progress, len(missing)) as advance:
+            with progress_bar(progress or "", len(missing), progress is not None) as bar:
                 for start in range(0, len(missing), shard):
                     chunk = missing[start : start + shard]
                     rows = _checked(compute([distinct[key] for key in chunk]), len(chunk), config)
                     partition.add(chunk, rows)
                     found.update(zip(chunk, rows, strict=True))
-                    advance(len(chunk))
+                    bar.update(len(chunk))
             _compact(partition)
         return [dict(found[key]) for key in keys]
 
@@ -149,21 +149,25 @@ class Store:
         """A whole table: remembered, or computed now and kept. It is what Parquet gives back, both times."""
         import pandas as pd
 
-        folder = self._partition(config).folder
-        for name in folder.names():
-            if not name.endswith(f".{TABLE_SUFFIX}"):
-                continue
-            try:
-                data = folder.read(name)
-            except FileNotFoundError:
-                continue
-            if shards.is_intact(name, data):
-                return pd.read_parquet(io.BytesIO(data))
-            set_aside(folder, name)
-        data = _table_bytes(compute(), config)
-        self._write_config(self._partition(config), config)
-        folder.write(shards.shard_name(data, TABLE_SUFFIX), data)
+        partition = self._partition(config)
+        data = _kept_table(partition.folder)
+        if data is None:
+            data = _table_bytes(compute(), config)
+            self._write_config(partition, config)
+            partition.folder.write(shards.shard_name(data, TABLE_SUFFIX), data)
         return pd.read_parquet(io.BytesIO(data))
+
+    def table_rows(self, config: Mapping[str, Any]) -> int | None:
+        """How many rows the table has that is remembered under *config*, None where there is none; decodes nothing.
+
+        >>> import tempfile
+        >>> print(Store(tempfile.mkdtemp()).table_rows({"kind": "squares"}))
+        None
+        """
+        import pyarrow.parquet as pq
+
+        data = _kept_table(self._partition(config).folder)
+        return None if data is None else pq.read_metadata(io.BytesIO(data)).num_rows
 
     def _partition(self, config: Mapping[str, Any]) -> Partition:
         text = _canonical(config)
@@ -181,6 +185,21 @@ class Store:
         if CONFIG_FILE not in partition.folder.names():
             text = json.dumps(config, indent=2, sort_keys=True, ensure_ascii=False)
             partition.folder.write(CONFIG_FILE, f"{text}\n".encode())
+
+
+def _kept_table(folder: Folder) -> bytes | None:
+    """The Parquet file of the table that is remembered in *folder*; one that is damaged is set aside."""
+    for name in folder.names():
+        if not name.endswith(f".{TABLE_SUFFIX}"):
+            continue
+        try:
+            data = folder.read(name)
+        except FileNotFoundError:
+            continue
+        if shards.is_intact(name, data):
+            return data
+        set_aside(folder, name)
+    return None
 
 
 def _canonical(config: Mapping[str, Any]) -> str:
@@ -211,14 +230,3 @@ def _table_bytes(table: pd.DataFrame, config: Mapping[str, Any]) -> bytes:
         return table.to_parquet()
     except (pa.ArrowException, ValueError, TypeError) as error:
         raise NbkitError(f"{config['kind']}: this table cannot be kept as Parquet: {error}") from error
-
-
-@contextmanager
-def _bar(label: str | None, total: int) -> Iterator[Callable[[int], object]]:
-    if label is None:
-        yield lambda done: None
-        return
-    from tqdm.auto import tqdm
-
-    with tqdm(total=total, desc=label, unit="text") as bar:
-        yield bar.update

@@ -356,6 +356,25 @@ def test_units_fill_the_store(models, monkeypatch):
     monkeypatch.setattr("nbkit.models.classification_config", classifier_remember.classification_config, raising=False)
     counted = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
     assert all(unit.texts == unit.stored > 0 for unit in counted)
+    # Where the tables are lost, or made by other code now, the texts of some pairs tell that all are classified.
+    monkeypatch.setattr(per_pair, "is_scored", lambda *_: False)
+    again = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
+    assert [(unit.texts, unit.stored) for unit in again] == [(unit.texts, unit.stored) for unit in counted]
+
+
+def test_texts_are_counted_without_permuting_them(models, monkeypatch):
+    """What a set is at most before it was read, and exactly the texts that are classified after."""
+    monkeypatch.setattr("nbkit.models.classifier_local.is_classifier_here", lambda *_: True)
+    monkeypatch.setattr("nbkit.models.classification_config", classifier_remember.classification_config, raising=False)
+    p = params("neutral")
+    (before,) = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
+    assert (before.texts, before.stored) == (40 * (2 + 12 + 12 + 3 * 4), 0)
+    for scheme in p.schemes():
+        per_pair.scores(p, "sandbox:test", "./neutral", scheme)
+        per_pair.properties(p, "sandbox:test", scheme)
+    (after,) = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
+    assert after.texts == after.stored < before.texts
+    assert after.texts == pytest.approx(len(models["neutral"].asked), rel=0.01)  # some pairs are alike
 
 
 def test_the_study_is_registered_with_its_cells():

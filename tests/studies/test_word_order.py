@@ -256,6 +256,15 @@ def test_a_whole_corpus_is_cut_into_units_where_it_can_be_counted(params, tmp_pa
     assert [unit.label for unit in study.units(missing) if unit.stage == 1] == ["translate dummy de"]
 
 
+def test_what_was_never_read_is_counted_without_parsing_it(params, tmp_path, monkeypatch):
+    """A dry run of raw text parses nothing (here it could not): it says how many texts there are at most."""
+    monkeypatch.setattr("nbkit.corpora.corpus.parser_identity", lambda spec, lang: {"parser": spec})
+    (tmp_path / "pairs.tsv").write_text("a b c d\te f g h\n" * 11, encoding="utf-8")
+    raw = params.model_copy(update={"corpus": str(tmp_path / "pairs.tsv")})
+    units = STUDIES.get("word_order").units(raw, count=True)
+    assert [(unit.texts, unit.stored) for unit in units] == [(11, 0), (11 * 18, 0)]
+
+
 def test_texts_are_scored_once_and_their_unit_says_how_many(params):
     study = STUDIES.get("word_order")
     (before,) = study.units(params.model_copy(update={"models": []}), count=True)

@@ -20,6 +20,7 @@ from nbkit.studies.nli_permutation.samples import accepted_examples, annotation_
 from nbkit.studies.nli_permutation.tables import (
     accuracy_beside_majority,
     control,
+    control_entropies,
     entropies,
     entropy_means,
     floor_table,
@@ -45,6 +46,7 @@ __all__ = [
     "clump_means",
     "clumped",
     "control",
+    "control_entropies",
     "entropies",
     "entropy_means",
     "floor_table",

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from nbkit.metrics.acceptance import entropy
 from nbkit.metrics.permutation_bleu import permutation_bleu
 from nbkit.models import classify_remembered, ensure_classifier
 from nbkit.store import Store
-from nbkit.studies.nli_permutation.params import PERMUTED, NliPermutationParams
+from nbkit.studies.nli_permutation.params import HYPOTHESIS, PERMUTED, NliPermutationParams
 from nbkit.studies.nli_permutation.variants import CHUNK, Permuted, chunk_starts, read_chunk, variants
 from nbkit.syntax import Skipped
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: The n-gram orders of BLEU in Figures 2 and 9.
 BLEU_ORDERS = (2, 3, 4)
+#: The pairs of a chunk that stand for the others where it is asked how many texts are classified already.
+SOME = 4
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,8 @@ class Scores:
     """What a classifier made of one variant of one set; one entry (or row) a kept pair.
 
     index: the pair's place in the set. label: the gold label. length: units of both sides. correct: whether the
-    original gets the gold label; control: whether the re-joined original does. accepted: pairs × permutations, whether
-    each permutation does. entropies: the same shape, in nats.
+    original gets the gold label; control: whether the re-joined original does, control_entropy: how unsure the model is
+    of that, in nats. accepted: pairs × permutations, whether each permutation does. entropies: the same shape, in nats.
     """
 
     index: np.ndarray
@@ -46,6 +48,7 @@ class Scores:
     length: np.ndarray
     correct: np.ndarray
     control: np.ndarray
+    control_entropy: np.ndarray
     accepted: np.ndarray
     entropies: np.ndarray
 
@@ -105,7 +108,11 @@ def properties_chunk(params: NliPermutationParams, corpus: str, scheme: str, sta
             rows.append((item.index, item.pair.id, item.pair.label, item.length, *bleu.T.tolist()))
         return pd.DataFrame(rows, columns=["index", "id", "label", "length", *(f"bleu{n}" for n in BLEU_ORDERS)])
 
-    return store.table(_config("properties", params, corpus, start=start, **params.scheme_key(scheme)), compute)
+    return store.table(_properties_key(params, corpus, scheme, start), compute)
+
+
+def _properties_key(params: NliPermutationParams, corpus: str, scheme: str, start: int) -> dict[str, Any]:
+    return _config("properties", params, corpus, start=start, **params.scheme_key(scheme))
 
 
 def scores_chunk(
@@ -124,14 +131,46 @@ def scores_chunk(
             own = answers[place : place + len(texts_of(item))]
             place += len(own)
             right = own.argmax(axis=1) == LABELS.index(item.pair.label)
-            entropies = entropy(own[2:]).astype(np.float32)
+            unsure = entropy(own[1:]).astype(np.float32).tolist()
+            accepted = right[2:].tolist()
             rows.append(
-                (item.index, item.pair.label, item.length, *right[:2].tolist(), right[2:].tolist(), entropies.tolist())
+                (item.index, item.pair.label, item.length, *right[:2].tolist(), unsure[0], accepted, unsure[1:])
             )
         return pd.DataFrame(rows, columns=_SCORES)
 
-    key = {**params.scheme_key(scheme), "model": _model_key(params, model)}
-    return store.table(_config("scores", params, corpus, start=start, **key), compute)
+    key = _model_key(params, model)
+    return store.table(_scores_key(params, corpus, scheme, start, key), compute)
+
+
+def _scores_key(
+    params: NliPermutationParams, corpus: str, scheme: str, start: int, model: Mapping[str, Any]
+) -> dict[str, Any]:
+    return _config("scores", params, corpus, start=start, **params.scheme_key(scheme), model=dict(model))
+
+
+def is_scored(params: NliPermutationParams, corpus: str, model: str, scheme: str, start: int, store: Store) -> bool:
+    """Whether `scores_chunk` is remembered."""
+    return store.table_rows(_scores_key(params, corpus, scheme, start, params.model_key(model))) is not None
+
+
+def n_texts(params: NliPermutationParams, corpus: str, scheme: str, start: int, store: Store) -> int:
+    """How many texts of one chunk are classified under *scheme*; at most so many where it was not read yet.
+
+    The original and the control are counted with the permutations of both sides.
+    """
+    same = PERMUTED if scheme == HYPOTHESIS else scheme  # which keeps the same pairs
+    kept = store.table_rows(_properties_key(params, corpus, same, start))
+    pairs = min(CHUNK, n_pairs(params, corpus, store) - start) if kept is None else kept
+    return pairs * (params.n_of(scheme) + 2 * (scheme == PERMUTED))
+
+
+def some_texts(
+    params: NliPermutationParams, corpus: str, model: str, start: int, store: Store
+) -> list[tuple[str, str]]:
+    """The distinct texts of the first `SOME` pairs of one chunk, under all schemes that *model* is tested on."""
+    pairs = read_chunk(params, corpus, start, store, SOME)
+    found = (item for scheme in params.schemes(model) for item in variants(params, pairs, start, scheme))
+    return list(dict.fromkeys(text for item in found for text in texts_of(item)))
 
 
 def texts_of(item: Permuted) -> list[tuple[str, str]]:
@@ -158,6 +197,7 @@ def scores(
         length=table["length"].to_numpy(np.int64),
         correct=table["correct"].to_numpy(bool),
         control=table["control"].to_numpy(bool),
+        control_entropy=table["control_entropy"].to_numpy(np.float32),
         accepted=stacked(table["accepted"], width, bool),
         entropies=stacked(table["entropies"], width, np.float32),
     )
@@ -186,7 +226,7 @@ def classify(params: NliPermutationParams, model: str, pairs: Sequence[tuple[str
     )
 
 
-_SCORES = ["index", "label", "length", "correct", "control", "accepted", "entropies"]
+_SCORES = ["index", "label", "length", "correct", "control", "control_entropy", "accepted", "entropies"]
 
 
 def orders_of(sentence: Any, orders: Sequence[Any]) -> list[Any]:

@@ -170,6 +170,19 @@ def entropies(params: NliPermutationParams, store: Store | None = None) -> pd.Da
     return _concat(frames, order)[order]
 
 
+def control_entropies(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """The median entropy, in nats, of the pairs re-joined in their own order: that of a model blind to word order.
+
+    Such a model, a bag of words, is as sure of every permutation as it is of the control.
+    Columns: model, corpus, value.
+    """
+    rows = [
+        (classifier_label(model), corpus, _median(found.control_entropy))
+        for model, corpus, found in _all_scores(params, store)
+    ]
+    return frame(rows, ["model", "corpus", "value"])
+
+
 def entropy_means(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
     """The means of `entropies` with intervals. Columns: model, corpus, group, value, low, high, n."""
     rows = []
@@ -259,6 +272,10 @@ def _concat(frames: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
     import pandas as pd
 
     return pd.concat(frames, ignore_index=True) if frames else frame([], columns)
+
+
+def _median(values: np.ndarray) -> float:
+    return float(np.median(values)) if len(values) else float("nan")
 
 
 def _mean(values: np.ndarray) -> float:

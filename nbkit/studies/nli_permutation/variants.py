@@ -45,9 +45,11 @@ def chunk_starts(n_pairs: int) -> range:
     return range(0, n_pairs, CHUNK)
 
 
-def read_chunk(params: NliPermutationParams, corpus: str, start: int, store: Store) -> Sequence[NliPair]:
-    """The pairs ``start … start + CHUNK - 1`` of the set, tokenised; kept for the next call."""
-    stop = start + CHUNK if params.n_pairs is None else min(start + CHUNK, params.n_pairs)
+def read_chunk(
+    params: NliPermutationParams, corpus: str, start: int, store: Store, size: int = CHUNK
+) -> Sequence[NliPair]:
+    """The pairs ``start … start + size - 1`` of the set, tokenised; kept for the next call."""
+    stop = start + size if params.n_pairs is None else min(start + size, params.n_pairs)
     parsers = tuple(sorted(params.parsers.items()))
     # A file that is edited while a kernel runs has the same name and other pairs.
     content = json.dumps(nli_identity(corpus, params.language, parsers=params.parsers or None))

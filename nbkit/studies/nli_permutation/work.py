@@ -14,7 +14,7 @@ from nbkit.studies.base import Cell, Unit
 from nbkit.studies.devices import no_device
 from nbkit.studies.nli_permutation import mini_trees, per_pair
 from nbkit.studies.nli_permutation.params import HYPOTHESIS, NliPermutationParams
-from nbkit.studies.nli_permutation.variants import chunk_starts, read_chunk, variants
+from nbkit.studies.nli_permutation.variants import chunk_starts
 from nbkit.syntax.files import expand_path, file_digest
 
 _HERE = "nbkit.studies.nli_permutation.work"
@@ -42,8 +42,8 @@ def cells(params: NliPermutationParams) -> list[Cell]:
 def units(params: NliPermutationParams, *, count: bool = False, store: Store | None = None) -> list[Unit]:
     """The work that fills the store, in stages: train or download models and read texts, then classify.
 
-    Sets of a known size are cut into parts. With *count*, each classifying unit says how many texts it
-    classifies and how many of these are remembered.
+    Sets of a known size are cut into parts. With *count*, each classifying unit says how many texts it classifies and
+    how many of these are remembered: counted where the set was read, else at most so many.
     """
     dump = params.model_dump(mode="json")
     work = [
@@ -144,11 +144,20 @@ def _annotation_files(params: NliPermutationParams) -> list[str]:
 
 
 def _count(params: NliPermutationParams, corpus: str, model: str, start: int | None, store: Store) -> tuple[int, int]:
-    texts: set[tuple[str, str]] = set()
+    """The texts of one part of a set (of all of it where *start* is None), and how many of them are classified.
+
+    Permuting them all to look each of them up would take minutes. What is scored has been classified; elsewhere the
+    texts of the first pairs of a chunk stand for the others.
+    """
+    texts = stored = 0
     for each in _starts(params, corpus, start, store):
-        pairs = read_chunk(params, corpus, each, store)
-        for scheme in params.schemes(model):
-            for item in variants(params, pairs, each, scheme):
-                texts.update(per_pair.texts_of(item))
-    config = models.classification_config(model, params.language, device=params.device, dtype=params.dtype)
-    return len(texts), len(texts) - len(store.missing(config, sorted(texts)))
+        own = [per_pair.n_texts(params, corpus, scheme, each, store) for scheme in params.schemes(model)]
+        texts += sum(own)
+        if all(per_pair.is_scored(params, corpus, model, scheme, each, store) for scheme in params.schemes(model)):
+            stored += sum(own)
+            continue
+        some = per_pair.some_texts(params, corpus, model, each, store)
+        config = models.classification_config(model, params.language, device=params.device, dtype=params.dtype)
+        if some:
+            stored += round(sum(own) * (1 - len(store.missing(config, some)) / len(some)))
+    return texts, stored

@@ -171,18 +171,32 @@ def similarity_chunk(params: WordOrderParams, language: str, start: int, store: 
 def is_scored(params: WordOrderParams, language: str, start: int, store: Store) -> bool:
     """Whether what needs no model, `difficulty_chunk` and `similarity_chunk`, is remembered of a chunk."""
 
-    class Absent(Exception):
-        """Nothing is remembered."""
+    kept = (store.table_rows(config(kind, params, language, start=start)) for kind in ("difficulty", "similarity"))
+    return None not in kept
+
+
+def is_counted(params: WordOrderParams, language: str, store: Store) -> bool:
+    """Whether `n_pairs` is remembered; else it reads the corpus, and may have to parse it."""
+    return store.table_rows(config("extent", params, language)) is not None
+
+
+def texts_chunk(params: WordOrderParams, language: str, start: int, store: Store) -> list[str]:
+    """The distinct texts of one chunk that each model is asked to translate: as they are, and under every variant.
+
+    Remembered, because it is asked for beforehand (how many are translated already) once a model.
+    """
 
     def compute() -> pd.DataFrame:
-        raise Absent
+        import pandas as pd
 
-    try:
-        for kind in ("difficulty", "similarity"):
-            store.table(config(kind, params, language, start=start), compute)
-    except Absent:
-        return False
-    return True
+        pairs = read_chunk(params, language, start, store)
+        texts = [pair.source.text for pair in pairs]
+        for spacing in params.spacings:
+            texts += [variant.perturbed_source for variant in variants(params, pairs, start, spacing)]
+        return pd.DataFrame({"text": list(dict.fromkeys(texts))})
+
+    key = config("texts", params, language, start=start, spacings=list(params.spacings))
+    return store.table(key, compute)["text"].tolist()
 
 
 def translate(params: WordOrderParams, model: str, texts: Sequence[str], language: str, store: Store) -> list[str]:
@@ -282,7 +296,9 @@ def model_key(params: WordOrderParams, language: str, model: str) -> Mapping[str
 
 def config(kind: str, params: WordOrderParams, language: str, *, code: str = __name__, **more: Any) -> dict[str, Any]:
     """The store key of one remembered table. code: the module that makes it."""
-    metrics = {} if kind == "extent" else {"metrics": [metric.identity(language) for metric in params.kappas()]}
+    metrics = (
+        {} if kind in ("extent", "texts") else {"metrics": [metric.identity(language) for metric in params.kappas()]}
+    )
     return {
         "kind": f"word_order.{kind}",
         "code": _digest(code),

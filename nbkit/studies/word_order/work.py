@@ -12,9 +12,10 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.metrics import check_metric
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Unit
+from nbkit.studies.devices import no_device
 from nbkit.studies.word_order import per_sentence
 from nbkit.studies.word_order.params import WordOrderParams
-from nbkit.studies.word_order.variants import CHUNK, chunk_starts, read_chunk, variants
+from nbkit.studies.word_order.variants import CHUNK, chunk_starts
 
 _HERE = "nbkit.studies.word_order.work"
 
@@ -36,7 +37,8 @@ def units(params: WordOrderParams, *, count: bool = False, store: Store | None =
     """The work that fills the store, in stages: train or download models, read and score texts, translate and score.
 
     Corpora whose size is asked for, or can be counted without parsing, are cut into chunks. With *count*, each unit
-    that reads says how many pairs it scores, each that translates how many texts, and how many are remembered.
+    that reads says how many pairs it scores, each that translates how many texts, and how many are remembered; of a
+    corpus that was never read, how many they are at most.
     """
     dump, store = params.model_dump(mode="json"), store or Store()
     work = [
@@ -45,8 +47,10 @@ def units(params: WordOrderParams, *, count: bool = False, store: Store | None =
              {"params": dump, "language": language, "model": model}, stage=0)
         for model, language in _not_here(params)
     ]  # fmt: skip
+    unread = {language: _unread(params, language, store) for language in params.languages} if count else {}
     for language in params.languages:
-        texts, stored = _count_pairs(params, language, store) if count else (0, 0)
+        most = unread.get(language)
+        texts, stored = (0, 0) if not count else (most, 0) if most else _count_pairs(params, language, store)
         arguments: dict[str, Any] = {"params": dump, "language": language}
         work.append(Unit(f"texts {language}", f"{_HERE}:score_texts", arguments, stage=0, texts=texts, stored=stored))
     for language in params.languages:
@@ -55,7 +59,10 @@ def units(params: WordOrderParams, *, count: bool = False, store: Store | None =
         for model in params.models:
             for start in starts:
                 arguments = {"params": dump, "language": language, "model": model, "start": start}
-                texts, stored = _count(params, language, model, start, store) if count else (0, 0)
+                if most := unread.get(language):
+                    texts, stored = _most_texts(params, most, start), 0
+                else:
+                    texts, stored = _count(params, language, model, start, store) if count else (0, 0)
                 label = f"translate {models.label(model)} {language}" + ("" if len(starts) == 1 else f" {start}")
                 work.append(Unit(label, f"{_HERE}:score_translations", arguments, stage=1, texts=texts, stored=stored))
     return work
@@ -99,7 +106,7 @@ def _starts(params: WordOrderParams, language: str, start: int | None, store: St
 
 def problems(params: WordOrderParams) -> list[str]:
     """What stands in the way of this run here, one message each; loads no model."""
-    found: list[str | None] = [_no_device(params.device)] if params.models else []
+    found: list[str | None] = [no_device(params.device)] if params.models else []
     if params.n_pairs is None and _is_endless(params.corpus):
         found.append(f"corpus '{params.corpus}' has no last pair: say how many are wanted (n_pairs)")
     for language in params.languages:
@@ -111,18 +118,6 @@ def problems(params: WordOrderParams) -> list[str]:
         options: Mapping[str, Any] = params.metric_options.get(name, {})
         found.append(check_metric(name, **options))
     return list(dict.fromkeys(problem for problem in found if problem))
-
-
-def _no_device(device: str) -> str | None:
-    """Why the device cannot be used here; asks torch only where an NVIDIA card is meant."""
-    if not device.startswith("cuda"):
-        return None
-    import torch
-
-    there = torch.cuda.device_count()
-    if int(device.partition(":")[2] or 0) < there:
-        return None
-    return f"device '{device}': torch {torch.__version__} sees {there} CUDA devices here; use device: cpu or auto"
 
 
 def _is_endless(corpus: str) -> bool:
@@ -180,14 +175,25 @@ def _count_pairs(params: WordOrderParams, language: str, store: Store) -> tuple[
     return n, sum(size for start, size in sizes.items() if per_sentence.is_scored(params, language, start, store))
 
 
+def _unread(params: WordOrderParams, language: str, store: Store) -> int | None:
+    """How many pairs a corpus has at most that was never read, without parsing it; None where it has to be, or was."""
+    if per_sentence.is_counted(params, language, store):
+        return None
+    sizes = [size for size in (params.pairs_wanted(language), _size(params, language)) if size is not None]
+    return min(sizes, default=None)
+
+
+def _most_texts(params: WordOrderParams, n_pairs: int, start: int | None) -> int:
+    """How many texts *n_pairs*, or the chunk of them that begins at *start*, are if every perturbation applies."""
+    pairs = n_pairs if start is None else max(0, min(CHUNK, n_pairs - start))
+    return pairs * (1 + len(params.spacings) * (1 + len(params.perturbation_names)))
+
+
 def _count(params: WordOrderParams, language: str, model: str, start: int | None, store: Store) -> tuple[int, int]:
-    texts: set[str] = set()
-    for each in _starts(params, language, start, store):
-        pairs = read_chunk(params, language, each, store)
-        texts.update(pair.source.text for pair in pairs)
-        for spacing in params.spacings:
-            texts.update(variant.perturbed_source for variant in variants(params, pairs, each, spacing))
+    """The texts of the chunk that begins at *start* (of all chunks where it is None), and how many are translated."""
+    starts = _starts(params, language, start, store)
+    texts = dict.fromkeys(text for each in starts for text in per_sentence.texts_chunk(params, language, each, store))
     config = models.translation_config(
         model, params.source, language, params.decoding, device=params.device, dtype=params.dtype
     )
-    return len(texts), len(texts) - len(store.missing(config, [(text,) for text in sorted(texts)]))
+    return len(texts), len(texts) - len(store.missing(config, [(text,) for text in texts]))
