@@ -35,16 +35,18 @@ UNDECIDED = math.log(3)
 #: Bins of fewer pairs are not drawn: their shares are accidents.
 FEW_PAIRS = 5
 
+_BAG_OF_WORDS = "bag of words"
 _CHANCE = {"color": "#9A9A9A", "linewidth": 1, "linestyle": (0, (4, 3)), "zorder": 1}
 
 
 def results_figure(results: pd.DataFrame, floors: pd.DataFrame) -> Figure:
-    """The values of Tables 2 to 4, a panel a measure, a row a set; bars: a constant and a random predictor."""
+    """The values of Tables 2 to 4, a panel a measure, a row a set; bars: predictors that do not read word order."""
     rows = results[results["corpus"].isin(floors["corpus"])] if len(results) else results
     if rows.empty:
         return theme.message(NO_MODEL)
     corpora, looks = list(dict.fromkeys(rows["corpus"])), nli_looks.model_looks(rows["model"])
     measures = list(dict.fromkeys(rows["measure"]))
+    blind = {_BAG_OF_WORDS: nli_looks.looks("ceilings")[_BAG_OF_WORDS]}
     with theme.style():
         height = 1.3 + len(corpora) * max(0.5, 0.17 * len(looks) + 0.15)
         figure, axes = panels.grid(1, len(measures), theme.WIDTH, height, sharey=True)
@@ -57,23 +59,28 @@ def results_figure(results: pd.DataFrame, floors: pd.DataFrame) -> Figure:
                 own = rows[(rows["model"] == model) & (rows["measure"] == name) & rows["value"].notna()]
                 heights = [corpora.index(corpus) + offset for corpus in own["corpus"]]
                 panels.intervals(panel, own, heights, look, "value", "low", "high")
+                bags = floors[(floors["predictor"] == _BAG_OF_WORDS) & (floors["measure"] == name)]
+                bags = bags[(bags["model"] == model) & bags["value"].notna()]
+                heights = [corpora.index(corpus) + offset for corpus in bags["corpus"]]
+                panels.ticks(panel, bags["value"], heights, blind[_BAG_OF_WORDS])
             panel.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1))
             panel.set_title(nli_looks.measure(name, "mathtext"))
             _corpus_axis(panel, corpora)
-        panels.legend(figure, [*looks.values(), *nli_looks.looks("floors").values()], columns=4)
+        panels.legend(figure, [*looks.values(), *nli_looks.looks("floors").values(), *blind.values()], columns=3)
     return figure
 
 
-def fig1_entropy(entropies: pd.DataFrame) -> Figure:
+def fig1_entropy(entropies: pd.DataFrame, control: pd.DataFrame) -> Figure:
     """How sure the models are of the permutations that they accept (Figure 1).
 
     entropies: `nli_permutation.entropies`. A box holds the middle half of the pairs, its line is the median;
-    whiskers reach to the last pair within 1.5 box lengths.
+    whiskers reach to the last pair within 1.5 box lengths. control: `nli_permutation.control_entropies`; a bar is the
+    median of the pairs in their own order, which a bag of words keeps on every permutation.
     """
     if entropies.empty:
         return theme.message(NO_MODEL)
     models, corpora = list(dict.fromkeys(entropies["model"])), list(dict.fromkeys(entropies["corpus"]))
-    groups = nli_looks.looks("groups")
+    groups, own_order = nli_looks.looks("groups"), nli_looks.looks("ceilings")["control"]
     per_line = min(len(models), 3)
     lines = -(-len(models) // per_line)
     with theme.style():
@@ -90,10 +97,12 @@ def fig1_entropy(entropies: pd.DataFrame) -> Figure:
                 linewidth=0.8, width=0.7,
             )  # fmt: skip
             panel.axvline(UNDECIDED, **_CHANCE)
+            bars = control[(control["model"] == model) & control["corpus"].isin(corpora)]
+            panels.ticks(panel, bars["value"], map(corpora.index, bars["corpus"]), own_order)
             panel.set_title(model)
             panel.set(xlim=(-0.03, UNDECIDED + 0.05), xlabel="entropy (nats; dashed: undecided)", ylabel="")
             panel.set_yticks(range(len(corpora)), list(map(nli_looks.corpus_label, corpora)))
-        panels.legend(figure, [Look(look.label, look.colour, "s") for look in groups.values()])
+        panels.legend(figure, [*(Look(look.label, look.colour, "s") for look in groups.values()), own_order])
     return figure
 
 
@@ -157,8 +166,12 @@ def fig6_word(word_signature: pd.DataFrame) -> Figure:
     return figure
 
 
-def fig7_thresholds(thresholds: pd.DataFrame) -> Figure:
-    """Ω_x for every threshold x (Figure 7), a panel a set; bands are 95% intervals, the bar stands at x = 1/3."""
+def fig7_thresholds(thresholds: pd.DataFrame, floors: pd.DataFrame) -> Figure:
+    """Ω_x for every threshold x (Figure 7), a panel a set; bands are 95% intervals, the bar stands at x = 1/3.
+
+    floors: `nli_permutation.floor_table`. Dotted: a bag of words as accurate as the model, which accepts all
+    permutations of a pair or none.
+    """
     if thresholds.empty:
         return theme.message(NO_MODEL)
     corpora, looks = list(dict.fromkeys(thresholds["corpus"])), nli_looks.model_looks(thresholds["model"])
@@ -172,8 +185,11 @@ def fig7_thresholds(thresholds: pd.DataFrame) -> Figure:
         for corpus, panel in zip(corpora, axes.flat, strict=False):
             own = thresholds[thresholds["corpus"] == corpus]
             panel.axvline(1 / 3, **_CHANCE)
+            bags = floors[(floors["predictor"] == _BAG_OF_WORDS) & (floors["corpus"] == corpus)]
             for model, look in looks.items():
                 line = own[own["model"] == model]
+                for accuracy in bags.loc[(bags["model"] == model) & (bags["measure"] == "omega_max"), "value"]:
+                    panel.axhline(accuracy, color=look.colour, linewidth=1, linestyle=":")
                 panel.step(line["threshold"], line["omega"], where="post", color=look.colour, linewidth=1.4)
                 panel.fill_between(
                     line["threshold"],
@@ -200,10 +216,12 @@ def fig8_hypothesis_only(hypothesis_only: pd.DataFrame, floors: pd.DataFrame, co
     random one, and the accuracy on the control, which both measures reach if word order is not read.
     """
     measures = ["omega_max", "acceptance"]
-    # A predictor that does not read the words accepts as many permutations as it gets originals right.
-    shares = floors[floors["measure"] == "accuracy"].assign(measure="acceptance")
+    # A predictor that does not read the words accepts as many permutations as it gets originals right; a bag of words
+    # treats permutations as it treats the control.
+    wordless = floors[floors["predictor"] != _BAG_OF_WORDS]
+    shares = wordless[wordless["measure"] == "accuracy"].assign(measure="acceptance")
     blind = [control.assign(predictor="control", measure=name, value=control["control"]) for name in measures]
-    bars = pd.concat([floors, shares, *blind])[["model", "corpus", "predictor", "measure", "value"]]
+    bars = pd.concat([wordless, shares, *blind])[["model", "corpus", "predictor", "measure", "value"]]
     why = NO_MODEL if floors.empty else NO_HYPOTHESIS
     return _dumbbells(hypothesis_only, "scheme", nli_looks.looks("schemes"), measures, why, bars)
 

@@ -264,10 +264,7 @@ def _styled(
 ) -> Styler:
     """As `styles.styled`, with symbols typeset; in the columns *two_lines*, intervals stand below their values."""
     names = {"low": "95% from", **(headings or {})}
-    shown = {name: nli_looks.as_html(heading) for name, heading in names.items()}
-    table = styles.styled(frame, caption=caption, best=best, headings=shown)
-    if caption:
-        table.set_caption(nli_looks.as_html(caption))
+    table = styles.styled(frame, caption=caption, best=best, headings=names, typeset=nli_looks.as_html)
     shown_as = {name: _symbols for name in _SYMBOLIC if name in frame} | dict.fromkeys(two_lines, _two_lines)
     for name, show in shown_as.items():
         table.format(show, na_rep=styles.NOTHING, subset=[name])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from html import escape
+from html import escape, unescape
 from typing import Any
 
 import numpy as np
@@ -77,22 +77,25 @@ def styled(
     caption: str = "",
     best: pd.DataFrame | None = None,
     headings: Mapping[str, str] | None = None,
+    typeset: Callable[[str], str] = escape,
 ) -> Styler:
     """*frame* as a table to be read.
 
     caption: plain text above the table. best: True where a cell is set in bold, same shape as *frame*.
-    headings: what a column is called instead of its name.
-    Text and headings are escaped: a ``<script>`` in a sentence is shown, never run.
+    headings: what a column is called instead of its name, plain too.
+    typeset: makes HTML of the caption and of a heading, and has to escape what is not meant as such.
+    Text and headings are escaped: a ``<script>`` in a sentence, or in the name of a model, is shown, never run.
 
-    >>> html = styled(pd.DataFrame({"source": ["<script>x</script>"], "beta1": [0.5]})).to_html()
-    >>> "<script>" in html, "&lt;script&gt;" in html, "β₁" in html
-    (False, True, True)
+    >>> table = styled(pd.DataFrame({"source": ["<script>x</script>"], "beta1": [0.5]}), headings={"source": "<b>"})
+    >>> html = table.to_html()
+    >>> "<script>" in html, "&lt;script&gt;" in html, "&lt;b&gt;" in html, "β₁" in html
+    (False, True, True, True)
     """
     frame = frame.reset_index(drop=True)
     frame.attrs = {"headings": dict(headings or {})}
     digest = hashlib.blake2b(f"{caption}{list(frame.columns)}".encode(), digest_size=4).hexdigest()
     table = Styler(frame, uuid=digest, cell_ids=False).hide(axis="index")
-    _format(table, "html")
+    _format(table, "html", typeset)
     if best is not None and not frame.empty:
         bold = best.reset_index(drop=True).reindex(columns=frame.columns, fill_value=False).astype(bool)
         table.apply(
@@ -106,7 +109,7 @@ def styled(
         *({"selector": f"td.col{i}, th.col{i}", "props": "text-align: left; white-space: normal"} for i in left),
     ]
     table.set_table_styles(rules)
-    return table.set_caption(escape(caption)) if caption else table
+    return table.set_caption(typeset(caption)) if caption else table
 
 
 def to_latex(table: Styler) -> str:
@@ -121,15 +124,18 @@ def to_latex(table: Styler) -> str:
     return text
 
 
-def _format(table: Styler, language: str) -> None:
+def _format(table: Styler, language: str, typeset: Callable[[str], str] = str) -> None:
     frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
     names = {**_HEADINGS, **frame.attrs["headings"]}
     formats: dict[Any, Any] = {n: _cell_format(n, frame[n]) for n in frame.columns if _reads_as_number(frame[n])}
     table.format(formats, na_rep=NOTHING, escape=language)
-    if language == "latex":  # pandas escapes a name before it asks what to call it, and not what it is called
-        escaped = {name.replace("_", r"\_"): _PERCENT.sub(r"\\%", text) for name, text in names.items()}
-        names = {**names, **escaped}
-    table.format_index(lambda name: names.get(str(name), _plain(str(name))), axis=1, escape=language)
+    # pandas escapes a name before it asks what to call it, and not what it is called.
+    if language == "latex":
+        headings = names | {name.replace("_", r"\_"): _PERCENT.sub(r"\\%", heading) for name, heading in names.items()}
+        table.format_index(lambda name: headings.get(str(name), _plain(str(name))), axis=1, escape=language)
+    else:
+        headings = {name: typeset(heading) for name, heading in names.items()}
+        table.format_index(lambda name: headings.get(unescape(str(name)), _plain(str(name))), axis=1, escape=language)
 
 
 def _plain(name: str) -> str:

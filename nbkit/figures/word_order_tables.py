@@ -256,10 +256,12 @@ def similarity(table: pd.DataFrame, metric: str = "bleu", side: str = "source") 
         shown = wide.reindex(columns=languages).fillna(styles.NOTHING).reset_index()[[*keys, *languages]]
     else:
         shown = rows[[*keys, "n"]].assign(kappa=cells)[[*keys, "kappa", "n"]]
+    pooled = ". N: sentence pairs of all languages together; a source of several languages counts once for each"
+    counted = "" if languages else pooled
     return styles.styled(
         styles.named(shown).rename_axis(columns=None),
         caption=f"Mean κ of two perturbed forms of one {side} text with 95% bootstrap interval; κ is "
-        f"{theme.metric_label(metric)}",
+        f"{theme.metric_label(metric)}{counted}",
         headings={
             "perturbation_a": "perturbation",
             "perturbation_b": "and",

@@ -86,6 +86,12 @@ def entropies() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "corpus", "group", "pair", "entropy"])
 
 
+def unsure() -> pd.DataFrame:
+    """The median entropy of the control, by model and set."""
+    rows = [(m, c, 0.2 + 0.1 * i) for m in MODELS for i, c in enumerate(CORPORA)]
+    return pd.DataFrame(rows, columns=["model", "corpus", "value"])
+
+
 def word() -> pd.DataFrame:
     shares = {"DET": 0.6, "VERB": 0.4, "X": 0.0}
     rows = [
@@ -98,13 +104,13 @@ def word() -> pd.DataFrame:
 
 FIGURES = {
     "results": lambda: figures.results_figure(results(), floors()),
-    "fig1": lambda: figures.fig1_entropy(entropies()),
+    "fig1": lambda: figures.fig1_entropy(entropies(), unsure()),
     "fig2": lambda: figures.fig2_bleu(bins()),
     "fig3": lambda: figures.fig3_mini_trees(bins()),
     "fig4": lambda: figures.fig4_max_entropy(conditions("training", ["V", "ME"], ["accuracy", "omega_max"]), floors()),
     "fig5": lambda: figures.fig5_length(pd.concat([bins(group="D^c"), bins(group="D^f")])),
     "fig6": lambda: figures.fig6_word(word()),
-    "fig7": lambda: figures.fig7_thresholds(curves()),
+    "fig7": lambda: figures.fig7_thresholds(curves(), floors()),
     "fig8": lambda: figures.fig8_hypothesis_only(
         conditions("scheme", ["permuted", "hypothesis"], ["omega_max", "acceptance"]), floors(), control()
     ),
@@ -129,11 +135,11 @@ def test_every_figure_is_drawn_with_named_axes(name, tmp_path):
 @pytest.mark.parametrize(
     ("draw", "reason"),
     [
-        (figures.fig1_entropy, figures.NO_MODEL), (figures.fig2_bleu, figures.NO_MODEL),
+        (lambda empty: figures.fig1_entropy(empty, empty), figures.NO_MODEL), (figures.fig2_bleu, figures.NO_MODEL),
         (figures.fig3_mini_trees, figures.NO_TAGS),
         (lambda empty: figures.fig4_max_entropy(empty, floors()), figures.NO_TWIN),
         (figures.fig5_length, figures.NO_MODEL), (figures.fig6_word, figures.NO_TAGS),
-        (figures.fig7_thresholds, figures.NO_MODEL),
+        (lambda empty: figures.fig7_thresholds(empty, floors()), figures.NO_MODEL),
         (lambda empty: figures.fig8_hypothesis_only(empty, floors(), control()), figures.NO_HYPOTHESIS),
         (figures.fig9_clumped, figures.NO_CLUMPS),
     ],
@@ -216,6 +222,22 @@ def test_floors_and_control_stand_beside_both_ways_of_permuting():
     for panel in figure.axes:  # a bar for each of the two sets
         places = [tuple(points.get_offsets()[:, 0]) for points in panel.collections if len(points.get_offsets()) == 2]
         assert places[:3] == [(1 / 3,) * 2, (1 / 3,) * 2, (0.8,) * 2]
+
+
+def test_a_bag_of_words_stands_beside_each_model():
+    """Its accuracy in Figure 7 and in the figure of the results, its entropy (that of the control) in Figure 1."""
+    own = floors()
+    bags = own["predictor"] == "bag of words"
+    own.loc[bags & (own["model"] == MODELS[0]), "value"] = 0.7
+    own.loc[bags & (own["model"] == MODELS[1]), "value"] = 0.8
+    for panel in figures.fig7_thresholds(curves(), own).axes:
+        dotted = [line.get_ydata()[0] for line in panel.lines if line.get_linestyle() == ":"]
+        assert dotted == [0.7, 0.8]
+    for panel in figures.results_figure(results(), own).axes:
+        places = [tuple(points.get_offsets()[:, 0]) for points in panel.collections if len(points.get_offsets())]
+        assert (0.7, 0.7) in places and (0.8, 0.8) in places
+    for panel in figures.fig1_entropy(entropies(), unsure()).axes:
+        assert np.allclose(panel.collections[-1].get_offsets(), [[0.2, 0], [0.3, 1]])
 
 
 def test_bold_and_means_are_explained_where_there_are_any():

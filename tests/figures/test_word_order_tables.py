@@ -67,6 +67,14 @@ def test_corpus_text_is_inert(text: str) -> None:
     assert text not in styles.folded(styles.styled(pd.DataFrame({"a": [text]})), text).data
 
 
+def test_headings_are_escaped() -> None:
+    """The label of a model, or a column that nothing was said of, may hold anything."""
+    table = styles.styled(pd.DataFrame({"a": [1], "<i>&": [2]}), headings={"a": "<b>x</b> & y", "<i>&": "<u>"})
+    html = table.to_html()
+    assert "&lt;b&gt;x&lt;/b&gt; &amp; y" in html and "&lt;u&gt;" in html and "<b>" not in html and "<u>" not in html
+    assert "&lt;i&gt;&amp;" in styles.styled(pd.DataFrame({"<i>&": [2]})).to_html()
+
+
 def test_latex_specials_are_escaped() -> None:
     latex = styles.to_latex(styles.styled(pd.DataFrame({"source": ["50% of_all & more $"]})))
     assert r"50\% of\_all \& more \$" in latex
