@@ -173,7 +173,7 @@ def probe(
     Raises `ModelError` for a tokenizer without offsets and for a language that the model does not speak, and
     `NbkitError` for an idiom without a subword (its place was cut off) and for an empty reference.
     """
-    from nbkit.models.probes_network import probe_batch
+    from nbkit.models.probes_network import chosen, probe_batch
 
     for pair in pairs:
         if not pair.target.strip():
@@ -194,9 +194,9 @@ def probe(
             done=bar.update,
             free=translator._free,
         )
-        forced = 0 if target is None else 1
+        part = chosen(translator, target)
         return [
-            _probes(each, outcome, reference.offsets[forced:])
+            _probes(each, outcome, reference.offsets[part])
             for each, outcome, reference in zip(items, outcomes, references, strict=True)
         ]
 

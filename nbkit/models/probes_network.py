@@ -48,8 +48,8 @@ def probe_batch(
 ) -> list[tuple[Outcome, ...]]:
     """An outcome for each context of each input of a batch; one pass through the encoder a context.
 
-    target: the language token that hypotheses begin with, which is no choice of the model's: the label of that token
-    is left out of outcomes. None where the family has none.
+    target: the language token that hypotheses begin with, None where the family has none. Only labels that the model
+    chooses (`chosen`) are part of an outcome.
     """
     rows = [each.source for each in batch]
     full, mask = encode(translator, rows)
@@ -61,9 +61,16 @@ def probe_batch(
         inputs = {"encoder_outputs": _copied(states), "attention_mask": mask}
         ids = translator._search(inputs, target, decoding, limit)
         hypotheses = translator.tokenizer.batch_decode(ids, skip_special_tokens=True)
-        judged = _under_references(translator, states, mask, labels, forced=target is not None)
+        judged = _under_references(translator, states, mask, labels, chosen(translator, target))
         contexts.append([Outcome(text.strip(), *each) for text, each in zip(hypotheses, judged, strict=True)])
     return list(zip(*contexts, strict=True))
+
+
+def chosen(translator: Seq2SeqTranslator, target: int | None) -> slice:
+    """Which labels of a reference the model chooses: not the language token, the first or, in mBART-25, the last."""
+    if translator.family.token_starts:
+        return slice(0, -1)
+    return slice(0 if target is None else 1, None)
 
 
 @torch.inference_mode()
@@ -102,18 +109,17 @@ def _has_positions(states: Any, like: torch.Tensor) -> bool:
 
 @torch.inference_mode()
 def _under_references(
-    translator: Seq2SeqTranslator, states: Any, mask: torch.Tensor, references: Sequence[Ids], *, forced: bool
+    translator: Seq2SeqTranslator, states: Any, mask: torch.Tensor, references: Sequence[Ids], part: slice
 ) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
     """Of each reference's labels, ln p(y_t | y_<t, H) and the entropy of p(· | y_<t, H), H the encoder's states."""
     labels = padded(list(references), -100).to(translator.device)
     logits = translator.model(encoder_outputs=_copied(states), attention_mask=mask, labels=labels).logits
-    start = 1 if forced else 0
     found = []
     for row, reference in zip(logits, references, strict=True):  # one by one: a batch in float32 is many times a row
-        log_p = row[start : len(reference)].float().log_softmax(-1)
-        chosen = log_p.gather(-1, labels.new_tensor(reference[start:]).unsqueeze(-1)).squeeze(-1)
+        log_p = row[: len(reference)][part].float().log_softmax(-1)
+        of_labels = log_p.gather(-1, labels.new_tensor(reference[part]).unsqueeze(-1)).squeeze(-1)
         entropy = torch.special.entr(log_p.exp()).sum(-1)
-        found.append((tuple(chosen.tolist()), tuple(entropy.tolist())))
+        found.append((tuple(of_labels.tolist()), tuple(entropy.tolist())))
     return found
 
 
