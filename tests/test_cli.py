@@ -269,6 +269,8 @@ def test_doctor_names_versions_device_caches_and_what_is_missing(no_parser):
         "spacy download",
     ):
         assert wanted in shown
+    (services,) = [line for line in shown.splitlines() if "deep-translator" in line]
+    assert "google" in services
     demo = next(line for line in shown.splitlines() if line.split()[:1] == ["demo"])
     assert "ready to run" in demo
 

@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -123,9 +124,26 @@ def _classifiers() -> Iterator[Row]:
 
 def _services() -> Iterator[Row]:
     from nbkit.models.remote_names import offered, parse_remote
+    from nbkit.models.web import WebModel
 
     for name, place, _ in offered():
-        yield name, _first_line(parse_remote(name).problem("en", "de") or f"ready: {place}")
+        if not name.startswith(WebModel.prefix):
+            yield name, _first_line(parse_remote(name).problem("en", "de") or f"ready: {place}")
+    yield _web_services()
+
+
+def _web_services() -> Row:
+    """All services of deep-translator in one line: those that are ready, and what the others ask for."""
+    from nbkit.models.web import PACKAGE, WebModel, services
+
+    row = f"{WebModel.prefix}NAME"
+    if find_spec(PACKAGE) is None:
+        return row, f'pip install "nbkit[deep-translator]", for {", ".join(services())}'
+    ready = [name for name in services() if WebModel.parsed(WebModel.prefix + name).problem("en", "de") is None]
+    keys = (key for each in services().values() for key in each.keys.values())
+    unset = dict.fromkeys(key for key in keys if not os.environ.get(key))
+    parts = {"ready": ready, "not set": unset}
+    return row, "; ".join(f"{what}: {', '.join(names)}" for what, names in parts.items() if names)
 
 
 def _metrics() -> Iterator[Row]:
