@@ -39,6 +39,13 @@ class LanguageModelRecipe(Recipe):
     joined: float = Field(
         0.0, ge=0, le=1, description="share of training texts written as tokens joined by spaces, as perturbed ones are"
     )
+    repeated: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="share of single texts that a masked model reads twice in a row, as the two of a pair: what is "
+        "masked in one stands in the other, and finding it there is what a classifier of pairs starts from",
+    )
     vocabulary: int = Field(4000, ge=300, description="entries of the vocabulary, at most")
     lowercase: bool = Field(False, description="bert and distilbert: write all in lower case first")
     width: int = Field(128, ge=8, description="width of the model")

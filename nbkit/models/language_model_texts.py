@@ -30,14 +30,19 @@ def training_samples(recipe: LanguageModelRecipe) -> Iterator[Sample]:
     """
     for corpus in recipe.train:
         for number, (plain, joined) in enumerate(_samples(corpus, recipe.lang, recipe.texts, recipe.joined > 0)):
-            is_joined = address(recipe.seed, "joined", corpus, number) % 1000 < 1000 * recipe.joined
-            sample = joined if is_joined else plain
+            sample = joined if _drawn(recipe.joined, recipe.seed, "joined", corpus, number) else plain
             if not all(text.strip() for text in sample):
                 continue
             if recipe.is_causal:
                 yield from ((text,) for text in sample)
             else:
-                yield sample
+                is_repeated = len(sample) == 1 and _drawn(recipe.repeated, recipe.seed, "repeated", corpus, number)
+                yield sample * 2 if is_repeated else sample
+
+
+def _drawn(share: float, *parts: object) -> bool:
+    """Whether what *parts* stand for is of the drawn *share*."""
+    return address(*parts) % 1000 < 1000 * share
 
 
 def held_out_texts(corpus: str, recipe: LanguageModelRecipe) -> list[str]:

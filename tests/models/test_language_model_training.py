@@ -29,6 +29,7 @@ from nbkit.models import (
 from nbkit.models.language_model_architecture import new_tokenizer
 from nbkit.models.language_model_batches import CollateMasked, LanguageModelExample, examples
 from nbkit.models.language_model_texts import corpus_digest, corpus_problem, held_out_texts, training_samples
+from nbkit.models.subwords import word_pieces
 
 from .test_classifier_training import assert_same_weights
 
@@ -173,12 +174,22 @@ def test_what_is_read(lines, nli):
     assert [len(sample) for sample in pairs] == [1] * 36 + [2] * 36
     assert len(list(training_samples(causal))) == 36 * 3
     assert held_out_texts(lines, masked) == SENTENCES[:5]
+    twice = list(training_samples(masked.model_copy(update={"repeated": 0.5})))
+    assert 8 < sum(len(sample) == 2 and sample[0] == sample[1] for sample in twice[:36]) < 28
+    assert twice[36:] == pairs[36:]
     sandbox = tiny("sandbox:train", texts=40, joined=0.5)
     joined = [text.endswith(" .") for (text,) in training_samples(sandbox)]
     assert 5 < sum(joined) < 35
     german = tiny("sandbox:train", texts=3, lang="de")
     assert len(list(training_samples(german))) == 3 and corpus_problem("sandbox:train", "de") is None
     assert corpus_digest("sandbox:train", "de") != corpus_digest("sandbox:dev", "de")
+
+
+def test_a_vocabulary_of_pieces_is_always_the_same(lines):
+    """The trainer behind it numbers pieces in an order that changes from run to run, if it is let."""
+    first, *others = [word_pieces(SENTENCES, 120, lowercase=False) for _ in range(4)]
+    assert all(other == first for other in others)
+    assert {"##e", "today"} <= first["vocab"].keys() and first["vocab"]["[PAD]"] == 0
 
 
 def test_masks_are_devlins(lines):
