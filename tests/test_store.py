@@ -181,6 +181,13 @@ def test_a_damaged_table_is_set_aside_and_computed_again(tmp_path):
     assert len(list(tmp_path.rglob("*.damaged"))) == 1
 
 
+def test_whether_anything_is_remembered_is_known_without_reading(tmp_path):
+    store = Store(tmp_path)
+    assert not store.has_records(CONFIG)
+    store.records(CONFIG, [("a",)], lambda inputs: [{"n": 1}])
+    assert store.has_records(CONFIG) and not store.has_records({**CONFIG, "version": 7})
+
+
 def test_the_rows_of_a_table_are_known_without_reading_it(tmp_path):
     store = Store(tmp_path)
     assert store.table_rows(CONFIG) is None

@@ -45,8 +45,8 @@ class RunSummary:
     """What a run did, or would do where it was a dry run.
 
     cells: points of the grid. units: units of work. executed, skipped: labels of notebooks.
-    texts, stored, estimate, measured: of a dry run: texts to translate, how many of them are remembered, seconds
-    it will take, and whether the seconds rest on measurements alone. report: the path of ``index.html``.
+    texts, stored, estimate, untimed: of a dry run: texts to handle, how many of them are remembered, seconds it will
+    take, and what of it was not timed yet, so that they are a guess. report: the path of ``index.html``.
     """
 
     name: str
@@ -61,7 +61,7 @@ class RunSummary:
     texts: int = 0
     stored: int = 0
     estimate: float | None = None
-    measured: bool = False
+    untimed: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -132,13 +132,13 @@ def dry_run(
         _refuse_problems(job.plan.run)
     units = _units(job, count=True)
     took = [(job.folder.record(execution.label) or {}).get("seconds") for execution in job.waiting]
-    seconds, measured = throughput.estimate(units, took, job.workers)
+    seconds, untimed = throughput.estimate(units, took, job.workers)
     return job.summary(
         units=len(units),
         texts=sum(unit.texts for unit in units),
         stored=sum(unit.stored for unit in units),
         estimate=seconds,
-        measured=measured,
+        untimed=untimed,
     )
 
 

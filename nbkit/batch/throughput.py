@@ -6,10 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from nbkit.models import MODELS
+from nbkit.models import CLASSIFIERS, MODELS
 from nbkit.models.catalogue import split_variant
+from nbkit.models.classifier_catalogue import resolve_classifier
+from nbkit.models.classifier_local import classifier_recipe
 from nbkit.store import cache_folder
 from nbkit.store.folder import Folder
 from nbkit.studies.base import Unit
@@ -18,6 +20,10 @@ from nbkit.studies.base import Unit
 # is trained here.
 TEXTS_PER_SECOND = 10.0
 TEXTS_PER_SECOND_TINY = 80.0
+# A small classifier that is trained here reads each pair once and writes nothing: the grid of SICK and OCNLI, over a
+# million pairs, takes two cores some ten minutes.
+PAIRS_PER_SECOND_SMALL = 1000.0
+SMALL_WIDTH = 256
 SECONDS_PER_UNIT = 30.0
 SECONDS_PER_TRAINING = 90.0
 SECONDS_PER_NOTEBOOK = 10.0
@@ -59,29 +65,50 @@ def recall(unit: Unit) -> Speed | None:
         return None
 
 
-def estimate(units: Iterable[Unit], notebooks: Iterable[float | None], workers: int) -> tuple[float, bool]:
-    """Seconds that *units* and *notebooks* will take, and whether all of it rests on measurements.
+class Estimate(NamedTuple):
+    """seconds: how long work takes. untimed: models, and "notebooks", that were not timed yet and are guessed."""
+
+    seconds: float
+    untimed: tuple[str, ...]
+
+
+def estimate(units: Iterable[Unit], notebooks: Iterable[float | None], workers: int) -> Estimate:
+    """How long *units* and *notebooks* will take.
 
     notebooks: what each took when it was last executed, None where it was not.
     """
-    seconds, measured = 0.0, True
+    seconds = 0.0
+    untimed: dict[str, None] = {}
     for unit in units:
         if unit.texts and unit.stored >= unit.texts:
             continue
         speed = recall(unit)
-        measured &= speed is not None
+        if speed is None:
+            untimed[unit.arguments.get("model") or unit.label] = None
         if speed is not None and (speed.seconds_per_text is None or not unit.texts):
             seconds += speed.seconds_per_unit
         elif unit.texts:
-            guess = 1 / (TEXTS_PER_SECOND_TINY if _is_tiny(unit) else TEXTS_PER_SECOND)
-            per_text = speed.seconds_per_text if speed and speed.seconds_per_text else guess
+            per_text = speed.seconds_per_text if speed and speed.seconds_per_text else 1 / _texts_per_second(unit)
             seconds += (unit.texts - unit.stored) * per_text
         else:
             seconds += SECONDS_PER_TRAINING if _is_tiny(unit) else SECONDS_PER_UNIT
     for took in notebooks:
-        measured &= took is not None
+        if took is None:
+            untimed["notebooks"] = None
         seconds += SECONDS_PER_NOTEBOOK if took is None else took
-    return seconds / workers, measured
+    return Estimate(seconds / workers, tuple(untimed))
+
+
+def _texts_per_second(unit: Unit) -> float:
+    """A guess, by the kind and size of the unit's model."""
+    model = unit.arguments.get("model")
+    if isinstance(model, str) and model in CLASSIFIERS:
+        entry = CLASSIFIERS.get(model)
+        if entry.recipe is None:
+            return TEXTS_PER_SECOND
+        width = classifier_recipe(resolve_classifier(model, (entry.languages or ("en",))[0])).width
+        return PAIRS_PER_SECOND_SMALL if width <= SMALL_WIDTH else TEXTS_PER_SECOND_TINY
+    return TEXTS_PER_SECOND_TINY if _is_tiny(unit) else TEXTS_PER_SECOND
 
 
 def _is_tiny(unit: Unit) -> bool:

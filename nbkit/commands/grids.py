@@ -13,6 +13,8 @@ from nbkit.commands.settings import go_offline
 if TYPE_CHECKING:
     from nbkit.batch.run import RunSummary
 
+_SHOWN = 4  # of what was not timed yet
+
 _RUN_FILE = click.argument("run_file", metavar="PARAMS.YAML", type=click.Path(path_type=Path))
 
 
@@ -86,9 +88,15 @@ def _show_plan(summary: RunSummary) -> None:
         ("texts", f"{summary.texts} to handle, {summary.stored} of them remembered"),
     ]
     if summary.estimate is not None:
-        basis = "as measured in earlier runs" if summary.measured else "a guess: not all of it was measured yet"
-        rows.append(("time", f"about {_minutes(summary.estimate)} ({basis})"))
+        rows.append(("time", f"about {_minutes(summary.estimate)} ({_basis(summary.untimed)})"))
     click.echo(aligned(rows))
+
+
+def _basis(untimed: tuple[str, ...]) -> str:
+    if not untimed:
+        return "as measured in earlier runs"
+    named = ", ".join(untimed[:_SHOWN]) + (f" and {len(untimed) - _SHOWN} more" if len(untimed) > _SHOWN else "")
+    return f"a guess: not timed here yet: {named}"
 
 
 def _show_summary(summary: RunSummary) -> None:

@@ -18,7 +18,7 @@ from nbkit.errors import NbkitError
 from nbkit.progress import progress_bar
 from nbkit.store import shards
 from nbkit.store.folder import Folder
-from nbkit.store.partition import Partition, set_aside
+from nbkit.store.partition import SUFFIX, Partition, set_aside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,6 +132,10 @@ class Store:
         distinct = {shards.input_digest(texts): texts for texts in inputs}
         known = self._partition(config).known(list(distinct))
         return [texts for key, texts in distinct.items() if key not in known]
+
+    def has_records(self, config: Mapping[str, Any]) -> bool:
+        """Whether any record of a configuration is remembered, whatever its input; reads none of them."""
+        return any(name.endswith(f".{SUFFIX}") for name in self._partition(config).folder.names())
 
     def kept(self, config: Mapping[str, Any]) -> list[dict[str, Any]]:
         """All records of a configuration that are remembered, whatever their inputs; for sums over them.

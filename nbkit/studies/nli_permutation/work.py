@@ -149,6 +149,7 @@ def _count(params: NliPermutationParams, corpus: str, model: str, start: int | N
     Permuting them all to look each of them up would take minutes. What is scored has been classified; elsewhere the
     texts of the first pairs of a chunk stand for the others.
     """
+    config = models.classification_config(model, params.language, device=params.device, dtype=params.dtype)
     texts = stored = 0
     for each in _starts(params, corpus, start, store):
         own = [per_pair.n_texts(params, corpus, scheme, each, store) for scheme in params.schemes(model)]
@@ -156,8 +157,6 @@ def _count(params: NliPermutationParams, corpus: str, model: str, start: int | N
         if all(per_pair.is_scored(params, corpus, model, scheme, each, store) for scheme in params.schemes(model)):
             stored += sum(own)
             continue
-        some = per_pair.some_texts(params, corpus, model, each, store)
-        config = models.classification_config(model, params.language, device=params.device, dtype=params.dtype)
-        if some:
+        if store.has_records(config) and (some := per_pair.some_texts(params, corpus, model, each, store)):
             stored += round(sum(own) * (1 - len(store.missing(config, some)) / len(some)))
     return texts, stored

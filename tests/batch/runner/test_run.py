@@ -85,7 +85,7 @@ def test_failures_keep_their_notebook_and_the_grid_goes_on(toy):
 def test_a_finished_grid_is_left_alone_until_something_changes(toy, monkeypatch):
     planned = dry_run(grid("[eins, zwei]", notebooks="[letters]"))
     assert (planned.cells, planned.units, planned.texts, planned.stored, len(planned.executed)) == (2, 3, 40, 0, 2)
-    assert planned.estimate and not planned.measured and not (toy / "outputs").exists()
+    assert planned.estimate and planned.untimed and not (toy / "outputs").exists()
     run(grid("[eins, zwei]", notebooks="[letters]"), workers=2)
 
     def never(self, tasks):
@@ -106,7 +106,7 @@ def test_a_finished_grid_is_left_alone_until_something_changes(toy, monkeypatch)
 
     planned = dry_run(grid("[eins]", "n: 30", notebooks="[letters]"))
     assert (planned.texts, planned.stored, planned.executed) == (30, 20, ("toy.eins.letters",))
-    assert planned.estimate and planned.measured
+    assert planned.estimate and not planned.untimed
     assert dry_run(grid("[eins]", notebooks="[letters]")).estimate == 0
     before = record(output, "toy.eins.letters")["started"]
     time.sleep(1)

@@ -18,8 +18,8 @@ def cache(tmp_path, monkeypatch):
 
 
 def test_nothing_measured_gives_a_guess():
-    seconds, measured = throughput.estimate([unit(texts=100, stored=50)], [None], workers=1)
-    assert not measured
+    seconds, untimed = throughput.estimate([unit(texts=100, stored=50)], [None], workers=1)
+    assert untimed == ("m", "notebooks")
     assert seconds == pytest.approx(50 / throughput.TEXTS_PER_SECOND + throughput.SECONDS_PER_NOTEBOOK)
 
 
@@ -31,16 +31,25 @@ def test_a_model_that_is_trained_here_is_known_to_be_tiny():
     assert training == throughput.SECONDS_PER_TRAINING > throughput.estimate([unit("opus-mt")], [], 1)[0]
 
 
+def test_a_small_classifier_reads_faster_than_a_translator_writes():
+    seconds = {
+        name: throughput.estimate([unit(name, texts=1000)], [], 1).seconds
+        for name in ("sick-infersent", "sandbox-roberta", "infersent", "roberta-large-mnli", "sandbox-marian")
+    }
+    assert seconds["sick-infersent"] == seconds["sandbox-roberta"] == 1
+    assert seconds["sick-infersent"] < seconds["infersent"] < seconds["roberta-large-mnli"]
+
+
 def test_measured_texts_count_by_what_is_not_stored():
     throughput.remember(unit(), seconds=20, texts=100)
-    assert throughput.estimate([unit(texts=1000, stored=400), unit(texts=5, stored=5)], [3.0], 2) == (61.5, True)
-    assert not throughput.estimate([unit("other", texts=1)], [], 1)[1]
+    assert throughput.estimate([unit(texts=1000, stored=400), unit(texts=5, stored=5)], [3.0], 2) == (61.5, ())
+    assert throughput.estimate([unit("other", texts=1)], [], 1).untimed == ("other",)
 
 
 def test_units_that_count_nothing_are_known_by_their_time():
     throughput.remember(unit(), seconds=20, texts=None)
     throughput.remember(unit(), seconds=10, texts=None)
-    assert throughput.estimate([unit(), unit(texts=10)], [], 1) == (30.0, True)
+    assert throughput.estimate([unit(), unit(texts=10)], [], 1) == (30.0, ())
 
 
 def test_a_unit_that_found_all_in_the_store_says_nothing():
