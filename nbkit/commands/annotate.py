@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nbkit.commands.annotate_senses import senses
 from nbkit.commands.settings import go_offline
 from nbkit.commands.tables import aligned
 from nbkit.errors import NbkitError
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 @click.group()
 def annotate() -> None:
     """Forms for human annotators: make one, read filled ones."""
+
+
+annotate.add_command(senses)
 
 
 @annotate.command()

@@ -20,8 +20,8 @@ from nbkit.figures.theme import Look
 from nbkit.metrics.sense_decision import REASONS
 
 NO_PAIR = (
-    "No test pair of this run holds a homograph whose sense its reference tells: look at more pairs (n_pairs), at
-    other\n" "corpora (test_corpora), at shorter sentences (min_tokens), or cross-fit over the training corpus (folds)."
+    "No test pair of this run holds a homograph whose sense its reference tells: look at more pairs (n_pairs),\n"
+    "at other corpora (test_corpora), at shorter sentences (min_tokens), or cross-fit over the training corpus (folds)."
 )
 NO_ERROR = (
     "No correlation can be drawn: it needs test pairs that are translated right and others that are translated wrong,\n"
@@ -30,9 +30,7 @@ NO_ERROR = (
 NO_SAMPLE = (
     "No adversarial sample of this run is left after the filters of the page on attack samples: none is attacked."
 )
-NO_SUCCESS = (
-    "No attack of this run succeeded, or none failed: there is no correlation to draw."
-)
+NO_SUCCESS = "No attack of this run succeeded, or none failed: there is no correlation to draw."
 ONE_MODEL = "One model alone: name others in models, or the same architecture with another random seed in twins."
 NO_BLEU = "No BLEU in this run: bleu_pairs is 0, or there is no model or no test corpus."
 NO_PAIRS_COUNTED = "No pair of the training corpus holds a homograph whose sense could be told."
@@ -43,7 +41,7 @@ _MOST = 24
 
 
 def senses_figure(clusters: pd.DataFrame) -> Figure:
-    """The shares of the senses of each homograph among its training pairs. clusters: `disambiguation.sense_clusters`."""
+    """The shares of the senses of each homograph among its training pairs. clusters: `sense_clusters`."""
     seen = clusters[clusters["share"].notna()]
     if seen.empty:
         return theme.message(NO_PAIRS_COUNTED)
@@ -173,7 +171,7 @@ def kinds_figure(success_by_kind: pd.DataFrame) -> Figure:
 
 
 def transfer_figure(transfer: pd.DataFrame) -> Figure:
-    """Jaccard indices of the successful attacks on every two models, as a matrix (§4). transfer: of the study's table."""
+    """Jaccard indices of the successful attacks on every two models, as a matrix (§4). transfer: `transfer`."""
     if transfer.empty:
         return theme.message(ONE_MODEL)
     if transfer["jaccard"].isna().all():
@@ -201,7 +199,7 @@ def transfer_figure(transfer: pd.DataFrame) -> Figure:
 
 
 def undecided_figure(undecided: pd.DataFrame) -> Figure:
-    """Why the senses of translations could not be told, by model. undecided: `disambiguation.undecided_translations`."""
+    """Why the senses of translations could not be told. undecided: `disambiguation.undecided_translations`."""
     if undecided.empty:
         return theme.message("The sense of every translation could be told.")
     models = theme.model_looks(undecided["model"])
@@ -220,9 +218,7 @@ def undecided_figure(undecided: pd.DataFrame) -> Figure:
     return figure
 
 
-def _sets(
-    table: pd.DataFrame, models: Sequence[str], marks: Mapping[int, float], mark: Look, what: str
-) -> Figure:
+def _sets(table: pd.DataFrame, models: Sequence[str], marks: Mapping[int, float], mark: Look, what: str) -> Figure:
     """Rates of several sets, a row a model, with one short bar a row."""
     shown = {name: look for name, look in looks.set_looks().items() if name in set(table["set"])}
     with theme.style():

@@ -26,3 +26,8 @@ STUDIES.register(
     "nbkit.studies.idioms:STUDY",
     summary="Automatic Evaluation and Analysis of Idioms in NMT: are they translated literally, and why?",
 )
+STUDIES.register(
+    "disambiguation",
+    "nbkit.studies.disambiguation:STUDY",
+    summary="Detecting Word Sense Disambiguation Biases: can wrong senses be predicted and provoked?",
+)

@@ -224,9 +224,9 @@ def successes(params: DisambiguationParams, k: int = 5, store: Store | None = No
                  row["words"],
                  row["freq_wrong"] - row["freq_right"])
             )  # fmt: skip
-    return frame(rows, ["model", "kind", "homograph", "seed_sense", "adversarial_sense", "text", "start", "end",
-                        "replaced", "homograph_start", "homograph_end", "seed_hypothesis", "seed_words", "hypothesis", "words",
-                        "freq_diff"])  # fmt: skip
+    columns = ["model", "kind", "homograph", "seed_sense", "adversarial_sense", "text", "start", "end", "replaced"]
+    columns += ["homograph_start", "homograph_end", "seed_hypothesis", "seed_words", "hypothesis", "words", "freq_diff"]
+    return frame(rows, columns)
 
 
 def transfer(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:

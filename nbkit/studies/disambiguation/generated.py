@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 #: Seeds whose samples are made, kept and translated together: memory does not grow with their number.
 CHUNK = 200
 
-_COLUMNS = ["sample", "key", "homograph", "sense", "kind", "attractor", "noun", "replaced", "adversarial", "text",
-            "tokens", "token", "start", "end", "freq_right", "freq_wrong", "ppmi_right", "ppmi_wrong", "seed_perplexity",
-            "perplexity", "fluent"]  # fmt: skip
+_COLUMNS = ["sample", "key", "homograph", "sense", "kind", "attractor", "noun", "replaced", "adversarial"]
+_COLUMNS += ["text", "tokens", "token", "start", "end", "freq_right", "freq_wrong", "ppmi_right", "ppmi_wrong"]
+_COLUMNS += ["seed_perplexity", "perplexity", "fluent"]
 
 
 def chunks(params: DisambiguationParams, store: Store | None = None) -> range:

@@ -13,7 +13,7 @@ from nbkit.store import Store
 from nbkit.studies.disambiguation.generated import generated_chunk
 from nbkit.studies.disambiguation.keys import code
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.pool import lexicon_of, pool, source_of, training_tokens
+from nbkit.studies.disambiguation.pool import lexicon_of, pool, source_of, training_tokens, word_list
 from nbkit.syntax import parse_remembered, parser_for
 from nbkit.text import Sentence, Text
 
@@ -179,8 +179,12 @@ def read_words(params: DisambiguationParams, texts: Sequence[str], store: Store)
 
 
 def hypothesis_aligner(params: DisambiguationParams, store: Store) -> Aligner:
-    """What links sources with their translations; a statistical aligner learns from the training corpus first."""
+    """What links sources with their translations: a statistical aligner learns from the training corpus first, and a
+    lexicon is that of its gold links, where it has some.
+    """
     if params.hypothesis_aligner == "eflomal":
         learned = training_tokens(params, store)
         return load_aligner("eflomal", params.source, params.target, training=learned, store=store)
+    if params.hypothesis_aligner == "lexicon" and params.aligner == "gold":
+        return load_aligner("lexicon", params.source, params.target, entries=word_list(params, store))
     return load_aligner(params.hypothesis_aligner, params.source, params.target)

@@ -37,7 +37,7 @@ class DisambiguationParams(StudyParams):
     on_conflict: what becomes of a translation that stands in two clusters of a lexicon's file: "raise" or "drop".
     aligner: what links the training pairs: "gold" (their own links, which test pairs then have too), or an aligner.
     hypothesis_aligner: what links sources with their translations, and test pairs without gold links; eflomal
-    learns from the first aligner_pairs training pairs (None: all).
+    learns from the first aligner_pairs training pairs (None: all), "lexicon" is the word list of their gold links.
     target_words: whether translations are looked up by their "lemmas" (parsed) or as they stand ("forms").
     ppmi: over which pairs probabilities are: "pooled" over all homographs, or "homograph".
     bias: whether a sentence's bias is the "mean" over its words (equation 3) or the "sum" (the published code); the
@@ -49,7 +49,8 @@ class DisambiguationParams(StudyParams):
     perplexity_rise: how much of the seed's perplexity a sample's may be above it.
     n_seeds: seeds that are attacked, drawn; None: all. n_samples: samples of a seed, drawn; None: all.
     attack_size, per_homograph: samples of an attack challenge set (the paper: 10,000), and of one homograph in it
-    (1,000). grammar: "languagetool" has samples checked by it (``pip install "nbkit[languagetool]"`` and Java), "off" not.
+    (1,000).
+    grammar: "languagetool" has samples checked by it (``pip install "nbkit[languagetool]"`` and Java), "off" not.
     annotations, annotation_key: filled forms by annotator, and their key (see `nbkit.annotate.senses`).
     naturalness, naturalness_key: the same for the second task.
     parsers: language to its spaCy pipeline (name or folder), where it is not the default one.
@@ -73,7 +74,7 @@ class DisambiguationParams(StudyParams):
     min_tokens: int = Field(default=10, ge=1, strict=True)
     aligner: str = "gold"
     hypothesis_aligner: str = "lexicon"
-    aligner_pairs: int | None = Field(default=None, ge=1, strict=True)
+    aligner_pairs: int | None = Field(default=4000, ge=1, strict=True)
     target_words: Literal["lemmas", "forms"] = "forms"
     ppmi: Literal["pooled", "homograph"] = "pooled"
     bias: Literal["mean", "sum"] = "mean"

@@ -96,12 +96,33 @@ def training_tokens(params: DisambiguationParams, store: Store) -> list[tuple[tu
 
 @lru_cache(maxsize=1)
 def _tokens(run: _Run) -> list[Any]:
-    params = run.params
-    pairs = load_pairs(
-        params.training_corpus, params.source, params.target, n=params.aligner_pairs or params.training_pairs,
-        parsers=params.parsers or None, on_error=params.on_error, store=Store(run.store_url),
-    )  # fmt: skip
+    pairs = _training_pairs(run.params, Store(run.store_url))
     return [(pair.source.tokens, pair.target.tokens) for pair in pairs]
+
+
+def word_list(params: DisambiguationParams, store: Store) -> dict[tuple[str, str], float]:
+    """How often gold links of the training corpus, the first ``aligner_pairs`` pairs, link two forms; remembered."""
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        links: Counter[tuple[str, str]] = Counter()
+        for pair in _training_pairs(params, store):
+            source, target = pair.source.tokens, pair.target.tokens
+            links.update((source[i].casefold(), target[j].casefold()) for i, j in pair.alignment or ())
+        rows = [(*words, n) for words, n in sorted(links.items())]
+        return pd.DataFrame(rows, columns=["source", "target", "n"])
+
+    key = {"kind": "disambiguation.word_list", "version": 1, "n": params.aligner_pairs, **params.counts_key()}
+    table = store.table(key, compute)
+    return {(source, target): float(n) for source, target, n in table.itertuples(index=False, name=None)}
+
+
+def _training_pairs(params: DisambiguationParams, store: Store) -> Iterator[Pair]:
+    return load_pairs(
+        params.training_corpus, params.source, params.target, n=params.aligner_pairs or params.training_pairs,
+        parsers=params.parsers or None, on_error=params.on_error, store=store,
+    )  # fmt: skip
 
 
 def counts(params: DisambiguationParams, store: Store | None = None) -> SenseCounts:

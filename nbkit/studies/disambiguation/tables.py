@@ -24,6 +24,7 @@ from nbkit.studies.disambiguation.judged import RIGHT, UNDECIDED, WRONG, judged
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.pool import counts, lexicon_of, pool
 from nbkit.studies.published.paper import Paper
+from nbkit.studies.training_recipes import trained_by
 from nbkit.syntax.stop_words import stop_words
 
 if TYPE_CHECKING:
@@ -35,6 +36,25 @@ PUBLISHED = Paper(Path(__file__).parent / "published", label)
 #: The biases of Table 3, by their names in the published values: measure, and side or "diff".
 MEASURED = ("freq_correct", "ppmi_correct", "freq_wrong", "ppmi_wrong", "freq_diff", "ppmi_diff", "length")
 _STRENGTH = list(Strength._fields)
+#: The settings of Table 12 and the fields of a recipe that hold them; other fields follow.
+_SETTINGS = {
+    "architecture": "architecture",
+    "training corpus": "train",
+    "pairs": "pairs",
+    "batch size (subwords)": "batch_tokens",
+    "# total updates": "steps",
+    "# epochs": "epochs",
+    "# warm-up updates": "warmup",
+    "learning rate": "learning_rate",
+    "vocabulary": "vocabulary",
+    "embedding size": "d_model",
+    "hidden size": "ffn",
+    "# encoder layers": "encoder_layers",
+    "# decoder layers": "decoder_layers",
+    "dropout": "dropout",
+    "label smoothing": "label_smoothing",
+    "random seed": "seed",
+}
 
 
 def attractors(params: DisambiguationParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
@@ -105,6 +125,24 @@ def corpus_sizes(params: DisambiguationParams, store: Store | None = None) -> pd
         rows.append((corpus, role, pairs, source, target, source / max(pairs, 1), target / max(pairs, 1)))
     columns = ["corpus", "used", "pairs", "source_words", "target_words", "source_length", "target_length"]
     return frame(rows, columns)
+
+
+def model_settings(params: DisambiguationParams) -> pd.DataFrame:
+    """How the models of the run were trained, as far as nbkit trained them (Table 12).
+
+    Columns: model, parameter (as the paper calls it, where it prints it), value.
+    """
+    rows = []
+    for model in params.translated_by:
+        recipe = trained_by(model, params.source, params.target)
+        if recipe is not None:
+            fields = recipe.model_dump(mode="json")
+            rows += [
+                (label(model), name, str(fields[field]))
+                for name, field in _SETTINGS.items()
+                if fields.get(field) is not None
+            ]
+    return frame(rows, ["model", "parameter", "value"])
 
 
 def bleu(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:

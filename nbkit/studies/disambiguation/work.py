@@ -19,8 +19,12 @@ from nbkit.corpora.homographs import check_homographs
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Unit
 from nbkit.studies.devices import no_device
-from nbkit.studies.disambiguation import generated, judged, pool, seeds, tables
+from nbkit.studies.disambiguation.generated import chunks, generated_chunk
+from nbkit.studies.disambiguation.judged import attacked_chunk, judged
 from nbkit.studies.disambiguation.params import DisambiguationParams
+from nbkit.studies.disambiguation.pool import counts, pool, pool_shard, pool_starts, word_list
+from nbkit.studies.disambiguation.seeds import seeds
+from nbkit.studies.disambiguation.tables import bleu, bleu_texts, corpus_sizes
 from nbkit.syntax import check_parser, parser_for
 from nbkit.syntax.files import expand_path, file_digest
 
@@ -71,23 +75,26 @@ def ensure_language_model(params: Mapping[str, Any], model: str, lang: str) -> N
 
 def count_senses(params: Mapping[str, Any]) -> None:
     """Unit of work: align the training corpus where it has to be, and count attractors and adjectives."""
-    pool.counts(DisambiguationParams(**params), Store())
+    checked, store = DisambiguationParams(**params), Store()
+    counts(checked, store)
+    if checked.aligner == "gold":
+        word_list(checked, store)
 
 
 def find_pairs(params: Mapping[str, Any], corpus: str) -> None:
     """Unit of work: the test pairs of one corpus, with their biases."""
     checked, store = DisambiguationParams(**params), Store()
-    for start in pool.pool_starts(checked, corpus, store):
-        pool.pool_shard(checked, corpus, start, store)
-    tables.corpus_sizes(checked, store)
+    for start in pool_starts(checked, corpus, store):
+        pool_shard(checked, corpus, start, store)
+    corpus_sizes(checked, store)
 
 
 def make_samples(params: Mapping[str, Any]) -> None:
     """Unit of work: filter the seeds and make their samples."""
     checked, store = DisambiguationParams(**params), Store()
-    seeds.seeds(checked, store)
-    for start in generated.chunks(checked, store):
-        generated.generated_chunk(checked, start, store)
+    seeds(checked, store)
+    for start in chunks(checked, store):
+        generated_chunk(checked, start, store)
 
 
 def translate_pairs(params: Mapping[str, Any], model: str) -> int:
@@ -97,16 +104,16 @@ def translate_pairs(params: Mapping[str, Any], model: str) -> int:
     """
     checked, store = DisambiguationParams(**params), Store()
     texts, stored = _count(checked, model, store)
-    judged.judged(checked, model, store)
-    tables.bleu(checked.model_copy(update={"models": [model], "twins": {}}), store)
+    judged(checked, model, store)
+    bleu(checked.model_copy(update={"models": [model], "twins": {}}), store)
     return texts - stored
 
 
 def attack(params: Mapping[str, Any], model: str) -> None:
     """Unit of work: all samples translated by one model and judged."""
     checked, store = DisambiguationParams(**params), Store()
-    for start in generated.chunks(checked, store):
-        judged.attacked_chunk(checked, model, start, store)
+    for start in chunks(checked, store):
+        attacked_chunk(checked, model, start, store)
 
 
 def problems(params: DisambiguationParams) -> list[str]:
@@ -174,9 +181,9 @@ def _is_missing(params: DisambiguationParams, model: str) -> bool:
 
 def _count(params: DisambiguationParams, model: str, store: Store) -> tuple[int, int]:
     """The texts of the pool and for BLEU, and how many of them are translated already."""
-    texts = set(pool.pool(params, store)["source"])
+    texts = set(pool(params, store)["source"])
     for corpus in params.test_corpora if params.bleu_pairs else []:
-        texts.update(source for source, _ in tables.bleu_texts(params, corpus))
+        texts.update(source for source, _ in bleu_texts(params, corpus))
     config = models.translation_config(
         model, params.source, params.target, params.decoding, device=params.device, dtype=params.dtype
     )

@@ -7,21 +7,19 @@ from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from nbkit.errors import NbkitError
 from nbkit.fingerprint import fingerprint
 from nbkit.metrics.number_match import judge_number, pass_rate
-from nbkit.models import label, resolve
+from nbkit.models import label
 from nbkit.models.catalogue import BY_RULE
-from nbkit.models.local import recipe_for
 from nbkit.models.recipe import TranslatorRecipe
 from nbkit.models.texts import text_pairs
-from nbkit.models.weights import RECORD_FILE, read_json
 from nbkit.numbers import find_numbers
 from nbkit.store import Store
 from nbkit.studies.numbers.cases import numbers_of
 from nbkit.studies.numbers.harvest import corpus_texts_identity
 from nbkit.studies.numbers.judged import OF
 from nbkit.studies.numbers.params import Direction, NumbersParams
+from nbkit.studies.training_recipes import trained_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +41,7 @@ def lengths_in_training(params: NumbersParams, store: Store | None = None) -> pd
     rows = []
     for pair in params.pairs:
         for model in params.models:
-            recipe = None if model.startswith(BY_RULE) else _recipe(model, pair)
+            recipe = None if model.startswith(BY_RULE) else trained_by(model, pair.src, pair.tgt)
             if recipe is not None:
                 direction = "out" if pair.src == params.source else "back"
                 counts = _lengths(recipe, pair, store or Store()).itertuples(index=False, name=None)
@@ -67,19 +65,6 @@ def copy_rates(params: NumbersParams) -> pd.DataFrame:
             lenient = pass_rate(sum(verdict.lenient for verdict in verdicts), len(verdicts)).mean
             rows.append((pair.pair, name, len(numbers), strict, lenient))
     return pd.DataFrame(rows, columns=["pair", "capability", "n", "strict", "lenient"])
-
-
-def _recipe(model: str, pair: Direction) -> TranslatorRecipe | None:
-    """How a model was trained, where nbkit trained it: for the catalogue, or into a folder."""
-    try:
-        reference = resolve(model, pair.src, pair.tgt)
-        if reference.recipe is not None:
-            return recipe_for(reference)
-        record = reference.folder / RECORD_FILE if reference.folder is not None else None
-        fields = read_json(record).get("recipe") if record is not None and record.is_file() else None
-        return None if fields is None else TranslatorRecipe.checked(fields, str(record))
-    except NbkitError:
-        return None  # what is wrong with a model is said where it is asked to translate
 
 
 def _lengths(recipe: TranslatorRecipe, pair: Direction, store: Store) -> pd.DataFrame:

@@ -1,0 +1,356 @@
+"""Tables of the disambiguation study, styled: those of biases and of errors (§2 and the appendix of the paper).
+
+Each takes a table of `nbkit.studies.disambiguation` and returns a pandas Styler; its ``data`` is what a CSV copy holds.
+A table without rows says why. Those of attacks are in `nbkit.figures.disambiguation_attacks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+from nbkit.figures import disambiguation_looks as looks
+from nbkit.figures import styles, theme
+from nbkit.figures.disambiguation import NO_BLEU, NO_ERROR, NO_PAIR, NO_PAIRS_COUNTED
+from nbkit.figures.panels import NO_MODEL
+from nbkit.studies.disambiguation import PUBLISHED
+
+#: How an attractor and a homograph are marked, as in the paper: red and blue.
+ATTRACTOR, HOMOGRAPH = "color: #b3202c; font-weight: bold", "color: #1f4e9e; font-weight: bold"
+_SIZES = ("small", "medium", "large")
+
+
+def attractors_table(attractors: pd.DataFrame, homographs: int = 12) -> Styler:
+    """The most frequent attractors of each sense with their counts (Table 1): of spring, and of the most frequent ones.
+
+    attractors: `disambiguation.attractors`.
+    """
+    seen = attractors[attractors["pairs"] > 0]
+    if seen.empty:
+        return empty(NO_PAIRS_COUNTED)
+    words = list(dict.fromkeys(seen["homograph"]))
+    chosen = [*(["spring"] if "spring" in words else []), *(word for word in words if word != "spring")][:homographs]
+    rows = []
+    for word in chosen:
+        for sense, own in seen[seen["homograph"] == word].groupby("sense", sort=False):
+            named = [f"{name} ({n:,})" for name, n in zip(own["attractor"], own["freq"], strict=True) if name]
+            rows.append((word, sense, int(own["pairs"].iloc[0]), ", ".join(named)))
+    shown = pd.DataFrame(rows, columns=["homograph", "sense", "pairs", "attractors"])
+    return styles.styled(
+        shown,
+        caption="Most frequent attractors of each sense, stop words aside; in parentheses in how many of its pairs",
+        headings={"pairs": "training pairs", "attractors": "attractors (FREQ)"},
+    )
+
+
+def printed_attractors_table() -> Styler:
+    """The paper's Table 1."""
+    table = PUBLISHED.load("table1")
+    wide = table.pivot(index="rank", columns="sense", values="attractor")[list(dict.fromkeys(table["sense"]))]
+    caption = "The paper's Table 1: spring in OpenSubtitles2018"
+    return styles.styled(wide.reset_index(drop=True).rename_axis(columns=None), caption=caption)
+
+
+def clusters_table(clusters: pd.DataFrame) -> Styler:
+    """Sense clusters with their training pairs (Table 11). clusters: `disambiguation.sense_clusters`."""
+    shown = clusters[["homograph", "sense", "gloss", "translations", "pairs", "share"]]
+    shown = shown.drop(columns=["gloss"]) if not clusters["gloss"].any() else shown
+    return styles.styled(
+        shown, caption="Sense clusters of the run", headings={"pairs": "training pairs", "share": "share"}
+    )
+
+
+def sizes_table(sizes: pd.DataFrame) -> Styler:
+    """Sizes of the corpora (Tables 9 and 10). sizes: `disambiguation.corpus_sizes`."""
+    shown = sizes.assign(corpus=[theme.short_name(name, 44) for name in sizes["corpus"]])
+    for column in ("source_length", "target_length"):
+        shown[column] = [f"{value:.2f}" for value in shown[column]]
+    headings = {"source_words": "words (source)", "target_words": "words (target)",
+                "source_length": "words a sentence (source)", "target_length": "words a sentence (target)"}  # fmt: skip
+    return styles.styled(shown, caption="Corpora of the run; words are what white space separates", headings=headings)
+
+
+def left_out_table(left_out: pd.DataFrame) -> Styler:
+    """What is in the pool of test pairs and what is not. left_out: `disambiguation.pool_left_out`."""
+    order = ["pairs read", "in the pool"]
+    rows = left_out.assign(late=[0 if name in order else 1 for name in left_out["reason"]])
+    rows = rows.sort_values(["corpus", "late", "n"], ascending=[True, True, False], kind="stable")
+    rows["corpus"] = [theme.short_name(name, 44) for name in rows["corpus"]]
+    return styles.styled(
+        rows[["corpus", "reason", "n"]],
+        caption="Test pairs: pairs that were read, homographs in the pool, and why others are not in it",
+        headings={"reason": "", "n": "N"},
+    )
+
+
+def reasons_table(undecided: pd.DataFrame) -> Styler:
+    """Why senses of training pairs could not be told, over all homographs. undecided: `undecided_senses`."""
+    if undecided.empty:
+        return empty("The sense of every homograph of the training corpus could be told.")
+    rows = undecided.groupby("reason", sort=False)
+    names = [", ".join(group["homograph"].head(5)) for _, group in rows]
+    shown = pd.DataFrame({"reason": list(rows.groups), "n": rows["n"].sum().to_numpy(), "most often of": names})
+    shown = shown.sort_values("n", ascending=False)
+    return styles.styled(shown, caption="Homographs of the training corpus whose sense could not be told")
+
+
+def bleu_table(bleu: pd.DataFrame, domain: str) -> Styler:
+    """BLEU of the models with intervals, beside the paper's (Table 2). bleu: `disambiguation.bleu`."""
+    if bleu.empty:
+        return empty(NO_BLEU)
+    cells = [styles.with_interval(*row, decimals=1) for row in bleu[["bleu", "low", "high"]].itertuples(index=False)]
+    shown = bleu.assign(cell=cells, corpus=[theme.short_name(name, 40) for name in bleu["corpus"]])
+    shown = shown.assign(printed=_printed_bleu(bleu["model"], domain))
+    best = bleu["bleu"].eq(bleu.groupby("corpus")["bleu"].transform("max")) & (bleu["model"].nunique() > 1)
+    shown = shown[["model", "corpus", "cell", "n", "printed"]]
+    return styles.styled(
+        shown,
+        caption="BLEU with 95% bootstrap intervals; N: pairs. The paper's are on its own test sets",
+        best=pd.DataFrame({"cell": best.to_numpy()}),
+        headings={"cell": "BLEU", "printed": "paper"},
+    )
+
+
+def _printed_bleu(models: pd.Series, domain: str) -> list[str]:
+    table = PUBLISHED.texts("table2")
+    found = []
+    for model in models:
+        own = table[table["model"] == f"{domain} {model}"]
+        found.append("; ".join(f"{row.test}: {row.printed}" for row in own.itertuples()) or "not printed")
+    return found
+
+
+def settings_table(settings: pd.DataFrame) -> Styler:
+    """How the models of the run were trained (Table 12). settings: `disambiguation.model_settings`."""
+    if settings.empty:
+        return empty("No model of this run was trained by nbkit: how others were trained is not known here.")
+    wide = settings.pivot(index="parameter", columns="model", values="value")
+    wide = wide.reindex(
+        index=list(dict.fromkeys(settings["parameter"])), columns=list(dict.fromkeys(settings["model"]))
+    )
+    shown = wide.fillna(styles.NOTHING).reset_index().rename_axis(columns=None)
+    return styles.styled(shown, caption="Training settings of the run's models")
+
+
+def printed_table(name: str, index: Sequence[str], columns: str) -> Styler:
+    """A printed table of the paper as it stands there: *columns* across, *index* down."""
+    table = PUBLISHED.texts(name)
+    order = [list(dict.fromkeys(table[column])) for column in (*index, columns)]
+    wide = table.pivot(index=list(index), columns=columns, values="printed")[order[-1]]
+    rows = list(dict.fromkeys(table[list(index)].itertuples(index=False, name=None)))
+    wide = wide.reindex(rows if len(index) > 1 else order[0]).fillna(styles.NOTHING)
+    heads = {key: looks.measure(key) for key in order[-1]} if columns == "measure" else {}
+    shown = wide.reset_index().rename_axis(columns=None)
+    return styles.styled(shown, caption=f"The paper's {PUBLISHED.title(name)}", headings=heads)
+
+
+def correlations_table(correlations: pd.DataFrame) -> Styler:
+    """RBC with bootstrap intervals, a column a measure, the largest of a row in bold (Table 3).
+
+    correlations: rows of `disambiguation.correlations` with one row a model and measure, or `attack_correlations`.
+    """
+    if correlations.empty or correlations["rbc"].isna().all():
+        return empty(NO_ERROR if len(correlations) else NO_MODEL)
+    models, measures = (list(dict.fromkeys(correlations[name])) for name in ("model", "measure"))
+    cells = [styles.with_interval(*row, decimals=2) for row in correlations[["rbc", "low", "high"]].values]
+    stars = ["" if pd.isna(p) or p >= 1e-5 else "*" for p in correlations["p"]]
+    table = correlations.assign(cell=[f"{cell}{star}" for cell, star in zip(cells, stars, strict=True)])
+    wide = table.pivot(index="model", columns="measure", values="cell").reindex(index=models, columns=measures)
+    sizes = correlations.assign(size=correlations["rbc"].abs())
+    sizes = sizes.pivot(index="model", columns="measure", values="size").reindex(index=models, columns=measures)
+    best = sizes.eq(sizes.max(axis=1), axis=0).reset_index(drop=True)
+    n = correlations.drop_duplicates("model").set_index("model").reindex(models)
+    counts = pd.DataFrame({"yes": n["n_yes"].to_numpy(), "no": n["n_no"].to_numpy()})
+    shown = pd.concat([wide.fillna(styles.NOTHING).reset_index().rename_axis(columns=None), counts], axis=1)
+    return styles.styled(
+        shown,
+        caption="Rank-biserial correlation with 95% bootstrap interval; * p < 1e-5 (Mann-Whitney U, two-sided)",
+        best=best,
+        headings={**{name: looks.measure(name) for name in measures}, "yes": "N (yes)", "no": "N (no)"},
+    )
+
+
+def variants_table(correlations: pd.DataFrame) -> Styler:
+    """The mean beside the sum, and both sample spaces of PPMI. correlations: `disambiguation.correlations`."""
+    rows = correlations[correlations["rbc"].notna() & (correlations["measure"] != "length")]
+    if rows.empty:
+        return empty(NO_ERROR if len(correlations) else NO_MODEL)
+    space = [_space(name, where) for name, where in zip(rows["measure"], rows["space"], strict=True)]
+    table = rows.assign(
+        measure=[looks.measure(name) for name in rows["measure"]],
+        variant=[f"{how}{where}" for how, where in zip(rows["aggregate"], space, strict=True)],
+        cell=[styles.with_interval(*row, decimals=2) for row in rows[["rbc", "low", "high"]].values],
+    )
+    models = list(dict.fromkeys(table["model"]))
+    wide = table.pivot(index=["measure", "variant"], columns="model", values="cell")
+    order = list(dict.fromkeys(table[["measure", "variant"]].itertuples(index=False, name=None)))
+    shown = wide.reindex(order, columns=models).fillna(styles.NOTHING).reset_index().rename_axis(columns=None)
+    return styles.styled(shown, caption="Correlations by how a sentence's bias is computed")
+
+
+def compared_table(table: pd.DataFrame, artefact: str, domain: str, on: Sequence[str]) -> Styler:
+    """Values of the run with the paper's of the same domain and model beside them, and the difference.
+
+    table: with the columns *on*, among them model, and the value column of the printed table.
+    """
+    value = PUBLISHED.value_column(artefact)
+    if table.empty or table[value].isna().all():
+        return empty(NO_ERROR if len(table) else NO_MODEL)
+    named = table.assign(model=[f"{domain} {model}" for model in table["model"]])
+    both = PUBLISHED.beside(named, artefact, on)
+    if "measure" in both:
+        both["measure"] = [looks.measure(name) for name in both["measure"]]
+    shown = both[[*on, value, "printed", "difference"]]
+    headings = {"rbc": "RBC"}
+    return styles.styled(shown, caption=f"{PUBLISHED.title(artefact)}: ours and the paper's", headings=headings)
+
+
+def thresholds_table(thresholds: pd.DataFrame, what: str) -> Styler:
+    """Thresholds of small, medium and large effects by model (Tables 7 and 8). thresholds: of the study's tables."""
+    if thresholds.empty:
+        return empty(f"No threshold: it needs a share of {what} above 0 and below 1.")
+    wide = thresholds.pivot(index="model", columns="size", values="threshold")
+    wide = wide.reindex(index=list(dict.fromkeys(thresholds["model"])), columns=list(_SIZES))
+    rates = thresholds.drop_duplicates("model").set_index("model")["base_rate"].reindex(wide.index)
+    shown = wide.round(4).map("{:.4f}".format).reset_index().rename_axis(columns=None)
+    shown.insert(1, "base_rate", [f"{100 * rate:.1f}" for rate in rates])
+    caption = f"Thresholds of effect sizes, adjusted for the share of {what}"
+    return styles.styled(shown, caption=caption, headings={"base_rate": f"{what} (%)"})
+
+
+def error_rates_table(challenge_errors: pd.DataFrame) -> Styler:
+    """Error rates in percent by set, with the factor over the random set (Figure 1)."""
+    if challenge_errors.empty or not challenge_errors["n"].sum():
+        return empty(NO_PAIR if len(challenge_errors) else NO_MODEL)
+    rows = challenge_errors.assign(
+        cell=[percent(*row) for row in challenge_errors[["rate", "low", "high"]].values],
+        factor=[styles.NOTHING if pd.isna(value) else f"{value:.2f}" for value in challenge_errors["factor"]],
+        set=[looks.set_looks()[name].label for name in challenge_errors["set"]],
+    )
+    return styles.styled(
+        rows[["model", "set", "cell", "factor", "errors", "n", "undecided"]],
+        caption="WSD error rate in percent with 95% bootstrap interval; factor: over the random set; N: decided pairs",
+        headings={"cell": "error rate (%)"},
+    )
+
+
+def overlap_table(overlap: pd.DataFrame) -> Styler:
+    """What the challenge set shares with that of rare senses, beside the paper's (§2.2). overlap: `rare_overlap`."""
+    printed = PUBLISHED.texts("overlap").query("topic == 'overlap'").set_index("domain")["printed"]
+    rows = overlap.assign(
+        printed=[
+            printed.get(domain, "not printed") if name == "rare sense" else "not printed"
+            for domain, name in zip(overlap["domain"], overlap["set"], strict=True)
+        ],
+        percent=[one_decimal(value) for value in overlap["percent"]],
+        expected=[
+            one_decimal(100 * n / of if of else np.nan) for n, of in zip(overlap["size"], overlap["of"], strict=True)
+        ],
+        set=[looks.set_looks()[name].label for name in overlap["set"]],
+    )
+    return styles.styled(
+        rows[["domain", "set", "size", "of", "shared", "percent", "expected", "printed"]],
+        caption="Overlap with the challenge set of the largest bias, in percent of a set",
+        headings={"of": "pool", "percent": "overlap (%)", "expected": "by chance (%)", "set": "other set"},
+    )
+
+
+def claims_table(topic: str) -> Styler:
+    """What the paper's text says of a topic, number by number."""
+    table = PUBLISHED.texts("text")
+    own = table[table["topic"] == topic][["domain", "measure", "printed", "note"]]
+    return styles.styled(own, caption="What the paper's text says", headings={"note": "remark"})
+
+
+def errors_table(errors: pd.DataFrame) -> Styler:
+    """Error rates of the models over the whole pool. errors: `disambiguation.errors`."""
+    if errors.empty or not (errors["n"] + errors["undecided"]).sum():
+        return empty(NO_PAIR if len(errors) else NO_MODEL)
+    rows = errors.assign(cell=[percent(*row) for row in errors[["rate", "low", "high"]].values])
+    return styles.styled(
+        rows[["model", "cell", "errors", "n", "undecided"]],
+        caption="WSD errors over all test pairs, with 95% bootstrap interval; N: translations whose sense is told",
+        headings={"cell": "error rate (%)"},
+    )
+
+
+def error_examples_table(examples: pd.DataFrame) -> Styler:
+    """The errors of the most biased sentences. examples: `disambiguation.error_examples`."""
+    if examples.empty:
+        return empty("No model of this run took a wrong sense." if examples.shape[1] else NO_MODEL)
+    rows = pd.DataFrame(
+        {
+            "model": [escape(name) for name in examples["model"]],
+            "source": [marked_word(*row, HOMOGRAPH) for row in examples[["source", "homograph"]].values],
+            "reference": [marked_word(*row, HOMOGRAPH) for row in examples[["reference", "word"]].values],
+            "hypothesis": [marked_word(*row, ATTRACTOR) for row in examples[["hypothesis", "words"]].values],
+            "sense": [escape(f"{a} → {b}") for a, b in examples[["sense", "found"]].values],
+            "freq_diff": [f"{value:.1f}" for value in examples["freq_diff"]],
+        }
+    )
+    caption = "Wrong senses in the sentences of the largest bias; blue: homograph and right word, red: wrong word"
+    return with_html(rows, caption, {"freq_diff": "FREQ diff"})
+
+
+def marked_word(text: str, word: str, style: str) -> str:
+    """*text* as HTML with the first place of *word*, or of a form that begins so, marked; both escaped.
+
+    >>> marked_word("two springs", "spring", "color: blue")
+    'two <span style="color: blue">springs</span>'
+    """
+    at = text.lower().find(word.lower()) if word else -1
+    if at < 0:
+        return escape(text)
+    end = at + len(word)
+    while end < len(text) and text[end].isalpha():
+        end += 1
+    return span(text, [(at, end, style)])
+
+
+def span(text: str, marks: Sequence[tuple[int, int, str]]) -> str:
+    """*text* as HTML with half-open ranges of characters in a style of their own.
+
+    >>> span("a <b>", [(0, 1, "color: red")])
+    '<span style="color: red">a</span> &lt;b&gt;'
+    """
+    parts, at = [], 0
+    for start, end, style in sorted(marks):
+        parts += [escape(text[at:start]), f'<span style="{style}">{escape(text[start:end])}</span>']
+        at = end
+    return "".join([*parts, escape(text[at:])])
+
+
+def with_html(rows: pd.DataFrame, caption: str, headings: dict[str, str] | None = None) -> Styler:
+    """`styles.styled` of a table whose text columns are HTML made here of escaped parts."""
+    texts: list[Any] = [name for name in rows if not styles._reads_as_number(rows[name])]
+    table = styles.styled(rows, caption=caption, headings=headings).format(str, subset=texts)
+    rules: list[Any] = [
+        {"selector": f"td.col{place}", "props": "min-width: 13em"}
+        for place, name in enumerate(rows.columns)
+        if name in ("source", "reference", "hypothesis", "text", "seed", "original", "perturbed")
+    ]
+    return table.set_table_styles(rules, overwrite=False)
+
+
+def percent(rate: float, low: float, high: float) -> str:
+    """A rate and its interval in percent."""
+    return styles.with_interval(100 * rate, 100 * low, 100 * high, decimals=1)
+
+
+def one_decimal(value: float) -> str:
+    """A number with one decimal, or a dash."""
+    return styles.NOTHING if pd.isna(value) else f"{value:.1f}"
+
+
+def empty(why: str) -> Styler:
+    """A table that says, in words, why there is nothing in it."""
+    return styles.styled(pd.DataFrame({"nothing to show": [why]})).hide(axis="columns")
+
+
+def _space(measure: str, where: str) -> str:
+    return f", {where}" if measure.startswith("ppmi") else ""

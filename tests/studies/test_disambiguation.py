@@ -1,0 +1,231 @@
+"""The disambiguation study on the sandbox and a translator whose character is known: it follows the words around."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nbkit.errors import NbkitError, ParamsError
+from nbkit.models import remember
+from nbkit.store import Store
+from nbkit.studies import STUDIES
+from nbkit.studies import disambiguation as study
+from nbkit.studies.disambiguation import DisambiguationParams, challenge, tables
+from nbkit.studies.disambiguation.correlations import strength
+from nbkit.studies.disambiguation.judged import RIGHT, SEED_WRONG
+from nbkit.studies.disambiguation.pool import counts_without, lexicon_of
+
+from .conftest import Dummy
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory):
+    """Parameters, a store, and a translator that chooses senses by nothing but the words around (naive Bayes)."""
+    cache = tmp_path_factory.mktemp("cache")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("NBKIT_CACHE", str(cache))
+    params = DisambiguationParams(
+        models=["./follower"], masked_lm=None, causal_lm=None, training_pairs=1200, n_pairs=300, bleu_pairs=20,
+        aligner_pairs=800, challenge_size=40, n_seeds=40, n_samples=12, attack_size=60, per_homograph=20,
+    )  # fmt: skip
+    store = Store()
+    known, lexicon = study.counts(params, store), lexicon_of(params)
+
+    def likelihood(homograph: str, sense: str, words: list[str]) -> float:
+        n = known.pairs[homograph, sense]
+        seen = [word for word in words if known.of_word_and_homograph[homograph][word]]
+        return math.log(n + 1) + sum(
+            math.log((known.frequency(word, homograph, sense) + 0.5) / (n + 1)) for word in seen
+        )
+
+    def follow(text: str) -> str:
+        words = [word.strip(".,?!").lower() for word in text.split()]
+        out = []
+        for word in words:
+            homograph = next((each for each in (word, word.rstrip("s")) if each in lexicon.homographs), None)
+            if homograph is None:
+                out.append(word)
+                continue
+            senses = lexicon.homographs[homograph].clusters
+            out.append(min(max(senses, key=lambda sense: likelihood(homograph, sense.name, words)).translations))
+        return " ".join(out)
+
+    dummy = Dummy(follow)
+    patch.setattr(remember, "kept_translator", lambda *args, **kwargs: dummy)
+    yield params, store, dummy
+    patch.undo()
+
+
+def test_bias_predicts_the_errors_of_a_translator_that_follows_it(run):
+    params, store, _ = run
+    rates = study.errors(params, store).iloc[0]
+    assert 0.02 < rates["rate"] < 0.6 and rates["low"] <= rates["rate"] <= rates["high"]
+    found = study.correlations(params, store)
+    main = found[found["main"]].set_index("measure")
+    assert main.loc["freq_diff", "rbc"] > 0.25 and main.loc["freq_diff", "p"] < 1e-3
+    assert main.loc["ppmi_diff", "rbc"] > 0.5 and main.loc["ppmi_diff", "p"] < 1e-5
+    assert main.loc["freq_diff", "effect"] == "large" and main.loc["freq_correct", "rbc"] < 0
+    assert main.loc["freq_diff", "low"] <= main.loc["freq_diff", "rbc"] <= main.loc["freq_diff", "high"]
+    assert set(found["aggregate"]) == {"mean", "sum"} and set(found["space"]) == {"pooled", "homograph"}
+    limits = study.thresholds(params, store)
+    assert limits["threshold"].is_monotonic_increasing and (limits["base_rate"] == rates["rate"]).all()
+
+
+def test_challenge_sets_are_harder_and_as_large_as_asked_for(run):
+    params, store, _ = run
+    found = study.challenge_errors(params, store).set_index("set")
+    assert found.loc["challenge", "rate"] > found.loc["random", "rate"] and found.loc["challenge", "factor"] > 1
+    assert all(len(places) == 40 for places in tables.sets(params, store).values())
+    overlap = study.rare_overlap(params, store).set_index("set")
+    assert overlap.loc["rare sense", "percent"] > overlap.loc["random", "percent"]
+
+
+def test_informed_attacks_beat_random_ones(run):
+    params, store, _ = run
+    found = study.attack_challenge(params, store).set_index("set")
+    assert found.loc["challenge", "rate"] > found.loc["random", "rate"]
+    assert (found["rate"] <= found["ceiling"] + 1e-12).all()
+    correlations = study.attack_correlations(params, store).set_index("measure")
+    assert correlations.loc["freq_diff", "rbc"] > 0
+
+
+def test_samples_keep_what_they_promise(run):
+    params, store, _ = run
+    samples = study.generated(params, store)
+    seeds = study.pool(params, store).set_index("key")
+    known = study.counts(params, store)
+    assert samples["sample"].is_unique and set(samples["kind"]) == {"IH", "RH", "InH", "RnH"}
+    for row in samples.to_dict("records"):
+        seed, sense = seeds.loc[row["key"], "source"].split(), (row["homograph"], row["sense"])
+        changed = [
+            step for step in difflib.SequenceMatcher(a=seed, b=row["text"].split(), autojunk=False).get_opcodes()
+            if step[0] != "equal"
+        ]  # fmt: skip
+        assert len(changed) == 1 and max(changed[0][2] - changed[0][1], changed[0][4] - changed[0][3]) == 1
+        assert row["text"][row["start"] : row["end"]] == row["attractor"]
+        assert row["adversarial"] != row["sense"] and row["freq_wrong"] > 0
+        if row["kind"] in ("IH", "RH"):
+            assert row["attractor"] in known.sense_adjectives[sense]
+    assert samples.groupby("key").size().max() <= 12
+
+
+def test_success_means_right_before_and_in_the_attractors_sense_after(run):
+    params, store, _ = run
+    outcomes = study.outcomes(params, "./follower", store)
+    pairs = study.pool(params, store).assign(made=study.judged(params, "./follower", store)["outcome"])
+    seed = pairs.set_index("key")["made"].reindex(outcomes["key"]).to_numpy()
+    assert ((outcomes["outcome"] == SEED_WRONG).to_numpy() == (seed != RIGHT)).all()
+    chosen = study.successes(params, 4, store)
+    assert 0 < len(chosen) <= 4 and (chosen["seed_words"] != chosen["words"]).all()
+
+
+def test_seeds_lose_a_tenth_to_bias_and_are_drawn(run):
+    params, store, _ = run
+    left = study.seeds_left(params, store).set_index("fate")["n"]
+    pool = len(study.pool(params, store))
+    assert left.sum() == pool and left["seed"] == 40 and left["most biased"] == round(0.1 * pool)
+    fates, biases = study.seeds(params, store)["fate"], study.pool(params, store)["freq_wrong_mean"]
+    assert biases[fates == "most biased"].min() >= biases[fates == "seed"].max()
+
+
+def test_what_is_left_out_adds_up(run):
+    params, store, _ = run
+    left = study.pool_left_out(params, store).set_index("reason")["n"]
+    assert left["pairs read"] == 300 and left["in the pool"] == len(study.pool(params, store))
+    assert (study.pool(params, store)["length"] >= params.min_tokens).all()
+
+
+def test_nothing_is_translated_twice_and_units_fill_what_tables_need(run):
+    params, store, dummy = run
+    study.transfer(params, store)
+    before = len(dummy.asked)
+    for unit in study.STUDY.units(params, store=store):
+        if ":ensure" not in unit.function:
+            module, _, name = unit.function.partition(":")
+            getattr(__import__(module, fromlist=[name]), name)(**unit.arguments)
+    study.bleu(params, store), study.success_by_kind(params, store)
+    after = len(dummy.asked)
+    assert after - before <= 20  # the sentences for BLEU
+    assert len(set(dummy.asked)) == len(dummy.asked)
+
+
+def test_a_judgement_sample_is_half_adversarial(run):
+    params, store, _ = run
+    sample = study.judgement_sample(params, 20, store)
+    assert sample["set"].value_counts().to_dict() == {"adversarial": 10, "regular": 10}
+    assert sample["sentence"].is_unique and (sample["correct"] != sample["other"]).all()
+
+
+def test_cross_fitting_takes_a_part_out_of_its_own_biases(run):
+    params, store, _ = run
+    crossed = params.model_copy(update={"folds": 3, "test_corpora": [], "training_pairs": 300})
+    pairs = study.pool(crossed, store)
+    assert set(pairs["fold"]) == {0, 1, 2}
+    whole = study.counts(crossed, store)
+    assert whole.read == 300
+    assert sum(counts_without(crossed, fold, store).read for fold in range(3)) == 600
+    # In a sentence's own counts every attractor was seen at least once; without its part some are new.
+    row = pairs.iloc[0]
+    assert counts_without(crossed, int(row["fold"]), store).total < whole.total
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"folds": 1}, "at least 2"),
+        ({"test_corpora": []}, "nothing to test on"),
+        ({"twins": {"other": "x"}}, "not among the models"),
+        ({"kinds": ["IX"]}, "kinds"),
+        ({"lexicon": "owm"}, "did you mean 'own'"),
+        ({"annotations": {"A": "a.xlsx"}}, "belong together"),
+        ({"target": "en"}, "both source and target"),
+        ({"min_token": 3}, "did you mean 'min_tokens'"),
+    ],
+)
+def test_bad_parameters_are_told(change, message):
+    with pytest.raises(ParamsError, match=message):
+        DisambiguationParams.checked(change)
+
+
+def test_problems_are_told_before_anything_runs(tmp_path: Path):
+    params = DisambiguationParams(
+        models=["nobody/knows-this-model"], masked_lm="sandbox-gpt", annotations={"A": str(tmp_path / "a.xlsx")},
+        annotation_key=str(tmp_path / "k.json"),
+    )  # fmt: skip
+    found = "\n".join(study.STUDY.problems(params))
+    assert "masked one is needed" in found and "there is no file" in found
+
+
+def test_without_models_tables_are_empty_and_say_their_columns(run):
+    params, store, _ = run
+    none = params.model_copy(update={"models": []})
+    for table in (study.errors, study.correlations, study.challenge_errors, study.attack_challenge, study.transfer,
+                  study.successes, study.success_by_kind, study.attack_correlations, study.bleu):  # fmt: skip
+        found = table(none, store=store)
+        assert found.empty and len(found.columns) > 3
+
+
+def test_the_study_is_registered():
+    assert STUDIES.get("disambiguation") is study.STUDY
+
+
+def test_sets_of_samples():
+    assert challenge.capped([0, 1, 2, 3], "aabb", 3, 1).tolist() == [0, 2]
+    assert challenge.jaccard([], []) != challenge.jaccard([], [])  # nan
+    assert challenge.jaccard_matrix({"a": [1, 2], "b": [2]}).iloc[0].tolist() == ["a", "b", 1, 1, 0, 0.5]
+    scores = np.array([1.0, 3.0, 2.0])
+    assert challenge.ranked(scores, "abc").tolist() == [1, 2, 0]
+    # Of equal scores, the order is drawn by name and does not depend on places.
+    assert [("xyz")[i] for i in challenge.ranked([0.0] * 3, "xyz", 5)] == [
+        ("zyx")[i] for i in challenge.ranked([0.0] * 3, "zyx", 5)
+    ]
+
+
+def test_strength_is_nan_without_both_groups_and_refuses_odd_lengths():
+    assert np.isnan(strength([1.0, 2.0], [False, False], [0, 1]).rbc)
+    with pytest.raises(NbkitError, match="2 scores"):
+        strength([1.0, 2.0], [True], [0])
