@@ -5,10 +5,10 @@ Source: idioms paper, §3.1 and appendix A: rules of spaCy's `Matcher`, made fro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import DataError, NbkitError
 from nbkit.syntax.phrase_rules import Phrase, TokenPattern, Wording, patterns, pieces, read_phrase
@@ -133,9 +133,8 @@ class PhraseMatcher:
         matches = []
         for entry in candidates:
             for start, end in self._match(entry, row):
-                first, last = row.pieces[start], row.pieces[end - 1]
-                span = first.start, last.start + len(last.text)
-                matches.append(PhraseMatch(entry.phrase.name, first.token, last.token + 1, span))
+                span = row.starts[start], row.starts[end - 1] + len(row.texts[end - 1])
+                matches.append(PhraseMatch(entry.phrase.name, row.tokens[start], row.tokens[end - 1] + 1, span))
         return matches
 
     def _candidates(self, sentences: Sequence[Sentence]) -> list[_Entry]:
@@ -169,12 +168,13 @@ class PhraseMatcher:
 
             self._matchers[name] = Matcher(self._vocab, validate=False)
             self._matchers[name].add(name, patterns(entry.phrase), greedy="LONGEST")
-        offset, around = row.around(entry)
-        bases = entry.bases
+        around, base = row.around(entry), entry.bases.get
+        words = row.texts[around]
         lemmas = [
-            bases.get(piece.lemma) or bases.get(piece.text.lower()) or piece.lemma or piece.text for piece in around
+            base(lemma) or base(lower) or lemma or word
+            for lemma, lower, word in zip(row.lemmas[around], row.lowers[around], words, strict=True)
         ]
-        document = Doc(self._vocab, words=[piece.text for piece in around], lemmas=lemmas)
+        offset, document = around.start, Doc(self._vocab, words=words, lemmas=lemmas)
         found = [(offset + start, offset + end) for _, start, end in self._matchers[name](document)]
         return sorted({row.trimmed(start, end) for start, end in found})
 
@@ -232,37 +232,63 @@ def render_matches(text: Text | Sentence, matches: Iterable[PhraseMatch]) -> str
     return displacy.render(data, style="span", manual=True, jupyter=False, page=False)
 
 
-class _Piece(NamedTuple):
-    """A token, or a part of one. token: its index over `Text.tokens`. start: its place in `Text.text`."""
-
-    text: str
-    lemma: str
-    token: int
-    start: int
-
-
 class _Row:
-    """The pieces of a text in a row."""
+    """The pieces of a text in a row: tokens, or parts of them. Every list has one entry a piece.
+
+    texts, lowers: the pieces, and in lower case. lemmas: in lower case, empty where unknown. tokens: their indices over
+    `Text.tokens`. starts: their places in `Text.text`.
+    """
 
     def __init__(self, text: Text):
-        self.pieces = list(_cut(text))
+        self.texts: list[str] = []
+        self.lemmas: list[str] = []
+        self.tokens: list[int] = []
+        self.starts: list[int] = []
+        token, offset = 0, 0
+        for sentence in text.sentences:
+            self._add(sentence, token, offset)
+            token += len(sentence)
+            offset += len(sentence.text) + len(sentence.separator)
+        self.lowers = list(map(str.lower, self.texts))
 
-    def around(self, entry: _Entry) -> tuple[int, list[_Piece]]:
-        """The pieces that a match of *entry* could have, and the place of the first of them."""
-        anchors = [
+    def _add(self, sentence: Sentence, token: int, place: int) -> None:
+        # Lists, and appends by name: this loop is most of the time that texts full of phrases take.
+        add_text, add_lemma = self.texts.append, self.lemmas.append
+        add_token, add_start = self.tokens.append, self.starts.append
+        lemmas = sentence.lemmas or ("",) * len(sentence)
+        spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
+        for number, (surface, lemma, space) in enumerate(zip(sentence.tokens, lemmas, spaces, strict=True), token):
+            if surface.isalnum():
+                add_text(surface)
+                add_lemma(lemma.lower())
+                add_token(number)
+                add_start(place)
+            else:
+                parts = pieces(_straight(surface))
+                start = place
+                for part, of_part in zip(parts, _piece_lemmas(parts, lemma), strict=True):
+                    add_text(part)
+                    add_lemma(of_part)
+                    add_token(number)
+                    add_start(start)
+                    start += len(part)
+            place += len(surface) + space
+
+    def around(self, entry: _Entry) -> slice:
+        """The pieces that a match of *entry* could have."""
+        anchors = entry.anchors
+        places = [
             place
-            for place, piece in enumerate(self.pieces)
-            if piece.lemma in entry.anchors or piece.text.lower() in entry.anchors
+            for place, (lemma, lower) in enumerate(zip(self.lemmas, self.lowers, strict=True))
+            if lemma in anchors or lower in anchors
         ]
-        start = max(anchors[0] - entry.before, 0) if anchors else 0
-        end = anchors[-1] + entry.after + 1 if anchors else 0
-        return start, self.pieces[start:end]
+        return slice(max(places[0] - entry.before, 0), places[-1] + entry.after + 1) if places else slice(0, 0)
 
     def trimmed(self, start: int, end: int) -> tuple[int, int]:
         """The range without hyphens and endings at its edges, which belong to no word inside."""
-        while start + 1 < end and not _is_word(self.pieces[start].text):
+        while start + 1 < end and not _is_word(self.texts[start]):
             start += 1
-        while end - 1 > start and not _is_word(self.pieces[end - 1].text):
+        while end - 1 > start and not _is_word(self.texts[end - 1]):
             end -= 1
         return start, end
 
@@ -271,26 +297,10 @@ def _is_word(text: str) -> bool:
     return text[0] not in "'’" and any(map(str.isalnum, text))
 
 
-def _cut(text: Text) -> Iterator[_Piece]:
-    token, offset = 0, 0
-    for sentence in text.sentences:
-        lemmas = sentence.lemmas or ("",) * len(sentence)
-        spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
-        position = offset
-        for surface, lemma, space in zip(sentence.tokens, lemmas, spaces, strict=True):
-            parts = [surface] if surface.isalnum() else pieces(_straight(surface))
-            of_parts = [lemma.lower()] if len(parts) == 1 else _piece_lemmas(parts, lemma)
-            place = position
-            for part, of_part in zip(parts, of_parts, strict=True):
-                yield _Piece(part, of_part, token, place)
-                place += len(part)
-            position += len(surface) + space
-            token += 1
-        offset += len(sentence.text) + len(sentence.separator)
-
-
 def _piece_lemmas(parts: Sequence[str], lemma: str) -> list[str]:
     """The lemmas of a token's pieces: those of its lemma where that has as many, otherwise none."""
+    if len(parts) == 1:
+        return [lemma.lower()]
     lemmas = pieces(_straight(lemma.lower()))
     return lemmas if len(lemmas) == len(parts) else [""] * len(parts)
 
