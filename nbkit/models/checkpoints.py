@@ -55,7 +55,8 @@ class BestByBleu(Seq2SeqTrainer):
     """
 
     def __init__(self, *, look: Any, work: Path, save: Any, **options: Any):
-        super().__init__(eval_dataset=[None], **options)
+        unread: Any = [None]  # the trainer wants a data set; it is `evaluate` that looks
+        super().__init__(eval_dataset=unread, **options)
         self._look, self._folder, self._save_whole = look, work / "candidate", save
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:

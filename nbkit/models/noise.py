@@ -59,9 +59,9 @@ class Noise:
     def __call__(self, example: Example, number: int, epoch: int) -> Example:
         """The example with noise that belongs to its *number* and the *epoch*: every pass sees another.
 
-        >>> noise = Noise(0, 0.5, 0, 0, mask_id=3, special=frozenset({0, 3}), vocabulary=9, start=0)
-        >>> noise(Example((5, 6, 7, 8, 0), (4, 0)), 1, 0)
-        Example(source=(3, 3, 7, 3, 0), target=(4, 0), prefix=None)
+        >>> noise = Noise(0, 1 - 1e-9, 0, 0, mask_id=3, special=frozenset({0, 3}), vocabulary=9, start=0)
+        >>> noise(Example((5, 6, 7, 8, 0), (4, 0)), 1, 0)  # all but the end
+        Example(source=(3, 3, 3, 3, 0), target=(4, 0), prefix=None)
         """
         source, prefix = np.array(example.source), example.prefix
         if self.replace_source:
