@@ -20,8 +20,7 @@ from nbkit.studies.base import Unit
 # is trained here.
 TEXTS_PER_SECOND = 10.0
 TEXTS_PER_SECOND_TINY = 80.0
-# A small classifier that is trained here reads each pair once and writes nothing: the grid of SICK and OCNLI, over a
-# million pairs, takes two cores some ten minutes.
+# A small classifier that is trained here reads each pair once and writes nothing.
 PAIRS_PER_SECOND_SMALL = 1000.0
 SMALL_WIDTH = 256
 SECONDS_PER_UNIT = 30.0

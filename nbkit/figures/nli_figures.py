@@ -98,7 +98,8 @@ def fig1_entropy(entropies: pd.DataFrame, control: pd.DataFrame) -> Figure:
             )  # fmt: skip
             panel.axvline(UNDECIDED, **_CHANCE)
             bars = control[(control["model"] == model) & control["corpus"].isin(corpora)]
-            panels.ticks(panel, bars["value"], map(corpora.index, bars["corpus"]), own_order)
+            rows = np.array([corpora.index(corpus) for corpus in bars["corpus"]])
+            panel.vlines(bars["value"], rows - 0.47, rows + 0.47, color=own_order.colour, linewidth=2, zorder=5)
             panel.set_title(model)
             panel.set(xlim=(-0.03, UNDECIDED + 0.05), xlabel="entropy (nats; dashed: undecided)", ylabel="")
             panel.set_yticks(range(len(corpora)), list(map(nli_looks.corpus_label, corpora)))
@@ -202,7 +203,7 @@ def fig7_thresholds(thresholds: pd.DataFrame, floors: pd.DataFrame) -> Figure:
                 )
             panel.set_title(nli_looks.corpus_label(corpus))
             panel.set(xlim=(0, 1), ylim=(-0.02, 1.02))
-            panel.set_xlabel("threshold $x$")
+            panel.set_xlabel("threshold $x$ (dotted: a bag of words)")
         for row in axes:
             row[0].set_ylabel(r"$\Omega_x$ (share of pairs)")
         panels.legend(figure, looks.values(), columns=4)
