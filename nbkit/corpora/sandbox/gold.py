@@ -10,7 +10,8 @@ from nbkit.corpora.sandbox.dealt import idiom_sentences
 from nbkit.corpora.sandbox.generate import grammar, meaning
 from nbkit.corpora.sandbox.homographs import sense_name
 from nbkit.corpora.sandbox.idioms import IDIOM_SPLITS, clauses_of, idiom_places
-from nbkit.corpora.sandbox.meaning import Clause, Phrase
+from nbkit.corpora.sandbox.lexicon import Lexeme
+from nbkit.corpora.sandbox.meaning import Clause
 from nbkit.corpora.sandbox.tree import CONTENT
 from nbkit.errors import NbkitError
 from nbkit.text import Text
@@ -57,7 +58,7 @@ def gold_senses(pair: Pair) -> tuple[GoldSense, ...]:
     start = 0
     for clause in clauses:
         sentence, addresses = grammar("en").sentence(clause)
-        senses = {phrase.key + CONTENT: phrase.noun for phrase in _homographs(clause)}
+        senses = dict(_homographs(clause))
         for place, keys in enumerate(addresses):
             for noun in (senses[key] for key in keys if key in senses):
                 word = noun.cells["en"].partition(",")[0]
@@ -66,11 +67,12 @@ def gold_senses(pair: Pair) -> tuple[GoldSense, ...]:
     return tuple(found)
 
 
-def _homographs(clause: Clause) -> Iterator[Phrase]:
+def _homographs(clause: Clause) -> Iterator[tuple[int, Lexeme]]:
+    """The address and the sense of each homograph."""
     for inner in clauses_of(clause):
         for phrase in (inner.subject, inner.object):
             if phrase is not None and phrase.noun is not None and "homograph" in phrase.noun.kinds:
-                yield phrase
+                yield phrase.key + CONTENT, phrase.noun
 
 
 def gold_idiom(pair: Pair) -> GoldIdiom:
@@ -107,7 +109,7 @@ def _spans(text: Text, places: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
     """Ranges of characters of *text*, of one sentence, one for each run of neighbouring tokens."""
     (sentence,) = text.sentences
     starts, position = [], 0
-    for token, space in zip(sentence.tokens, sentence.spaces, strict=True):
+    for token, space in zip(sentence.tokens, sentence.spaces or (), strict=True):
         starts.append(position)
         position += len(token) + space
     spans: list[tuple[int, int]] = []

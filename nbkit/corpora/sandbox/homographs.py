@@ -70,9 +70,9 @@ def homograph_lexicon(tgt: str) -> dict[str, dict[str, tuple[str, ...]]]:
     targets = tuple(lang for lang in LANGUAGES if lang != "en")
     if tgt not in targets:
         raise UnknownNameError("target language of the sandbox's homographs", tgt, targets)
-    found = {}
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
     for homograph in homographs():
-        clusters = {sense_name(sense): (_lemma(sense, tgt),) for sense in homograph.senses}
+        clusters: dict[str, tuple[str, ...]] = {sense_name(sense): (_lemma(sense, tgt),) for sense in homograph.senses}
         if len(set(clusters.values())) == len(clusters):
             found[homograph.word] = clusters
     return found
