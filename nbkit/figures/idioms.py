@@ -55,13 +55,14 @@ def bleu_figure(scores: pd.DataFrame) -> Figure:
 def published_figure(published: pd.DataFrame, measures: Sequence[tuple[str, str]]) -> Figure:
     """What the paper prints, drawn as this run is. published: `idioms.published_results`.
 
-    measures: pairs of measure and what it is of ("" for LitTER; for ``"bleu"`` a test set).
+    measures: pairs of measure and what it is of: "" for LitTER, an aligner, or a test set; "WMT" is that of any year.
     """
     if published.empty:
         return theme.message("The paper has none of the languages of this run.")
     parts = {}
     for measure, of in measures:
-        rows = published[(published["measure"] == measure) & (published["of"] == of)]
+        is_of = published["of"].map(lambda name, of=of: of in (name, name.rstrip("0123456789")))
+        rows = published[(published["measure"] == measure) & is_of]
         parts[f"{idioms_looks.measure_label(measure)}{', ' if of else ''}{of}"] = rows.assign(low=np.nan, high=np.nan)
     share = all(measure != "bleu" for measure, _ in measures)
     return _bars(parts, lambda name: f"paper: {name}", share=share)
@@ -81,9 +82,7 @@ def frequencies_figure(frequencies: pd.DataFrame) -> Figure:
         for language, (panel,) in zip(languages, axes, strict=True):
             own = frequencies[frequencies["language"] == language]
             panel.bar(own["rank"], own["test"], width=0.8, color="#4477AA", linewidth=0)
-            panel.plot(
-                own["rank"], own["train"], linestyle="none", marker="_", color="#D55E00", markersize=6 if named else 3
-            )
+            panel.hlines(own["train"], own["rank"] - 0.4, own["rank"] + 0.4, color="#D55E00", linewidth=1.6)
             panel.set_title(f"English → {theme.language_label(language)}: {len(own)} idioms")
             panel.set_ylabel("sentence pairs")
             panel.set_xlim(0.3, len(own) + 0.7)
@@ -95,7 +94,7 @@ def frequencies_figure(frequencies: pd.DataFrame) -> Figure:
                 panel.set_xlabel("rank of the idiom by its pairs in idiom-test")
         handles = [
             Patch(color="#4477AA", label="idiom-test"),
-            Line2D([], [], color="#D55E00", marker="_", markersize=9, linestyle="none", label="idiom-train"),
+            Line2D([], [], color="#D55E00", linewidth=1.6, label="idiom-train"),
         ]
         figure.legend(handles=handles, loc="outside upper right", ncols=2)
     return figure
@@ -115,16 +114,16 @@ def _bars(parts: Mapping[str, pd.DataFrame], title: Any, *, share: bool = True) 
     looks = idioms_looks.model_looks(systems["model"])
     conditions = idioms_looks.in_order(systems["condition"])
     with theme.style():
-        width = min(theme.WIDTH, 2.0 + len(parts) * max(2.4, 0.6 + 0.28 * len(looks) * len(conditions)))
+        width = min(theme.WIDTH, max(6.6, 1.0 + len(parts) * (1.0 + 0.28 * len(looks) * len(conditions))))
         figure, axes = panels.grid(len(languages), len(parts), width, 0.9 + 2.3 * len(languages), sharey="col")
         for language, line in zip(languages, axes, strict=True):
             for (name, part), panel in zip(parts.items(), line, strict=True):
                 own = part[part["language"] == language]
                 _groups(panel, own, conditions, looks)
                 shown = _controls(panel, own)
-                panel.set_title(f"{title(name)}" if len(languages) == 1 else f"{title(name)}  {language}")
-                top = np.nanmax([*own["high"], *own["value"], 0.01])
-                panel.set_ylim(0, (1.03 if share and top > 0.9 else 1.08 * top))
+                panel.set_title(title(name) if len(languages) == 1 else f"{title(name)}, {language}")
+                top = np.nanmax([*part["high"], *part["value"], 0.01])
+                panel.set_ylim(0, 1.03 if share and top > 0.9 else 1.08 * top)
         handles: list[Any] = [Patch(color=look.colour, label=look.label) for look in looks.values()]
         controls = idioms_looks.control_looks()
         handles += [
@@ -132,7 +131,7 @@ def _bars(parts: Mapping[str, pd.DataFrame], title: Any, *, share: bool = True) 
             for name in controls
             if name in set(rows["model"]) and shown
         ]
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4))
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), round(width / 1.6)))
     return figure
 
 
@@ -147,7 +146,7 @@ def _groups(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], looks: M
         panel.vlines(
             np.array(at)[known], own["low"][known], own["high"][known], color="#222222", linewidth=1.1, zorder=3
         )
-    panel.set_xticks(range(len(conditions)), [condition_name(name) for name in conditions])
+    panel.set_xticks(range(len(conditions)), [condition_name(name).replace(" ", "\n") for name in conditions])
     panel.set_xlim(-0.6, len(conditions) - 0.4)
     panel.grid(axis="x", visible=False)
     panel.tick_params(axis="x", length=0)

@@ -32,22 +32,24 @@ def context_figure(effects: pd.DataFrame, measures: Sequence[str]) -> Figure:
     if not looks:
         return theme.message(NO_SYSTEM)
     with theme.style():
-        width = min(theme.WIDTH, 1.6 + len(languages) * max(3.2, 1.0 + 0.42 * len(looks) * len(conditions)))
+        width = min(theme.WIDTH, max(6.6, len(languages) * (1.4 + 0.42 * len(looks) * len(conditions))))
         height = 1.0 + 2.3 * len(measures)
         figure, axes = panels.grid(len(measures), len(languages), width, height, sharey=_shared(measures))
         for measure, line in zip(measures, axes, strict=True):
             for language, panel in zip(languages, line, strict=True):
                 own = effects[(effects["measure"] == measure) & (effects["language"] == language)]
                 _overlapping(panel, own, conditions, looks)
+                beside = effects[effects["measure"].isin(measures if _shared(measures) is True else [measure])]
+                panel.set_ylim(0, 1.08 * np.nanmax([*beside["high"], *beside["value"], 0.01]))
                 title = idioms_looks.measure_label(measure)
-                panel.set_title(title if len(languages) == 1 else f"{title}  {language}")
+                panel.set_title(title if len(languages) == 1 else f"{title}, {language}")
         contexts = list(dict.fromkeys(effects["context"]))
         handles: list[Any] = [Patch(color=look.colour, label=look.label) for look in looks.values()]
         handles += [
             Patch(color=idioms_looks.shade("#333333", name), label=idioms_looks.context_label(name))
             for name in contexts
         ]
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4))
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), round(width / 2)))
     return figure
 
 
@@ -74,8 +76,7 @@ def _overlapping(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], loo
                           edgecolor="white", zorder=4 - number)  # fmt: skip
                 # Lines stand apart from each other, each over the part of its bar that is seen.
                 panel.vlines(middle + 0.5 * step, low, high, color="#222222", linewidth=1.0, zorder=6)
-    panel.set_xticks(range(len(conditions)), [condition_name(name) for name in conditions])
+    panel.set_xticks(range(len(conditions)), [condition_name(name).replace(" ", "\n") for name in conditions])
     panel.set_xlim(-0.6, len(conditions) - 0.4)
-    panel.set_ylim(0, 1.08 * np.nanmax([*rows["high"], *rows["value"], 0.01]))
     panel.grid(axis="x", visible=False)
     panel.tick_params(axis="x", length=0)

@@ -91,7 +91,7 @@ def test_a_bar_a_system_and_a_line_a_control():
     drawn = own[~own["model"].isin(CONTROLS)]["value"]
     assert sorted(bars(figure)) == pytest.approx(sorted(drawn))
     panel = figure.axes[0]
-    assert [text.get_text() for text in panel.get_xticklabels()] == ["zero", "joint", "upsample 20x"]
+    assert [text.get_text() for text in panel.get_xticklabels()] == ["zero", "joint", "upsample\n20x"]
     lines = [line.get_ydata()[0] for line in panel.lines]
     assert lines == pytest.approx(list(own[own["model"].isin(CONTROLS)]["value"]))
     assert {text.get_text() for text in figure.legends[0].get_texts()} == {*MODELS, *CONTROLS}
@@ -105,7 +105,7 @@ def test_every_figure_can_be_drawn():
         figures.accuracy_figure(accuracy(), "lexicon"),
         figures.bleu_figure(scores()),
         figures.published_figure(printed, [("litter", "")]),
-        figures.published_figure(printed, [("bleu", "WMT14"), ("bleu", "idiom-test")]),
+        figures.published_figure(printed, [("bleu", "WMT"), ("bleu", "idiom-test")]),
         figures.frequencies_figure(frequencies(12)),
         figures.frequencies_figure(frequencies(200)),
         idioms_contexts.context_figure(effects(two), ["chrf"]),
@@ -195,10 +195,10 @@ def test_the_papers_examples_are_shown():
 
 def test_what_the_matcher_finds_is_drawn():
     phrase = "pull the wool over someone's eyes"
-    found = study.find_phrases(["He pulled the <b>wool</b> over her eyes.", "Nothing."], [phrase])
+    found = study.find_phrases(["He <b>pulled the wool over her eyes.", "Nothing."], [phrase])
     html = idioms_texts.matches_table(found).to_html()
-    assert "&lt;b&gt;wool" in html and "none" in html
-    assert "pull the wool" in idioms_texts.matches(found).data and "<b>wool" not in idioms_texts.matches(found).data
+    assert "&lt;b&gt;" in html and "pulled the wool over her eyes</mark>" in html and "none" in html
+    assert "pull the wool" in idioms_texts.matches(found).data and "<b>" not in idioms_texts.matches(found).data
     rules = PhraseMatcher([phrase]).rules(phrase)
     assert "LEMMA" in idioms_texts.rules_table(rules).to_html()
 

@@ -41,10 +41,13 @@ def probed(params: IdiomsParams, language: str, system: System, store: Store) ->
 
         pairs = probed_pairs(params, language, store)
         probes = list(_probes(params, language, system, pairs, store))
-        texts = ([pair.source for pair in pairs], [pair.target for pair in pairs])
-        links = align_texts(params, language, params.aligners[0], *texts, store)
+        # All of idiom-test is aligned, as in APT-Eval: a statistical aligner's links depend on what is beside.
+        test = load_data(params, language, store).test
+        texts = ([pair.source for pair in test], [pair.target for pair in test])
+        links = dict(zip(test, align_texts(params, language, params.aligners[0], *texts, store), strict=True))
         rows = []
-        for pair, found, linked in zip(pairs, probes, links, strict=True):
+        for pair, found in zip(pairs, probes, strict=True):
+            linked = links[pair]
             idiom, words = idiom_tokens(pair, params.source), token_spans(pair.target, language)
             for context in params.contexts:
                 each: ContextProbe = found[context]

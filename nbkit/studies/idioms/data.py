@@ -11,8 +11,6 @@ from typing import Any
 from nbkit.corpora.idiom_splits import IdiomSplits, split_idioms
 from nbkit.corpora.idioms import IdiomPair, read_idiom_pairs
 from nbkit.errors import NbkitError
-from nbkit.models.catalogue import resolve
-from nbkit.models.local import recipe_for
 from nbkit.models.texts import TextPair, text_pairs
 from nbkit.seeding import address
 from nbkit.store import Store
@@ -20,6 +18,7 @@ from nbkit.studies.idioms.mining import mine, mining_key, mining_problems
 from nbkit.studies.idioms.params import IdiomsParams
 from nbkit.studies.idioms.sandbox_data import sandbox_identity, sandbox_problems, sandbox_splits
 from nbkit.studies.numbers.harvest import corpus_texts_identity, corpus_texts_problems
+from nbkit.studies.training_recipes import trained_by
 from nbkit.syntax.files import expand_path, file_digest
 
 FILES = "files:"
@@ -78,13 +77,8 @@ def drawn(pairs: Sequence[IdiomPair], n: int | None, seed: int) -> tuple[IdiomPa
 
 def regular_pairs(params: IdiomsParams, language: str) -> int | None:
     """On how many regular pairs the run's models were trained, where nbkit trained them; None where it did not."""
-    found = []
-    for system in params.systems:
-        reference = resolve(system.name, params.source, language)
-        if reference.recipe is not None:
-            found.append(recipe_for(reference).pairs)
-    known = [pairs for pairs in found if pairs is not None]
-    return max(known) if known else None
+    recipes = [trained_by(system.name, params.source, language) for system in params.systems]
+    return max((recipe.pairs or 0 for recipe in recipes if recipe is not None), default=0) or None
 
 
 def generic_pairs(params: IdiomsParams, language: str) -> dict[str, list[TextPair]]:

@@ -86,7 +86,7 @@ class IdiomsParams(StudyParams):
     n_generic: int | None = Field(default=200, ge=2, strict=True)
     dictionary: str = "sandbox"
     aligners: list[str] = Field(default=["lexicon"], min_length=1)
-    aligned_corpora: list[str] = Field(default=["sandbox-idioms:train"])
+    aligned_corpora: list[str] = Field(default=["sandbox-idioms:regular"])
     n_aligned: int | None = Field(default=4000, ge=1, strict=True)
     variants: list[Variant] = Field(default=["inflected", "accents", "aligned"])
     contexts: list[Context] = Field(default=["full", "phrase", "word"])
