@@ -183,6 +183,10 @@ class SenseFinder:
 
     def _look_up(self, homograph: Homograph, words: Iterable[str]) -> str | None:
         words = list(words)
+        for word in words:
+            # A form can tell what its lemma does not: *Bands* play music, a *Band* may be a ribbon.
+            if word in homograph.by_key:
+                return homograph.by_key[word].name
         for look in (self._whole, self._head, self._beginning):
             for word in words:
                 found = look(homograph, word)

@@ -83,6 +83,18 @@ def test_a_stem_of_two_senses_tells_none():
     assert finder.cluster_of("x", "Bänken") == AMBIGUOUS
 
 
+def test_a_form_can_tell_what_its_lemma_does_not():
+    """As the published lexicon has it, whose inflected forms are translations of their own."""
+    clusters = (SenseCluster("music", frozenset({"Bands"})), SenseCluster("strip", frozenset({"Bänder"})))
+    lexicon = HomographLexicon("x", "en", "de", {"band": Homograph("band", clusters, frozenset({"Band"}))})
+    finder = SenseFinder(lexicon)
+    assert [finder.cluster_of("band", "Band", form) for form in ("Band", "Bands", "Bänder")] == [
+        AMBIGUOUS,
+        "music",
+        "strip",
+    ]
+
+
 def test_the_longest_head_counts():
     lexicon = HomographLexicon("x", "en", "de", {"x": Homograph("x", (
         SenseCluster("a", frozenset({"Quelle"})), SenseCluster("b", frozenset({"Wasserquelle"}))))})  # fmt: skip
