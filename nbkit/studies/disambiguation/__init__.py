@@ -98,7 +98,8 @@ NOTEBOOKS = (
 STUDY = Study(
     name="disambiguation",
     title="Disambiguation: can wrong senses be predicted and provoked?",
-    paper="Detecting Word Sense Disambiguation Biases in Machine Translation for Model-Agnostic Adversarial Attacks",
+    paper="Emelin, Titov and Sennrich (2020), Detecting Word Sense Disambiguation Biases in Machine Translation for "
+    "Model-Agnostic Adversarial Attacks",
     params=DisambiguationParams,
     cells=cells,
     units=units,
