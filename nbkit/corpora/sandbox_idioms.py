@@ -27,6 +27,6 @@ def sandbox_idiom_splits(tgt: str) -> IdiomSplits:
     """Idiom-train and idiom-test of the sandbox; nothing is discarded, as each idiom has several pairs.
 
     >>> sandbox_idiom_splits("de").frequencies()["kick the bucket"]
-    (12, 12)
+    (72, 72)
     """
     return IdiomSplits(sandbox_idiom_pairs(tgt, "idiom-train"), sandbox_idiom_pairs(tgt, "idiom-test"), ())

@@ -27,12 +27,12 @@ DICTIONARIES = ["fr", "ja"]
 
 @pytest.fixture(scope="module")
 def idiomatic() -> dict[str, list]:
-    """All pairs with idioms."""
+    """Several pairs of each idiom."""
     return {
         lang: [
             pair
             for split in sandbox.IDIOM_SPLITS
-            for pair in sandbox.pairs("en", lang, n=None, split=split, mixture="idioms")
+            for pair in sandbox.pairs("en", lang, n=200, split=split, mixture="idioms")
         ]
         for lang in TARGETS
     }
@@ -182,7 +182,7 @@ def test_every_word_of_every_idiom_has_literal_translations(idiomatic, lang):
 def test_references_are_no_literal_errors_and_literal_translations_are(idiomatic, lang):
     litter = Litter(WordDictionary("sandbox", "sandbox", sandbox.idiom_dictionary("en", lang)), "en", lang)
     alive = 0
-    for pair in sandbox_idiom_pairs(lang):
+    for pair in sandbox_idiom_pairs(lang)[:150]:
         idiom = " ".join(pair.words)
         assert not litter.judge_texts(idiom, pair.target, pair.target).error
         blocklists = litter.judge_texts(idiom, pair.target, pair.target).blocklists
@@ -190,7 +190,7 @@ def test_references_are_no_literal_errors_and_literal_translations_are(idiomatic
         if blocklists:
             literal = f"{pair.target[:-1]} {blocklists[0].translations[0]}"
             assert litter.judge_texts(idiom, pair.target, literal).error
-    assert alive > 0.95 * len(sandbox_idiom_pairs(lang))
+    assert alive > 0.95 * 150
 
 
 # --- grammar
