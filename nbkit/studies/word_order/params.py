@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -120,7 +120,7 @@ class WordOrderParams(StudyParams):
         for name, options in self.metric_options.items():
             if name not in self.metrics:
                 raise ValueError(f"metric_options: '{name}' is not among the metrics {self.metrics}")
-            or_value_error(lambda metric, options=options: load_metric(metric, **options), name)
+            or_value_error(partial(load_metric, **options), name)
         return self
 
     def kappas(self) -> list[Kappa]:
