@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,9 +46,13 @@ def align_corpus(mining: Mining, store: Store) -> None:
 
     Tokens of the whole corpus are in memory: for millions of pairs, take links from a file (``pharaoh:FILE``).
     """
-    starts = shard_starts(mining, store)
-    for start, table in zip(starts, _link_tables(mining, store), strict=True):
-        store.table(_links_key(mining, start), partial(_same, table))
+    aligned = cache(lambda: list(_link_tables(mining, store)))  # not asked for where all shards are remembered
+
+    def table(start: int) -> pd.DataFrame:
+        return aligned()[start // mining.shard]
+
+    for start in shard_starts(mining, store):
+        store.table(_links_key(mining, start), partial(table, start))
 
 
 def _links(mining: Mining, start: int, shard: list[Pair], store: Store) -> Iterator[Alignment]:
@@ -56,6 +60,9 @@ def _links(mining: Mining, start: int, shard: list[Pair], store: Store) -> Itera
 
         def compute() -> pd.DataFrame:
             tables = list(_link_tables(mining, store))
+            for first, table in zip(shard_starts(mining, store), tables, strict=True):
+                if first != start:  # kept as well, so that the next shard need not read the whole corpus again
+                    store.table(_links_key(mining, first), partial(_same, table))
             return tables[start // mining.shard]
 
         yield from _from_table(store.table(_links_key(mining, start), compute))
@@ -64,6 +71,10 @@ def _links(mining: Mining, start: int, shard: list[Pair], store: Store) -> Itera
     else:
         aligner = load_aligner(mining.aligner, mining.src, mining.tgt, **mining.aligner_options)
         yield from aligner.align([(pair.source.tokens, pair.target.tokens) for pair in shard], progress=False)
+
+
+def _same(table: pd.DataFrame) -> pd.DataFrame:
+    return table
 
 
 def _read_links(path: Path, start: int, n: int) -> Iterator[Alignment]:
@@ -92,10 +103,6 @@ def _link_tables(mining: Mining, store: Store) -> Iterator[pd.DataFrame]:
     for start in starts:
         flat = [[place for link in each for place in link] for each in islice(links, mining.shard)]
         yield pd.DataFrame({"links": flat}, index=range(start, start + len(flat)))
-
-
-def _same(table: pd.DataFrame) -> pd.DataFrame:
-    return table
 
 
 def _from_table(table: pd.DataFrame) -> Iterator[Alignment]:
