@@ -120,7 +120,7 @@ class WordOrderParams(StudyParams):
         for name, options in self.metric_options.items():
             if name not in self.metrics:
                 raise ValueError(f"metric_options: '{name}' is not among the metrics {self.metrics}")
-            or_value_error(partial(load_metric, **options), name)
+            or_value_error(partial(_load_with, dict(options)), name)
         return self
 
     def kappas(self) -> list[Kappa]:
@@ -169,6 +169,10 @@ class WordOrderParams(StudyParams):
             "decoding": self.decoding.identity(),
             "spacings": list(self.spacings),
         }
+
+
+def _load_with(options: dict[str, Any], name: str) -> Kappa:
+    return load_metric(name, **options)
 
 
 def _source_digest(name: str) -> str:
