@@ -35,7 +35,7 @@ def new_model(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
     return model
 
 
-def _special(tokenizer: Any) -> dict[str, int]:
+def _special(tokenizer: Any) -> dict[str, Any]:
     return {"pad_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.eos_token_id}
 
 
@@ -103,6 +103,8 @@ def _lstm(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
         encoder_layers=recipe.encoder_layers,
         decoder_layers=recipe.decoder_layers,
         dropout=recipe.dropout,
+        # fairseq's 0.1 at its width of 512, and sums as large at any other.
+        init_std=0.1 * (512 / recipe.d_model) ** 0.5,
         max_position_embeddings=_OWN_POSITIONS,
         decoder_start_token_id=tokenizer.eos_token_id,
         **_special(tokenizer),

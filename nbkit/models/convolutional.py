@@ -173,13 +173,13 @@ class ConvS2STranslator(EncoderDecoder):
         self.encoder.embed_tokens = value
 
     def logits(self, states: Tensor) -> Tensor:
-        return nn.functional.linear(states, self.decoder.embed_tokens.weight, self.decoder.bias)  # type: ignore[arg-type, union-attr]
+        return nn.functional.linear(states, self.decoder.embed_tokens.weight, self.decoder.bias)
 
     @torch.no_grad()
     def generate(self, *args: Any, **options: Any) -> Any:
         """As of any model; weights are normalised once and not at every position."""
         with parametrize.cached():
-            return super().generate(*args, **options)
+            return super().generate(*args, **options)  # type: ignore[misc]
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
@@ -188,11 +188,13 @@ class ConvS2STranslator(EncoderDecoder):
             init.normal_(module.weight, 0.0, self.config.init_std)
             empty_padding(module)
         elif isinstance(module, nn.Linear | nn.Conv1d):
-            size, direction = module.parametrizations["weight"].parameters()  # type: ignore[index]
+            parts: Any = module.parametrizations
+            size, direction = parts["weight"].parameters()
             share = 4 * (1 - self.config.dropout) if isinstance(module, nn.Conv1d) else 1.0
             init.normal_(direction, 0.0, (share / direction[0].numel()) ** 0.5)
             init.copy_(size, direction.flatten(1).norm(dim=1).view_as(size))
-            init.zeros_(module.bias)
+            if module.bias is not None:
+                init.zeros_(module.bias)
         elif isinstance(module, ConvolutionalDecoder):
             init.zeros_(module.bias)
 

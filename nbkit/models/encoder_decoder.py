@@ -29,7 +29,7 @@ class History:
     """
 
     def __init__(self, cache: Cache):
-        self.cache = getattr(cache, "self_attention_cache", cache)
+        self.cache: Any = getattr(cache, "self_attention_cache", cache)
 
     @property
     def length(self) -> int:
@@ -60,8 +60,8 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
 
     base_model_prefix = ""
     main_input_name = "input_ids"
-    encoder: nn.Module
-    decoder: nn.Module
+    encoder: Any
+    decoder: Any
 
     @classmethod
     def _supports_default_dynamic_cache(cls) -> bool:
@@ -75,7 +75,7 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
         return self.decoder
 
     def get_input_embeddings(self) -> nn.Module:
-        return self.encoder.embed_tokens  # type: ignore[return-value]
+        return self.encoder.embed_tokens
 
     def get_output_embeddings(self) -> nn.Module | None:
         return None  # the decoder's embeddings, as `logits` uses them
@@ -143,7 +143,7 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
 
 def encoder_output(states: Tensor, output_hidden_states: bool | None, return_dict: bool | None) -> Any:
     """What an encoder gives back, as transformers names it."""
-    output = BaseModelOutput(last_hidden_state=states, hidden_states=(states,) if output_hidden_states else None)  # type: ignore[arg-type]
+    output = BaseModelOutput(last_hidden_state=states, hidden_states=(states,) if output_hidden_states else None)
     return output.to_tuple() if return_dict is False else output
 
 

@@ -82,10 +82,14 @@ class GlobalAttention(nn.Module):
         self.query = nn.Linear(width, memory, bias=False)
         self.output = nn.Linear(memory + width, width, bias=False)
 
-    def forward(self, state: Tensor, memory: Tensor, absent: Tensor) -> tuple[Tensor, Tensor]:
-        scores = torch.einsum("bsm,bm->bs", memory, self.query(state))
+    def keys(self, memory: Tensor) -> Tensor:
+        """Wᵀ s for each of the encoder's states: the same at every position of the target."""
+        return memory @ self.query.weight
+
+    def forward(self, state: Tensor, keys: Tensor, memory: Tensor, absent: Tensor) -> tuple[Tensor, Tensor]:
+        scores = torch.bmm(keys, state.unsqueeze(2)).squeeze(2)
         weights = scores.masked_fill(absent, float("-inf")).softmax(-1)
-        context = torch.einsum("bs,bsm->bm", weights, memory)
+        context = torch.bmm(weights.unsqueeze(1), memory).squeeze(1)
         return self.output(torch.cat([context, state], -1)).tanh(), weights
 
 
@@ -118,7 +122,7 @@ class RecurrentDecoder(nn.Module):
             states = [self.first_state(ends)] * len(layers)
             cells = [self.first_cell(ends)] * len(layers)
             fed = torch.zeros_like(states[0])
-        absent = ~mask
+        absent, keys = ~mask, self.attention.keys(memory)
         made, weights = [], []
         kept: list[list[tuple[Tensor, Tensor]]] = [[] for _ in layers]
         for word in words.unbind(1):
@@ -127,7 +131,7 @@ class RecurrentDecoder(nn.Module):
                 states[layer], cells[layer] = cell(below, (states[layer], cells[layer]))
                 kept[layer].append((states[layer], cells[layer]))
                 below = self.dropout(states[layer])
-            fed, weight = self.attention(below, memory, absent)
+            fed, weight = self.attention(below, keys, memory, absent)
             fed = self.dropout(fed)
             made.append(fed)
             weights.append(weight)
@@ -170,7 +174,7 @@ class LstmTranslator(EncoderDecoder):
         self.encoder.embed_tokens = self.decoder.embed_tokens = value
 
     def logits(self, states: Tensor) -> Tensor:
-        return nn.functional.linear(states, self.decoder.embed_tokens.weight)  # type: ignore[arg-type]
+        return nn.functional.linear(states, self.decoder.embed_tokens.weight)
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
