@@ -87,7 +87,7 @@ def bleu_figure(bleu: pd.DataFrame, published: pd.DataFrame) -> Figure:
             _rows(panel, [theme.short_name(model) for model in models])
             panel.set(xlim=(0, 100), xlabel="BLEU")
             panel.set_title(theme.short_name(corpus, 40))
-        if len(published):
+        if set(published["model"]) & set(models):
             panels.legend(figure, [looks.look("published")])
     return figure
 
@@ -182,8 +182,8 @@ def transfer_figure(transfer: pd.DataFrame) -> Figure:
         a, b = models.index(row.model_a), models.index(row.model_b)
         matrix[b, a] = 100 * row.jaccard
     with theme.style():
-        side = 1.6 + 0.75 * len(models)
-        figure, axes = panels.grid(1, 1, min(theme.WIDTH, side + 2.6), side)
+        side = 0.7 + 0.62 * len(models)
+        figure, axes = panels.grid(1, 1, min(theme.WIDTH, side + 3.2), side)
         panel = axes[0, 0]
         panel.imshow(matrix, cmap="Purples", vmin=0, vmax=100)
         for b, a in zip(*np.nonzero(~np.isnan(matrix)), strict=True):
@@ -231,7 +231,7 @@ def _sets(table: pd.DataFrame, models: Sequence[str], marks: Mapping[int, float]
             panels.intervals(panel, own, heights, look, "rate", "low", "high")
         _rows(panel, [theme.short_name(model) for model in models])
         _share_axis(panel, what)
-        panels.legend(figure, [*shown.values(), mark], columns=3)
+        panels.legend(figure, [*shown.values(), mark], columns=4)
     return figure
 
 

@@ -25,7 +25,7 @@ from nbkit.figures.panels import NO_MODEL
 from nbkit.studies.disambiguation import PUBLISHED
 
 NO_FORMS = (
-    "No filled form in this run: make two with `nbkit annotate senses`, have them filled in by two people or more, "
+    "No filled form in this run: make two with nbkit annotate senses, have them filled in by two people or more, "
     "and name the files in annotations and annotation_key, naturalness and naturalness_key."
 )
 NO_GRAMMAR = 'Grammar was not checked: set grammar to "languagetool" (it needs LanguageTool and Java).'
@@ -81,18 +81,19 @@ def printed_perturbations_table() -> Styler:
         ]
         marks += [_place(row["sentence"], row["replaced"], _STRUCK)] if row["replaced"] else []
         rows.append((escape(row["perturbation"]), span(row["sentence"], marks)))
-    return with_html(pd.DataFrame(rows, columns=["kind", "text"]), "The paper's Table 4", {"text": "sample"})
+    headings = {"kind": "perturbation", "text": "sample"}
+    return with_html(pd.DataFrame(rows, columns=["kind", "text"]), "The paper's Table 4", headings)
 
 
 def rates_table(rates: pd.DataFrame, what: str) -> Styler:
     """Success rates in percent, by *what*: "kind" of `success_by_kind`, or "set" of `attack_challenge`."""
     if rates.empty or not rates["n"].sum():
         return empty(NO_SAMPLE if len(rates) else NO_MODEL)
-    names = {"kind": looks.kind, "set": lambda name: looks.set_looks()[name].label}
+    names = {"kind": str, "set": lambda name: looks.set_looks()[name].label}
     rows = rates.assign(
         cell=[percent(*row) for row in rates[["rate", "low", "high"]].values],
         ceiling=[one_decimal(100 * value) for value in rates["ceiling"]],
-        **{what: [names[what](name) for name in rates[what]]},
+        **{what: [names[what](name) for name in rates[what]]},  # type: ignore[arg-type]
     )
     more = []
     if "factor" in rows:
@@ -212,7 +213,7 @@ def naturalness_table(means: pd.DataFrame | None) -> Styler:
 def agreement_table(agreement: pd.DataFrame | None) -> Styler:
     """Agreement of the judges. agreement: `agreement` or `weighted_agreement` of `nbkit.annotate`."""
     if agreement is None or agreement.empty:
-        return empty(NO_FORMS)
+        return empty("No agreement without filled forms.")
     cells = [styles.with_interval(*row, decimals=2) for row in agreement[["value", "low", "high"]].values]
     first = "measure" if "measure" in agreement else "weights"
     rows = agreement.assign(cell=cells)[[first, "annotators", "cell", "n"]]

@@ -149,8 +149,8 @@ def printed_table(name: str, index: Sequence[str], columns: str) -> Styler:
     return styles.styled(shown, caption=f"The paper's {PUBLISHED.title(name)}", headings=heads)
 
 
-def correlations_table(correlations: pd.DataFrame) -> Styler:
-    """RBC with bootstrap intervals, a column a measure, the largest of a row in bold (Table 3).
+def correlations_table(correlations: pd.DataFrame, yes: str = "errors") -> Styler:
+    """RBC with bootstrap intervals, a row a measure, the largest of each model in bold (Table 3); N: *yes* and others.
 
     correlations: rows of `disambiguation.correlations` with one row a model and measure, or `attack_correlations`.
     """
@@ -159,19 +159,22 @@ def correlations_table(correlations: pd.DataFrame) -> Styler:
     models, measures = (list(dict.fromkeys(correlations[name])) for name in ("model", "measure"))
     cells = [styles.with_interval(*row, decimals=2) for row in correlations[["rbc", "low", "high"]].values]
     stars = ["" if pd.isna(p) or p >= 1e-5 else "*" for p in correlations["p"]]
-    table = correlations.assign(cell=[f"{cell}{star}" for cell, star in zip(cells, stars, strict=True)])
-    wide = table.pivot(index="model", columns="measure", values="cell").reindex(index=models, columns=measures)
-    sizes = correlations.assign(size=correlations["rbc"].abs())
-    sizes = sizes.pivot(index="model", columns="measure", values="size").reindex(index=models, columns=measures)
-    best = sizes.eq(sizes.max(axis=1), axis=0).reset_index(drop=True)
+    table = correlations.assign(
+        cell=[f"{cell}{star}" for cell, star in zip(cells, stars, strict=True)], size=correlations["rbc"].abs()
+    )
+    wide, sizes = (
+        table.pivot(index="measure", columns="model", values=name).reindex(index=measures, columns=models)
+        for name in ("cell", "size")
+    )
+    shown = wide.fillna(styles.NOTHING).reset_index().rename_axis(columns=None)
+    shown["measure"] = [looks.measure(name) for name in measures]
     n = correlations.drop_duplicates("model").set_index("model").reindex(models)
-    counts = pd.DataFrame({"yes": n["n_yes"].to_numpy(), "no": n["n_no"].to_numpy()})
-    shown = pd.concat([wide.fillna(styles.NOTHING).reset_index().rename_axis(columns=None), counts], axis=1)
+    counts = {model: f"{int(n.at[model, 'n_yes'])} / {int(n.at[model, 'n_no'])}" for model in models}
+    shown.loc[len(shown)] = {"measure": f"N ({yes} / others)", **counts}
     return styles.styled(
         shown,
         caption="Rank-biserial correlation with 95% bootstrap interval; * p < 1e-5 (Mann-Whitney U, two-sided)",
-        best=best,
-        headings={**{name: looks.measure(name) for name in measures}, "yes": "N (yes)", "no": "N (no)"},
+        best=sizes.eq(sizes.max(axis=0), axis=1).reset_index(drop=True).reindex(range(len(shown)), fill_value=False),
     )
 
 
@@ -203,6 +206,8 @@ def compared_table(table: pd.DataFrame, artefact: str, domain: str, on: Sequence
         return empty(NO_ERROR if len(table) else NO_MODEL)
     named = table.assign(model=[f"{domain} {model}" for model in table["model"]])
     both = PUBLISHED.beside(named, artefact, on)
+    if both["published"].isna().all():
+        return empty(f"The paper prints no values of the domain '{domain}'; its own are in the next table.")
     if "measure" in both:
         both["measure"] = [looks.measure(name) for name in both["measure"]]
     shown = both[[*on, value, "printed", "difference"]]
