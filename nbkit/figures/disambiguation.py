@@ -178,9 +178,8 @@ def transfer_figure(transfer: pd.DataFrame) -> Figure:
         return theme.message(NO_SUCCESS.replace(", or none failed: there is no correlation to draw", ""))
     models = list(dict.fromkeys([*transfer["model_a"], *transfer["model_b"]]))
     matrix = np.full((len(models), len(models)), np.nan)
-    for row in transfer.itertuples():
-        a, b = models.index(row.model_a), models.index(row.model_b)
-        matrix[b, a] = 100 * row.jaccard
+    for a, b, index in zip(transfer["model_a"], transfer["model_b"], transfer["jaccard"], strict=True):
+        matrix[models.index(b), models.index(a)] = 100 * index
     with theme.style():
         side = 0.7 + 0.62 * len(models)
         figure, axes = panels.grid(1, 1, min(theme.WIDTH, side + 3.2), side)

@@ -15,9 +15,10 @@ from nbkit.figures.disambiguation_tables import (
     ATTRACTOR,
     HOMOGRAPH,
     empty,
+    intervals,
     marked_word,
+    marked_words,
     one_decimal,
-    percent,
     span,
     with_html,
 )
@@ -89,12 +90,12 @@ def rates_table(rates: pd.DataFrame, what: str) -> Styler:
     """Success rates in percent, by *what*: "kind" of `success_by_kind`, or "set" of `attack_challenge`."""
     if rates.empty or not rates["n"].sum():
         return empty(NO_SAMPLE if len(rates) else NO_MODEL)
-    names = {"kind": str, "set": lambda name: looks.set_looks()[name].label}
     rows = rates.assign(
-        cell=[percent(*row) for row in rates[["rate", "low", "high"]].values],
+        cell=intervals(rates, ["rate", "low", "high"], 1, 100),
         ceiling=[one_decimal(100 * value) for value in rates["ceiling"]],
-        **{what: [names[what](name) for name in rates[what]]},  # type: ignore[arg-type]
     )
+    if what == "set":
+        rows["set"] = [looks.set_looks()[name].label for name in rates["set"]]
     more = []
     if "factor" in rows:
         rows["factor"] = [styles.NOTHING if pd.isna(value) else f"{value:.2f}" for value in rates["factor"]]
@@ -114,8 +115,8 @@ def successes_table(successes: pd.DataFrame) -> Styler:
         {
             "model": [escape(name) for name in successes["model"]],
             "source": [sample_html(row) for row in successes.to_dict("records")],
-            "original": [marked_word(*row, HOMOGRAPH) for row in successes[["seed_hypothesis", "seed_words"]].values],
-            "perturbed": [marked_word(*row, ATTRACTOR) for row in successes[["hypothesis", "words"]].values],
+            "original": marked_words(successes, "seed_hypothesis", "seed_words", HOMOGRAPH),
+            "perturbed": marked_words(successes, "hypothesis", "words", ATTRACTOR),
             "sense": [escape(f"{a} → {b}") for a, b in successes[["seed_sense", "adversarial_sense"]].values],
         }
     )
@@ -147,7 +148,7 @@ def transfer_table(transfer: pd.DataFrame) -> Styler:
     if transfer.empty:
         return empty(ONE_MODEL)
     rows = transfer.assign(
-        cell=[percent(*row) for row in transfer[["jaccard", "low", "high"]].values],
+        cell=intervals(transfer, ["jaccard", "low", "high"], 1, 100),
         chance=[one_decimal(100 * value) for value in transfer["chance"]],
         printed=[_printed_transfer(*row) for row in transfer[["domain", "relation"]].values],
     )
@@ -161,12 +162,13 @@ def transfer_table(transfer: pd.DataFrame) -> Styler:
 
 def _printed_transfer(domain: str, relation: str) -> str:
     own = PUBLISHED.texts("transfer").query("topic == 'transfer'")
-    own = own[own["domain"] == domain].set_index("measure")["printed"]
-    if own.empty:
+    own = own[own["domain"] == domain]
+    printed = dict(zip(own["measure"], own["printed"], strict=True))
+    if not printed:
         return "not printed"
     if relation == "random seed":
-        return own["between two seeds of the Transformer"]
-    return f"{own['between architectures, from']} to {own['between architectures, to']}"
+        return printed["between two seeds of the Transformer"]
+    return f"{printed['between architectures, from']} to {printed['between architectures, to']}"
 
 
 def grammar_table(grammar: pd.DataFrame) -> Styler:
@@ -175,7 +177,7 @@ def grammar_table(grammar: pd.DataFrame) -> Styler:
         return empty(NO_GRAMMAR)
     printed = PUBLISHED.texts("grammar").query("topic == 'grammar'").set_index("domain")["printed"]
     rows = grammar.assign(
-        cell=[styles.with_interval(*row, decimals=2) for row in grammar[["percent", "low", "high"]].values],
+        cell=intervals(grammar, ["percent", "low", "high"], 2),
         printed=[printed.get(domain, "not printed") for domain in grammar["domain"]],
     )
     return styles.styled(
@@ -190,7 +192,7 @@ def error_rates_table(error_rates: pd.DataFrame | None) -> Styler:
     if error_rates is None or error_rates.empty:
         return empty(NO_FORMS)
     rows = error_rates.assign(
-        cell=[percent(*row) for row in error_rates[["error_rate", "low", "high"]].values],
+        cell=intervals(error_rates, ["error_rate", "low", "high"], 1, 100),
         **{name: [one_decimal(100 * value) for value in error_rates[name]] for name in ("wrong_sense", "both", "none")},
     )
     return styles.styled(
@@ -204,7 +206,7 @@ def naturalness_table(means: pd.DataFrame | None) -> Styler:
     """Mean naturalness from 1 to 5 (§3.3). means: `nbkit.annotate.senses.naturalness`."""
     if means is None or means.empty:
         return empty(NO_FORMS)
-    cells = [styles.with_interval(*row, decimals=2) for row in means[["mean", "low", "high"]].values]
+    cells = intervals(means, ["mean", "low", "high"], 2)
     rows = means.assign(cell=cells)[["set", "annotator", "cell", "n"]]
     return styles.styled(rows, caption="Mean naturalness with 95% bootstrap interval; 5: completely natural",
                          headings={"cell": "naturalness"})  # fmt: skip
@@ -214,7 +216,7 @@ def agreement_table(agreement: pd.DataFrame | None) -> Styler:
     """Agreement of the judges. agreement: `agreement` or `weighted_agreement` of `nbkit.annotate`."""
     if agreement is None or agreement.empty:
         return empty("No agreement without filled forms.")
-    cells = [styles.with_interval(*row, decimals=2) for row in agreement[["value", "low", "high"]].values]
+    cells = intervals(agreement, ["value", "low", "high"], 2)
     first = "measure" if "measure" in agreement else "weights"
     rows = agreement.assign(cell=cells)[[first, "annotators", "cell", "n"]]
     return styles.styled(rows, caption="Agreement with 95% bootstrap interval", headings={"cell": "agreement"})

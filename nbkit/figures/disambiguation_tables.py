@@ -103,7 +103,7 @@ def bleu_table(bleu: pd.DataFrame, domain: str) -> Styler:
     """BLEU of the models with intervals, beside the paper's (Table 2). bleu: `disambiguation.bleu`."""
     if bleu.empty:
         return empty(NO_BLEU)
-    cells = [styles.with_interval(*row, decimals=1) for row in bleu[["bleu", "low", "high"]].itertuples(index=False)]
+    cells = intervals(bleu, ["bleu", "low", "high"], 1)
     shown = bleu.assign(cell=cells, corpus=[theme.short_name(name, 40) for name in bleu["corpus"]])
     shown = shown.assign(printed=_printed_bleu(bleu["model"], domain))
     best = bleu["bleu"].eq(bleu.groupby("corpus")["bleu"].transform("max")) & (bleu["model"].nunique() > 1)
@@ -157,7 +157,7 @@ def correlations_table(correlations: pd.DataFrame, yes: str = "errors") -> Style
     if correlations.empty or correlations["rbc"].isna().all():
         return empty(NO_ERROR if len(correlations) else NO_MODEL)
     models, measures = (list(dict.fromkeys(correlations[name])) for name in ("model", "measure"))
-    cells = [styles.with_interval(*row, decimals=2) for row in correlations[["rbc", "low", "high"]].values]
+    cells = intervals(correlations, ["rbc", "low", "high"], 2)
     stars = ["" if pd.isna(p) or p >= 1e-5 else "*" for p in correlations["p"]]
     table = correlations.assign(
         cell=[f"{cell}{star}" for cell, star in zip(cells, stars, strict=True)], size=correlations["rbc"].abs()
@@ -169,7 +169,9 @@ def correlations_table(correlations: pd.DataFrame, yes: str = "errors") -> Style
     shown = wide.fillna(styles.NOTHING).reset_index().rename_axis(columns=None)
     shown["measure"] = [looks.measure(name) for name in measures]
     n = correlations.drop_duplicates("model").set_index("model").reindex(models)
-    counts = {model: f"{int(n.at[model, 'n_yes'])} / {int(n.at[model, 'n_no'])}" for model in models}
+    counts = {
+        model: f"{a} / {b}" for model, a, b in zip(models, n["n_yes"].astype(int), n["n_no"].astype(int), strict=True)
+    }
     shown.loc[len(shown)] = {"measure": f"N ({yes} / others)", **counts}
     return styles.styled(
         shown,
@@ -187,7 +189,7 @@ def variants_table(correlations: pd.DataFrame) -> Styler:
     table = rows.assign(
         measure=[looks.measure(name) for name in rows["measure"]],
         variant=[f"{how}{where}" for how, where in zip(rows["aggregate"], space, strict=True)],
-        cell=[styles.with_interval(*row, decimals=2) for row in rows[["rbc", "low", "high"]].values],
+        cell=intervals(rows, ["rbc", "low", "high"], 2),
     )
     models = list(dict.fromkeys(table["model"]))
     wide = table.pivot(index=["measure", "variant"], columns="model", values="cell")
@@ -233,7 +235,7 @@ def error_rates_table(challenge_errors: pd.DataFrame) -> Styler:
     if challenge_errors.empty or not challenge_errors["n"].sum():
         return empty(NO_PAIR if len(challenge_errors) else NO_MODEL)
     rows = challenge_errors.assign(
-        cell=[percent(*row) for row in challenge_errors[["rate", "low", "high"]].values],
+        cell=intervals(challenge_errors, ["rate", "low", "high"], 1, 100),
         factor=[styles.NOTHING if pd.isna(value) else f"{value:.2f}" for value in challenge_errors["factor"]],
         set=[looks.set_looks()[name].label for name in challenge_errors["set"]],
     )
@@ -276,7 +278,7 @@ def errors_table(errors: pd.DataFrame) -> Styler:
     """Error rates of the models over the whole pool. errors: `disambiguation.errors`."""
     if errors.empty or not (errors["n"] + errors["undecided"]).sum():
         return empty(NO_PAIR if len(errors) else NO_MODEL)
-    rows = errors.assign(cell=[percent(*row) for row in errors[["rate", "low", "high"]].values])
+    rows = errors.assign(cell=intervals(errors, ["rate", "low", "high"], 1, 100))
     return styles.styled(
         rows[["model", "cell", "errors", "n", "undecided"]],
         caption="WSD errors over all test pairs, with 95% bootstrap interval; N: translations whose sense is told",
@@ -291,9 +293,9 @@ def error_examples_table(examples: pd.DataFrame) -> Styler:
     rows = pd.DataFrame(
         {
             "model": [escape(name) for name in examples["model"]],
-            "source": [marked_word(*row, HOMOGRAPH) for row in examples[["source", "homograph"]].values],
-            "reference": [marked_word(*row, HOMOGRAPH) for row in examples[["reference", "word"]].values],
-            "hypothesis": [marked_word(*row, ATTRACTOR) for row in examples[["hypothesis", "words"]].values],
+            "source": marked_words(examples, "source", "homograph", HOMOGRAPH),
+            "reference": marked_words(examples, "reference", "word", HOMOGRAPH),
+            "hypothesis": marked_words(examples, "hypothesis", "words", ATTRACTOR),
             "sense": [escape(f"{a} → {b}") for a, b in examples[["sense", "found"]].values],
             "freq_diff": [f"{value:.1f}" for value in examples["freq_diff"]],
         }
@@ -342,9 +344,14 @@ def with_html(rows: pd.DataFrame, caption: str, headings: dict[str, str] | None 
     return table.set_table_styles(rules, overwrite=False)
 
 
-def percent(rate: float, low: float, high: float) -> str:
-    """A rate and its interval in percent."""
-    return styles.with_interval(100 * rate, 100 * low, 100 * high, decimals=1)
+def intervals(table: pd.DataFrame, columns: Sequence[str], decimals: int, scale: float = 1.0) -> list[str]:
+    """A cell a row: a value with its interval, of three *columns* times *scale*."""
+    return [styles.with_interval(a, b, c, decimals) for a, b, c in (scale * table[list(columns)]).to_numpy()]
+
+
+def marked_words(table: pd.DataFrame, text: str, word: str, style: str) -> list[str]:
+    """`marked_word` of two columns of a table."""
+    return [marked_word(str(a), str(b), style) for a, b in table[[text, word]].to_numpy()]
 
 
 def one_decimal(value: float) -> str:

@@ -21,7 +21,7 @@ from nbkit.studies.disambiguation.correlations import Strength, strength
 from nbkit.studies.disambiguation.generated import chunks, generated, generated_chunk
 from nbkit.studies.disambiguation.judged import SEED_WRONG, SUCCESS, UNDECIDED, attacked_chunk
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.pool import pool
+from nbkit.studies.disambiguation.pool import pool, records
 from nbkit.studies.disambiguation.seeds import BIASED, EXPECTED, NOT_DRAWN, UNEXPECTED, seeds
 from nbkit.studies.disambiguation.tables import frame, sense_label, threshold_rows
 
@@ -72,10 +72,11 @@ def perturbation_examples(params: DisambiguationParams, k: int = 1, store: Store
     """
     store = store or Store()
     table = generated(params, store)
-    sources = pool(params, store).set_index("key")["source"] if len(table) else {}
+    pairs = pool(params, store)
+    sources = dict(zip(pairs["key"], pairs["source"], strict=True))
     rows = []
     for kind in params.kinds:
-        own = table[table["kind"] == kind].to_dict("records")
+        own = records(table[table["kind"] == kind])
         for row in sorted(own, key=lambda row: address(params.seed, "table4", row["sample"]))[:k]:
             start, end = homograph_span(row)
             rows.append(
@@ -215,7 +216,7 @@ def successes(params: DisambiguationParams, k: int = 5, store: Store | None = No
         own["drawn"] = [address(params.seed, "success", name) for name in own["sample"]]
         own = own.sort_values(["late", "drawn"])
         own["turn"] = own.groupby("homograph", sort=False).cumcount()
-        for row in own.sort_values(["late", "turn", "drawn"]).head(k).to_dict("records"):
+        for row in records(own.sort_values(["late", "turn", "drawn"]).head(k)):
             start, end = homograph_span(row)
             rows.append(
                 (label(model), row["kind"], row["homograph"], sense_label(params, row["homograph"], row["sense"]),

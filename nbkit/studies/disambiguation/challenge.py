@@ -62,7 +62,7 @@ def capped(order: Iterable[int], groups: Sequence[object], size: int, per_group:
     [3, 2, 1]
     """
     taken: Counter[object] = Counter()
-    chosen = []
+    chosen: list[int] = []
     for place in order:
         if len(chosen) == size:
             break

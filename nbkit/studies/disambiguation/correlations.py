@@ -60,7 +60,8 @@ def strength(
     found = rank_biserial(values[chosen], values[~chosen])
     nothing = float("nan")
     if not found.n_first or not found.n_second:
-        return Strength(nothing, nothing, nothing, nothing, found.n_first, found.n_second, *[nothing] * 3, "")
+        sizes = (found.n_first, found.n_second)
+        return Strength(nothing, nothing, nothing, nothing, *sizes, nothing, nothing, nothing, effect="")
     low, high = _interval(values, chosen, np.asarray(groups)[known], resamples, seed)
     limits = adjusted_thresholds(found.base_rate)
     return Strength(found.rbc, low, high, found.p, found.n_first, found.n_second, *limits, limits.strength(found.rbc))

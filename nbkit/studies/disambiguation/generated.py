@@ -19,7 +19,7 @@ from nbkit.store import Store
 from nbkit.studies.disambiguation.keys import code
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.places import character_of, sentence_of
-from nbkit.studies.disambiguation.pool import counts_without, lexicon_of, pool, source_of
+from nbkit.studies.disambiguation.pool import counts_without, lexicon_of, pool, records, source_of
 from nbkit.studies.disambiguation.seeds import EXPECTED, seeds
 from nbkit.text import Text
 
@@ -57,7 +57,7 @@ def generated_chunk(params: DisambiguationParams, start: int, store: Store) -> p
         pairs = pool(params, store)
         pairs = pairs[(chosen["fate"] == EXPECTED).to_numpy()].iloc[start : start + CHUNK]
         rows: list[dict[str, Any]] = []
-        for pair in pairs.to_dict("records"):
+        for pair in records(pairs):
             counts = counts_without(params, int(pair["fold"]), store)
             made = list(_samples(params, pair, counts))
             if params.n_samples is not None:
@@ -92,7 +92,7 @@ def _samples(params: DisambiguationParams, pair: Mapping[str, Any], counts: Sens
     seed = text.sentences[number]
     word, sense = pair["homograph"], pair["sense"]
     wrong = [cluster.name for cluster in lexicon.homographs[word].clusters if cluster.name != sense]
-    own = counts.sense_adjectives.get((word, sense), {})
+    own: Mapping[str, int] = counts.sense_adjectives.get((word, sense), {})
     assert seed.lemmas is not None and seed.upos is not None
     lemmas = [lemma.lower() for lemma in seed.lemmas]
     nouns = {lemma for lemma, tag in zip(lemmas, seed.upos, strict=True) if tag == "NOUN"}
@@ -108,7 +108,8 @@ def _samples(params: DisambiguationParams, pair: Mapping[str, Any], counts: Sens
 def _adversarial(counts: SenseCounts, attractor: str, homograph: str, wrong: list[str]) -> str:
     """The wrong sense beside which an attractor stands most often; "" where it never stood beside one."""
     frequencies = [counts.frequency(attractor, homograph, sense) for sense in wrong]
-    return wrong[frequencies.index(max(frequencies))] if wrong and max(frequencies) else ""
+    most = max(frequencies, default=0)
+    return wrong[frequencies.index(most)] if most else ""
 
 
 def _row(

@@ -13,7 +13,7 @@ from nbkit.store import Store
 from nbkit.studies.disambiguation.generated import generated_chunk
 from nbkit.studies.disambiguation.keys import code
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.pool import lexicon_of, pool, source_of, training_tokens, word_list
+from nbkit.studies.disambiguation.pool import lexicon_of, pool, records, source_of, training_tokens, word_list
 from nbkit.syntax import parse_remembered, parser_for
 from nbkit.text import Sentence, Text
 
@@ -50,7 +50,7 @@ def judged(params: DisambiguationParams, model: str, store: Store | None = None)
         import pandas as pd
 
         pairs = pool(params, store)
-        tokens = [source_of(params, pair).tokens for pair in pairs.to_dict("records")]
+        tokens = [source_of(params, pair).tokens for pair in records(pairs)]
         found = translated(params, model, pairs, tokens, pairs["source"].tolist(), store)
         outcome = [
             UNDECIDED if not each.sense else RIGHT if each.sense == sense else WRONG
@@ -85,7 +85,7 @@ def attacked_chunk(params: DisambiguationParams, model: str, start: int, store: 
         samples = generated_chunk(params, start, store)
         samples = samples[samples["fluent"].astype(bool)].reset_index(drop=True)
         of_seed = judged(params, model, store).set_index("key").reindex(samples["key"])
-        found = translated(params, model, samples, samples["tokens"], samples["text"].tolist(), store)
+        found = translated(params, model, samples, samples["tokens"].tolist(), samples["text"].tolist(), store)
         outcome = [
             _outcome(was, each.sense, sense, adversarial)
             for was, each, sense, adversarial in zip(

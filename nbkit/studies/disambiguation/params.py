@@ -10,7 +10,6 @@ from pydantic import Field, field_validator, model_validator
 
 from nbkit import models
 from nbkit.align import load_aligner
-from nbkit.attacks.word_sense import PERTURBATIONS
 from nbkit.corpora import corpus_identity
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
 from nbkit.models import Decoding
@@ -80,7 +79,7 @@ class DisambiguationParams(StudyParams):
     bias: Literal["mean", "sum"] = "mean"
     bleu_pairs: int = Field(default=200, ge=0, strict=True)
     challenge_size: int = Field(default=100, ge=1, strict=True)
-    kinds: list[Kind] = Field(default=list(PERTURBATIONS), min_length=1)
+    kinds: list[Kind] = Field(default=["IH", "RH", "InH", "RnH"], min_length=1)
     masked_lm: str | None = "sandbox-wsd-bert"
     causal_lm: str | None = "sandbox-wsd-gpt"
     most_biased: float = Field(default=0.1, ge=0, lt=1)

@@ -212,6 +212,11 @@ def pool_left_out(params: DisambiguationParams, store: Store | None = None) -> p
     return pd.DataFrame(rows, columns=["corpus", "reason", "n"])
 
 
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table as dictionaries."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
 def source_of(params: DisambiguationParams, pair: Mapping[str, Any]) -> Text:
     """The parsed source of a row of the pool."""
     return from_record(json.loads(pair["parse"]), params.source)
