@@ -320,7 +320,7 @@ def _load_model(
     import transformers
     from safetensors import SafetensorError
 
-    auto = transformers.AutoModelForCausalLM if kind == "causal" else transformers.AutoModelForMaskedLM
+    auto: Any = transformers.AutoModelForCausalLM if kind == "causal" else transformers.AutoModelForMaskedLM
     try:
         with quiet():
             model, report = auto.from_pretrained(

@@ -18,13 +18,13 @@ def new_tokenizer(texts: Iterable[str], recipe: LanguageModelRecipe) -> Any:
     """The tokenizer of the recipe's architecture, its vocabulary learnt from *texts*: byte pairs or word pieces."""
     from transformers import BertTokenizer, DistilBertTokenizer, GPT2Tokenizer, RobertaTokenizer
 
-    size, limit = recipe.vocabulary, {"model_max_length": POSITIONS}
+    size = recipe.vocabulary
     if recipe.architecture == "gpt2":
-        return GPT2Tokenizer(**byte_pairs(texts, size, [GPT2_END]), **limit)
+        return GPT2Tokenizer(**byte_pairs(texts, size, [GPT2_END]), model_max_length=POSITIONS)
     if recipe.architecture == "roberta":
-        return RobertaTokenizer(**byte_pairs(texts, size, ROBERTA_SPECIALS), **limit)
+        return RobertaTokenizer(**byte_pairs(texts, size, ROBERTA_SPECIALS), model_max_length=POSITIONS)
     kind = BertTokenizer if recipe.architecture == "bert" else DistilBertTokenizer
-    return kind(**word_pieces(texts, size, lowercase=recipe.lowercase), **limit)
+    return kind(**word_pieces(texts, size, lowercase=recipe.lowercase), model_max_length=POSITIONS)
 
 
 def new_language_model(recipe: LanguageModelRecipe, tokenizer: Any) -> Any:

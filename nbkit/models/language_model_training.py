@@ -109,7 +109,8 @@ class LanguageModelTrainer(Trainer):
     loss_is_scaled_for_ga = False
 
     def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
-        return SequentialSampler(self.train_dataset if train_dataset is None else train_dataset)
+        batches: Any = self.train_dataset if train_dataset is None else train_dataset
+        return SequentialSampler(batches)
 
     def compute_loss(
         self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None

@@ -268,8 +268,9 @@ def _read(record: Mapping[str, Any]) -> dict[Context, ContextProbe]:
     probes: dict[Context, ContextProbe] = {}
     for context in CONTEXTS:
         hypothesis, replaced = record[f"{context}_hypothesis"], record[f"{context}_replaced"]
-        lists = (tuple(map(float, record[f"{context}_{name}"])) for name in ("log_probabilities", "entropies"))
-        probes[context] = ContextProbe(context, hypothesis, *lists, offsets, replaced)
+        log_probabilities = tuple(map(float, record[f"{context}_log_probabilities"]))
+        entropies = tuple(map(float, record[f"{context}_entropies"]))
+        probes[context] = ContextProbe(context, hypothesis, log_probabilities, entropies, offsets, replaced)
     return probes
 
 
