@@ -176,11 +176,10 @@ def beside_table(results: pd.DataFrame, measures: Iterable[str]) -> Styler:
     decimals = [1 if measure == "bleu" else 3 for measure in known["measure"]]
     shown = _named(known[[*_keys(known)]]).assign(
         measure=[_measure(measure, of) for measure, of in known[["measure", "of"]].itertuples(index=False)],
-        value=[styles.with_interval(*row, decimals=n) for row, n in
-               zip(known[["value", "low", "high"]].itertuples(index=False, name=None), decimals, strict=True)],
+        value=list(map(styles.with_interval, known["value"], known["low"], known["high"], decimals)),
         printed=known["printed"],
         difference=[f"{value:+.{n}f}" for value, n in zip(known["difference"], decimals, strict=True)],
-    )  # fmt: skip
+    )
     return styles.styled(
         shown,
         caption="This run beside the paper. Other data, models and dictionary: what can be compared is which condition "
@@ -192,7 +191,8 @@ def beside_table(results: pd.DataFrame, measures: Iterable[str]) -> Styler:
 def alignments_table(accuracy: pd.DataFrame) -> Styler:
     """Share of references whose idiom is aligned to nothing, beside the paper's two aligners (appendix B.2)."""
     ours = accuracy[accuracy["model"] == "references"].groupby(["language", "aligner"], sort=False)["empty_reference"]
-    rows = [(aligner, language, f"{share:.1%}", "this run") for (language, aligner), share in ours.first().items()]
+    shares = ours.first().reset_index().itertuples(index=False, name=None)
+    rows = [(aligner, language, f"{share:.1%}", "this run") for language, aligner, share in shares]
     theirs = PUBLISHED.load("alignments")
     rows += [(each.aligner, each.language, f"{each.empty_reference:.1%}", "paper") for each in theirs.itertuples()]
     return styles.styled(
@@ -287,7 +287,8 @@ def _condition(name: str) -> str:
 
 
 def _cells(table: pd.DataFrame, value: str, low: str, high: str, decimals: int = 3) -> list[str]:
-    return [styles.with_interval(*row, decimals=decimals) for row in table[[value, low, high]].itertuples(index=False)]
+    rows = table[[value, low, high]].itertuples(index=False, name=None)
+    return [styles.with_interval(mean, lowest, highest, decimals) for mean, lowest, highest in rows]
 
 
 def _varying(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:

@@ -32,7 +32,7 @@ COPIES = System("copy of the source", "", "")
 CONTROLS = (REFERENCES, COPIES)
 
 #: The settings of LitTER that each variant of our own changes.
-SETTINGS: dict[str, dict[str, str]] = {
+SETTINGS: dict[str, dict[str, Any]] = {
     "inflected": {"matching": "inflected"},
     "compounds": {"matching": "compounds"},
     "accents": {"accents": "ignored"},

@@ -71,9 +71,9 @@ def mine(params: IdiomsParams, language: str, store: Store) -> Mined:
         sizes[corpus] = int(counts["pairs"])
         fitting += int(counts["fitting"])
         regular += int(counts["regular"])
-        for row in table[table["kind"] == "idiom"].itertuples():
-            spans = tuple((int(start), int(end)) for start, end in json.loads(row.spans))
-            pair = IdiomPair(f"{corpus}:{row.id}", row.source, row.target, row.idiom, spans)
+        for row in table[table["kind"] == "idiom"].to_dict("records"):
+            spans = tuple((int(start), int(end)) for start, end in json.loads(row["spans"]))
+            pair = IdiomPair(f"{corpus}:{row['id']}", row["source"], row["target"], row["idiom"], spans)
             found.setdefault((pair.source, pair.target, pair.idiom), pair)
     return Mined(tuple(found.values()), sizes, fitting, regular)
 

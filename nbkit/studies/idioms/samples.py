@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +110,7 @@ def matcher_recall(params: IdiomsParams, store: Store | None = None) -> pd.DataF
         spec = params.parsers.get(params.source)
         parser = parser_identity(spec, params.source) if spec else "forms"
         key = {"kind": "idioms.recall", "code": _matcher_code(), **data_key(params, language), "parser": parser}
-        tables.append(store.table(key, lambda language=language: _recall(params, language, store)))
+        tables.append(store.table(key, partial(_recall, params, language, store)))
     return pd.concat(tables, ignore_index=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +92,7 @@ def literal_errors(params: IdiomsParams, store: Store | None = None) -> pd.DataF
         litters = run_litters(params, language, store)
         for system in all_systems(params):
             table = judged(params, language, system, store)
-            reach = coverage([_reach(row.covered, row.open) for row in table.itertuples()], list(table["idiom"]))
+            reach = coverage(list(map(_reach, table["covered"], table["open"])), list(table["idiom"]))
             for variant in ("paper", *params.variants):
                 errors = _errors(params, language, system, table, variant, store)
                 litter = litters.get(variant, litters["paper"])
@@ -100,7 +100,7 @@ def literal_errors(params: IdiomsParams, store: Store | None = None) -> pd.DataF
                 for pairs in ("paper", "covered"):
                     values = errors if pairs == "paper" else np.where(table["covered"], errors, np.nan)
                     found = _averages(values, table["idiom"], params)
-                    signature = litter.signature(pairs, aligned=by)  # type: ignore[arg-type]
+                    signature = litter.signature(pairs, aligned=by)
                     rows.append((language, system.condition, system.model, variant, pairs, *found, *reach, signature))
     shares = ["covered_pairs", "open_pairs", "covered_idioms"]
     return _frame(rows, [*OF, "variant", "pairs", *_INTERVALS, "n", "idioms", *shares, "signature"])
@@ -248,7 +248,7 @@ def _reach(covered: bool, left: bool) -> LiteralJudgement:
     return LiteralJudgement(some if covered else (), some if left else (), ())
 
 
-def _averages(values: np.ndarray, idioms: Sequence[str], params: IdiomsParams) -> Iterator[Any]:
+def _averages(values: np.ndarray, idioms: Iterable[str], params: IdiomsParams) -> Iterator[Any]:
     """The six numbers of `_INTERVALS`, the number of pairs and of idioms."""
     found = macro_average(values, list(idioms), seed=params.seed)
     yield from found.macro[:3]

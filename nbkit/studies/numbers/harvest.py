@@ -71,16 +71,16 @@ def harvest_with(
     return _distinct(harvest(sources, src, tgt, translate, places=corpus))
 
 
-def corpus_texts_identity(corpus: str, src: str, tgt: str, n: int) -> dict[str, Any]:
-    """What the texts of the first *n* pairs depend on, for cache keys; parsers, which they do not need, aside."""
+def corpus_texts_identity(corpus: str, src: str, tgt: str, n: int | None) -> dict[str, Any]:
+    """What the texts of the first *n* pairs (None: all) depend on, for cache keys; parsers play no part."""
     found, split = find_corpus(corpus)
     request = Request(src, tgt, split, n)
     identity = FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
     return {"n": n, **identity}
 
 
-def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int) -> list[str]:
-    """What stands in the way of reading the first *n* pairs of a corpus as texts, one message each."""
+def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int | None) -> list[str]:
+    """What stands in the way of reading the first *n* pairs of a corpus (None: all) as texts, one message each."""
     try:
         found, split = find_corpus(corpus)
     except NbkitError as error:
