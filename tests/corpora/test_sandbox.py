@@ -273,8 +273,8 @@ def test_bad_input_is_named():
         sandbox.pairs("en", "dee", n=1)
     with pytest.raises(UnknownNameError, match="split 'tests'; did you mean 'test'"):
         sandbox.pairs("en", "de", n=1, split="tests")
-    with pytest.raises(UnknownNameError, match="mixture 'idioms'"):
-        sandbox.pairs("en", "de", n=1, mixture="idioms")
+    with pytest.raises(UnknownNameError, match="mixture 'riddles'"):
+        sandbox.pairs("en", "de", n=1, mixture="riddles")
     with pytest.raises(NbkitError, match="both 'en'"):
         sandbox.pairs("en", "en", n=1)
     with pytest.raises(NbkitError, match="negative"):
