@@ -131,13 +131,13 @@ def _bars(parts: Mapping[str, pd.DataFrame], title: Any, *, share: bool = True) 
             for name in controls
             if name in set(rows["model"]) and shown
         ]
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), round(width / 1.6)))
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), round(width / 1.9)))
     return figure
 
 
 def _groups(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], looks: Mapping[str, Look]) -> None:
     """A group of bars a condition, with their intervals; a model that was not trained in a condition leaves a gap."""
-    size = 0.8 / len(looks)
+    size = min(0.8 / len(looks), 0.4)
     for place, (model, look) in enumerate(looks.items()):
         own = rows[rows["model"] == model]
         at = [conditions.index(name) + (place - (len(looks) - 1) / 2) * size for name in own["condition"]]

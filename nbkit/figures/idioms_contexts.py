@@ -32,7 +32,7 @@ def context_figure(effects: pd.DataFrame, measures: Sequence[str]) -> Figure:
     if not looks:
         return theme.message(NO_SYSTEM)
     with theme.style():
-        width = min(theme.WIDTH, max(6.6, len(languages) * (1.4 + 0.42 * len(looks) * len(conditions))))
+        width = min(theme.WIDTH, max(7.2, len(languages) * (1.4 + 0.42 * len(looks) * len(conditions))))
         height = 1.0 + 2.3 * len(measures)
         figure, axes = panels.grid(len(measures), len(languages), width, height, sharey=_shared(measures))
         for measure, line in zip(measures, axes, strict=True):
@@ -49,7 +49,7 @@ def context_figure(effects: pd.DataFrame, measures: Sequence[str]) -> Figure:
             Patch(color=idioms_looks.shade("#333333", name), label=idioms_looks.context_label(name))
             for name in contexts
         ]
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), round(width / 2)))
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), round(width / 1.8)))
     return figure
 
 
@@ -60,7 +60,7 @@ def _shared(measures: Sequence[str]) -> Any:
 
 def _overlapping(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], looks: Mapping[str, Look]) -> None:
     """Bars of one system overlap: the widest context in front, the others behind it, each further to the right."""
-    group = 0.86 / len(looks)
+    group = min(0.86 / len(looks), 0.5)
     contexts = list(dict.fromkeys(rows["context"]))
     step = 0.8 * group / (len(contexts) + 1)
     for place, (model, look) in enumerate(looks.items()):

@@ -11,6 +11,7 @@ from nbkit import provenance
 from nbkit.figures import styles
 from nbkit.models import costs
 from nbkit.store import Store
+from nbkit.studies.idioms import PUBLISHED
 
 if TYPE_CHECKING:
     from nbkit.studies.idioms import IdiomsParams
@@ -19,6 +20,16 @@ if TYPE_CHECKING:
 def signatures(table: pd.DataFrame) -> HTML:
     """The signature of every score of *table*, once each, as a remark below it."""
     return styles.note("Signatures: " + " · ".join(dict.fromkeys(table["signature"])))
+
+
+def not_printed(*names: str, more: str = "") -> HTML:
+    """A remark that the paper only draws these figures. more: what else there is to say of them.
+
+    >>> not_printed("fig5", "fig16").data.partition(">")[2]
+    'Published values: not printed; the paper only draws Figure 5 and Figure 16.</p>'
+    """
+    figures = " and ".join(PUBLISHED.title(name).partition(":")[0] for name in names)
+    return styles.note(f"Published values: not printed; the paper only draws {figures}. {more}".strip())
 
 
 def footer(params: IdiomsParams) -> provenance.Footer:

@@ -61,21 +61,22 @@ def litter_table(errors: pd.DataFrame) -> Styler:
     own = errors[errors["variant"] == "paper"]
     if own.empty:
         return _empty(NO_SYSTEM)
-    rows, parts = _systems(own), {}
-    for pairs, heading in (("paper", "all pairs"), ("covered", "covered pairs")):
-        side = own[own["pairs"] == pairs].reset_index(drop=True)
-        parts[heading] = _cells(side, "value", "low", "high")
-        parts[f"{heading}, micro"] = _cells(side, "micro", "micro_low", "micro_high")
-    counts = own[own["pairs"] == "paper"].reset_index(drop=True)
-    shown = rows.assign(**parts, n=counts["n"].to_numpy(), idioms=counts["idioms"].to_numpy())
-    values = own[own["pairs"] == "paper"].reset_index(drop=True)
+    every, covered = (own[own["pairs"] == pairs].reset_index(drop=True) for pairs in ("paper", "covered"))
+    shown = _systems(own).assign(
+        all=_cells(every, "value", "low", "high"),
+        micro=_cells(every, "micro", "micro_low", "micro_high"),
+        covered=_cells(covered, "value", "low", "high"),
+        n=_counts(every),
+    )
     best = pd.DataFrame(False, index=shown.index, columns=shown.columns)
-    best["all pairs"] = _best(values, "value", lower=True)
+    best["all"] = _best(every, "value", lower=True)
     return styles.styled(
-        shown, best=best,
+        shown,
+        best=best,
         caption="LitTER: share of translations with a literal error, mean over idioms, 95% intervals that resample "
-        "idioms; micro: over pairs. N: pairs",
-    )  # fmt: skip
+        "idioms; micro: mean over pairs; covered: of pairs that the dictionary reaches. N: pairs (idioms)",
+        headings={"all": "all pairs", "covered": "covered pairs"},
+    )
 
 
 def coverage_table(errors: pd.DataFrame) -> Styler:
@@ -120,10 +121,10 @@ def accuracy_table(accuracy: pd.DataFrame) -> Styler:
     shown = pd.concat([first[_keys(first)], first[["aligner"]]], axis=1)
     empty = {f"empty_{side}": first[f"empty_{side}"].map("{:.1%}".format) for side in ("reference", "hypothesis")}
     return styles.styled(
-        _named(shown).assign(**cells, n=first["n"], idioms=first["idioms"], **empty),
-        caption="APT-Eval: mean over idioms with 95% interval. Empty: share of the pairs whose idiom is aligned to "
-        "nothing",
-        headings={"empty_reference": "empty in reference", "empty_hypothesis": "in translation"},
+        _named(shown).assign(**cells, n=_counts(first), **empty),
+        caption="APT-Eval: mean over idioms with 95% interval. N: pairs (idioms). Empty: share of the pairs whose "
+        "idiom is aligned to nothing in the reference, and in the translation",
+        headings={"empty_reference": "empty", "empty_hypothesis": "in transl."},
     )
 
 
@@ -204,33 +205,34 @@ def alignments_table(accuracy: pd.DataFrame) -> Styler:
 
 def contexts_table(effects: pd.DataFrame, measures: Sequence[str]) -> Styler:
     """Each measure in each context, and what the loss of context changes. effects: `idioms.context_effects`."""
-    own = effects[effects["measure"].isin(list(measures))]
+    own = effects[effects["measure"].isin(list(measures))].reset_index(drop=True)
     if own.empty:
         return _empty(NO_PROBE)
-    keys = [*_keys(own), "measure"] if len(measures) > 1 else _keys(own)
-    first = own[own["context"] == "full"].reset_index(drop=True)
-    shown = _named(first[keys])
+    keys = [*_keys(own), *(["measure"] if len(measures) > 1 else []), "context"]
     decimals = 2 if "perplexity" in measures else 3
-    for context in dict.fromkeys(own["context"]):
-        side = own[own["context"] == context].reset_index(drop=True)
-        shown[str(context)] = _cells(side, "value", "low", "high", decimals)
-        if context != "full":
-            shown[f"{context}_change"] = [_change(*row, decimals) for row in _rows(side, "change")]
-    headings = {f"{name}_change": "change" for name in ("phrase", "word")}
+    changes = own[["change", "change_low", "change_high"]].itertuples(index=False, name=None)
+    shown = _named(own[keys]).assign(
+        value=_cells(own, "value", "low", "high", decimals),
+        change=[_change(*row, decimals) for row in changes],
+        n=own["n"],
+    )
     return styles.styled(
-        shown.assign(n=first["n"]),
-        caption="By context of the idiom, with 95% intervals that resample idioms; change: from the context to the "
-        "left. N: pairs",
-        headings=headings,
-    )  # fmt: skip
+        shown,
+        caption="By context of the idiom, with 95% intervals that resample idioms; change: from the context above. "
+        "N: pairs",
+        headings={"value": "mean" if "perplexity" not in measures else "perplexity"},
+    )
 
 
 def _change(value: float, low: float, high: float, decimals: int) -> str:
+    if pd.isna(value):
+        return styles.NOTHING
     return f"{value:+.{decimals}f} [{low:+.{decimals}f}, {high:+.{decimals}f}]"
 
 
-def _rows(table: pd.DataFrame, name: str) -> list[tuple[float, float, float]]:
-    return list(table[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False, name=None))
+def _counts(table: pd.DataFrame) -> list[str]:
+    """Pairs, and idioms in brackets."""
+    return [f"{n:,} ({idioms:,})" for n, idioms in zip(table["n"], table["idioms"], strict=True)]
 
 
 def _wide(table: pd.DataFrame, caption: str) -> Styler:

@@ -13,7 +13,7 @@ from pandas.io.formats.style import Styler
 
 from nbkit.figures import idioms_looks, styles
 from nbkit.studies.idioms.alignments import token_spans
-from nbkit.syntax.phrases import PhraseMatch, render_matches
+from nbkit.syntax.phrases import PhraseMatch
 from nbkit.text import Text
 
 _IDIOM = '<mark style="background-color: #e3edf9">'
@@ -30,11 +30,12 @@ def examples_table(samples: pd.DataFrame, language: str | None = None) -> Styler
         return _empty(
             "No translation of this run had a blocklist that its reference leaves: nothing could be triggered."
         )
+    several = "language" in samples and samples["language"].nunique() > 1
     rows: list[dict[Hashable, Any]] = []
     for row in samples.to_dict("records"):
         lang = row.get("language", language) or "fr"
         triggers = json.loads(row["triggers"])
-        shown: dict[Hashable, Any] = {"whose": _whose(row)}
+        shown: dict[Hashable, Any] = {"whose": _whose(row, several)}
         source = _marked(row["source"], [tuple(span) for span in json.loads(row["spans"])], _IDIOM)
         if row["spans"] == "[]":
             source = f"{source}<br><i>{escape(row['idiom'])}</i>"
@@ -63,12 +64,13 @@ def contexts_table(examples: pd.DataFrame, contexts: Sequence[str]) -> Styler:
     `idioms.context_examples`."""
     if examples.empty:
         return _empty("Nothing was probed in this run: name the contexts in the parameter contexts.")
+    several = examples["language"].nunique() > 1
     rows: list[dict[Hashable, Any]] = []
     for row in examples.to_dict("records"):
         source = _marked(row["source"], [tuple(span) for span in json.loads(row["spans"])], _IDIOM)
         lines = [f"<b>source</b> {source}", f"<b>reference</b> {escape(row['reference'])}"]
         lines += [f"<b>{escape(name)}</b> {escape(row[name])}" for name in contexts]
-        rows.append({"whose": _whose(row), "texts": "<br>".join(lines)})
+        rows.append({"whose": _whose(row, several), "texts": "<br>".join(lines)})
     table = _html_table(
         pd.DataFrame(rows),
         "Where the translation changes most when the idiom is encoded word by word",
@@ -78,8 +80,17 @@ def contexts_table(examples: pd.DataFrame, contexts: Sequence[str]) -> Styler:
 
 
 def matches(found: Iterable[tuple[Text, Sequence[PhraseMatch]]]) -> HTML:
-    """Texts with the phrases found in them, drawn by displaCy (Figure 9)."""
-    return HTML("".join(render_matches(text, list(own)) for text, own in found))
+    """Texts with the phrases found in them, marked and named in the line by displaCy, which escapes them (Figure 9)."""
+    from spacy import displacy
+
+    documents = [
+        {
+            "text": text.text,
+            "ents": [dict(zip(("start", "end"), each.span, strict=True), label=escape(each.phrase)) for each in own],
+        }
+        for text, own in found
+    ]
+    return HTML(displacy.render(documents, style="ent", manual=True, jupyter=False, page=False))
 
 
 def matches_table(found: Iterable[tuple[Text, Sequence[PhraseMatch]]]) -> Styler:
@@ -112,10 +123,11 @@ def rules_table(rules: Sequence[Sequence[dict[str, Any]]]) -> Styler:
     )
 
 
-def _whose(row: dict[Hashable, Any]) -> str:
+def _whose(row: dict[Hashable, Any], several: bool) -> str:
+    """The figure of an example, or the system that made it; with its language where there are several."""
     if "figure" in row:
         return escape(str(row["figure"]))
-    of = f"{row['language']}: " if row.get("language") else ""
+    of = f"{row['language']}: " if several else ""
     return escape(f"{of}{idioms_looks.system_label(row['model'], row['condition'])}")
 
 

@@ -150,7 +150,7 @@ def test_tables_have_a_row_a_system_and_mark_the_best():
     assert len(wide) == 2 * len(systems()) and "2.2%" in set(wide["empty_reference"])
     assert len(tables.variants_table(errors()).data) == len(systems())
     assert len(tables.scores_table(scores()).data) == len(systems())
-    assert tables.contexts_table(effects(), ["chrf", "perplexity"]).data.shape[0] == 2 * 9
+    assert tables.contexts_table(effects(), ["chrf", "perplexity"]).data.shape[0] == 2 * 9 * 3
     assert "fast-align" in set(tables.alignments_table(accuracy()).data["aligner"])
     assert tables.coverage_table(errors(("fr", "es"))).data["language"].tolist() == ["fr", "es"]
 
