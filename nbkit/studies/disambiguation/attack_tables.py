@@ -6,6 +6,8 @@ Intervals are bootstraps over test pairs, as the samples of one seed are not ind
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -199,35 +201,40 @@ def successes(params: DisambiguationParams, k: int = 5, store: Store | None = No
     Columns: model, kind, homograph, seed_sense, adversarial_sense, text, start, end (of the attractor), replaced,
     homograph_start, homograph_end, seed_hypothesis, seed_words, hypothesis, words, freq_diff.
     """
-    import pandas as pd
-
     store = store or Store()
     preferred = set(attack_sets(params, store)[CHALLENGE].tolist())
-    table = generated(params, store)
+    samples = {row["sample"]: {**row, "place": place} for place, row in enumerate(records(generated(params, store)))}
     rows = []
     for model in params.models:
-        found = [
-            chunk[chunk["outcome"] == SUCCESS]
-            for chunk in (attacked_chunk(params, model, start, store) for start in chunks(params, store))
+        made = [attacked_chunk(params, model, start, store) for start in chunks(params, store)]
+        won = [
+            {**samples[each["sample"]], **each}
+            for chunk in made
+            for each in records(chunk[chunk["outcome"] == SUCCESS])
         ]
-        won = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=["sample"])
-        own = table.assign(place=range(len(table))).merge(won, on="sample", suffixes=("", "_found"))
-        own["late"] = [place not in preferred for place in own["place"]]
-        own["drawn"] = [address(params.seed, "success", name) for name in own["sample"]]
-        own = own.sort_values(["late", "drawn"])
-        own["turn"] = own.groupby("homograph", sort=False).cumcount()
-        for row in records(own.sort_values(["late", "turn", "drawn"]).head(k)):
-            start, end = homograph_span(row)
+        won.sort(key=lambda row: (row["place"] not in preferred, address(params.seed, "success", row["sample"])))
+        for row in _in_turns(won, lambda row: (row["place"] not in preferred, row["homograph"]))[:k]:
+            senses = (sense_label(params, row["homograph"], row[name]) for name in ("sense", "adversarial"))
+            difference = row["freq_wrong"] - row["freq_right"]
             rows.append(
-                (label(model), row["kind"], row["homograph"], sense_label(params, row["homograph"], row["sense"]),
-                 sense_label(params, row["homograph"], row["adversarial"]), row["text"], row["start"], row["end"],
-                 row["replaced"], start, end, row["seed_hypothesis"], row["seed_words"], row["hypothesis"],
-                 row["words"],
-                 row["freq_wrong"] - row["freq_right"])
+                [label(model), row["kind"], row["homograph"], *senses, row["text"], row["start"], row["end"],
+                 row["replaced"], *homograph_span(row), row["seed_hypothesis"], row["seed_words"], row["hypothesis"],
+                 row["words"], difference]
             )  # fmt: skip
     columns = ["model", "kind", "homograph", "seed_sense", "adversarial_sense", "text", "start", "end", "replaced"]
     columns += ["homograph_start", "homograph_end", "seed_hypothesis", "seed_words", "hypothesis", "words", "freq_diff"]
     return frame(rows, columns)
+
+
+def _in_turns(rows: list[dict[str, Any]], group: Callable[[dict[str, Any]], tuple[bool, str]]) -> list[dict[str, Any]]:
+    """*rows* with those of each (late, name) group in turn; the late groups after all others."""
+    turns: Counter[tuple[bool, str]] = Counter()
+    places = []
+    for row in rows:
+        late, name = group(row)
+        places.append((late, turns[late, name]))
+        turns[late, name] += 1
+    return [rows[i] for i in sorted(range(len(rows)), key=lambda i: places[i])]
 
 
 def transfer(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:

@@ -216,7 +216,8 @@ def correlations(params: DisambiguationParams, store: Store | None = None) -> pd
             main = aggregate in (params.bias, "") and space in (params.ppmi, "")
             found = strength(scores, wrong, groups, seed=params.seed)
             rows.append((label(model), measure, aggregate or params.bias, space or params.ppmi, main, *found))
-    return frame(rows, ["model", "measure", "aggregate", "space", "main", *_STRENGTH])
+    # Also of no rows, "main" has to be a mask.
+    return frame(rows, ["model", "measure", "aggregate", "space", "main", *_STRENGTH]).astype({"main": bool})
 
 
 def thresholds(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
