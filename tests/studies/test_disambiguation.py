@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nbkit import models
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.models import remember
 from nbkit.store import Store
 from nbkit.studies import STUDIES
 from nbkit.studies import disambiguation as study
 from nbkit.studies.disambiguation import DisambiguationParams, challenge, tables
+from nbkit.studies.disambiguation.attack_tables import _in_turns
 from nbkit.studies.disambiguation.correlations import strength
 from nbkit.studies.disambiguation.judged import RIGHT, SEED_WRONG
 from nbkit.studies.disambiguation.pool import counts_without, lexicon_of
@@ -200,6 +202,42 @@ def test_problems_are_told_before_anything_runs(tmp_path: Path):
     assert "masked one is needed" in found and "there is no file" in found
 
 
+def test_language_models_filter_seeds_and_samples(run, monkeypatch):
+    params, store, _ = run
+
+    def first_filler(name, texts, spans, candidates, **settings):
+        return [np.array([0.0, *[-1.0] * (len(each) - 1)]) for each in candidates]
+
+    def length(name, texts, **settings):
+        return np.array([float(len(text)) for text in texts])
+
+    monkeypatch.setattr(models, "language_model_identity", lambda name, *_, **__: {"name": name}, raising=False)
+    monkeypatch.setattr(models, "masked_remembered", first_filler, raising=False)
+    monkeypatch.setattr(models, "perplexities_remembered", length, raising=False)
+    strict = params.model_copy(
+        update={"masked_lm": "m", "causal_lm": "c", "perplexity_rise": 0.05, "most_biased": 0.0, "n_seeds": None}
+    )
+    found = study.seeds(strict, store).merge(study.pool(params, store), on="key")
+    lexicon = lexicon_of(strict).homographs
+    for row in found.itertuples():
+        first = min(word for cluster in lexicon[row.homograph].clusters for word in cluster.translations)
+        assert row.expected == lexicon[row.homograph].cluster_of(first).name
+        assert (row.fate == "seed") == (row.expected == row.sense)
+    made = study.samples_made(strict, store).set_index("kind")
+    assert 0 < made.loc["InH", "fluent"] < made.loc["InH", "made"]
+    seeds = found.set_index("key")["source"]
+    kept = study.generated(strict, store)
+    assert all(len(row.text) <= 1.05 * len(seeds[row.key]) + 1e-9 for row in kept.itertuples())
+
+
+def test_successes_of_the_challenge_set_come_first_and_homographs_in_turn():
+    rows = [{"late": late, "name": name} for late, name in [(False, "a"), (False, "a"), (True, "a"), (False, "b")]]
+    ordered = _in_turns(rows, lambda row: (row["late"], row["name"]))
+    assert [(row["late"], row["name"]) for row in ordered] == [
+        (False, "a"), (False, "b"), (False, "a"), (True, "a"),
+    ]  # fmt: skip
+
+
 def test_without_models_tables_are_empty_and_say_their_columns(run):
     params, store, _ = run
     none = params.model_copy(update={"models": []})
@@ -207,6 +245,7 @@ def test_without_models_tables_are_empty_and_say_their_columns(run):
                   study.successes, study.success_by_kind, study.attack_correlations, study.bleu):  # fmt: skip
         found = table(none, store=store)
         assert found.empty and len(found.columns) > 3
+    assert study.correlations(none, store)["main"].dtype == bool  # of no rows a mask, too
 
 
 def test_the_study_is_registered():
