@@ -7,7 +7,7 @@ from typing import Any
 
 from nbkit.corpora import sandbox
 from nbkit.corpora.idiom_splits import IdiomSplits
-from nbkit.corpora.idioms import IdiomPair
+from nbkit.corpora.sandbox_idioms import sandbox_idiom_splits
 from nbkit.errors import NbkitError
 from nbkit.metrics.word_dictionary import WordDictionary
 
@@ -17,17 +17,9 @@ MIXTURE = "idioms"
 
 @cache
 def sandbox_splits(src: str, tgt: str) -> IdiomSplits:
-    """Idiom-train and idiom-test, which the sandbox deals itself; nothing is discarded. The source is English."""
-    parts = []
-    for split in sandbox.IDIOM_SPLITS:
-        pairs = sandbox.pairs(src, tgt, n=None, split=split, mixture=MIXTURE)
-        found = []
-        for pair in pairs:
-            gold = sandbox.gold_idiom(pair)
-            found.append(IdiomPair(pair.id, pair.source.text, pair.target.text, gold.idiom, gold.spans))
-        parts.append(tuple(found))
-    train, test = parts
-    return IdiomSplits(train, test, ())
+    """Idiom-train and idiom-test, as the sandbox deals them. Raises `NbkitError` where the source is not English."""
+    sandbox_identity(src, tgt)
+    return sandbox_idiom_splits(tgt)
 
 
 def sandbox_identity(src: str, tgt: str) -> dict[str, Any]:
