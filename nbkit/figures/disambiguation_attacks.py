@@ -29,7 +29,6 @@ NO_FORMS = (
     "No filled form in this run: make two with nbkit annotate senses, have them filled in by two people or more, "
     "and name the files in annotations and annotation_key, naturalness and naturalness_key."
 )
-NO_GRAMMAR = 'Grammar was not checked: set grammar to "languagetool" (it needs LanguageTool and Java).'
 _STRUCK = "color: #8a8a8a; text-decoration: line-through"
 
 
@@ -103,7 +102,7 @@ def rates_table(rates: pd.DataFrame, what: str) -> Styler:
     return styles.styled(
         rows[["model", what, "cell", *more, "ceiling", "successes", "n", "another_sense", "undecided"]],
         caption="Attack success in percent of all samples with 95% bootstrap interval; N: samples",
-        headings={"cell": "success (%)", "ceiling": "ceiling (%)", "kind": "perturbation"},
+        headings={"cell": "success (%)", "ceiling": "ceiling (%)", "kind": "type", "another_sense": "other sense"},
     )
 
 
@@ -171,10 +170,13 @@ def _printed_transfer(domain: str, relation: str) -> str:
     return f"{printed['between architectures, from']} to {printed['between architectures, to']}"
 
 
-def grammar_table(grammar: pd.DataFrame) -> Styler:
-    """Samples with more grammar errors than their seeds, beside the paper's (§3.3). grammar: of the study."""
+def grammar_table(grammar: pd.DataFrame, skipped: str | None = None) -> Styler:
+    """Samples with more grammar errors than their seeds, beside the paper's (§3.3). grammar: of the study.
+
+    skipped: why there is nothing (`disambiguation.grammar_skipped`).
+    """
     if grammar.empty:
-        return empty(NO_GRAMMAR)
+        return empty(skipped or NO_SAMPLE)
     printed = PUBLISHED.texts("grammar").query("topic == 'grammar'").set_index("domain")["printed"]
     rows = grammar.assign(
         cell=intervals(grammar, ["percent", "low", "high"], 2),

@@ -133,7 +133,7 @@ def test_empty_tables_say_why():
     assert "One model alone" in text_of(figures.transfer_figure(pd.DataFrame(columns=["jaccard"])))
     assert "bleu_pairs" in text_of(figures.bleu_figure(pd.DataFrame(), pd.DataFrame()))
     assert "nbkit annotate senses" in html(attacks.naturalness_table(None))
-    assert "languagetool" in html(attacks.grammar_table(pd.DataFrame()))
+    assert "no Java" in html(attacks.grammar_table(pd.DataFrame(), "no Java"))
     assert "No attack" in html(attacks.successes_table(pd.DataFrame(columns=["model"])))
 
 

@@ -15,7 +15,7 @@ from nbkit.models import remember
 from nbkit.store import Store
 from nbkit.studies import STUDIES
 from nbkit.studies import disambiguation as study
-from nbkit.studies.disambiguation import DisambiguationParams, challenge, tables
+from nbkit.studies.disambiguation import DisambiguationParams, challenge, quality, tables
 from nbkit.studies.disambiguation.attack_tables import _in_turns
 from nbkit.studies.disambiguation.correlations import strength
 from nbkit.studies.disambiguation.judged import RIGHT, SEED_WRONG
@@ -246,6 +246,18 @@ def test_without_models_tables_are_empty_and_say_their_columns(run):
         found = table(none, store=store)
         assert found.empty and len(found.columns) > 3
     assert study.correlations(none, store)["main"].dtype == bool  # of no rows a mask, too
+
+
+def test_grammar_is_skipped_with_a_reason_and_counted_where_it_runs(run, monkeypatch):
+    params, store, _ = run
+    assert study.grammar(params, store).empty and "languagetool" in study.grammar_skipped(params)
+    checked = params.model_copy(update={"grammar": "languagetool"})
+    monkeypatch.setattr(quality, "grammar_problem", lambda: "no Java")
+    assert study.grammar(checked, store).empty and study.grammar_skipped(checked) == "no Java"
+    monkeypatch.setattr(quality, "grammar_problem", lambda: None)
+    monkeypatch.setattr(quality, "grammar_errors", lambda texts, lang, store: [int(len(text) > 60) for text in texts])
+    row = study.grammar(checked, store).iloc[0]
+    assert row["n"] == 60 and row["low"] <= row["percent"] <= row["high"] and row["better"] == 0
 
 
 def test_the_study_is_registered():

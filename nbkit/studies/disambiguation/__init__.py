@@ -24,7 +24,7 @@ from nbkit.studies.disambiguation.generated import generated
 from nbkit.studies.disambiguation.judged import judged
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.pool import counts, pool, pool_left_out
-from nbkit.studies.disambiguation.quality import grammar, judgement_sample
+from nbkit.studies.disambiguation.quality import grammar, grammar_skipped, judgement_sample
 from nbkit.studies.disambiguation.seeds import seeds
 from nbkit.studies.disambiguation.tables import (
     PUBLISHED,
@@ -62,6 +62,7 @@ __all__ = [
     "errors",
     "generated",
     "grammar",
+    "grammar_skipped",
     "judged",
     "judgement_sample",
     "model_settings",

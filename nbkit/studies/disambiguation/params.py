@@ -128,7 +128,8 @@ class DisambiguationParams(StudyParams):
             key = self.annotation_key if what == "annotation" else self.naturalness_key
             if bool(forms) != bool(key):
                 raise ValueError(f"{what}: filled forms and the key of the form belong together")
-        or_value_error(self._lexicon, self.lexicon)
+        if self.lexicon.isidentifier():  # a name; files are looked at by `problems`, where others of the run are
+            or_value_error(self._lexicon, self.lexicon)
         return self
 
     def _lexicon(self, spec: str) -> HomographLexicon:

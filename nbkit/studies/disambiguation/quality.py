@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nbkit.attacks.grammar import grammar_errors
+from nbkit.attacks.grammar import grammar_errors, grammar_problem
 from nbkit.metrics.statistics import bootstrap_mean
 from nbkit.seeding import address
 from nbkit.store import Store
@@ -28,11 +28,11 @@ _TERMS = 5
 def grammar(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
     """How many samples of the attack challenge set have more grammar errors than their seeds, by LanguageTool (§3.3).
 
-    Columns: domain, n, worse, better, percent (worse), low, high. Empty where the run does not check grammar.
-    Raises `MissingExtraError` where it asks for it and LanguageTool cannot run.
+    Columns: domain, n, worse, better, percent (worse), low, high. Empty where the run does not check grammar, and where
+    LanguageTool cannot run here (`grammar_skipped` says why).
     """
     columns = ["domain", "n", "worse", "better", "percent", "low", "high"]
-    if params.grammar == "off":
+    if grammar_skipped(params):
         return frame([], columns)
     store = store or Store()
     samples = generated(params, store).iloc[attack_sets(params, store)[CHALLENGE]]
@@ -45,6 +45,13 @@ def grammar(params: DisambiguationParams, store: Store | None = None) -> pd.Data
     share = bootstrap_mean((rise > 0).astype(float), groups=samples["key"].to_numpy(), seed=params.seed)
     counts = (len(rise), int((rise > 0).sum()), int((rise < 0).sum()))
     return frame([(params.domain, *counts, 100 * share.mean, 100 * share.low, 100 * share.high)], columns)
+
+
+def grammar_skipped(params: DisambiguationParams) -> str | None:
+    """Why grammar is not checked in this run, None where it is."""
+    if params.grammar == "off":
+        return 'Grammar was not checked: set grammar to "languagetool" (it needs LanguageTool and Java).'
+    return grammar_problem()
 
 
 def judgement_sample(params: DisambiguationParams, n: int = 100, store: Store | None = None) -> pd.DataFrame:
