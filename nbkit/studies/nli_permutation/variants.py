@@ -46,9 +46,10 @@ def chunk_starts(n_pairs: int) -> range:
 
 
 def read_chunk(
-    params: NliPermutationParams, corpus: str, start: int, store: Store, size: int = CHUNK
+    params: NliPermutationParams, corpus: str, start: int, store: Store, size: int | None = None
 ) -> Sequence[NliPair]:
-    """The pairs ``start … start + size - 1`` of the set, tokenised; kept for the next call."""
+    """The pairs ``start … start + size - 1`` of the set, a whole chunk of them by default; kept for the next call."""
+    size = CHUNK if size is None else size
     stop = start + size if params.n_pairs is None else min(start + size, params.n_pairs)
     parsers = tuple(sorted(params.parsers.items()))
     # A file that is edited while a kernel runs has the same name and other pairs.
