@@ -57,8 +57,8 @@ class SenseMiner:
     >>> miner = SenseMiner(SenseFinder(load_homographs("own")))
     >>> miner.add(source, target, [(0, 0), (1, 1), (2, 2)])
     >>> counts = miner.counts()
-    >>> counts.attractors["bat", "animal"], counts.sense_adjectives["bat", "animal"]
-    (Counter({'old': 1, 'sleep': 1}), Counter({'old': 1}))
+    >>> sorted(counts.attractors["bat", "animal"].items()), counts.sense_adjectives["bat", "animal"]
+    ([('old', 1), ('sleep', 1)], Counter({'old': 1}))
     """
 
     def __init__(self, finder: SenseFinder):
