@@ -79,6 +79,21 @@ def litter_table(errors: pd.DataFrame) -> Styler:
     )
 
 
+def findings_table(findings: pd.DataFrame) -> Styler:
+    """Whether the paper's main findings hold in this run. findings: `idioms.findings`."""
+    if findings.empty:
+        return _empty("This run has no two conditions or models to compare.")
+    cells = findings[["difference", "low", "high"]].itertuples(index=False, name=None)
+    shown = findings[[*_varying(findings, ["language"]), "finding"]].assign(
+        difference=[_change(*row, 3) for row in cells], holds=findings["holds"]
+    )
+    return styles.styled(
+        shown,
+        caption="Of which the paper says that the first has more literal errors: the difference in LitTER, mean over "
+        "idioms with 95% interval; not sure: the interval holds 0",
+    )
+
+
 def coverage_table(errors: pd.DataFrame) -> Styler:
     """How far the dictionary reaches, a row a language. errors: `idioms.literal_errors`."""
     columns = ["covered_pairs", "open_pairs", "covered_idioms"]

@@ -155,6 +155,17 @@ def test_tables_have_a_row_a_system_and_mark_the_best():
     assert tables.coverage_table(errors(("fr", "es"))).data["language"].tolist() == ["fr", "es"]
 
 
+def test_findings_say_whether_they_hold():
+    rows = [
+        ("fr", "random: zero > joint", 0.2, 0.1, 0.3, "yes"),
+        ("fr", "random: joint > upsample 20x", -0.1, -0.2, -0.05, "no"),
+    ]
+    table = pd.DataFrame(rows, columns=["language", "finding", "difference", "low", "high", "holds"])
+    html = tables.findings_table(table).to_html()
+    assert "+0.200 [+0.100, +0.300]" in html and "−0.100" in html and "yes" in html
+    assert "no two conditions" in tables.findings_table(table.head(0)).to_html()
+
+
 def test_the_papers_table_as_printed():
     printed = study.published_results(study.IdiomsParams())
     table = tables.published_table(printed, "fr").data

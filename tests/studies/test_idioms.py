@@ -189,6 +189,24 @@ def test_samples_show_errors_and_what_is_none(params, translator):
     assert [first["hypothesis"][slice(*spans[place])] for place in places] == [name]
 
 
+def test_findings_are_asked_of_the_same_idioms(params, monkeypatch):
+    """The model of the condition joint knows the frequent idiom."""
+
+    def kept(name, *args, **kwargs):
+        return Dummy(lambda text: "Ils meurent ." if "joint" in name and "kick" in text.lower() else literally(text))
+
+    monkeypatch.setattr(remember, "kept_translator", kept)
+    monkeypatch.setattr(IdiomsParams, "model_key", lambda self, system, language: {"model": {"name": system.name}})
+    monkeypatch.setattr(
+        remember, "translation_config", lambda name, *args, **kwargs: {"kind": "t", "model": {"name": name}}
+    )
+    both = params.model_copy(update={"conditions": ["joint", "zero"]})
+    found = idioms.findings(both).iloc[0]
+    assert found["finding"] == "random: zero > joint"
+    assert (found["difference"], found["low"], found["high"], found["holds"]) == (0.5, 0, 1, "not sure")
+    assert idioms.findings(params).empty
+
+
 def test_the_papers_examples_come_out_as_printed():
     examples = idioms.published_examples()
     assert len(examples) == 5 and examples["agrees"].all()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from nbkit.studies.base import Notebook, Study
 from nbkit.studies.idioms.contexts import context_effects, context_examples
+from nbkit.studies.idioms.findings import findings
 from nbkit.studies.idioms.params import IdiomsParams, System
 from nbkit.studies.idioms.samples import find_phrases, litter_samples, matcher_recall, published_examples
 from nbkit.studies.idioms.tables import (
@@ -32,6 +33,7 @@ __all__ = [
     "context_examples",
     "data_statistics",
     "find_phrases",
+    "findings",
     "global_scores",
     "idiom_frequencies",
     "literal_errors",
