@@ -85,7 +85,7 @@ def findings_table(findings: pd.DataFrame) -> Styler:
         return _empty("This run has no two conditions or models to compare.")
     cells = findings[["difference", "low", "high"]].itertuples(index=False, name=None)
     shown = findings[[*_varying(findings, ["language"]), "finding"]].assign(
-        difference=[_change(*row, 3) for row in cells], holds=findings["holds"]
+        difference=[_change(value, low, high, 3) for value, low, high in cells], holds=findings["holds"]
     )
     return styles.styled(
         shown,
@@ -228,7 +228,7 @@ def contexts_table(effects: pd.DataFrame, measures: Sequence[str]) -> Styler:
     changes = own[["change", "change_low", "change_high"]].itertuples(index=False, name=None)
     shown = _named(own[keys]).assign(
         value=_cells(own, "value", "low", "high", decimals),
-        change=[_change(*row, decimals) for row in changes],
+        change=[_change(value, low, high, decimals) for value, low, high in changes],
         n=own["n"],
     )
     return styles.styled(

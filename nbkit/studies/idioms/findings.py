@@ -41,7 +41,7 @@ def findings(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
 
 def _claims(params: IdiomsParams) -> list[tuple[System, System, str]]:
     systems = {(system.model, system.condition): system for system in params.systems if system.condition != AS_IT_IS}
-    order = [name for name in ("zero", "joint") if name in params.conditions]
+    order: list[str] = [name for name in ("zero", "joint") if name in params.conditions]
     order += [name for name in params.conditions if name not in order]
     claims = []
     for model in params.models:
