@@ -127,7 +127,7 @@ def read_moses(source: Path, target: Path) -> Iterator[RawPair | DataError]:
 def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a Parquet file, numbered from 1, in as much memory as `PARQUET_ROWS` of them need.
 
-    (The reader of `datasets` takes a whole row group at a time, which in many files is all of it.)
+    (`datasets` reads a whole row group at a time, which in many files is all of it.)
     Raises `NbkitError` where it cannot be read.
     """
     import pyarrow as pa

@@ -9,7 +9,7 @@ from typing import Any
 
 from nbkit.errors import ModelError
 from nbkit.models.decoding import Decoding
-from nbkit.models.recipe import TranslatorRecipe
+from nbkit.models.recipe import Recipe, TranslatorRecipe
 
 #: sacreBLEU's tokenizer of a target language; its default elsewhere.
 _TOKENIZERS = {"zh": "zh", "ja": "char"}
@@ -80,18 +80,7 @@ Beam 4, corpus BLEU on raw text.
 |---|---|---|---|---|
 {scores}
 
-## Training
-
-| | |
-|---|---|
-{rows_of(facts)}
-
-## Settings
-
-| field | value |
-|---|---|
-{rows_of(recipe.model_dump(mode="json"))}
-
+{how_it_was_made(recipe, facts)}
 {_remarks(recipe)}Made with {made_with}.
 """,
         encoding="utf-8",
@@ -125,12 +114,23 @@ def _number(score: float | None) -> str:
     return "no pairs" if score is None else f"{score:.1f}"
 
 
-def rows_of(values: Mapping[str, Any]) -> str:
-    """Names and values as the rows of a Markdown table.
+def how_it_was_made(recipe: Recipe, facts: Mapping[str, Any]) -> str:
+    """The parts of any card about training: what came of it, and by which settings."""
+    return f"""## Training
 
-    >>> rows_of({"steps": 900})
-    '| steps | 900 |'
-    """
+| | |
+|---|---|
+{_rows(facts)}
+
+## Settings
+
+| field | value |
+|---|---|
+{_rows(recipe.model_dump(mode="json"))}
+"""
+
+
+def _rows(values: Mapping[str, Any]) -> str:
     return "\n".join(f"| {name} | {value} |" for name, value in values.items())
 
 

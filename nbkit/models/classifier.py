@@ -23,7 +23,7 @@ from nbkit.models.classifier_encoding import INPUTS, Encoded, Pair, encode_pairs
 from nbkit.models.classifier_local import classifier_files
 from nbkit.models.encoders import SentencePairClassifier
 from nbkit.models.identity import resolve_device, resolve_dtype
-from nbkit.models.loading import quiet, torch_device, torch_dtype
+from nbkit.models.loading import load_trained, torch_device, torch_dtype
 from nbkit.progress import progress_bar
 
 #: Probabilities in the order of `LABELS`.
@@ -57,11 +57,16 @@ def load_classifier(name: str, *, lang: str = "en", device: str = "auto", dtype:
     Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
     language it is not for, a checkpoint that is no classifier, or one whose labels are not the three.
     """
+    from transformers import AutoModelForSequenceClassification
+
     reference = resolve_classifier(name, lang)
     folder = classifier_files(reference)
     place = resolve_device(device)
-    torch_type = torch_dtype(resolve_dtype(dtype, place))
-    model = _load_model(reference, folder, torch_device(place), torch_type)
+    precision = torch_dtype(resolve_dtype(dtype, place))
+    output_order(reference, folder)  # before gigabytes are read
+    what = f"classifier '{reference.name}'"
+    auto = AutoModelForSequenceClassification
+    model = load_trained(auto, folder, torch_device(place), precision, what, "classifier")
     kind = SentenceClassifier if isinstance(model, SentencePairClassifier) else PairClassifier
     return kind(reference, folder, model, _load_tokenizer(reference, folder))
 
@@ -162,26 +167,3 @@ def _load_tokenizer(reference: ClassifierReference, folder: Path) -> Any:
         return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
         raise ModelError(f"classifier '{reference.name}': no tokenizer can be loaded from {folder}: {error}") from error
-
-
-def _load_model(reference: ClassifierReference, folder: Path, device: torch.device, dtype: torch.dtype) -> Any:
-    from safetensors import SafetensorError
-    from transformers import AutoModelForSequenceClassification
-
-    output_order(reference, folder)  # before gigabytes are read
-    try:
-        with quiet():
-            model, report = AutoModelForSequenceClassification.from_pretrained(
-                folder,
-                dtype=dtype,
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                output_loading_info=True,
-            )
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-        raise ModelError(f"classifier '{reference.name}': {folder} cannot be loaded: {error}") from error
-    if report["missing_keys"]:
-        missing = ", ".join(sorted(report["missing_keys"]))
-        raise ModelError(f"classifier '{reference.name}': {folder} holds no trained classifier; missing: {missing}")
-    return model.to(device).eval()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from nbkit.corpora.nli_pair import LABELS
-from nbkit.models.card import rows_of, versions
+from nbkit.models.card import how_it_was_made, versions
 from nbkit.models.classifier_recipe import ClassifierRecipe
 from nbkit.models.classifier_texts import Split, held_out_pairs
 
@@ -64,18 +64,7 @@ language:
 |---|---|---|---|---|
 {scores}
 
-## Training
-
-| | |
-|---|---|
-{rows_of(facts)}
-
-## Settings
-
-| field | value |
-|---|---|
-{rows_of(recipe.model_dump(mode="json"))}
-
+{how_it_was_made(recipe, facts)}
 Made with {made_with}.
 """,
         encoding="utf-8",

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import yaml
 
 from nbkit.errors import ModelError, NbkitError
 from nbkit.models import weights
@@ -21,10 +18,12 @@ from nbkit.models.identity import backend_identity, origin_identity
 from nbkit.models.language_model_catalogue import LANGUAGE_MODELS, resolve_language_model
 from nbkit.models.language_model_local import check_language_model, ensure_language_model, weights_digest
 from nbkit.models.local import models_folder
+from nbkit.models.recipe_files import files_of, is_here, recipe_fields
 
 if TYPE_CHECKING:
     from nbkit.models.classifier_recipe import ClassifierRecipe
 
+RECIPES = "classifier_recipes.yaml"
 #: Goes up when classifying changes in a way that settings do not show.
 VERSION = 1
 
@@ -33,12 +32,8 @@ def classifier_recipe(reference: ClassifierReference) -> ClassifierRecipe:
     """The recipe of a classifier that is trained here, for the language asked for."""
     from nbkit.models.classifier_recipe import ClassifierRecipe
 
-    recipes = _recipes()
-    if reference.recipe not in recipes:
-        known = ", ".join(recipes)
-        raise ModelError(f"classifier '{reference.name}': no recipe '{reference.recipe}'; there are: {known}")
-    fields = {**recipes[reference.recipe], "lang": reference.lang}
-    return ClassifierRecipe.checked(fields, f"classifier_recipes.yaml: {reference.recipe}")
+    fields = recipe_fields(RECIPES, reference.recipe, f"classifier '{reference.name}'")
+    return ClassifierRecipe.checked({**fields, "lang": reference.lang}, f"{RECIPES}: {reference.recipe}")
 
 
 def recipe_digest(recipe: ClassifierRecipe) -> str:
@@ -74,8 +69,10 @@ def _start_reference(start: str, lang: str) -> ClassifierReference:
     return ClassifierReference(start, ClassifierEntry(hub=start), lang, **located(start, start, {}))
 
 
-def trained_folder(reference: ClassifierReference) -> Path:
-    """The folder of a classifier that is trained here, whether it is there yet or not."""
+def trained_folder(reference: ClassifierReference) -> Path | None:
+    """The folder of a classifier that is trained here, whether it is there yet or not; None for one that is not."""
+    if reference.recipe is None:
+        return None
     recipe = classifier_recipe(reference)
     return models_folder() / f"{reference.recipe}-{recipe.lang}-{recipe_digest(recipe)}"
 
@@ -85,16 +82,13 @@ def classifier_files(reference: ClassifierReference) -> Path:
 
     Of several processes that ask, one trains and the others wait for it.
     """
-    if reference.recipe is None:
-        folder = weights.fetch(reference)
-        _check_folder(reference, folder)
-        return folder
-    folder = trained_folder(reference)
-    if weights.is_complete(folder):
-        return folder
-    from nbkit.models.classifier_training import train_classifier
 
-    return train_classifier(classifier_recipe(reference), folder)
+    def train(folder: Path) -> Path:
+        from nbkit.models.classifier_training import train_classifier
+
+        return train_classifier(classifier_recipe(reference), folder)
+
+    return files_of(reference, trained_folder(reference), train, _check_folder)
 
 
 def ensure_classifier(name: str, lang: str = "en") -> Path:
@@ -114,9 +108,7 @@ def is_classifier_here(name: str, lang: str = "en") -> bool:
     False
     """
     reference = resolve_classifier(name, lang)
-    if reference.recipe is not None:
-        return weights.is_complete(trained_folder(reference))
-    return weights.find(reference) is not None
+    return is_here(reference, trained_folder(reference))
 
 
 def classifier_identity(name: str, lang: str = "en", *, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
@@ -184,9 +176,3 @@ def _check_folder(reference: ClassifierReference, folder: Path) -> None:
     if lang not in (None, reference.lang):
         raise ModelError(f"classifier '{reference.name}' was trained for '{lang}', not for '{reference.lang}'")
     output_order(reference, folder)
-
-
-@cache
-def _recipes() -> dict[str, dict[str, Any]]:
-    text = Path(__file__).with_name("classifier_recipes.yaml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nbkit.corpora.nli_pair import LABELS
 from nbkit.models.classifier_catalogue import resolve_classifier
 from nbkit.models.classifier_local import classifier_identity, ensure_classifier
-from nbkit.models.identity import resolve_device
+from nbkit.models.identity import resolve_device, with_revision
 from nbkit.models.kept import Kept
 from nbkit.store import Store
 
@@ -67,10 +67,9 @@ def iter_classified(
     progress: bool = True,
 ) -> Iterator[tuple[float, ...]]:
     """`classify_remembered` for a stream of pairs without end, row by row, in memory that does not grow."""
-    config = classification_config(name, lang, device=device, dtype=dtype)
-    if "hub" in config["model"] and config["model"]["weights"] is None:  # not downloaded yet: no revision for the key
-        ensure_classifier(name, lang)
-        config = classification_config(name, lang, device=device, dtype=dtype)
+    config = with_revision(
+        lambda: classification_config(name, lang, device=device, dtype=dtype), lambda: ensure_classifier(name, lang)
+    )
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
         classifier = kept_classifier(name, lang, device=device, dtype=dtype)

@@ -27,7 +27,7 @@ from nbkit.models.classifier_vocabulary import train_tokenizer
 from nbkit.models.collate import Batches
 from nbkit.models.loading import quiet
 from nbkit.models.progress import tell
-from nbkit.models.training_folder import fresh, last_checkpoint, threads, trained_once, write_record
+from nbkit.models.training_folder import last_checkpoint, save_trained, threads, trained_once
 
 
 def train_classifier(recipe: ClassifierRecipe, output: Path, *, resume: bool = True) -> Path:
@@ -84,10 +84,7 @@ def _train(recipe: ClassifierRecipe, work: Path, record: Mapping[str, Any], name
         result = trainer.train(resume_from_checkpoint=last_checkpoint(work / "checkpoints"))
         finished = work / "finished"
         if trainer.is_world_process_zero():
-            fresh(finished)
-            model.save_pretrained(finished)
-            tokenizer.save_pretrained(finished)
-            write_record(record, finished)
+            save_trained(model, tokenizer, record, finished)
             facts = {
                 "pairs": len(pairs),
                 "permuted copies": sum(len(pair.copies) for pair in pairs),

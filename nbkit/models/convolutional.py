@@ -13,16 +13,16 @@ from torch import Tensor, nn
 from torch.nn.functional import glu, pad
 from torch.nn.utils import parametrize
 from torch.nn.utils.parametrizations import weight_norm
-from transformers import AutoConfig, AutoModelForSeq2SeqLM, PreTrainedConfig
+from transformers import AutoConfig, AutoModelForSeq2SeqLM
 from transformers import initialization as init
 
-from nbkit.models.encoder_decoder import EncoderDecoder, History, empty_padding, encoder_output
+from nbkit.models.encoder_decoder import EncoderDecoder, EncoderDecoderConfig, History, empty_padding, encoder_output
 
 #: Sums of two are scaled by this, so that they vary as much as each of them (§3.5).
 HALF = 0.5**0.5
 
 
-class ConvS2SConfig(PreTrainedConfig):
+class ConvS2SConfig(EncoderDecoderConfig):
     """Settings of a `ConvS2STranslator`.
 
     d_model: width of embeddings and of the layers. kernel_size: positions that a convolution sees; odd. init_std:
@@ -31,20 +31,10 @@ class ConvS2SConfig(PreTrainedConfig):
 
     model_type = "nbkit-convs2s"
 
-    vocab_size: int = 32000
-    d_model: int = 512
     encoder_layers: int = 8
     decoder_layers: int = 8
     kernel_size: int = 3
-    dropout: float = 0.2
-    init_std: float = 0.1
-    max_position_embeddings: int = 1024
-    is_encoder_decoder: bool = True
-    use_cache: bool = True
     tie_word_embeddings: bool = False
-    pad_token_id: int | None = 1
-    eos_token_id: int | list[int] | None = 0
-    decoder_start_token_id: int | None = 0
 
 
 class _Embedded(nn.Module):

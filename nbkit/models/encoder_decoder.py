@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import Cache, DynamicCache, EncoderDecoderCache, GenerationMixin, PreTrainedModel
+from transformers import Cache, DynamicCache, EncoderDecoderCache, GenerationMixin, PreTrainedConfig, PreTrainedModel
 from transformers import initialization as init
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
 
@@ -49,6 +49,23 @@ class History:
         # A cache wants two tensors of as many positions; where there is one kind of rows, the other is kept thin.
         other = rows[..., :1] if beside is None else beside
         self.cache.update(rows.unsqueeze(1), other.unsqueeze(1), layer)
+
+
+class EncoderDecoderConfig(PreTrainedConfig):
+    """Settings of any `EncoderDecoder`; d_model: the width of its embeddings and layers."""
+
+    vocab_size: int = 32000
+    d_model: int = 512
+    encoder_layers: int = 1
+    decoder_layers: int = 1
+    dropout: float = 0.2
+    init_std: float = 0.1
+    max_position_embeddings: int = 1024
+    is_encoder_decoder: bool = True
+    use_cache: bool = True
+    pad_token_id: int | None = 1
+    eos_token_id: int | list[int] | None = 0
+    decoder_start_token_id: int | None = 0
 
 
 class EncoderDecoder(PreTrainedModel, GenerationMixin):

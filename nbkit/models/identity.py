@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -66,6 +67,21 @@ def backend_identity(device: str, dtype: str, backend: Backend = TRANSFORMERS) -
     """What stands for the arithmetic: the backend, library versions, the kind of device and the dtype."""
     kind = resolve_device(device).partition(":")[0]
     return {**backend.identity(), "device": kind, "dtype": resolve_dtype(dtype, kind)}
+
+
+def with_revision(address: Callable[[], dict[str, Any]], download: Callable[[], object]) -> dict[str, Any]:
+    """The store's *address* of a model's results, its revision in it: a hub model that is not here is fetched first.
+
+    >>> here = []
+    >>> address = lambda: {"model": {"hub": "google/mt", "weights": here[0] if here else None}}
+    >>> with_revision(address, lambda: here.append("9ab3"))
+    {'model': {'hub': 'google/mt', 'weights': '9ab3'}}
+    """
+    config = address()
+    if "hub" in config["model"] and config["model"]["weights"] is None:
+        download()
+        return address()
+    return config
 
 
 def check_model(name: str, src: str, tgt: str) -> str | None:

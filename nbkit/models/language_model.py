@@ -39,7 +39,7 @@ from nbkit.models.language_model_catalogue import (
 )
 from nbkit.models.language_model_encoding import Filled, Ids, Likelihood, Span, TextEncoder
 from nbkit.models.language_model_local import language_model_files
-from nbkit.models.loading import quiet, torch_device, torch_dtype
+from nbkit.models.loading import load_trained, torch_device, torch_dtype
 from nbkit.models.output_layer import OutputLayer
 from nbkit.progress import progress_bar
 
@@ -61,11 +61,16 @@ def load_language_model(
     Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
     language it is not for, or a checkpoint that is no language model.
     """
+    import transformers
+
     reference = resolve_language_model(name, lang)
     folder = language_model_files(reference)
     place = resolve_device(device)
     kind = kind_of(reference, folder)
-    model = _load_model(reference, folder, kind, torch_device(place), torch_dtype(resolve_dtype(dtype, place)))
+    precision = torch_dtype(resolve_dtype(dtype, place))
+    auto: Any = transformers.AutoModelForCausalLM if kind == "causal" else transformers.AutoModelForMaskedLM
+    what = f"language model '{reference.name}'"
+    model = load_trained(auto, folder, torch_device(place), precision, what, f"{kind} model")
     return (CausalLanguageModel if kind == "causal" else MaskedLanguageModel)(reference, folder, model)
 
 
@@ -312,28 +317,3 @@ def _load_tokenizer(reference: LanguageModelReference, folder: Path) -> Any:
     except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
         problem = f"no tokenizer can be loaded from {folder}: {error}"
         raise ModelError(f"language model '{reference.name}': {problem}") from error
-
-
-def _load_model(
-    reference: LanguageModelReference, folder: Path, kind: Kind, device: torch.device, dtype: torch.dtype
-) -> Any:
-    import transformers
-    from safetensors import SafetensorError
-
-    auto: Any = transformers.AutoModelForCausalLM if kind == "causal" else transformers.AutoModelForMaskedLM
-    try:
-        with quiet():
-            model, report = auto.from_pretrained(
-                folder,
-                dtype=dtype,
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                output_loading_info=True,
-            )
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise ModelError(f"language model '{reference.name}': {folder} cannot be loaded: {error}") from error
-    if report["missing_keys"]:
-        missing = ", ".join(sorted(report["missing_keys"])[:3])
-        raise ModelError(f"language model '{reference.name}': {folder} is no trained {kind} model; missing: {missing}")
-    return model.to(device).eval()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nbkit.models.card import rows_of, versions
+from nbkit.models.card import how_it_was_made, versions
 from nbkit.models.language_model_recipe import LanguageModelRecipe
 from nbkit.models.language_model_texts import held_out_texts
 
@@ -63,18 +63,7 @@ text's words and constructions, and is bad on any other. Made for behavioural te
 |---|---|---|---|---|
 {scores}
 
-## Training
-
-| | |
-|---|---|
-{rows_of(facts)}
-
-## Settings
-
-| field | value |
-|---|---|
-{rows_of(recipe.model_dump(mode="json"))}
-
+{how_it_was_made(recipe, facts)}
 Made with {versions("torch", "transformers", "tokenizers")}.
 """,
         encoding="utf-8",

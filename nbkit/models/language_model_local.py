@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import yaml
 
 from nbkit.errors import ModelError, NbkitError
 from nbkit.models import weights
@@ -17,10 +14,12 @@ from nbkit.models.language_model_catalogue import (
     resolve_language_model,
 )
 from nbkit.models.local import models_folder
+from nbkit.models.recipe_files import files_of, is_here, recipe_fields
 
 if TYPE_CHECKING:
     from nbkit.models.language_model_recipe import LanguageModelRecipe
 
+RECIPES = "language_model_recipes.yaml"
 #: Goes up when scoring changes in a way that settings do not show.
 VERSION = 1
 
@@ -29,12 +28,8 @@ def language_model_recipe(reference: LanguageModelReference) -> LanguageModelRec
     """The recipe of a language model that is trained here, for the language asked for."""
     from nbkit.models.language_model_recipe import LanguageModelRecipe
 
-    recipes = _recipes()
-    if reference.recipe not in recipes:
-        known = ", ".join(recipes)
-        raise ModelError(f"language model '{reference.name}': no recipe '{reference.recipe}'; there are: {known}")
-    fields = {**recipes[reference.recipe], "lang": reference.lang or "en"}
-    return LanguageModelRecipe.checked(fields, f"language_model_recipes.yaml: {reference.recipe}")
+    fields = recipe_fields(RECIPES, reference.recipe, f"language model '{reference.name}'")
+    return LanguageModelRecipe.checked({**fields, "lang": reference.lang or "en"}, f"{RECIPES}: {reference.recipe}")
 
 
 def recipe_digest(recipe: LanguageModelRecipe) -> str:
@@ -44,8 +39,10 @@ def recipe_digest(recipe: LanguageModelRecipe) -> str:
     return recipe.digest(*(corpus_digest(corpus, recipe.lang) for corpus in recipe.train))
 
 
-def trained_folder(reference: LanguageModelReference) -> Path:
-    """The folder of a language model that is trained here, whether it is there yet or not."""
+def trained_folder(reference: LanguageModelReference) -> Path | None:
+    """The folder of a language model that is trained here, whether it is there yet or not; None for one that is not."""
+    if reference.recipe is None:
+        return None
     recipe = language_model_recipe(reference)
     return models_folder() / f"{reference.recipe}-{recipe.lang}-{recipe_digest(recipe)}"
 
@@ -55,16 +52,13 @@ def language_model_files(reference: LanguageModelReference) -> Path:
 
     Of several processes that ask, one trains and the others wait for it.
     """
-    if reference.recipe is None:
-        folder = weights.fetch(reference)
-        _check_folder(reference, folder)
-        return folder
-    folder = trained_folder(reference)
-    if weights.is_complete(folder):
-        return folder
-    from nbkit.models.language_model_training import train_language_model
 
-    return train_language_model(language_model_recipe(reference), folder)
+    def train(folder: Path) -> Path:
+        from nbkit.models.language_model_training import train_language_model
+
+        return train_language_model(language_model_recipe(reference), folder)
+
+    return files_of(reference, trained_folder(reference), train, _check_folder)
 
 
 def ensure_language_model(name: str, lang: str | None = None) -> Path:
@@ -84,9 +78,7 @@ def is_language_model_here(name: str, lang: str | None = None) -> bool:
     False
     """
     reference = resolve_language_model(name, lang)
-    if reference.recipe is not None:
-        return weights.is_complete(trained_folder(reference))
-    return weights.find(reference) is not None
+    return is_here(reference, trained_folder(reference))
 
 
 def language_model_identity(
@@ -159,9 +151,3 @@ def _check_folder(reference: LanguageModelReference, folder: Path) -> str:
     if not weights.has_tokenizer(folder):
         raise ModelError(f"language model '{reference.name}': {folder} holds no tokenizer (tokenizer.json)")
     return kind
-
-
-@cache
-def _recipes() -> dict[str, dict[str, Any]]:
-    text = Path(__file__).with_name("language_model_recipes.yaml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import ModelError
-from nbkit.models.identity import resolve_device
+from nbkit.models.identity import resolve_device, with_revision
 from nbkit.models.kept import Kept
 from nbkit.models.language_model_catalogue import language_model_label, resolve_language_model
 from nbkit.models.language_model_encoding import Likelihood
@@ -184,11 +184,7 @@ def _config(kind: str, name: str, lang: str | None, device: str, dtype: str) -> 
 
 
 def _downloaded(kind: str, name: str, lang: str | None, device: str, dtype: str) -> Mapping[str, Any]:
-    config = _config(kind, name, lang, device, dtype)
-    if "hub" in config["model"] and config["model"]["weights"] is None:  # not downloaded yet: no revision for the key
-        ensure_language_model(name, lang)
-        config = _config(kind, name, lang, device, dtype)
-    return config
+    return with_revision(lambda: _config(kind, name, lang, device, dtype), lambda: ensure_language_model(name, lang))
 
 
 def _shard(device: str) -> int:

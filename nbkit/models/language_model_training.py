@@ -27,9 +27,9 @@ from nbkit.models.training_folder import (
     fresh,
     is_main_process,
     last_checkpoint,
+    save_trained,
     threads,
     trained_once,
-    write_record,
 )
 
 
@@ -82,10 +82,7 @@ def _train(recipe: LanguageModelRecipe, work: Path, record: Mapping[str, Any], n
         result = trainer.train(resume_from_checkpoint=last_checkpoint(work / "checkpoints"))
         finished = work / "finished"
         if trainer.is_world_process_zero():
-            fresh(finished)
-            model.save_pretrained(finished)
-            tokenizer.save_pretrained(finished)
-            write_record(record, finished)
+            save_trained(model, tokenizer, record, finished)
             facts = {
                 "texts": sum(map(len, samples)),
                 "steps": result.global_step,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -27,6 +29,31 @@ def torch_dtype(name: str) -> torch.dtype:
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise ModelError(f"unknown dtype '{name}'; there are: auto, float32, bfloat16, float16")
     return dtype
+
+
+def load_trained(auto: Any, folder: Path, device: torch.device, dtype: torch.dtype, what: str, kind: str) -> Any:
+    """The model that the transformers class *auto* makes of a folder, on its device; every weight comes from there.
+
+    what, kind: the model and what it has to be, in the `ModelError` about a folder that is something else.
+    """
+    from safetensors import SafetensorError
+
+    try:
+        with quiet():
+            model, report = auto.from_pretrained(
+                folder,
+                dtype=dtype,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                output_loading_info=True,
+            )
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        raise ModelError(f"{what}: {folder} cannot be loaded: {error}") from error
+    if report["missing_keys"]:  # which transformers fills with random numbers
+        missing = ", ".join(sorted(report["missing_keys"])[:3])
+        raise ModelError(f"{what}: {folder} holds no trained {kind}; missing: {missing}")
+    return model.to(device).eval()
 
 
 @contextmanager

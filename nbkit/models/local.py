@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from nbkit.errors import ModelError, UnknownNameError
+from nbkit.errors import UnknownNameError
 from nbkit.models.backends import TRANSFORMERS
 from nbkit.models.catalogue import Reference, families, resolve
 from nbkit.models.languages import check_pair
+from nbkit.models.recipe_files import recipe_fields, recipes_in
 from nbkit.models.variants import split_seed
 from nbkit.models.weights import fetch, is_complete
 from nbkit.store import cache_folder
 
 if TYPE_CHECKING:
     from nbkit.models.recipe import TranslatorRecipe
+
+RECIPES = "recipes.yaml"
 
 
 def models_folder() -> Path:
@@ -39,14 +39,10 @@ def recipe_for(reference: Reference) -> TranslatorRecipe:
 
     entry = reference.entry
     check_pair(reference, families()[entry.family or "marian"], None)
-    recipes = _recipes()
-    if reference.recipe not in recipes:
-        known = ", ".join(recipes)
-        raise ModelError(f"model '{reference.name}': no recipe '{reference.recipe}'; there are: {known}")
-    fields = recipes[reference.recipe]
+    fields = recipe_fields(RECIPES, reference.recipe, f"model '{reference.name}'")
     targets = entry.targets if fields.get("architecture") == "m2m100" else (reference.tgt,)
     values = {**fields, "src": reference.src, "targets": targets, **reference.variant.changes}
-    return TranslatorRecipe.checked(values, f"recipes.yaml: {reference.recipe}")
+    return TranslatorRecipe.checked(values, f"{RECIPES}: {reference.recipe}")
 
 
 def named_recipe(name: str) -> dict[str, Any]:
@@ -55,9 +51,10 @@ def named_recipe(name: str) -> dict[str, Any]:
     >>> named_recipe("paper-lstm")["encoder_layers"]
     5
     """
-    if name not in _recipes():
-        raise UnknownNameError("recipe", name, _recipes())
-    return dict(_recipes()[name])
+    recipes = recipes_in(RECIPES)
+    if name not in recipes:
+        raise UnknownNameError("recipe", name, recipes)
+    return dict(recipes[name])
 
 
 def recipe_digest(recipe: TranslatorRecipe) -> str:
@@ -144,9 +141,3 @@ def is_trained(name: str, src: str, tgt: str) -> bool:
     """
     reference = resolve(name, src, tgt)
     return reference.recipe is None or is_complete(model_folder(reference.name, recipe_for(reference)))
-
-
-@cache
-def _recipes() -> dict[str, dict[str, Any]]:
-    text = Path(__file__).with_name("recipes.yaml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)

@@ -33,7 +33,7 @@ from nbkit.models.backends import TRANSFORMERS
 from nbkit.models.batching import run_batches
 from nbkit.models.catalogue import BY_RULE, label, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
-from nbkit.models.identity import check_model, model_identity
+from nbkit.models.identity import check_model, model_identity, with_revision
 from nbkit.models.local import ensure_model
 from nbkit.models.probes_offsets import Subwords, subwords
 from nbkit.progress import progress_bar
@@ -138,10 +138,10 @@ def probe_remembered(
     Source: idioms paper, §4 (beam search of 5 there: ``Decoding(beams=5)``).
     """
     _check_name(name, src, tgt)
-    config = probe_config(name, src, tgt, decoding, device=device, dtype=dtype)
-    if "hub" in config["model"] and config["model"]["weights"] is None:  # not downloaded yet: no revision for the key
-        ensure_model(name, src, tgt)
-        config = probe_config(name, src, tgt, decoding, device=device, dtype=dtype)
+    config = with_revision(
+        lambda: probe_config(name, src, tgt, decoding, device=device, dtype=dtype),
+        lambda: ensure_model(name, src, tgt),
+    )
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
         from nbkit.models.remember import kept_translator

@@ -11,13 +11,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
-from transformers import AutoConfig, AutoModelForSeq2SeqLM, PreTrainedConfig
+from transformers import AutoConfig, AutoModelForSeq2SeqLM
 from transformers import initialization as init
 
-from nbkit.models.encoder_decoder import EncoderDecoder, History, empty_padding, encoder_output
+from nbkit.models.encoder_decoder import EncoderDecoder, EncoderDecoderConfig, History, empty_padding, encoder_output
 
 
-class LstmConfig(PreTrainedConfig):
+class LstmConfig(EncoderDecoderConfig):
     """Settings of an `LstmTranslator`.
 
     d_model: width of embeddings and of the LSTMs (the encoder has as many units in each direction). dropout: on
@@ -26,19 +26,9 @@ class LstmConfig(PreTrainedConfig):
 
     model_type = "nbkit-lstm"
 
-    vocab_size: int = 32000
-    d_model: int = 512
     encoder_layers: int = 5
     decoder_layers: int = 5
-    dropout: float = 0.2
-    init_std: float = 0.1
-    max_position_embeddings: int = 1024
-    is_encoder_decoder: bool = True
-    use_cache: bool = True
     tie_word_embeddings: bool = True
-    pad_token_id: int | None = 1
-    eos_token_id: int | list[int] | None = 0
-    decoder_start_token_id: int | None = 0
 
 
 class RecurrentEncoder(nn.Module):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nbkit.models.answers import Answer, Usage, one_line
 from nbkit.models.catalogue import BY_RULE, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
-from nbkit.models.identity import model_identity
+from nbkit.models.identity import model_identity, with_revision
 from nbkit.models.kept import Kept
 from nbkit.models.local import ensure_model, place
 from nbkit.store import Store
@@ -71,10 +71,10 @@ def translate_remembered(
         answers = answers_remembered(name, texts, src, tgt, decoding, store=store, progress=progress)
         labels = remote.labels(src, tgt)
         return [one_line(answer, text, labels).hypothesis for answer, text in zip(answers, texts, strict=True)]
-    config = translation_config(name, src, tgt, decoding, device=device, dtype=dtype)
-    if "hub" in config["model"] and config["model"]["weights"] is None:  # not downloaded yet: no revision for the key
-        ensure_model(name, src, tgt)
-        config = translation_config(name, src, tgt, decoding, device=device, dtype=dtype)
+    config = with_revision(
+        lambda: translation_config(name, src, tgt, decoding, device=device, dtype=dtype),
+        lambda: ensure_model(name, src, tgt),
+    )
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, str]]:
         translator = kept_translator(name, src, tgt, device=device, dtype=dtype)

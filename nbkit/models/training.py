@@ -25,9 +25,9 @@ from nbkit.models.training_folder import (
     fresh,
     is_main_process,
     last_checkpoint,
+    save_trained,
     threads,
     trained_once,
-    write_record,
 )
 from nbkit.models.vocabulary import train_vocabulary
 
@@ -62,13 +62,6 @@ class _Begun:
     tokenizer: Any
     examples: Sequence[Example]
 
-    def save(self, model: Any, record: Mapping[str, Any], folder: Path) -> None:
-        """Everything that a folder needs to be translated with."""
-        fresh(folder)
-        model.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
-        write_record(record, folder)
-
 
 def _train(recipe: TranslatorRecipe, work: Path, record: Mapping[str, Any], name: str) -> Path:
     started = time.monotonic()
@@ -84,7 +77,7 @@ def _train(recipe: TranslatorRecipe, work: Path, record: Mapping[str, Any], name
         finished = work / "finished"
         if trainer.is_world_process_zero():
             kept = _keep(recipe, begun.model, trainer.state, work / "checkpoints")
-            begun.save(begun.model, record, finished)
+            save_trained(begun.model, begun.tokenizer, record, finished)
             facts = {"pairs": sum(map(len, regular.values()))}
             if recipe.idioms is not None:
                 facts["pairs with idioms, copies included"] = sum(map(len, idioms.values()))
@@ -162,7 +155,7 @@ def _trainer(recipe: TranslatorRecipe, begun: _Begun, record: Mapping[str, Any],
     return BestByBleu(
         look=lambda folder: dev_bleu(recipe, folder),
         work=work,
-        save=lambda model, folder: begun.save(model, record, folder),
+        save=lambda model, folder: save_trained(model, begun.tokenizer, record, folder),
         **options,
     )
 

@@ -72,6 +72,14 @@ def write_record(record: Mapping[str, Any], folder: Path) -> None:
     temporary.replace(folder / RECORD_FILE)
 
 
+def save_trained(model: Any, tokenizer: Any, record: Mapping[str, Any], folder: Path) -> None:
+    """Everything that a folder needs to be loaded from, and what it was made by."""
+    fresh(folder)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    write_record(record, folder)
+
+
 def fresh(folder: Path) -> Path:
     """*folder*, empty."""
     shutil.rmtree(folder, ignore_errors=True)

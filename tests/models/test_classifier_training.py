@@ -21,8 +21,10 @@ from nbkit.models.classifier_local import classifier_identity, ensure_classifier
 from nbkit.models.classifier_texts import dev_pairs, held_out_pairs, training_pairs
 from nbkit.models.classifier_training import Loss
 from nbkit.models.classifier_vocabulary import train_tokenizer
+from nbkit.models.recipe_files import recipes_in
 
 from .nli_checkpoints import relabel
+from .trained import check_goes_on, same, use_recipes, weights_of
 
 NAMES = ("Tom", "Anna", "a dog", "the old man", "my sister", "a bird")
 VERBS = ("sees", "finds", "likes", "helps")
@@ -51,18 +53,6 @@ def tiny(corpus: str, architecture: str | None = "convnet", **fields) -> Classif
     settings = {"steps": 6, "batch_tokens": 400, "warmup": 2, "save_every": 3, "held_out": 40}
     places = {"train": corpus, "dev": corpus, "test": corpus, "architecture": architecture}
     return ClassifierRecipe(**{**sizes, **settings, **places, **fields})
-
-
-def weights_of(folder):
-    from safetensors.torch import load_file
-
-    return load_file(folder / "model.safetensors")
-
-
-def assert_same_weights(one, other):
-    first, second = weights_of(one), weights_of(other)
-    assert first.keys() == second.keys()
-    assert all(torch.equal(tensor, second[name]) for name, tensor in first.items())
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -100,7 +90,7 @@ def test_any_program_can_load_a_sentence_encoder(corpus, tmp_path):
 
 def test_the_same_recipe_gives_the_same_weights_and_is_trained_once(corpus, tmp_path):
     first, second = (train_classifier(tiny(corpus, dropout=0.2), tmp_path / name) for name in "ab")
-    assert_same_weights(first, second)
+    assert same(weights_of(first), weights_of(second))
     changed = (first / "model.safetensors").stat().st_mtime_ns
     train_classifier(tiny(corpus, dropout=0.2), first)
     assert (first / "model.safetensors").stat().st_mtime_ns == changed
@@ -111,27 +101,8 @@ def test_the_same_recipe_gives_the_same_weights_and_is_trained_once(corpus, tmp_
 @pytest.mark.parametrize("max_entropy", [0.0, 1.0])
 def test_an_interrupted_run_goes_on_where_it_was(max_entropy, corpus, tmp_path, monkeypatch):
     """Also in what dev has decided so far: the best step, and how long there was no better one."""
-    from transformers import Trainer
-
     recipe = tiny(corpus, steps=12, save_every=3, dropout=0.2, patience=9, max_entropy=max_entropy)
-    whole = train_classifier(recipe, tmp_path / "whole")
-    step, steps, resumed, train = Trainer.training_step, [], [], Trainer.train
-
-    def interrupted(self, *args, **kwargs):
-        steps.append(1)
-        if len(steps) == 8:
-            raise KeyboardInterrupt
-        return step(self, *args, **kwargs)
-
-    monkeypatch.setattr(Trainer, "training_step", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        train_classifier(recipe, tmp_path / "killed")
-    assert not (tmp_path / "killed").exists()
-    monkeypatch.setattr(Trainer, "training_step", step)
-    monkeypatch.setattr(Trainer, "train", lambda self, **kwargs: resumed.append(kwargs) or train(self, **kwargs))
-    killed = train_classifier(recipe, tmp_path / "killed")
-    assert resumed[0]["resume_from_checkpoint"].endswith("checkpoint-6")
-    assert_same_weights(whole, killed)
+    check_goes_on(train_classifier, recipe, tmp_path, monkeypatch)
 
 
 def test_it_stops_where_dev_gets_no_better(corpus, tmp_path):
@@ -316,7 +287,7 @@ def test_the_recipes_that_come_with_the_package_are_recipes():
     from nbkit.models import CLASSIFIERS, resolve_classifier
 
     named = {CLASSIFIERS.get(name).recipe for name in CLASSIFIERS} - {None}
-    assert named == set(classifier_local._recipes())
+    assert named == set(recipes_in(classifier_local.RECIPES))
     for name in CLASSIFIERS:
         entry = CLASSIFIERS.get(name)
         for lang in entry.languages if entry.recipe else ():
@@ -327,7 +298,7 @@ def test_the_recipes_that_come_with_the_package_are_recipes():
 def test_trained_on_first_use_and_used(corpus, monkeypatch):
     recipe = tiny(corpus, steps=2, save_every=2).model_dump(mode="json", exclude_unset=True)
     recipes = {"sandbox-convnet": recipe}
-    monkeypatch.setattr(classifier_local, "_recipes", lambda: recipes)
+    use_recipes(monkeypatch, classifier_recipes=recipes)
     assert check_classifier("sandbox-convnet") is None
     assert not is_classifier_here("sandbox-convnet")
     before = classifier_identity("sandbox-convnet")

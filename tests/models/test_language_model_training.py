@@ -29,9 +29,10 @@ from nbkit.models import (
 from nbkit.models.language_model_architecture import new_tokenizer
 from nbkit.models.language_model_batches import CollateMasked, LanguageModelExample, examples
 from nbkit.models.language_model_texts import corpus_digest, corpus_problem, held_out_texts, training_samples
+from nbkit.models.recipe_files import recipes_in
 from nbkit.models.subwords import word_pieces
 
-from .test_classifier_training import assert_same_weights
+from .trained import check_goes_on, use_recipes
 
 NAMES, VERBS = ("Tom", "Anna", "the old man"), ("sees", "likes", "finds")
 THINGS = ("a dog", "my sister", "the yellow car", "a bird")
@@ -83,27 +84,9 @@ def test_an_ordinary_folder_and_its_card(architecture, lines, tmp_path):
 @pytest.mark.parametrize("architecture", ["gpt2", "bert"])
 def test_an_interrupted_run_goes_on_where_it_was(architecture, lines, tmp_path, monkeypatch):
     """In the order of batches and in what is masked in them, too."""
-    from transformers import Trainer
-
-    recipe = tiny(lines, architecture, steps=12, dropout=0.2)
-    whole = train_language_model(recipe, tmp_path / "whole")
-    step, steps, resumed, train = Trainer.training_step, [], [], Trainer.train
-
-    def interrupted(self, *args, **kwargs):
-        steps.append(1)
-        if len(steps) == 8:
-            raise KeyboardInterrupt
-        return step(self, *args, **kwargs)
-
-    monkeypatch.setattr(Trainer, "training_step", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        train_language_model(recipe, tmp_path / "killed")
-    assert not (tmp_path / "killed").exists()
-    monkeypatch.setattr(Trainer, "training_step", step)
-    monkeypatch.setattr(Trainer, "train", lambda self, **kwargs: resumed.append(kwargs) or train(self, **kwargs))
-    killed = train_language_model(recipe, tmp_path / "killed")
-    assert resumed[0]["resume_from_checkpoint"].endswith("checkpoint-6")
-    assert_same_weights(whole, killed)
+    killed = check_goes_on(
+        train_language_model, tiny(lines, architecture, steps=12, dropout=0.2), tmp_path, monkeypatch
+    )
     with pytest.raises(ModelError, match="is there already, and not by this recipe"):
         train_language_model(tiny(lines, architecture, seed=2), killed)
 
@@ -151,10 +134,9 @@ def test_a_classifier_starts_from_it(learnt, nli, tmp_path):
 def test_a_classifier_starts_from_a_name(lines, nli, monkeypatch):
     """The language model is trained first, and stands in the classifier's digest."""
     texts = {"tiny-lm": tiny(lines, "distilbert", steps=2).model_dump(mode="json", exclude_unset=True)}
-    monkeypatch.setattr(language_model_local, "_recipes", lambda: texts)
     LANGUAGE_MODELS.register("tiny-lm", LanguageModelEntry(recipe="tiny-lm", languages=("en",)))
     fields = {"start": "tiny-lm", "train": nli, "dev": nli, "test": nli, "steps": 2, "save_every": 2, "held_out": 6}
-    monkeypatch.setattr(classifier_local, "_recipes", lambda: {"sick-roberta": fields})
+    use_recipes(monkeypatch, language_model_recipes=texts, classifier_recipes={"sick-roberta": fields})
     assert check_classifier("sick-roberta") is None and not is_language_model_here("tiny-lm")
     before, known = classifier_local.classifier_identity("sick-roberta"), language_model_identity("tiny-lm")
     assert load_classifier("sick-roberta").probabilities([("a dog", "a bird")], progress=False).shape == (1, 3)
@@ -268,7 +250,7 @@ def test_the_recipes_that_come_with_the_package_are_recipes():
     from nbkit.models import resolve_language_model
 
     named = {LANGUAGE_MODELS.get(name).recipe for name in LANGUAGE_MODELS} - {None}
-    assert named == set(language_model_local._recipes())
+    assert named == set(recipes_in(language_model_local.RECIPES))
     for name in LANGUAGE_MODELS:
         entry = LANGUAGE_MODELS.get(name)
         for lang in entry.languages if entry.recipe else ():

@@ -10,7 +10,10 @@ import pytest
 from nbkit.errors import ModelError, ParamsError
 from nbkit.languages import TARGETS
 from nbkit.models import ensure_model, is_trained, local, model_identity, resolve, training, translate_remembered
+from nbkit.models.training_folder import write_record
 from nbkit.store import Store
+
+from .trained import use_recipes
 
 TINY = {
     "d_model": 16, "ffn": 32, "heads": 2, "encoder_layers": 1, "decoder_layers": 1, "vocabulary": 200,
@@ -25,7 +28,7 @@ def tiny_recipes(monkeypatch):
         "sandbox-marian": {"architecture": "marian", **TINY},
         "sandbox-m2m": {"architecture": "m2m100", **TINY},
     }
-    monkeypatch.setattr(local, "_recipes", lambda: recipes)
+    use_recipes(monkeypatch, recipes=recipes)
     return recipes
 
 
@@ -77,7 +80,7 @@ def test_of_all_who_ask_one_trains(tiny_recipes, monkeypatch):
         (work / "finished").mkdir()
         (work / "finished" / "config.json").write_text("{}")
         (work / "finished" / "model.safetensors").write_bytes(b"")
-        training.write_record(record, work / "finished")
+        write_record(record, work / "finished")
         return work / "finished"
 
     monkeypatch.setattr(training, "_train", slow)

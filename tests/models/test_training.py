@@ -17,18 +17,13 @@ from nbkit.models import Decoding, TranslatorRecipe, check_model, load_translato
 from nbkit.models.collate import Batches, Example
 
 from .small_recipes import tiny, write_words
+from .trained import same, weights_of
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     """A word-for-word language: 400 pairs in a TSV file."""
     return write_words(tmp_path_factory.mktemp("corpus") / "words.tsv")
-
-
-def weights_of(folder):
-    from safetensors.torch import load_file
-
-    return load_file(folder / "model.safetensors")
 
 
 @pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
@@ -103,10 +98,8 @@ def test_every_language_is_in_the_vocabulary(tmp_path, monkeypatch):
 
 
 def test_the_same_recipe_gives_the_same_weights_and_is_trained_once(corpus, tmp_path):
-    import torch
-
     first, second = (train_translator(tiny(corpus), tmp_path / name) for name in ("a", "b"))
-    assert all(torch.equal(tensor, weights_of(second)[name]) for name, tensor in weights_of(first).items())
+    assert same(weights_of(first), weights_of(second))
     changed = (first / "model.safetensors").stat().st_mtime_ns
     train_translator(tiny(corpus), first)
     assert (first / "model.safetensors").stat().st_mtime_ns == changed
@@ -117,7 +110,6 @@ def test_the_same_recipe_gives_the_same_weights_and_is_trained_once(corpus, tmp_
 @pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(corpus, tmp_path, monkeypatch):
     """kill -9 in the middle; the resumed run ends in the weights of one that was never interrupted."""
-    import torch
     from transformers import Seq2SeqTrainer
 
     recipe = tiny(corpus, steps=60, save_every=5)
@@ -147,8 +139,7 @@ def test_a_killed_run_goes_on_where_it_was(corpus, tmp_path, monkeypatch):
     train_translator(recipe, killed)
     assert resumed[0]["resume_from_checkpoint"].endswith(f"checkpoint-{reached}")
     assert "| steps | 60 |" in (killed / "README.md").read_text(encoding="utf-8")
-    whole = weights_of(train_translator(recipe, tmp_path / "whole"))
-    assert all(torch.equal(tensor, weights_of(killed)[name]) for name, tensor in whole.items())
+    assert same(weights_of(train_translator(recipe, tmp_path / "whole")), weights_of(killed))
 
 
 def test_nothing_to_train_on(tmp_path):

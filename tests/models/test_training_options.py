@@ -15,6 +15,7 @@ from nbkit.models.noise import Noise
 from nbkit.models.training_data import idiom_texts, regular_texts
 
 from .small_recipes import tiny, write_words
+from .trained import same, weights_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 
@@ -57,16 +58,6 @@ def idioms(tmp_path_factory) -> str:
     path = tmp_path_factory.mktemp("idioms") / "idioms.tsv"
     path.write_text("the dog and the cat .\tund das .\nold cat .\tTier .\nold cat .\tTier .\n", encoding="utf-8")
     return str(path)
-
-
-def weights_of(folder):
-    from safetensors.torch import load_file
-
-    return load_file(folder / "model.safetensors")
-
-
-def same(one, other) -> bool:
-    return one.keys() == other.keys() and all(torch.equal(tensor, other[name]) for name, tensor in one.items())
 
 
 @pytest.mark.parametrize("architecture", ["lstm", "convs2s", "mbart"])

@@ -8,6 +8,7 @@ from nbkit.errors import ModelError, ParamsError, UnknownNameError
 from nbkit.models import MODELS, ModelEntry, check_model, label, local, resolve
 from nbkit.models.catalogue import split_variant
 from nbkit.models.recipe import TranslatorRecipe
+from nbkit.models.recipe_files import recipes_in
 from nbkit.models.variants import Variant
 
 
@@ -51,12 +52,12 @@ def test_names_that_are_none():
 
 
 def test_every_recipe_can_be():
-    for name, fields in local._recipes().items():
+    for name, fields in recipes_in(local.RECIPES).items():
         TranslatorRecipe.checked(fields, name)
     for name in MODELS:
         entry = MODELS.get(name)
         if entry.recipe is not None:
-            assert entry.recipe in local._recipes()
+            assert entry.recipe in recipes_in(local.RECIPES)
             assert check_model(name, entry.sources[0], entry.targets[-1]) is None
 
 
