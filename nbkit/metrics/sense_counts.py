@@ -105,10 +105,6 @@ class SenseCounts:
         ranked = sorted((-count, word) for word, count in counts.items() if word not in leave_out)
         return [(word, -count) for count, word in ranked[:n]]
 
-    def rarest_sense(self, homograph: str, senses: Iterable[str]) -> str:
-        """Of *senses* the one with the fewest extracted pairs, the first of equally rare ones (§2.2)."""
-        return min(senses, key=lambda sense: self.pairs.get((homograph, sense), 0))
-
     def table(self) -> pd.DataFrame:
         """All counts as one tidy table, sorted: kind, of (homograph or noun), sense (or reason), word, n."""
         import pandas as pd

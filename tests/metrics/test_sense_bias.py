@@ -84,7 +84,6 @@ def test_top_attractors_are_ranked_and_stop_words_left_out(counts):
     assert counts.top_attractors(*ANIMAL, 2) == [("fly", 2), ("old", 2)]
     assert counts.top_attractors(*ANIMAL, 9, leave_out={"old"}) == [("fly", 2), ("sleep", 1), ("small", 1)]
     assert counts.top_attractors("bat", "unseen", 3) == []
-    assert counts.rarest_sense("bank", ["money", "river"]) == "river"
 
 
 def test_bad_arguments(counts):

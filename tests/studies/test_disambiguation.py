@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +86,23 @@ def test_challenge_sets_are_harder_and_as_large_as_asked_for(run):
     assert all(len(places) == 40 for places in tables.sets(params, store).values())
     overlap = study.rare_overlap(params, store).set_index("set")
     assert overlap.loc["rare sense", "percent"] > overlap.loc["random", "percent"]
+
+
+def test_a_sense_that_was_never_seen_is_the_rarest_and_the_only_one_seen_is_not(run, monkeypatch):
+    params, store, _ = run
+    pairs = study.pool(params, store)
+    homograph = pairs["homograph"].mode()[0]
+    unseen, seen = pairs.loc[pairs["homograph"] == homograph, "sense"].value_counts().index[[-1, 0]]
+    known = study.counts(params, store)
+    without = replace(known, pairs=Counter({key: n for key, n in known.pairs.items() if key != (homograph, unseen)}))
+    monkeypatch.setattr(tables, "counts", lambda *_: without)
+    own = pairs["homograph"] == homograph
+    n_unseen = int((own & (pairs["sense"] == unseen)).sum())
+    rare = pairs.iloc[tables.sets(params.model_copy(update={"challenge_size": n_unseen}), store)["rare sense"]]
+    assert set(rare["homograph"]) == {homograph} and set(rare["sense"]) == {unseen}
+    whole = tables.sets(params.model_copy(update={"challenge_size": len(pairs)}), store)["rare sense"]
+    in_order = (own & (pairs["sense"] == seen)).to_numpy()[whole]
+    assert np.flatnonzero(in_order).min() > len(pairs) / 4  # the only sense seen stands among the frequent ones
 
 
 def test_informed_attacks_beat_random_ones(run):
@@ -264,6 +283,13 @@ def test_grammar_is_skipped_with_a_reason_and_counted_where_it_runs(run, monkeyp
 
 def test_the_study_is_registered():
     assert STUDIES.get("disambiguation") is study.STUDY
+
+
+def test_pairs_of_the_rarest_sense_come_first():
+    counts = {("bat", "club"): 10, ("bat", "animal"): 0, ("bank", "money"): 3, ("bank", "river"): 1, ("bank", "x"): 1}
+    counts |= {("seal", "animal"): 0, ("seal", "stamp"): 0}
+    pairs = [("bat", "animal"), ("bank", "river"), ("bank", "x"), ("bank", "money"), ("bat", "club"), ("seal", "stamp")]
+    assert challenge.rarity(*zip(*pairs, strict=True), counts).tolist() == [1.0, 0.8, 0.8, -0.6, -1.0, -1.0]
 
 
 def test_sets_of_samples():

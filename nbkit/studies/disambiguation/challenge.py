@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -33,11 +33,12 @@ def drawn(keys: Sequence[object], *where: object) -> np.ndarray:
     return np.argsort(np.array([address("random", *where, key) for key in keys], dtype=np.uint64), kind="stable")
 
 
-def rarity(homographs: Sequence[str], clusters: Sequence[str], counts: dict[tuple[str, str], int]) -> np.ndarray:
-    """How rare the sense of each pair is: 1 − its share among the training pairs of the homograph, −1 where it is not
-    the homograph's rarest, so that pairs in a rarest sense come first, those of the rarest share before others.
+def rarity(homographs: Sequence[str], clusters: Sequence[str], counts: Mapping[tuple[str, str], int]) -> np.ndarray:
+    """How rare the sense of each pair is: 1 − its share of the homograph's training pairs where it is the homograph's
+    rarest (or as rare as that), minus its share elsewhere. Pairs in a rarest sense come first, the rarest of all ahead.
 
-    counts: training pairs by (homograph, cluster). A sense that was never seen is the rarest there is.
+    counts: training pairs by (homograph, cluster), zeros included: a sense that was never seen is the rarest there is.
+    Of a homograph that was never seen no sense is known to be rare: −1.
 
     >>> rarity(["bat"] * 2, ["animal", "club"], {("bat", "animal"): 3, ("bat", "club"): 1}).tolist()
     [-0.75, 0.75]
@@ -47,12 +48,15 @@ def rarity(homographs: Sequence[str], clusters: Sequence[str], counts: dict[tupl
     for (homograph, _), count in counts.items():
         totals[homograph] += count
         rarest[homograph] = min(count, rarest.get(homograph, count))
-    values = []
-    for homograph, cluster in zip(homographs, clusters, strict=True):
-        count = counts.get((homograph, cluster), 0)
-        share = count / totals[homograph] if totals[homograph] else 0.0
-        values.append(1 - share if count <= rarest.get(homograph, 0) else -share)
-    return np.array(values)
+
+    def value(homograph: str, count: int) -> float:
+        if not totals[homograph]:
+            return -1.0
+        share = count / totals[homograph]
+        return 1 - share if count == rarest[homograph] else -share
+
+    found = zip(homographs, clusters, strict=True)
+    return np.array([value(homograph, counts[homograph, cluster]) for homograph, cluster in found], dtype=np.float64)
 
 
 def capped(order: Iterable[int], groups: Sequence[object], size: int, per_group: int) -> np.ndarray:

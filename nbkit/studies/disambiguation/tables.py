@@ -247,7 +247,8 @@ def sets(params: DisambiguationParams, store: Store | None = None) -> dict[str, 
     """
     pairs = pool(params, store)
     keys, size = pairs["key"].tolist(), params.challenge_size
-    n_of = dict(counts(params, store).pairs)
+    known, lexicon = counts(params, store).pairs, lexicon_of(params).homographs
+    n_of = {(word, cluster.name): known[word, cluster.name] for word in lexicon for cluster in lexicon[word].clusters}
     rare = rarity(pairs["homograph"].tolist(), pairs["sense"].tolist(), n_of)
     return {
         CHALLENGE: ranked(bias(pairs, "freq_diff", params.bias, "pooled"), keys, params.seed)[:size],
