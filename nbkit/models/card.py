@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from nbkit.errors import ModelError
+from nbkit.models.corpus_scores import corpus_bleu
 from nbkit.models.decoding import Decoding
 from nbkit.models.recipe import Recipe, TranslatorRecipe
-
-#: sacreBLEU's tokenizer of a target language; its default elsewhere.
-_TOKENIZERS = {"zh": "zh", "ja": "char"}
 
 
 def measure(recipe: TranslatorRecipe, folder: Path) -> list[dict[str, Any]]:
@@ -36,8 +34,6 @@ def dev_bleu(recipe: TranslatorRecipe, folder: Path) -> float:
 
 
 def _bleu(recipe: TranslatorRecipe, folder: Path, target: str, corpus: str, n: int) -> dict[str, Any]:
-    from sacrebleu.metrics import BLEU
-
     from nbkit.models.texts import text_pairs
     from nbkit.models.translator import load_translator
 
@@ -45,10 +41,9 @@ def _bleu(recipe: TranslatorRecipe, folder: Path, target: str, corpus: str, n: i
     pairs = list(text_pairs(corpus, recipe.src, target, n))
     sources = [pair.source for pair in pairs]
     hypotheses = translator.translate(sources, recipe.src, target, Decoding(), progress=False)
-    bleu = BLEU(tokenize=_TOKENIZERS.get(target, "13a"))
-    score = bleu.corpus_score(hypotheses, [[pair.target for pair in pairs]]).score if pairs else None
-    signature = str(bleu.get_signature()) if pairs else ""
-    return {"target": target, "corpus": corpus, "pairs": len(pairs), "BLEU": score, "signature": signature}
+    bleu = corpus_bleu(hypotheses, [pair.target for pair in pairs], target, resamples=0)
+    score = bleu.score if pairs else None
+    return {"target": target, "corpus": corpus, "pairs": len(pairs), "BLEU": score, "signature": bleu.signature}
 
 
 def write_card(recipe: TranslatorRecipe, folder: Path, rows: list[dict[str, Any]], facts: Mapping[str, Any]) -> None:

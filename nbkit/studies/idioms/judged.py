@@ -17,6 +17,7 @@ from nbkit.fingerprint import fingerprint
 from nbkit.metrics.aligned_phrase import AlignedPhrase, linked_tokens, score_phrases
 from nbkit.metrics.literal import LiteralJudgement, Litter
 from nbkit.models import ensure_model, translate_remembered
+from nbkit.models.corpus_scores import corpus_bleu, corpus_chrf
 from nbkit.store import Store
 from nbkit.studies.idioms.alignments import align_texts, aligner_key, idiom_tokens, tokens
 from nbkit.studies.idioms.data import data_key, generic_key, generic_pairs, load_data
@@ -154,22 +155,14 @@ def global_scores_of(params: IdiomsParams, language: str, system: System, store:
     return store.table(config_of("global", params, language, system, **key), compute)
 
 
-#: sacreBLEU's tokenizer of a language that is written without spaces; 13a elsewhere, as in the paper.
-_TOKENIZERS = {"zh": "zh", "ja": "char"}
-_RESAMPLES = 999
-
-
 def _corpus_scores(texts: list[str], references: list[str], lang: str) -> list[tuple[Any, ...]]:
-    from sacrebleu.metrics import BLEU, CHRF
-
     rows = []
-    for measure, metric, unit in (("bleu", BLEU(tokenize=_TOKENIZERS.get(lang, "13a")), 1), ("chrf", CHRF(), 100)):
-        score = metric.corpus_score(texts, [references], n_bootstrap=_RESAMPLES)
-        signature = str(metric.get_signature())
-        told = json.loads(score.format(width=9, is_json=True, signature=signature))
-        middle, half = (float(told.get(name, "nan")) for name in ("confidence_mean", "confidence_var"))
-        bounds = [(middle - half) / unit, (middle + half) / unit]
-        rows.append((measure, score.score / unit, *bounds, len(texts), signature))
+    for measure, found, unit in (
+        ("bleu", corpus_bleu(texts, references, lang), 1),
+        ("chrf", corpus_chrf(texts, references), 100),
+    ):
+        values = (value / unit for value in (found.score, found.low, found.high))
+        rows.append((measure, *values, found.n, found.signature))
     return rows
 
 
