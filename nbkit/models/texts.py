@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from nbkit.corpora import Request, find_corpus
+from nbkit.corpora import OnError, Request, find_corpus
 from nbkit.corpora.corpus import RawCorpus
 from nbkit.syntax.skipped import keep_good
 
@@ -20,12 +20,14 @@ class TextPair(NamedTuple):
     joined: str
 
 
-def text_pairs(corpus: str, src: str, tgt: str, n: int | None = None) -> Iterator[TextPair]:
-    """The first *n* pairs of a corpus as text. Raises as `nbkit.corpora.load_pairs` does, parsers aside."""
+def text_pairs(
+    corpus: str, src: str, tgt: str, n: int | None = None, *, on_error: OnError = "raise"
+) -> Iterator[TextPair]:
+    """The first *n* good pairs of a corpus as text. Raises as `nbkit.corpora.load_pairs` does, parsers aside."""
     found, split = find_corpus(corpus)
-    request = Request(src, tgt, split, n)
+    request = Request(src, tgt, split, n, on_error=on_error)
     if isinstance(found, RawCorpus):
-        for raw in islice(keep_good(found.raw_pairs(request), "raise", None), n):
+        for raw in islice(keep_good(found.raw_pairs(request), on_error, None), n):
             yield TextPair(raw.id, raw.source, raw.target, raw.source)
     else:
         for pair in found.pairs(request):

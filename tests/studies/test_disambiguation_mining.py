@@ -21,7 +21,6 @@ from nbkit.studies.disambiguation.mining import (
     count_senses,
     mine,
     mine_shard,
-    mining_units,
     n_pairs,
     shard_starts,
 )
@@ -106,8 +105,6 @@ def test_shards_are_remembered_and_add_up(tmp_path: Path):
     assert counts == count_senses(pairs, own_homographs())
     assert sum_counts(mine_shard(mining, start, store) for start in (40, 0, 20)) == counts
     assert mine(Mining("sandbox", n=60, shard=60), store) == counts
-    units = mining_units(mining, store)
-    assert [start for _, start in units] == [0, 20, 40] and Mining(**units[0][0]) == mining
 
 
 def test_what_cannot_be_mined(tmp_path: Path):

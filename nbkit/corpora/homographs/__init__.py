@@ -35,11 +35,13 @@ __all__ = [
 HOMOGRAPHS: Registry[Callable[[str], HomographLexicon]] = Registry("homograph lexicon")
 
 
-def load_homographs(spec: str, tgt: str = "de", *, on_conflict: OnConflict = "raise") -> HomographLexicon:
+def load_homographs(
+    spec: str, tgt: str = "de", *, src: str = "en", on_conflict: OnConflict = "raise"
+) -> HomographLexicon:
     """The homograph lexicon *spec*: a name of `HOMOGRAPHS`, or a file.
 
     spec: ``own``, ``sandbox``; a path that ends in .yaml (the project's schema) or .json (the paper's published
-    format), in which environment variables are filled in. tgt: the language of the translations.
+    format), in which environment variables are filled in. src, tgt: of the homographs, and of their translations.
     on_conflict: what happens to a translation that stands in two clusters of a homograph: "raise" refuses the file,
     "drop" makes it ambiguous and lists it in `HomographLexicon.dropped`. Registered lexicons have none.
 
@@ -52,7 +54,7 @@ def load_homographs(spec: str, tgt: str = "de", *, on_conflict: OnConflict = "ra
     if on_conflict not in ("raise", "drop"):
         raise UnknownNameError("on_conflict", on_conflict, ["raise", "drop"])
     if spec in HOMOGRAPHS:
-        return HOMOGRAPHS.get(spec)(tgt)
+        return _of_languages(HOMOGRAPHS.get(spec)(tgt), spec, src, tgt)
     suffix = Path(spec).suffix.lower()
     if suffix not in (".yaml", ".yml", ".json"):
         if "/" in spec or "$" in spec or suffix:
@@ -60,21 +62,26 @@ def load_homographs(spec: str, tgt: str = "de", *, on_conflict: OnConflict = "ra
         raise UnknownNameError("homograph lexicon", spec, HOMOGRAPHS.names())
     path = Path(expand_path(spec, "homograph lexicon"))
     if suffix == ".json":
-        return read_published(path, path.name, "en", tgt, on_conflict=on_conflict)
-    lexicon = read_yaml(path, path.name, on_conflict=on_conflict)
+        return read_published(path, path.name, src, tgt, on_conflict=on_conflict)
+    return _of_languages(read_yaml(path, path.name, on_conflict=on_conflict), str(path), src, tgt)
+
+
+def _of_languages(lexicon: HomographLexicon, shown: str, src: str, tgt: str) -> HomographLexicon:
+    if lexicon.src != src:
+        raise NbkitError(f"homograph lexicon {shown} has homographs of '{lexicon.src}', not of '{src}'")
     if lexicon.tgt != tgt:
-        raise NbkitError(f"homograph lexicon {path} has translations into '{lexicon.tgt}', not '{tgt}'")
+        raise NbkitError(f"homograph lexicon {shown} has translations into '{lexicon.tgt}', not '{tgt}'")
     return lexicon
 
 
-def check_homographs(spec: str, tgt: str = "de", *, on_conflict: OnConflict = "raise") -> str | None:
+def check_homographs(spec: str, tgt: str = "de", *, src: str = "en", on_conflict: OnConflict = "raise") -> str | None:
     """Why the lexicon cannot be used, or None.
 
     >>> check_homographs("own"), check_homographs("own", "ja")
     (None, "unknown target language of nbkit's own homographs 'ja'. There are: de")
     """
     try:
-        load_homographs(spec, tgt, on_conflict=on_conflict)
+        load_homographs(spec, tgt, src=src, on_conflict=on_conflict)
     except NbkitError as error:
         return str(error)
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from nbkit import models
 from nbkit.attacks.edits import edited_text
 from nbkit.attacks.word_sense import Attractor, Candidate, candidates
 from nbkit.attacks.word_sense_filters import is_fluent
+from nbkit.corpora.homographs import HomographLexicon
 from nbkit.metrics.sense_bias import MEASURES
 from nbkit.metrics.sense_counts import SenseCounts
 from nbkit.seeding import address
@@ -57,12 +59,14 @@ def generated_chunk(params: DisambiguationParams, start: int, store: Store) -> p
         pairs = pool(params, store)
         pairs = pairs[(chosen["fate"] == EXPECTED).to_numpy()].iloc[start : start + CHUNK]
         rows: list[dict[str, Any]] = []
-        for pair in records(pairs):
-            counts = counts_without(params, int(pair["fold"]), store)
-            made = list(_samples(params, pair, counts))
-            if params.n_samples is not None:
-                made = sorted(made, key=lambda row: address(params.seed, "samples", row["sample"]))[: params.n_samples]
-            rows += made
+        lexicon = lexicon_of(params)
+        for fold, own in groupby(records(pairs), key=lambda pair: int(pair["fold"])):
+            counts = counts_without(params, fold, store)
+            for pair in own:
+                made = list(_samples(params, pair, counts, lexicon))
+                if params.n_samples is not None:
+                    made.sort(key=lambda row: address(params.seed, "samples", row["sample"]))
+                rows += made[: params.n_samples]
         table = pd.DataFrame(rows, columns=_COLUMNS)
         return _with_perplexities(params, table, dict(zip(pairs["key"], pairs["source"], strict=True)), store)
 
@@ -85,9 +89,11 @@ def generated(
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=wanted)
 
 
-def _samples(params: DisambiguationParams, pair: Mapping[str, Any], counts: SenseCounts) -> Iterator[dict[str, Any]]:
+def _samples(
+    params: DisambiguationParams, pair: Mapping[str, Any], counts: SenseCounts, lexicon: HomographLexicon
+) -> Iterator[dict[str, Any]]:
     """The samples of one seed."""
-    text, lexicon = source_of(params, pair), lexicon_of(params)
+    text = source_of(params, pair)
     number, homograph = sentence_of(text, int(pair["token"]))
     seed = text.sentences[number]
     word, sense = pair["homograph"], pair["sense"]

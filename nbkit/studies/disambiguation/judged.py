@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from nbkit import models
-from nbkit.align import Aligner, load_aligner
 from nbkit.metrics.sense_decision import NOT_ALIGNED, SenseFinder
 from nbkit.metrics.tokens import cut
 from nbkit.store import Store
 from nbkit.studies.disambiguation.generated import generated_chunk
 from nbkit.studies.disambiguation.keys import code
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.pool import lexicon_of, pool, records, source_of, training_tokens, word_list
+from nbkit.studies.disambiguation.pool import hypothesis_aligner, lexicon_of, pool, records, source_of
 from nbkit.syntax import parse_remembered, parser_for
 from nbkit.text import Sentence, Text
 
@@ -176,15 +175,3 @@ def read_words(params: DisambiguationParams, texts: Sequence[str], store: Store)
     wanted = [text for text in dict.fromkeys(texts) if text.strip()]
     parsed = dict(zip(wanted, parse_remembered(wanted, spec, params.target, store=store), strict=True))
     return [parsed.get(text) for text in texts]
-
-
-def hypothesis_aligner(params: DisambiguationParams, store: Store) -> Aligner:
-    """What links sources with their translations: a statistical aligner learns from the training corpus first, and a
-    lexicon is that of its gold links, where it has some.
-    """
-    if params.hypothesis_aligner == "eflomal":
-        learned = training_tokens(params, store)
-        return load_aligner("eflomal", params.source, params.target, training=learned, store=store)
-    if params.hypothesis_aligner == "lexicon" and params.aligner == "gold":
-        return load_aligner("lexicon", params.source, params.target, entries=word_list(params, store))
-    return load_aligner(params.hypothesis_aligner, params.source, params.target)

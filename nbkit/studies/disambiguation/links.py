@@ -8,12 +8,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nbkit.align import Alignment, load_aligner
+from nbkit.align import Alignment
 from nbkit.align.links import from_pharaoh
 from nbkit.corpora import Pair
 from nbkit.errors import DataError, NbkitError
 from nbkit.store import Store
-from nbkit.studies.disambiguation.mining_settings import FILE, Mining, links_file, shard_pairs, shard_starts
+from nbkit.studies.disambiguation.mining_settings import Mining, links_file, shard_pairs, shard_starts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,11 +66,10 @@ def _links(mining: Mining, start: int, shard: list[Pair], store: Store) -> Itera
             return tables[start // mining.shard]
 
         yield from _from_table(store.table(_links_key(mining, start), compute))
-    elif mining.aligner.startswith(FILE):
+    elif mining.links_from_file:
         yield from _read_links(links_file(mining), start, len(shard))
     else:
-        aligner = load_aligner(mining.aligner, mining.src, mining.tgt, **mining.aligner_options)
-        yield from aligner.align([(pair.source.tokens, pair.target.tokens) for pair in shard], progress=False)
+        yield from mining.loaded().align([(pair.source.tokens, pair.target.tokens) for pair in shard], progress=False)
 
 
 def _same(table: pd.DataFrame) -> pd.DataFrame:
@@ -98,8 +97,7 @@ def _link_tables(mining: Mining, store: Store) -> Iterator[pd.DataFrame]:
     starts = shard_starts(mining, store)
     for start in starts:
         tokens += [(pair.source.tokens, pair.target.tokens) for pair in shard_pairs(mining, start, store)]
-    aligner = load_aligner(mining.aligner, mining.src, mining.tgt, **{"store": store, **mining.aligner_options})
-    links = aligner.align(tokens)
+    links = mining.loaded(store=store).align(tokens)
     for start in starts:
         flat = [[place for link in each for place in link] for each in islice(links, mining.shard)]
         yield pd.DataFrame({"links": flat}, index=range(start, start + len(flat)))
@@ -113,7 +111,8 @@ def _from_table(table: pd.DataFrame) -> Iterator[Alignment]:
 
 def is_of_a_corpus(mining: Mining) -> bool:
     """Whether the links depend on all pairs together, so that `align_corpus` comes before the counting."""
-    return mining.aligner.partition(":")[0] in _OF_A_CORPUS
+    name = mining.aligner if isinstance(mining.aligner, str) else mining.aligner.identity.get("aligner")
+    return name in _OF_A_CORPUS
 
 
 def _links_key(mining: Mining, start: int) -> dict[str, Any]:

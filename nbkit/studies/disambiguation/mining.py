@@ -9,16 +9,15 @@ Source: disambiguation paper, §2.1 and §3.1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from nbkit.align import Alignment
 from nbkit.corpora.homographs import HomographLexicon
 from nbkit.metrics.sense_counts import SenseCounts, SenseKey, sum_counts
 from nbkit.metrics.sense_decision import Sense, SenseFinder, SenseMatching
 from nbkit.store import Store
-from nbkit.studies.disambiguation.links import align_corpus, aligned_pairs, is_of_a_corpus
+from nbkit.studies.disambiguation.links import align_corpus, aligned_pairs
 from nbkit.studies.disambiguation.mining_settings import Mining, n_pairs, shard_starts
 from nbkit.text import ROOT, Sentence, Text
 
@@ -34,8 +33,6 @@ __all__ = [
     "count_senses",
     "mine",
     "mine_shard",
-    "mine_unit",
-    "mining_units",
     "n_pairs",
     "shard_starts",
 ]
@@ -182,22 +179,3 @@ def mine(mining: Mining, store: Store | None = None) -> SenseCounts:
     """
     store = store or Store()
     return sum_counts(mine_shard(mining, start, store) for start in shard_starts(mining, store))
-
-
-def mine_unit(mining: Mapping[str, Any], start: int | None) -> int:
-    """Unit of work for any executor: the shard at *start* counted, or the whole corpus aligned where it is None.
-
-    mining: ``dataclasses.asdict`` of a `Mining`. Returns how many pairs were read.
-    """
-    settings, store = Mining(**mining), Store()
-    if start is None:
-        align_corpus(settings, store)
-        return 0
-    return mine_shard(settings, start, store).read
-
-
-def mining_units(mining: Mining, store: Store | None = None) -> list[tuple[dict[str, Any], int | None]]:
-    """The arguments of every `mine_unit`, in order: the alignment of the corpus, where one is needed, comes first."""
-    arguments = asdict(mining)
-    first: list[int | None] = [None] if is_of_a_corpus(mining) else []
-    return [(arguments, start) for start in [*first, *shard_starts(mining, store or Store())]]

@@ -10,15 +10,16 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nbkit.align import load_aligner
+from nbkit.align import Aligner, load_aligner
 from nbkit.corpora import OnError, Pair, corpus_identity, find_corpus, load_pairs
 from nbkit.corpora.corpus import RawCorpus, Request
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
-from nbkit.errors import DataError, NbkitError
+from nbkit.errors import NbkitError
 from nbkit.fingerprint import fingerprint
 from nbkit.metrics.sense_decision import SenseMatching
 from nbkit.store import Store
 from nbkit.syntax.files import expand_path, file_digest
+from nbkit.syntax.skipped import keep_good
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,12 +31,12 @@ _COUNTING = "nbkit.studies.disambiguation.mining"
 
 @dataclass(frozen=True)
 class Mining:
-    """What is counted on which pairs; JSON-able by `dataclasses.asdict`, so that a unit of work can be given it.
+    """What is counted on which pairs.
 
     corpus, src, tgt, n, parsers, on_error: as of `load_pairs`. lexicon, on_conflict: as of `load_homographs`.
-    aligner: "gold" (the pairs' own links), or a name of `nbkit.align.ALIGNERS` with its aligner_options. matching:
-    which target words are translations (`SenseMatching`). shard: pairs of one unit of work; reading one skips those
-    before it, so that corpora of millions want shards of 100,000.
+    aligner: "gold" (the pairs' own links), a name of `nbkit.align.ALIGNERS` with its aligner_options, or one that is
+    loaded. matching: which target words are translations (`SenseMatching`). shard: pairs of one unit of work; reading
+    one skips those before it, so that corpora of millions want shards of 100,000.
     """
 
     corpus: str
@@ -46,30 +47,42 @@ class Mining:
     on_error: OnError = "raise"
     lexicon: str = "own"
     on_conflict: OnConflict = "raise"
-    aligner: str = "gold"
+    aligner: str | Aligner = "gold"
     aligner_options: Mapping[str, Any] = field(default_factory=dict)
     matching: SenseMatching = "compounds"
     shard: int = 10_000
 
     def homographs(self) -> HomographLexicon:
         """The lexicon. Raises as `load_homographs` does."""
-        return load_homographs(self.lexicon, self.tgt, on_conflict=self.on_conflict)
+        return load_homographs(self.lexicon, self.tgt, src=self.src, on_conflict=self.on_conflict)
 
     def pairs_key(self) -> dict[str, Any]:
         """All that pairs and links depend on."""
         identity = corpus_identity(self.corpus, self.src, self.tgt, n=self.n, parsers=self.parsers)
-        return {"corpus": identity, "on_error": self.on_error, "aligner": self._aligner_key(), "shard": self.shard}
+        return {"corpus": identity, "on_error": self.on_error, "aligner": self.aligner_key(), "shard": self.shard}
 
     def counts_key(self) -> dict[str, Any]:
         """All that the counts depend on."""
         return {**self.pairs_key(), "lexicon": self.homographs().digest, "matching": self.matching, "code": _code()}
 
-    def _aligner_key(self) -> Any:
+    def aligner_key(self) -> Any:
+        """All that the links depend on, besides the pairs. Raises as `links_file` does."""
         if self.aligner == "gold":
             return "gold"
-        if self.aligner.startswith(FILE):
+        if self.links_from_file:
             return {"aligner": "pharaoh", "file": file_digest(links_file(self))}
-        return load_aligner(self.aligner, self.src, self.tgt, **self.aligner_options).identity
+        return self.loaded().identity
+
+    @property
+    def links_from_file(self) -> bool:
+        """Whether links come by their places in a file."""
+        return isinstance(self.aligner, str) and self.aligner.startswith(FILE)
+
+    def loaded(self, **options: Any) -> Aligner:
+        """The aligner, loaded now unless it is. options: besides its aligner_options, where it is loaded now."""
+        if not isinstance(self.aligner, str):
+            return self.aligner
+        return load_aligner(self.aligner, self.src, self.tgt, **{**options, **self.aligner_options})
 
 
 def shard_starts(mining: Mining, store: Store) -> list[int]:
@@ -84,22 +97,42 @@ def n_pairs(mining: Mining, store: Store) -> int:
 
     Raises `NbkitError` for a corpus without a last pair where no n is given.
     """
-    found, split = find_corpus(mining.corpus)
-    if getattr(found, "endless", False):
-        if mining.n is None:
-            raise NbkitError(f"corpus '{mining.corpus}' has no last pair: say how many are wanted (n)")
-        return mining.n
+    if is_endless(mining.corpus):
+        return pairs_there(mining, store)
 
     def compute() -> pd.DataFrame:
         import pandas as pd
 
-        request = Request(mining.src, mining.tgt, split, mining.n, mining.parsers, mining.on_error)
-        pairs: Iterable[Any] = found.raw_pairs(request) if isinstance(found, RawCorpus) else found.pairs(request)
-        return pd.DataFrame({"n": [sum(not isinstance(pair, DataError) for pair in islice(pairs, mining.n))]})
+        return pd.DataFrame({"n": [_count_pairs(mining)]})
 
+    return int(store.table(_n_key(mining), compute)["n"].iloc[0])
+
+
+def pairs_there(mining: Mining, store: Store) -> int:
+    """As `n_pairs`, but what is not remembered is counted without being kept: nothing is written."""
+    if is_endless(mining.corpus):
+        if mining.n is None:
+            raise NbkitError(f"corpus '{mining.corpus}' has no last pair: say how many are wanted (n)")
+        return mining.n
+    return _count_pairs(mining) if store.table_rows(_n_key(mining)) is None else n_pairs(mining, store)
+
+
+def is_endless(corpus: str) -> bool:
+    """Whether a corpus has no last pair. Raises `UnknownNameError`, as `find_corpus` does."""
+    return getattr(find_corpus(corpus)[0], "endless", False)
+
+
+def _count_pairs(mining: Mining) -> int:
+    found, split = find_corpus(mining.corpus)
+    request = Request(mining.src, mining.tgt, split, mining.n, mining.parsers, mining.on_error)
+    pairs: Iterable[Any] = found.raw_pairs(request) if isinstance(found, RawCorpus) else found.pairs(request)
+    good = keep_good(pairs, "skip", None)  # a malformed line does not count towards n, and is told when it is read
+    return sum(1 for _ in islice(good, mining.n))
+
+
+def _n_key(mining: Mining) -> dict[str, Any]:
     identity = corpus_identity(mining.corpus, mining.src, mining.tgt, n=mining.n, parsers=mining.parsers)
-    key = {"kind": "disambiguation.n_pairs", "version": 1, "corpus": identity, "on_error": mining.on_error}
-    return int(store.table(key, compute)["n"].iloc[0])
+    return {"kind": "disambiguation.n_pairs", "version": 2, "corpus": identity, "on_error": mining.on_error}
 
 
 def shard_pairs(mining: Mining, start: int, store: Store) -> Iterator[Pair]:
@@ -113,6 +146,7 @@ def shard_pairs(mining: Mining, start: int, store: Store) -> Iterator[Pair]:
 
 def links_file(mining: Mining) -> Path:
     """The file of ``pharaoh:FILE``. Raises `NbkitError` where there is none, or where pairs have no fixed places."""
+    assert isinstance(mining.aligner, str)
     path = Path(expand_path(mining.aligner.removeprefix(FILE), "aligner"))
     if not path.is_file():
         raise NbkitError(

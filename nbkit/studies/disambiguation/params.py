@@ -14,6 +14,7 @@ from nbkit.corpora import corpus_identity
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
 from nbkit.models import Decoding
 from nbkit.studies.base import StudyParams
+from nbkit.studies.disambiguation.mining_settings import FILE, Mining
 from nbkit.studies.fields import Device, Dtype, Language, Parsers, Translators, or_value_error, without_repeats
 from nbkit.syntax import OnError, parser_for, parser_identity
 
@@ -36,7 +37,8 @@ class DisambiguationParams(StudyParams):
     on_conflict: what becomes of a translation that stands in two clusters of a lexicon's file: "raise" or "drop".
     aligner: what links the training pairs: "gold" (their own links, which test pairs then have too), or an aligner.
     hypothesis_aligner: what links sources with their translations, and test pairs without gold links; eflomal
-    learns from the first aligner_pairs training pairs (None: all), "lexicon" is the word list of their gold links.
+    learns from the first aligner_pairs training pairs (None: all), "lexicon" is the word list of their gold links,
+    so that it needs ``aligner: gold``.
     target_words: whether translations are looked up by their "lemmas" (parsed) or as they stand ("forms").
     ppmi: over which pairs probabilities are: "pooled" over all homographs, or "homograph".
     bias: whether a sentence's bias is the "mean" over its words (equation 3) or the "sum" (the published code); the
@@ -128,12 +130,24 @@ class DisambiguationParams(StudyParams):
             key = self.annotation_key if what == "annotation" else self.naturalness_key
             if bool(forms) != bool(key):
                 raise ValueError(f"{what}: filled forms and the key of the form belong together")
+        self._check_aligners()
         if self.lexicon.isidentifier():  # a name; files are looked at by `problems`, where others of the run are
             or_value_error(self._lexicon, self.lexicon)
         return self
 
+    def _check_aligners(self) -> None:
+        name = self.hypothesis_aligner
+        ways_out = "name eflomal, lexicon:FILE or embeddings:MODEL"
+        if name == "gold" or name.startswith(FILE):
+            raise ValueError(f"hypothesis_aligner: '{name}' knows no links of translations made here; {ways_out}")
+        if name == "lexicon" and self.aligner != "gold":
+            raise ValueError(
+                f"hypothesis_aligner: 'lexicon' is the word list of gold links, and 'aligner: {self.aligner}' has "
+                f"none; {ways_out}"
+            )
+
     def _lexicon(self, spec: str) -> HomographLexicon:
-        return load_homographs(spec, self.target, on_conflict=self.on_conflict)
+        return load_homographs(spec, self.target, src=self.source, on_conflict=self.on_conflict)
 
     @cached_property
     def decoding(self) -> Decoding:
@@ -168,25 +182,34 @@ class DisambiguationParams(StudyParams):
         """What stands for the sense clusters in keys."""
         return self._lexicon(self.lexicon).digest
 
+    @property
+    def mined(self) -> Mining:
+        """What biases are counted on, but for the shards (`nbkit.studies.disambiguation.pool.training`)."""
+        return Mining(
+            self.training_corpus, self.source, self.target, self.training_pairs, self.parsers or None, self.on_error,
+            self.lexicon, self.on_conflict, self.aligner,
+        )  # fmt: skip
+
     def counts_key(self) -> dict[str, Any]:
         """Everything that can change what is counted on the training corpus."""
         return {
             "corpus": self.corpus_key(self.training_corpus, self.training_pairs),
             "lexicon": self.lexicon_digest,
-            "aligner": self.aligner if self.aligner == "gold" else self._aligner_key(self.aligner),
+            "aligner": self.mined.aligner_key(),
             "folds": self.folds,
         }
 
-    def _aligner_key(self, name: str) -> dict[str, Any]:
-        return load_aligner(name, self.source, self.target).identity
+    def learned_key(self) -> dict[str, Any]:
+        """Everything that can change the links of translations, besides themselves."""
+        name = self.hypothesis_aligner  # "lexicon": the word list is of the counted pairs
+        linked = name if name == "lexicon" else load_aligner(name, self.source, self.target).identity
+        return {"counts": self.counts_key(), "hypothesis_aligner": linked, "aligner_pairs": self.aligner_pairs}
 
     def pool_key(self) -> dict[str, Any]:
         """Everything that can change the test pairs and their biases."""
         return {
-            "counts": self.counts_key(),
+            **self.learned_key(),
             "test": {corpus: self.corpus_key(corpus, self.n_of(corpus)) for corpus in self.corpora},
-            "hypothesis_aligner": self._aligner_key(self.hypothesis_aligner),
-            "aligner_pairs": self.aligner_pairs,
             "min_tokens": self.min_tokens,
         }
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from nbkit.align import Aligner, load_aligner
 from nbkit.corpora import Pair, load_pairs
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
 from nbkit.metrics.sense_bias import AGGREGATES, MEASURES, words_of
-from nbkit.metrics.sense_counts import SenseCounts, sum_counts
+from nbkit.metrics.sense_counts import SenseCounts
 from nbkit.metrics.sense_decision import Sense, SenseFinder
 from nbkit.store import Store
 from nbkit.studies.disambiguation.keys import code
-from nbkit.studies.disambiguation.mining import Mining, aligned_pairs, mine_shard, shard_starts
-from nbkit.studies.disambiguation.mining import n_pairs as pairs_of
+from nbkit.studies.disambiguation.mining import Mining, aligned_pairs, mine, mine_shard, n_pairs, shard_starts
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.places import character_of
 from nbkit.syntax.parsers import from_record, to_record
@@ -52,52 +52,63 @@ class _Run:
 
     @classmethod
     def of(cls, params: DisambiguationParams, store: Store) -> _Run:
-        key = [params.counts_key(), params.aligner_pairs]
-        return cls(json.dumps(key, sort_keys=True), store.url, params)
+        return cls(json.dumps(params.learned_key(), sort_keys=True), store.url, params)
 
 
 @lru_cache(maxsize=8)
-def _lexicon(spec: str, target: str, on_conflict: OnConflict, digest: str) -> HomographLexicon:
-    return load_homographs(spec, target, on_conflict=on_conflict)
+def _lexicon(spec: str, source: str, target: str, on_conflict: OnConflict, digest: str) -> HomographLexicon:
+    return load_homographs(spec, target, src=source, on_conflict=on_conflict)
 
 
 def lexicon_of(params: DisambiguationParams) -> HomographLexicon:
     """The sense clusters of the run; read again where the file has changed."""
-    return _lexicon(params.lexicon, params.target, params.on_conflict, params.lexicon_digest)
+    return _lexicon(params.lexicon, params.source, params.target, params.on_conflict, params.lexicon_digest)
 
 
-def training(params: DisambiguationParams, store: Store) -> Mining:
-    """What biases are counted on. The shards of a cross-fitted corpus are its folds."""
-    mining = Mining(
-        params.training_corpus, params.source, params.target, params.training_pairs, params.parsers or None,
-        params.on_error, params.lexicon, params.on_conflict, params.aligner,
-    )  # fmt: skip
-    n = pairs_of(mining, store)
+def training(params: DisambiguationParams, n: int) -> Mining:
+    """What biases are counted on, *n* pairs in shards. The shards of a cross-fitted corpus are its folds."""
     if params.folds:
-        return replace(mining, shard=max(1, -(-n // params.folds)))
-    return replace(mining, shard=LARGE_SHARD if n > LARGE else SHARD)
+        return replace(params.mined, shard=max(1, -(-n // params.folds)))
+    return replace(params.mined, shard=LARGE_SHARD if n > LARGE else SHARD)
 
 
-def tested(params: DisambiguationParams, corpus: str, store: Store) -> Mining:
-    """The pairs of a test corpus and their links: gold ones where the training corpus has them."""
-    if params.folds and corpus == params.training_corpus:
-        return training(params, store)
-    mining = replace(training(params, store), corpus=corpus, n=params.n_pairs, shard=SHARD)
-    if params.aligner == "gold":
+def tested(params: DisambiguationParams, corpus: str, n: int) -> Mining:
+    """The pairs of a test corpus in shards, with the links of the training corpus; *n*: of the training pairs."""
+    if is_cross_fitted(params, corpus):
+        return training(params, n)
+    return replace(params.mined, corpus=corpus, n=params.n_pairs, shard=SHARD)
+
+
+def linked(params: DisambiguationParams, corpus: str, store: Store) -> Mining:
+    """As `tested`, with links of its own: gold ones where the training corpus has them."""
+    mining = tested(params, corpus, n_pairs(params.mined, store))
+    if params.aligner == "gold" or is_cross_fitted(params, corpus):
         return mining
-    options = {"training": training_tokens(params, store)} if params.hypothesis_aligner == "eflomal" else {}
-    return replace(mining, aligner=params.hypothesis_aligner, aligner_options=options)
+    return replace(mining, aligner=hypothesis_aligner(params, store))
 
 
-def training_tokens(params: DisambiguationParams, store: Store) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """The tokens of the training pairs (``aligner_pairs`` of them): what a statistical aligner learns from."""
-    return _tokens(_Run.of(params, store))
+def is_cross_fitted(params: DisambiguationParams, corpus: str) -> bool:
+    """Whether the biases of a test corpus are counted on its other parts."""
+    return bool(params.folds) and corpus == params.training_corpus
+
+
+def hypothesis_aligner(params: DisambiguationParams, store: Store) -> Aligner:
+    """What links sources with their translations, loaded once a run: a statistical aligner learns from the training
+    corpus first, and a lexicon is that of its gold links.
+    """
+    return _hypothesis_aligner(_Run.of(params, store))
 
 
 @lru_cache(maxsize=1)
-def _tokens(run: _Run) -> list[Any]:
-    pairs = _training_pairs(run.params, Store(run.store_url))
-    return [(pair.source.tokens, pair.target.tokens) for pair in pairs]
+def _hypothesis_aligner(run: _Run) -> Aligner:
+    params, store = run.params, Store(run.store_url)
+    options: dict[str, Any] = {}
+    if params.hypothesis_aligner == "eflomal":
+        pairs = _training_pairs(params, store)
+        options = {"training": [(pair.source.tokens, pair.target.tokens) for pair in pairs], "store": store}
+    elif params.hypothesis_aligner == "lexicon":
+        options = {"entries": word_list(params, store)}
+    return load_aligner(params.hypothesis_aligner, params.source, params.target, **options)
 
 
 def word_list(params: DisambiguationParams, store: Store) -> dict[tuple[str, str], float]:
@@ -113,14 +124,15 @@ def word_list(params: DisambiguationParams, store: Store) -> dict[tuple[str, str
         rows = [(*words, n) for words, n in sorted(links.items())]
         return pd.DataFrame(rows, columns=["source", "target", "n"])
 
-    key = {"kind": "disambiguation.word_list", "version": 1, "n": params.aligner_pairs, **params.counts_key()}
+    key = {"kind": "disambiguation.word_list", "version": 2, "n": params.aligner_pairs, **params.counts_key()}
     table = store.table(key, compute)
     return {(source, target): float(n) for source, target, n in table.itertuples(index=False, name=None)}
 
 
 def _training_pairs(params: DisambiguationParams, store: Store) -> Iterator[Pair]:
+    limits = [n for n in (params.aligner_pairs, params.training_pairs) if n is not None]
     return load_pairs(
-        params.training_corpus, params.source, params.target, n=params.aligner_pairs or params.training_pairs,
+        params.training_corpus, params.source, params.target, n=min(limits, default=None),
         parsers=params.parsers or None, on_error=params.on_error, store=store,
     )  # fmt: skip
 
@@ -138,11 +150,11 @@ def counts_without(params: DisambiguationParams, fold: int, store: Store) -> Sen
 @lru_cache(maxsize=12)
 def _counts(run: _Run, fold: int) -> SenseCounts:
     store = Store(run.store_url)
-    mining = training(run.params, store)
+    mining = training(run.params, n_pairs(run.params.mined, store))
     if fold >= 0:
         whole = _counts(run, -1)
         return whole - mine_shard(mining, shard_starts(mining, store)[fold], store)
-    return sum_counts(mine_shard(mining, start, store) for start in shard_starts(mining, store))
+    return mine(mining, store)
 
 
 def pool_shard(params: DisambiguationParams, corpus: str, start: int, store: Store) -> pd.DataFrame:
@@ -154,9 +166,8 @@ def pool_shard(params: DisambiguationParams, corpus: str, start: int, store: Sto
     def compute() -> pd.DataFrame:
         import pandas as pd
 
-        mining = tested(params, corpus, store)
-        cross_fitted = bool(params.folds) and corpus == params.training_corpus
-        fold = start // mining.shard if cross_fitted else -1
+        mining = linked(params, corpus, store)
+        fold = start // mining.shard if is_cross_fitted(params, corpus) else -1
         known = counts_without(params, fold, store)
         finder = SenseFinder(lexicon_of(params), "compounds")
         left_out: Counter[str] = Counter()
@@ -167,17 +178,24 @@ def pool_shard(params: DisambiguationParams, corpus: str, start: int, store: Sto
                 biases = _biases(words_of(pair.source), known, finder.lexicon, row["homograph"], row["sense"])
                 rows.append({**row, "key": f"{corpus}/{row['key']}", "corpus": corpus, "fold": fold, **biases})
         counted = [{"left_out": reason, "n": n} for reason, n in sorted(left_out.items())]
-        table = pd.DataFrame([*({**row, "left_out": "", "n": 1} for row in rows), *counted], columns=COLUMNS)
-        numeric = ["token", "start", "end", "length", "fold", "n"]
-        return table.astype(dict.fromkeys(numeric, "Int64") | dict.fromkeys(BIASES, "float64"))
+        return _typed(pd.DataFrame([*({**row, "left_out": "", "n": 1} for row in rows), *counted], columns=COLUMNS))
 
+    return store.table(_shard_key(params, corpus, start), compute)
+
+
+def _shard_key(params: DisambiguationParams, corpus: str, start: int) -> dict[str, Any]:
     key = {"kind": "disambiguation.pool", "code": code("pool"), "corpus": corpus, "start": start}
-    return store.table({**key, **params.pool_key()}, compute)
+    return {**key, **params.pool_key()}
+
+
+def is_found(params: DisambiguationParams, corpus: str, start: int, store: Store) -> bool:
+    """Whether `pool_shard` is remembered."""
+    return store.table_rows(_shard_key(params, corpus, start)) is not None
 
 
 def pool_starts(params: DisambiguationParams, corpus: str, store: Store) -> list[int]:
     """Where the shards of a test corpus begin."""
-    return shard_starts(tested(params, corpus, store), store)
+    return shard_starts(tested(params, corpus, n_pairs(params.mined, store)), store)
 
 
 def pool(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
@@ -190,7 +208,7 @@ def pool(params: DisambiguationParams, store: Store | None = None) -> pd.DataFra
     """
     import pandas as pd
 
-    table = _shards(params, store or Store())
+    table = _shards(params, params.corpora, store or Store())
     table = table[table["left_out"] == ""].drop(columns=["left_out", "n"]).reset_index(drop=True)
     for column in ("token", "start", "end", "length", "fold"):
         table[column] = table[column].astype("int64")
@@ -205,7 +223,7 @@ def pool_left_out(params: DisambiguationParams, store: Store | None = None) -> p
     store = store or Store()
     rows: list[tuple[str, str, int]] = []
     for corpus in params.corpora:
-        table = pd.concat([pool_shard(params, corpus, start, store) for start in pool_starts(params, corpus, store)])
+        table = _shards(params, [corpus], store)
         summed = table[table["left_out"] != ""].groupby("left_out", sort=False)["n"].sum()
         rows += [(corpus, str(reason), int(n)) for reason, n in summed.items()]
         rows.append((corpus, "in the pool", int((table["left_out"] == "").sum())))
@@ -222,15 +240,17 @@ def source_of(params: DisambiguationParams, pair: Mapping[str, Any]) -> Text:
     return from_record(json.loads(pair["parse"]), params.source)
 
 
-def _shards(params: DisambiguationParams, store: Store) -> pd.DataFrame:
+def _shards(params: DisambiguationParams, corpora: Iterable[str], store: Store) -> pd.DataFrame:
     import pandas as pd
 
-    parts = [
-        pool_shard(params, corpus, start, store)
-        for corpus in params.corpora
-        for start in pool_starts(params, corpus, store)
-    ]
-    return pd.concat(parts, ignore_index=True)
+    starts = [(corpus, start) for corpus in corpora for start in pool_starts(params, corpus, store)]
+    parts = [pool_shard(params, corpus, start, store) for corpus, start in starts]
+    return pd.concat(parts or [_typed(pd.DataFrame(columns=COLUMNS))], ignore_index=True)
+
+
+def _typed(table: pd.DataFrame) -> pd.DataFrame:
+    numeric = ["token", "start", "end", "length", "fold", "n"]
+    return table.astype(dict.fromkeys(numeric, "Int64") | dict.fromkeys(BIASES, "float64"))
 
 
 def _rows(

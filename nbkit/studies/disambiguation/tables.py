@@ -16,6 +16,7 @@ from nbkit.metrics.rank_biserial import COHEN, adjusted_thresholds
 from nbkit.metrics.sense_bias import AGGREGATES, MEASURES
 from nbkit.metrics.statistics import bootstrap_mean
 from nbkit.models import label
+from nbkit.models.corpus_scores import corpus_bleu
 from nbkit.models.texts import text_pairs
 from nbkit.store import Store
 from nbkit.studies.disambiguation.challenge import CHALLENGE, RANDOM, RARE, drawn, overlap, ranked, rarity
@@ -116,7 +117,7 @@ def corpus_sizes(params: DisambiguationParams, store: Store | None = None) -> pd
 
         def compute(corpus: str = corpus, n: int | None = n) -> pd.DataFrame:
             sizes = np.zeros(3, dtype=np.int64)
-            for pair in text_pairs(corpus, params.source, params.target, n):
+            for pair in text_pairs(corpus, params.source, params.target, n, on_error=params.on_error):
                 sizes += (1, len(pair.source.split()), len(pair.target.split()))
             return pd.DataFrame([sizes], columns=["pairs", "source_words", "target_words"])
 
@@ -150,8 +151,6 @@ def bleu(params: DisambiguationParams, store: Store | None = None) -> pd.DataFra
 
     Columns: model, corpus, bleu, low, high (sacreBLEU's bootstrap over pairs), n, signature.
     """
-    from sacrebleu.metrics import BLEU
-
     store = store or Store()
     rows = []
     for corpus in params.test_corpora if params.bleu_pairs else []:
@@ -161,17 +160,17 @@ def bleu(params: DisambiguationParams, store: Store | None = None) -> pd.DataFra
                 model, [source for source, _ in pairs], params.source, params.target, params.decoding,
                 store=store, device=params.device, dtype=params.dtype,
             )  # fmt: skip
-            metric = BLEU()
-            score: Any = metric.corpus_score(hypotheses, [[target for _, target in pairs]], n_bootstrap=999)
-            signature = str(metric.get_signature()).replace("bs:999|", "")
-            rows.append((label(model), corpus, score.score, *_around(score), len(pairs), signature))
+            rows.append(
+                (label(model), corpus, *corpus_bleu(hypotheses, [target for _, target in pairs], params.target))
+            )
     return frame(rows, ["model", "corpus", "bleu", "low", "high", "n", "signature"])
 
 
 def bleu_texts(params: DisambiguationParams, corpus: str) -> list[tuple[str, str]]:
     """The pairs that BLEU is computed on."""
     n = params.bleu_pairs if params.n_pairs is None else min(params.bleu_pairs, params.n_pairs)
-    return [(pair.source, pair.target) for pair in text_pairs(corpus, params.source, params.target, n)]
+    pairs = text_pairs(corpus, params.source, params.target, n, on_error=params.on_error)
+    return [(pair.source, pair.target) for pair in pairs]
 
 
 def errors(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
@@ -352,11 +351,6 @@ def _error_rate(outcome: np.ndarray, seed: int) -> tuple[int, int, float, float,
     wrong = outcome[decided] == WRONG
     rate = bootstrap_mean(wrong.astype(float), seed=seed)
     return int(decided.sum()), int(wrong.sum()), rate.mean, rate.low, rate.high, int((~decided).sum())
-
-
-def _around(score: Any) -> tuple[float, float]:
-    """sacreBLEU's interval: its half-width around the mean of the resamples."""
-    return score._mean - score._ci, score._mean + score._ci
 
 
 def sense_label(params: DisambiguationParams, homograph: str, name: str) -> str:

@@ -1,34 +1,52 @@
 """The disambiguation study as the batch runner sees it: cells, units of work, and what can be wrong beforehand.
 
-Stages: models are trained and biases counted; test pairs are found and translated, seeds and samples made; samples are
-translated.
+Stages: models are trained, corpora aligned where they have to be, biases counted; test pairs are found; they are
+translated, and seeds chosen among them; samples are made; samples are translated.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nbkit import models
 from nbkit.align import check_aligner
 from nbkit.attacks.grammar import grammar_identity, grammar_problem
-from nbkit.corpora import check_corpus
+from nbkit.corpora import check_corpus, find_corpus, load_pairs
+from nbkit.corpora.corpus import FileCorpus
 from nbkit.corpora.homographs import check_homographs
+from nbkit.errors import NbkitError
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Unit
 from nbkit.studies.devices import no_device
-from nbkit.studies.disambiguation.generated import chunks, generated_chunk
+from nbkit.studies.disambiguation.generated import CHUNK, chunks, generated_chunk
 from nbkit.studies.disambiguation.judged import attacked_chunk, judged
+from nbkit.studies.disambiguation.links import is_of_a_corpus
+from nbkit.studies.disambiguation.mining import align_corpus, mine_shard, n_pairs
+from nbkit.studies.disambiguation.mining_settings import is_endless, pairs_there
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.pool import counts, pool, pool_shard, pool_starts, word_list
+from nbkit.studies.disambiguation.pool import (
+    is_cross_fitted,
+    is_found,
+    linked,
+    pool,
+    pool_shard,
+    tested,
+    training,
+    word_list,
+)
 from nbkit.studies.disambiguation.seeds import seeds
 from nbkit.studies.disambiguation.tables import bleu, bleu_texts, corpus_sizes
 from nbkit.syntax import check_parser, parser_for
 from nbkit.syntax.files import expand_path, file_digest
 
 _HERE = "nbkit.studies.disambiguation.work"
+#: Parts that seeds are handled in at most, each a unit of work.
+MOST_PARTS = 16
 
 
 def cells(params: DisambiguationParams) -> list[Cell]:
@@ -44,21 +62,50 @@ def cells(params: DisambiguationParams) -> list[Cell]:
 
 
 def units(params: DisambiguationParams, *, count: bool = False, store: Store | None = None) -> list[Unit]:
-    """The work that fills the store. With *count*, translating units say how many texts they have and how many are
-    remembered, as far as the texts are known already.
+    """The work that fills the store; a corpus is counted, and looked through, a shard a unit.
+
+    With *count*, translating units say how many texts they have and how many are remembered; of test pairs that were
+    not found yet, how many they are at most. Nothing is written then.
     """
+    store = store or Store()
+    size = pairs_there if count else n_pairs
     dump = params.model_dump(mode="json")
-    work = [*_trainings(params, dump)]
-    work.append(Unit(f"count {params.training_corpus}", f"{_HERE}:count_senses", {"params": dump}, stage=0))
-    for corpus in params.corpora:
-        work.append(Unit(f"test pairs {corpus}", f"{_HERE}:find_pairs", {"params": dump, "corpus": corpus}, stage=1))
-    work.append(Unit(f"samples {params.domain}", f"{_HERE}:make_samples", {"params": dump}, stage=2))
+    n = size(params.mined, store)
+    mined = training(params, n)
+    looked_through = {corpus: tested(params, corpus, n) for corpus in params.corpora}
+    sizes = {corpus: size(mining, store) for corpus, mining in looked_through.items()}
+
+    def unit(label: str, function: str, stage: int, **arguments: Any) -> Unit:
+        return Unit(label, f"{_HERE}:{function}", {"params": dump, **arguments}, stage)
+
+    work = [*_trainings(params, dump), unit(f"sizes {params.domain}", "measure_corpora", 0)]
+    if params.hypothesis_aligner == "lexicon":
+        work.append(unit(f"word list {params.training_corpus}", "list_words", 0))
+    if is_of_a_corpus(mined):
+        work.append(unit(f"align {params.training_corpus}", "align_training", 0))
+    counting = 1 if is_of_a_corpus(mined) else 0
+    for start in range(0, n, mined.shard):
+        work.append(unit(f"count {params.training_corpus} {start}", "count_senses", counting, start=start))
+    if params.aligner != "gold" and params.hypothesis_aligner == "eflomal":
+        work.append(unit(f"align test pairs {params.domain}", "align_tests", 1))
+    for corpus, mining in looked_through.items():
+        for start in range(0, sizes[corpus], mining.shard):
+            work.append(unit(f"test pairs {corpus} {start}", "find_pairs", 2, corpus=corpus, start=start))
+    work.append(unit(f"seeds {params.domain}", "choose_seeds", 3))
+    for part, shown in _parts(params):
+        work.append(unit(f"samples {params.domain}{shown}", "make_samples", 4, part=part))
+    is_known = count and all(
+        is_found(params, corpus, start, store)
+        for corpus, mining in looked_through.items()
+        for start in range(0, sizes[corpus], mining.shard)
+    )
     for model in params.translated_by:
-        arguments = {"params": dump, "model": model}
         name = models.label(model)
-        texts, stored = _count(params, model, store or Store()) if count else (0, 0)
-        work.append(Unit(f"translate {name} {params.domain}", f"{_HERE}:translate_pairs", arguments, 2, texts, stored))
-        work.append(Unit(f"attack {name} {params.domain}", f"{_HERE}:attack", arguments, stage=3))
+        texts, stored = _count(params, model, store) if is_known else (sum(sizes.values()) if count else 0, 0)
+        translating = unit(f"translate {name} {params.domain}", "translate_pairs", 3, model=model)
+        work.append(replace(translating, texts=texts, stored=stored))
+        for part, shown in _parts(params):
+            work.append(unit(f"attack {name} {params.domain}{shown}", "attack", 5, model=model, part=part))
     return work
 
 
@@ -73,27 +120,50 @@ def ensure_language_model(params: Mapping[str, Any], model: str, lang: str) -> N
     models.ensure_language_model(model, lang)
 
 
-def count_senses(params: Mapping[str, Any]) -> None:
-    """Unit of work: align the training corpus where it has to be, and count attractors and adjectives."""
+def measure_corpora(params: Mapping[str, Any]) -> None:
+    """Unit of work: how many pairs and words the corpora have."""
+    corpus_sizes(DisambiguationParams(**params), Store())
+
+
+def list_words(params: Mapping[str, Any]) -> None:
+    """Unit of work: the word list of the training pairs' gold links."""
+    word_list(DisambiguationParams(**params), Store())
+
+
+def align_training(params: Mapping[str, Any]) -> None:
+    """Unit of work: the training corpus aligned as a whole."""
     checked, store = DisambiguationParams(**params), Store()
-    counts(checked, store)
-    if checked.aligner == "gold":
-        word_list(checked, store)
+    align_corpus(training(checked, n_pairs(checked.mined, store)), store)
 
 
-def find_pairs(params: Mapping[str, Any], corpus: str) -> None:
-    """Unit of work: the test pairs of one corpus, with their biases."""
+def count_senses(params: Mapping[str, Any], start: int) -> None:
+    """Unit of work: attractors and adjectives counted in the shard of the training corpus that begins at *start*."""
     checked, store = DisambiguationParams(**params), Store()
-    for start in pool_starts(checked, corpus, store):
-        pool_shard(checked, corpus, start, store)
-    corpus_sizes(checked, store)
+    mine_shard(training(checked, n_pairs(checked.mined, store)), start, store)
 
 
-def make_samples(params: Mapping[str, Any]) -> None:
-    """Unit of work: filter the seeds and make their samples."""
+def align_tests(params: Mapping[str, Any]) -> None:
+    """Unit of work: each test corpus without gold links aligned as a whole, by what was learned on the training one."""
     checked, store = DisambiguationParams(**params), Store()
-    seeds(checked, store)
-    for start in chunks(checked, store):
+    for corpus in checked.corpora:
+        if not is_cross_fitted(checked, corpus):
+            align_corpus(linked(checked, corpus, store), store)
+
+
+def find_pairs(params: Mapping[str, Any], corpus: str, start: int) -> None:
+    """Unit of work: the test pairs of one shard of a corpus, with their biases."""
+    pool_shard(DisambiguationParams(**params), corpus, start, Store())
+
+
+def choose_seeds(params: Mapping[str, Any]) -> None:
+    """Unit of work: what becomes of the test pairs as seeds."""
+    seeds(DisambiguationParams(**params), Store())
+
+
+def make_samples(params: Mapping[str, Any], part: int) -> None:
+    """Unit of work: the samples of one part of the seeds."""
+    checked, store = DisambiguationParams(**params), Store()
+    for start in _chunks(checked, part, store):
         generated_chunk(checked, start, store)
 
 
@@ -109,11 +179,26 @@ def translate_pairs(params: Mapping[str, Any], model: str) -> int:
     return texts - stored
 
 
-def attack(params: Mapping[str, Any], model: str) -> None:
-    """Unit of work: all samples translated by one model and judged."""
+def attack(params: Mapping[str, Any], model: str, part: int) -> None:
+    """Unit of work: the samples of one part of the seeds translated by one model and judged."""
     checked, store = DisambiguationParams(**params), Store()
-    for start in chunks(checked, store):
+    for start in _chunks(checked, part, store):
         attacked_chunk(checked, model, start, store)
+
+
+def _n_parts(params: DisambiguationParams) -> int:
+    """In how many parts seeds are handled: how many there are is known when test pairs are found, but for the limit."""
+    return MOST_PARTS if params.n_seeds is None else min(MOST_PARTS, -(-params.n_seeds // CHUNK))
+
+
+def _parts(params: DisambiguationParams) -> list[tuple[int, str]]:
+    """The number of each part, and what its unit is called after it."""
+    n = _n_parts(params)
+    return [(part, f" {part + 1}/{n}" if n > 1 else "") for part in range(n)]
+
+
+def _chunks(params: DisambiguationParams, part: int, store: Store) -> range:
+    return chunks(params, store)[part :: _n_parts(params)]
 
 
 def problems(params: DisambiguationParams) -> list[str]:
@@ -124,9 +209,9 @@ def problems(params: DisambiguationParams) -> list[str]:
     for corpus in dict.fromkeys([params.training_corpus, *params.test_corpora]):
         n = params.training_pairs if corpus == params.training_corpus else params.n_pairs
         found += check_corpus(corpus, source, target, parsers, n=n, on_error=params.on_error)
-    found.append(check_homographs(params.lexicon, target, on_conflict=params.on_conflict))
-    if params.aligner != "gold":
-        found.append(check_aligner(params.aligner, source, target))
+    found += _endless_problems(params)
+    found.append(check_homographs(params.lexicon, target, src=source, on_conflict=params.on_conflict))
+    found += _link_problems(params)
     found.append(check_aligner(params.hypothesis_aligner, source, target))
     if params.target_words == "lemmas":
         found.append(check_parser(parser_for(target, parsers), target))
@@ -139,6 +224,38 @@ def problems(params: DisambiguationParams) -> list[str]:
         if not Path(path).is_file():
             found.append(f"annotations: there is no file {path}")
     return list(dict.fromkeys(problem for problem in found if problem))
+
+
+def _endless_problems(params: DisambiguationParams) -> Iterator[str]:
+    wanted = [(params.training_corpus, "training_pairs", params.training_pairs)]
+    wanted += [(corpus, "n_pairs", params.n_pairs) for corpus in params.test_corpora]
+    for corpus, name, n in wanted:
+        with suppress(NbkitError):  # `check_corpus` says what is wrong with it
+            if n is None and is_endless(corpus):
+                yield f"corpus '{corpus}' has no last pair: say how many are wanted ({name})"
+
+
+def _link_problems(params: DisambiguationParams) -> Iterator[str | None]:
+    """What is wrong with the links of the corpora; gold ones have to be there in all of them."""
+    if params.aligner != "gold":
+        yield check_aligner(params.aligner, params.source, params.target)
+        try:
+            params.mined.aligner_key()
+        except NbkitError as error:
+            yield str(error)
+        return
+    for corpus in dict.fromkeys([params.training_corpus, *params.test_corpora]):
+        with suppress(NbkitError):
+            if not _has_links(params, corpus):
+                yield f"corpus '{corpus}' has no gold links: name what is to link its pairs (aligner: eflomal)"
+
+
+def _has_links(params: DisambiguationParams, corpus: str) -> bool:
+    """Whether a corpus has gold links: one in files has none, of another one the first pair tells."""
+    if isinstance(find_corpus(corpus)[0], FileCorpus):
+        return False
+    first = next(load_pairs(corpus, params.source, params.target, n=1, parsers=params.parsers or None), None)
+    return first is None or first.alignment is not None
 
 
 def inputs(params: DisambiguationParams) -> dict[str, Any]:

@@ -1,0 +1,241 @@
+"""The disambiguation study on corpora in files: links of other aligners, malformed entries, no test pairs, dry runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from nbkit.align import pharaoh, write_pharaoh
+from nbkit.corpora import Pair, load_pairs
+from nbkit.corpora.homographs import load_homographs
+from nbkit.errors import NbkitError, ParamsError
+from nbkit.models import remember
+from nbkit.models.texts import text_pairs
+from nbkit.store import Store
+from nbkit.studies import disambiguation as study
+from nbkit.studies.disambiguation import DisambiguationParams, links
+from nbkit.studies.disambiguation.mining import Mining, n_pairs
+
+from .conftest import Dummy
+
+TRAINING, TEST = 300, 60
+#: The name of the package is that of the function.
+pool_module = import_module("nbkit.studies.disambiguation.pool")
+
+
+def write_treebanks(pairs: Iterable[Pair], folder: Path, name: str) -> str:
+    """*pairs* as CoNLL-U, a file a language; the corpus's specification."""
+    blocks: dict[str, list[str]] = {"en": [], "de": []}
+    for pair in pairs:
+        for lang, text in (("en", pair.source), ("de", pair.target)):
+            (sentence,) = text.sentences
+            columns = [getattr(sentence, name) for name in ("tokens", "lemmas", "upos", "heads", "deprels", "spaces")]
+            rows = [
+                f"{i}\t{word}\t{lemma}\t{upos}\t_\t_\t{head + 1}\t{label}\t_\t{'_' if space else 'SpaceAfter=No'}\n"
+                for i, (word, lemma, upos, head, label, space) in enumerate(zip(*columns, strict=True), 1)
+            ]
+            blocks[lang].append("".join(rows))
+    for lang, found in blocks.items():
+        (folder / f"{name}.{lang}.conllu").write_text("\n".join(found) + "\n" if found else "", encoding="utf-8")
+    return f"conllu:{folder}/{name}.{{lang}}.conllu"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Training and test corpora of the sandbox's homographs as files, links of the former, and a word list."""
+    folder = tmp_path_factory.mktemp("files")
+    training = list(load_pairs("sandbox-homographs:train", "en", "de", n=TRAINING))
+    test = list(load_pairs("sandbox-homographs:test", "en", "de", n=2 * TEST))
+    words = sorted(
+        {(p.source.tokens[i].lower(), p.target.tokens[j].lower()) for p in [*training, *test] for i, j in p.alignment}
+    )
+    (folder / "words.tsv").write_text("".join(f"{s}\t{t}\n" for s, t in words), encoding="utf-8")
+    write_pharaoh([pair.alignment for pair in training], folder / "train.align")
+    return {
+        "training": write_treebanks(training, folder, "train"),
+        "one": write_treebanks(test[:TEST], folder, "one"),
+        "other": write_treebanks(test[TEST:], folder, "other"),
+        "links": f"pharaoh:{folder}/train.align",
+        "words": f"lexicon:{folder}/words.tsv",
+    }
+
+
+@pytest.fixture
+def copier(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Dummy:
+    """A translator that copies; everything remembered goes to a folder of the test's own."""
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    dummy = Dummy(lambda text: text)
+    monkeypatch.setattr(remember, "kept_translator", lambda *args, **kwargs: dummy)
+    return dummy
+
+
+def params_of(files: dict[str, str], **changes: object) -> DisambiguationParams:
+    settings: dict[str, object] = {
+        "models": ["./copier"], "masked_lm": None, "causal_lm": None, "training_corpus": files["training"],
+        "training_pairs": None, "test_corpora": [files["one"], files["other"]], "n_pairs": None, "min_tokens": 4,
+        "aligner": files["links"], "hypothesis_aligner": files["words"], "bleu_pairs": 10, "challenge_size": 10,
+        "n_seeds": 10, "n_samples": 3, "attack_size": 10,
+    }  # fmt: skip
+    return DisambiguationParams(**{**settings, **changes})
+
+
+def test_links_in_a_file_count_as_gold_ones_do_and_test_corpora_are_kept_apart(files, copier):
+    store, params = Store(), params_of(files)
+    gold = DisambiguationParams(training_pairs=TRAINING, models=[], masked_lm=None, causal_lm=None)
+    assert study.counts(params, store) == study.counts(gold, store)
+    pairs = study.pool(params, store)
+    assert set(pairs["corpus"]) == {files["one"], files["other"]} and pairs["key"].is_unique
+    assert (pairs["fold"] == -1).all()
+    read = study.pool_left_out(params, store).set_index(["corpus", "reason"])["n"]
+    assert [read[corpus, "pairs read"] for corpus in params.test_corpora] == [TEST, TEST]
+    for corpus in params.test_corpora:
+        own = read[corpus].drop("pairs read")
+        assert own["in the pool"] == (pairs["corpus"] == corpus).sum() > TEST / 2
+    assert len(study.judged(params, "./copier", store)) == len(pairs)
+    assert len(study.bleu(params, store)) == 2
+
+
+def test_links_of_a_file_are_not_read_for_keys(files, copier, monkeypatch):
+    monkeypatch.setattr(pharaoh, "read_pharaoh", None)
+    assert params_of(files).counts_key()["aligner"]["aligner"] == "pharaoh"
+
+
+def test_what_links_translations_is_loaded_once_a_run(files, copier, monkeypatch):
+    loaded = []
+    real = pool_module.load_aligner
+    monkeypatch.setattr(pool_module, "load_aligner", lambda name, *a, **o: loaded.append(name) or real(name, *a, **o))
+    store, params = Store(), params_of(files)
+    study.pool(params, store), study.judged(params, "./copier", store), study.outcomes(params, "./copier", store)
+    assert loaded == [files["words"]]
+
+
+def test_malformed_entries_are_left_out_where_that_is_asked_for(files, copier, tmp_path: Path):
+    lines = Path(files["one"].removeprefix("conllu:").replace("{lang}", "en")).read_text(encoding="utf-8").split("\n\n")
+    german = Path(files["one"].removeprefix("conllu:").replace("{lang}", "de")).read_text(encoding="utf-8")
+    lines[2] = "1\tbroken"
+    (tmp_path / "bad.en.conllu").write_text("\n\n".join(lines), encoding="utf-8")
+    (tmp_path / "bad.de.conllu").write_text(german, encoding="utf-8")
+    bad = f"conllu:{tmp_path}/bad.{{lang}}.conllu"
+    store = Store()
+    params = params_of(files, aligner=files["words"], test_corpora=[bad], on_error="skip")
+    assert study.pool_left_out(params, store).set_index("reason")["n"]["pairs read"] == TEST - 1
+    assert study.corpus_sizes(params, store).set_index("used")["pairs"].to_dict() == {
+        "training": TRAINING, "test": TEST - 1,
+    }  # fmt: skip
+    assert study.bleu(params, store)["n"].tolist() == [10]
+    with pytest.raises(NbkitError, match=r"bad\.en\.conllu"):
+        study.corpus_sizes(params_of(files, test_corpora=[bad]), store)
+    # n counts pairs that can be used, not lines.
+    limited = Mining(bad, n=TEST - 1, on_error="skip")
+    assert n_pairs(limited, store) == TEST - 1
+    assert study.pool_left_out(params.model_copy(update={"n_pairs": 5}), store)["n"].iloc[0] <= 5
+
+
+def test_text_of_raw_corpora_leaves_malformed_lines_out(tmp_path: Path):
+    (tmp_path / "pairs.tsv").write_text("a\tb\nbroken\nc\td\ne\tf\n", encoding="utf-8")
+    corpus = f"tsv:{tmp_path}/pairs.tsv"
+    assert [pair.source for pair in text_pairs(corpus, "en", "de", 2, on_error="skip")] == ["a", "c"]
+    with pytest.raises(NbkitError, match=r"pairs\.tsv:2"):
+        list(text_pairs(corpus, "en", "de", 2))
+
+
+@pytest.mark.parametrize("why", ["all too short", "an empty corpus"])
+def test_with_nothing_to_test_tables_are_empty(files, copier, tmp_path: Path, why):
+    change: dict[str, object] = {"min_tokens": 500}
+    if why == "an empty corpus":
+        change = {"test_corpora": [write_treebanks([], tmp_path, "nothing")]}
+    store, params = Store(), params_of(files, **change)
+    assert study.pool(params, store).empty and study.generated(params, store).empty
+    for unit in study.STUDY.units(params, store=store):
+        if ":ensure" not in unit.function:
+            module, _, name = unit.function.partition(":")
+            getattr(__import__(module, fromlist=[name]), name)(**unit.arguments)
+    assert study.errors(params, store)[["n", "errors", "undecided"]].iloc[0].tolist() == [0, 0, 0]
+    assert study.attack_rates(params, store)[["n", "successes"]].iloc[0].tolist() == [0, 0]
+    assert study.seeds_left(params, store)["n"].sum() == 0 and study.rare_overlap(params, store)["of"].eq(0).all()
+    for table in (study.correlations, study.challenge_errors, study.attack_challenge, study.attack_correlations,
+                  study.successes, study.transfer, study.bleu, study.error_examples, study.samples_made,
+                  study.perturbation_examples, study.success_by_kind, study.undecided_translations):  # fmt: skip
+        assert len(table(params, store=store).columns) > 2
+    left = study.pool_left_out(params, store).groupby("reason")["n"].sum()
+    assert left["in the pool"] == 0 and left.get("pairs read", 0) == (0 if why == "an empty corpus" else 2 * TEST)
+    assert study.judgement_sample(params, 10, store).empty
+
+
+def test_a_dry_run_neither_reads_for_nor_writes_results(files, copier, monkeypatch):
+    for name in ("aligned_pairs", "load_pairs"):
+        monkeypatch.setattr(pool_module, name, None)
+    monkeypatch.setattr(links, "shard_pairs", None)
+    monkeypatch.setattr(pool_module, "load_aligner", None)
+    store, params = Store(), params_of(files)
+    found = {unit.label: unit for unit in study.STUDY.units(params, count=True, store=store)}
+    translating = next(unit for label, unit in found.items() if label.startswith("translate"))
+    assert (translating.texts, translating.stored) == (2 * TEST, 0)  # at most so many
+    assert not list(Path(store.url).rglob("*.parquet")) and not copier.asked
+    monkeypatch.undo()
+
+
+def test_a_dry_run_counts_what_was_found(files, copier):
+    store, params = Store(), params_of(files)
+    pairs = study.pool(params, store)
+    study.judged(params, "./copier", store)
+    unit = next(unit for unit in study.STUDY.units(params, count=True, store=store) if "translate" in unit.label)
+    assert unit.stored == pairs["source"].nunique() and unit.texts <= unit.stored + 20
+
+
+def test_corpora_are_counted_and_looked_through_in_shards_of_their_own(files, copier):
+    store, params = Store(), params_of(files, folds=4, test_corpora=[files["one"]])
+    units = study.STUDY.units(params, store=store)
+    starts = [unit.arguments["start"] for unit in units if unit.function.endswith(":count_senses")]
+    assert starts == [0, 75, 150, 225]
+    assert len([unit for unit in units if unit.function.endswith(":find_pairs")]) == 5
+    attacks = [unit for unit in study.STUDY.units(params.model_copy(update={"n_seeds": 500})) if "attack" in unit.label]
+    assert [unit.arguments["part"] for unit in attacks] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"hypothesis_aligner": "lexicon"}, "word list of gold links, and 'aligner: pharaoh"),
+        ({"hypothesis_aligner": "pharaoh:links.txt"}, "knows no links of translations made here"),
+        ({"hypothesis_aligner": "gold"}, "knows no links of translations made here"),
+    ],
+)
+def test_translations_are_not_linked_by_what_does_not_know_them(files, change, message):
+    with pytest.raises(ParamsError, match=message):
+        params_of(files, **change)
+
+
+def test_problems_of_corpora_are_told(files, tmp_path: Path):
+    def problems(**changes: object) -> str:
+        return "\n".join(study.STUDY.problems(params_of(files, models=[], **changes)))
+
+    assert problems() == ""
+    endless = {"training_corpus": "sandbox-homographs:train", "test_corpora": ["sandbox-homographs:test"]}
+    found = problems(**endless, aligner="gold")
+    assert "no last pair: say how many are wanted (training_pairs)" in found and "(n_pairs)" in found
+    found = problems(aligner="gold", hypothesis_aligner="lexicon")
+    assert found.count("has no gold links: name what is to link its pairs") == 3
+    assert "let on_error be 'raise'" in problems(on_error="skip")
+    (tmp_path / "fr.yaml").write_text(
+        "source: fr\ntarget: de\nhomographs:\n  avocat:\n    - {sense: fruit, translations: [Avocado]}\n"
+        "    - {sense: law, translations: [Anwalt]}\n",
+        encoding="utf-8",
+    )
+    assert "has homographs of 'fr', not of 'en'" in problems(lexicon=str(tmp_path / "fr.yaml"))
+
+
+def test_named_lexicons_are_of_the_source_language():
+    with pytest.raises(ParamsError, match="homograph lexicon own has homographs of 'en', not of 'fr'"):
+        DisambiguationParams(source="fr", lexicon="own")
+    assert load_homographs("own", src="en").src == "en"
+
+
+def test_an_aligner_learns_from_no_more_than_the_training_pairs(copier):
+    store = Store()
+    few = DisambiguationParams(training_pairs=20, aligner_pairs=4000, models=[], masked_lm=None, causal_lm=None)
+    same = few.model_copy(update={"aligner_pairs": 20})
+    assert pool_module.word_list(few, store) == pool_module.word_list(same, store)
