@@ -171,6 +171,20 @@ def test_a_table_is_computed_once_and_equal_both_times(tmp_path):
     pd.testing.assert_frame_equal(first, compute())
 
 
+def test_a_table_that_another_process_kept_first_is_everybodys(tmp_path):
+    """Sampled results differ each time: whoever comes second takes what is there."""
+
+    def drawn(value):
+        return pd.DataFrame({"drawn": [value]})
+
+    def overtaken():
+        assert Store(tmp_path).table(CONFIG, lambda: drawn(1))["drawn"].item() == 1
+        return drawn(2)
+
+    assert Store(tmp_path).table(CONFIG, overtaken)["drawn"].item() == 1
+    assert Store(tmp_path).table(CONFIG, overtaken)["drawn"].item() == 1
+
+
 def test_a_damaged_table_is_set_aside_and_computed_again(tmp_path):
     table = pd.DataFrame({"a": [1, 2]})
     Store(tmp_path).table(CONFIG, lambda: table)

@@ -150,7 +150,11 @@ class Store:
         return self._partition(config).every()
 
     def table(self, config: Mapping[str, Any], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-        """A whole table: remembered, or computed now and kept. It is what Parquet gives back, both times."""
+        """A whole table: remembered, or computed now and kept. It is what Parquet gives back, both times.
+
+        Where another process kept its own meanwhile, the table is that one: what is drawn anew each time (sampled
+        links, say) is then the same to all.
+        """
         import pandas as pd
 
         partition = self._partition(config)
@@ -159,6 +163,7 @@ class Store:
             data = _table_bytes(compute(), config)
             self._write_config(partition, config)
             partition.folder.write(shards.shard_name(data, TABLE_SUFFIX), data)
+            data = _kept_table(partition.folder) or data  # names sort by age: the first that was kept is everybody's
         return pd.read_parquet(io.BytesIO(data))
 
     def table_rows(self, config: Mapping[str, Any]) -> int | None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
+from nbkit.corpora.idioms import IdiomPair
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.metrics.tokens import cut
 from nbkit.models import remember
@@ -24,46 +24,13 @@ from nbkit.studies.idioms.data import drawn, load_data
 from nbkit.studies.idioms.tables import paper_name
 
 from .conftest import Dummy
-
-#: Word by word, and as the reference says it; "kick the bucket" is four times as frequent as "hot potato".
-WORDS = {"they": "ils", "kick": "cognent", "the": "le", "bucket": "seau", "a": "une", "hot": "chaude",
-         "potato": "patate", "is": "est", "it": "cela", "today": "demain", "here": "ici", "there": "là",
-         "again": "encore", "now": "maintenant", "soon": "bientôt"}  # fmt: skip
-PLACES = ["today", "here", "there", "again", "now", "soon"]
-
-
-def literally(text: str) -> str:
-    return " ".join(WORDS.get(word.lower(), word) for word in cut(text, "en"))
-
-
-def pairs() -> list[IdiomPair]:
-    found = []
-    for place in PLACES:
-        source, target = f"They kick the bucket {place} .", f"Ils meurent {WORDS[place]} ."
-        found.append(IdiomPair("", source, target, "kick the bucket", ((5, 20),)))
-    for place in PLACES[:2]:
-        source, target = f"It is a hot potato {place} .", f"Cela est gênant {WORDS[place]} ."
-        found.append(IdiomPair("", source, target, "hot potato", ((8, 18),)))
-    return [IdiomPair(str(i), each.source, each.target, each.idiom, each.spans) for i, each in enumerate(found, 1)]
+from .idioms_cases import literally, of, pairs, toy_params
 
 
 @pytest.fixture
 def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IdiomsParams:
     monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
-    files = [tmp_path / name for name in ("set.en", "set.fr", "set.spans.en")]
-    write_idiom_pairs(pairs(), *files)
-    known = {word: word_fr for word, word_fr in WORDS.items() if word not in ("the", "a", "is", "it")}
-    (tmp_path / "words.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in known.items()), encoding="utf-8")
-    links = {**WORDS, "meurent": "kick", "gênant": "potato"}
-    rows = [f"{a}\t{b}\n" for a, b in WORDS.items()] + ["kick\tmeurent\n", "potato\tgênant\n", "hot\tgênant\n"]
-    assert links
-    (tmp_path / "links.tsv").write_text("".join(rows), encoding="utf-8")
-    (tmp_path / "news.tsv").write_text("They kick .\tIls cognent .\nIt is here .\tCela est ici .\n", encoding="utf-8")
-    return IdiomsParams(
-        data=f"files:{tmp_path}/set", models={"random": "./dummy-{condition}"}, conditions=["zero"],
-        generic={"news": f"{tmp_path}/news.tsv"}, dictionary=str(tmp_path / "words.tsv"),
-        aligners=[f"lexicon:{tmp_path}/links.tsv"], aligned_corpora=[], contexts=[],
-    )  # fmt: skip
+    return toy_params(tmp_path)
 
 
 @pytest.fixture
@@ -74,12 +41,6 @@ def translator(monkeypatch: pytest.MonkeyPatch):
         return dummy
 
     return use
-
-
-def of(table, model="random", **values):
-    for name, value in {"model": model, **values}.items():
-        table = table[table[name] == value]
-    return table.iloc[0]
 
 
 def test_word_by_word_is_an_error_and_the_references_are_none(params, translator):
@@ -114,14 +75,17 @@ def test_an_idiom_that_the_dictionary_does_not_know(params, translator, tmp_path
     assert (covered["covered_pairs"], covered["covered_idioms"]) == (0.75, 0.5)
 
 
-def test_a_blocklisted_word_elsewhere_is_no_error_of_the_aligned_variant(params, translator):
+def test_a_blocklisted_word_elsewhere_is_no_error_of_the_aligned_variant(params, translator, tmp_path):
     """Limitation 1: the word translates another word of the sentence."""
+    links = tmp_path / "links.tsv"
     translator(lambda text: "Ils meurent , seau ." if "kick" in text.lower() else "Cela est gênant .")
-    errors = idioms.literal_errors(params)
-    assert of(errors, variant="paper", pairs="paper")["value"] == 0.5
-    aligned = of(errors, variant="aligned", pairs="paper")
-    assert aligned["value"] == 0.5 and "aligned:lexicon" in aligned["signature"]  # seau is linked to bucket
-    translator(lambda text: "seau" if "kick" in text.lower() else "Cela est gênant .")
+    for linked, expected in (("bucket\tseau\n", 0.5), ("they\tseau\n", 0.0)):
+        kept = [line for line in links.read_text(encoding="utf-8").splitlines(True) if "seau" not in line]
+        links.write_text("".join([*kept, linked]), encoding="utf-8")
+        errors = idioms.literal_errors(params)
+        assert of(errors, variant="paper", pairs="paper")["value"] == 0.5
+        aligned = of(errors, variant="aligned", pairs="paper")
+        assert aligned["value"] == expected and "aligned:lexicon" in aligned["signature"]
 
 
 def test_what_is_aligned_to_the_idiom_is_seen_in_its_places(params, translator):
@@ -149,7 +113,8 @@ def test_global_scores_are_sacrebleus(params, translator):
     expected = CHRF().corpus_score(texts, references).score / 100
     assert of(scores, of="idiom-test", measure="chrf")["value"] == pytest.approx(expected)
     assert of(scores, "references", of="news", measure="bleu")["value"] == pytest.approx(100)
-    assert (scores["low"] <= scores["value"] + 1e-9).mean() > 0.9  # percentiles of resamples, not of the value itself
+    assert (scores["low"] <= scores["value"] + 1e-6).all()  # the bounds come as text with nine digits
+    assert (scores["value"] <= scores["high"] + 1e-6).all()
 
 
 def test_results_stand_beside_the_papers(params, translator):

@@ -10,7 +10,7 @@ from nbkit import models
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Unit
 from nbkit.studies.devices import no_device
-from nbkit.studies.idioms.alignments import aligner_key, alignment_problems, run_aligner
+from nbkit.studies.idioms.alignments import align_texts, aligner_key, alignment_problems
 from nbkit.studies.idioms.contexts import probe_problems, probed, probes_stored
 from nbkit.studies.idioms.data import data_key, data_problems, generic_key, generic_pairs, load_data
 from nbkit.studies.idioms.dictionaries import dictionary_key, dictionary_problems, run_dictionary
@@ -45,7 +45,7 @@ def units(params: IdiomsParams, *, count: bool = False, store: Store | None = No
             Unit(f"mine {corpus} {pair}", f"{_HERE}:mine_corpus", {**of, "corpus": corpus}, stage=0)
             for corpus in params.corpora
         ]
-        work.append(Unit(f"align training sentences {pair}", f"{_HERE}:learn", of, stage=1))
+        work.append(Unit(f"align references {pair}", f"{_HERE}:learn", of, stage=1))
         for system in params.systems:
             named = {**of, "system": list(system)}
             texts, stored = _translations(params, language, system, store) if count else (0, 0)
@@ -79,13 +79,17 @@ def ensure_model(params: Mapping[str, Any], language: str, system: list[str]) ->
 
 
 def learn(params: Mapping[str, Any], language: str) -> None:
-    """Unit of work: what a statistical aligner learns, and the dictionary."""
+    """Unit of work: the dictionary, what a statistical aligner learns, and its links of the references.
+
+    These cannot be sampled twice alike: every system is judged against the ones that are sampled here.
+    """
     checked, store = IdiomsParams(**params), Store()
     run_dictionary(checked, language, store)
-    one = [((".",), (".",))]  # priors are counted before the first pair is aligned
+    pairs = load_data(checked, language, store).test
+    sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
     for name in checked.aligners:
         if aligner_key(checked, language, name)["learns_from"] is not None:
-            list(run_aligner(checked, language, name, store).align(one, progress=False))
+            align_texts(checked, language, name, sources, references, store)
 
 
 def translate(params: Mapping[str, Any], language: str, system: list[str]) -> int:

@@ -1,0 +1,53 @@
+"""Idioms whose translations are known, and translators that make known mistakes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
+from nbkit.metrics.tokens import cut
+from nbkit.studies.idioms import IdiomsParams
+
+#: Word by word, and as the reference says it; "kick the bucket" is four times as frequent as "hot potato".
+WORDS = {"they": "ils", "kick": "cognent", "the": "le", "bucket": "seau", "a": "une", "hot": "chaude",
+         "potato": "patate", "is": "est", "it": "cela", "today": "demain", "here": "ici", "there": "là",
+         "again": "encore", "now": "maintenant", "soon": "bientôt"}  # fmt: skip
+PLACES = ["today", "here", "there", "again", "now", "soon"]
+
+
+def literally(text: str) -> str:
+    return " ".join(WORDS.get(word.lower(), word) for word in cut(text, "en"))
+
+
+def pairs() -> list[IdiomPair]:
+    found = []
+    for place in PLACES:
+        source, target = f"They kick the bucket {place} .", f"Ils meurent {WORDS[place]} ."
+        found.append(IdiomPair("", source, target, "kick the bucket", ((5, 20),)))
+    for place in PLACES[:2]:
+        source, target = f"It is a hot potato {place} .", f"Cela est gênant {WORDS[place]} ."
+        found.append(IdiomPair("", source, target, "hot potato", ((8, 18),)))
+    return [IdiomPair(str(i), each.source, each.target, each.idiom, each.spans) for i, each in enumerate(found, 1)]
+
+
+def toy_params(tmp_path: Path) -> IdiomsParams:
+    """A run over `pairs`, its files in a folder: twice two idioms in idiom-test, a dictionary, links of words."""
+    files = [tmp_path / name for name in ("set.en", "set.fr", "set.spans.en")]
+    write_idiom_pairs(pairs(), *files)
+    known = {word: word_fr for word, word_fr in WORDS.items() if word not in ("the", "a", "is", "it")}
+    (tmp_path / "words.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in known.items()), encoding="utf-8")
+    rows = [f"{a}\t{b}\n" for a, b in WORDS.items()] + ["kick\tmeurent\n", "potato\tgênant\n", "hot\tgênant\n"]
+    (tmp_path / "links.tsv").write_text("".join(rows), encoding="utf-8")
+    (tmp_path / "news.tsv").write_text("They kick .\tIls cognent .\nIt is here .\tCela est ici .\n", encoding="utf-8")
+    return IdiomsParams(
+        data=f"files:{tmp_path}/set", models={"random": "./dummy-{condition}"}, conditions=["zero"],
+        generic={"news": f"{tmp_path}/news.tsv"}, dictionary=str(tmp_path / "words.tsv"),
+        aligners=[f"lexicon:{tmp_path}/links.tsv"], aligned_corpora=[], contexts=[],
+    )  # fmt: skip
+
+
+def of(table, model="random", **values):
+    """The first row of *table* with these values."""
+    for name, value in {"model": model, **values}.items():
+        table = table[table[name] == value]
+    return table.iloc[0]
