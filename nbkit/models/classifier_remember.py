@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nbkit.corpora.nli_pair import LABELS
-from nbkit.models.classifier_catalogue import resolve_classifier
 from nbkit.models.classifier_local import classifier_identity, ensure_classifier
 from nbkit.models.identity import resolve_device, with_revision
-from nbkit.models.kept import Kept
+from nbkit.models.kept import Kept, key_of
 from nbkit.store import Store
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def iter_classified(
     )
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
-        classifier = kept_classifier(name, lang, device=device, dtype=dtype)
+        classifier = kept_classifier(name, lang, config["model"], device=device, dtype=dtype)
         for row in classifier.probabilities([(pair[0], pair[1]) for pair in missing], progress=progress):
             yield dict(zip(LABELS, map(float, row), strict=True))
 
@@ -81,9 +80,14 @@ def iter_classified(
         yield tuple(record[label] for label in LABELS)
 
 
-def kept_classifier(name: str, lang: str = "en", *, device: str = "auto", dtype: str = "auto") -> PairClassifier:
-    """`load_classifier`, with the last `KEPT` classifiers kept in this process."""
+def kept_classifier(
+    name: str, lang: str, identity: Mapping[str, Any], *, device: str = "auto", dtype: str = "auto"
+) -> PairClassifier:
+    """`load_classifier`, with the last `KEPT` classifiers kept in this process.
+
+    identity: of the classifier that is meant, as in `classification_config`: a folder may hold another one by now.
+    """
     from nbkit.models.classifier import load_classifier
 
-    key = (resolve_classifier(name, lang), device, dtype)
+    key = key_of(identity, name, lang, device, dtype)
     return _loaded.get(key, lambda: load_classifier(name, lang=lang, device=device, dtype=dtype))

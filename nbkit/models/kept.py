@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Generic, TypeVar
 
 Model = TypeVar("Model")
+
+
+def key_of(identity: Mapping[str, Any], *more: Hashable) -> Hashable:
+    """The key of a loaded model: its identity as the store's address holds it, and *more* that matters.
+
+    A name or a folder would not do: what lies there may be another model by now.
+
+    >>> key_of({"weights": "9ab3", "dtype": "float32"}, "cpu")
+    ('{"dtype": "float32", "weights": "9ab3"}', 'cpu')
+    """
+    return (json.dumps(identity, sort_keys=True), *more)
 
 
 class Kept(Generic[Model]):

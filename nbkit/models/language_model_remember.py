@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import ModelError
 from nbkit.models.identity import resolve_device, with_revision
-from nbkit.models.kept import Kept
-from nbkit.models.language_model_catalogue import language_model_label, resolve_language_model
+from nbkit.models.kept import Kept, key_of
+from nbkit.models.language_model_catalogue import language_model_label
 from nbkit.models.language_model_encoding import Likelihood
 from nbkit.models.language_model_local import ensure_language_model, language_model_identity
 from nbkit.store import Store
@@ -78,7 +78,7 @@ def iter_perplexities(
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
         from nbkit.progress import progress_bar
 
-        model = kept_language_model(name, lang, device=device, dtype=dtype)
+        model = kept_language_model(name, lang, config["model"], device=device, dtype=dtype)
         with progress_bar(language_model_label(name), len(missing), progress) as bar:
             for found in model.likelihoods((text for (text,) in missing), done=bar.update):
                 yield {"log_probability": found.log_probability, "tokens": found.tokens}
@@ -112,7 +112,7 @@ def masked_remembered(
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
         from nbkit.progress import progress_bar
 
-        model = _masked(name, lang, device, dtype)
+        model = _masked(name, lang, config["model"], device, dtype)
         asked = ((text, _span(place), candidate) for text, place, candidate in missing)
         with progress_bar(language_model_label(name), len(missing), progress) as bar:
             for log_p in model.fits(asked, done=bar.update):
@@ -150,7 +150,7 @@ def fillers_remembered(
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, str]]:
         places = [_span(place) for _, place in missing]
-        model = _masked(name, lang, device, dtype)
+        model = _masked(name, lang, config["model"], device, dtype)
         for found in model.fillers([text for text, _ in missing], places, count, progress=progress):
             yield {"fillers": json.dumps(found, ensure_ascii=False)}
 
@@ -160,19 +160,22 @@ def fillers_remembered(
 
 
 def kept_language_model(
-    name: str, lang: str | None = None, *, device: str = "auto", dtype: str = "auto"
+    name: str, lang: str | None, identity: Mapping[str, Any], *, device: str = "auto", dtype: str = "auto"
 ) -> CausalLanguageModel | MaskedLanguageModel:
-    """`load_language_model`, with the last `KEPT` of them kept in this process."""
+    """`load_language_model`, with the last `KEPT` of them kept in this process.
+
+    identity: of the model that is meant, as the store's address holds it: a folder may hold another one by now.
+    """
     from nbkit.models.language_model import load_language_model
 
-    key = (resolve_language_model(name, lang), device, dtype)
+    key = key_of(identity, name, lang, device, dtype)
     return _loaded.get(key, lambda: load_language_model(name, lang=lang, device=device, dtype=dtype))
 
 
-def _masked(name: str, lang: str | None, device: str, dtype: str) -> MaskedLanguageModel:
+def _masked(name: str, lang: str | None, identity: Mapping[str, Any], device: str, dtype: str) -> MaskedLanguageModel:
     from nbkit.models.language_model import MaskedLanguageModel
 
-    model = kept_language_model(name, lang, device=device, dtype=dtype)
+    model = kept_language_model(name, lang, identity, device=device, dtype=dtype)
     if not isinstance(model, MaskedLanguageModel):
         raise ModelError(f"language model '{name}' is causal; a masked one is needed to judge words in a place")
     return model

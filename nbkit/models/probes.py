@@ -147,7 +147,7 @@ def probe_remembered(
         from nbkit.models.remember import kept_translator
         from nbkit.models.seq2seq import Seq2SeqTranslator
 
-        translator = kept_translator(name, src, tgt, device=device, dtype=dtype)
+        translator = kept_translator(name, src, tgt, config["model"], device=device, dtype=dtype)
         assert isinstance(translator, Seq2SeqTranslator)  # `_check_name` lets no other backend pass
         wanted = [
             IdiomPair("", source, reference, "", tuple((start, end) for start, end in json.loads(spans)))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nbkit.models.answers import Answer, Usage, one_line
 from nbkit.models.catalogue import BY_RULE, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.identity import model_identity, with_revision
-from nbkit.models.kept import Kept
+from nbkit.models.kept import Kept, key_of
 from nbkit.models.local import ensure_model, place
 from nbkit.store import Store
 
@@ -77,7 +77,7 @@ def translate_remembered(
     )
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, str]]:
-        translator = kept_translator(name, src, tgt, device=device, dtype=dtype)
+        translator = kept_translator(name, src, tgt, config["model"], device=device, dtype=dtype)
         batch = [text for (text,) in missing]
         for hypothesis in translator.translate(batch, src, tgt, decoding, progress=progress):
             yield {"hypothesis": hypothesis}
@@ -109,7 +109,7 @@ def answers_remembered(
     def compute(missing: list[tuple[str, ...]]) -> list[dict[str, Any]]:
         from nbkit.models.asking import RemoteTranslator
 
-        translator = kept_translator(name, src, tgt)
+        translator = kept_translator(name, src, tgt, config["model"])
         assert isinstance(translator, RemoteTranslator)
         batch = [text for (text,) in missing]
         for text, answer in translator.answers(batch, src, tgt, decoding, progress=progress):
@@ -182,9 +182,16 @@ def carry_remembered(
     return carry(texts, src, tgt, translate)
 
 
-def kept_translator(name: str, src: str, tgt: str, *, device: str = "auto", dtype: str = "auto") -> Translator:
-    """`load_translator`, with the last `KEPT` translators kept in this process, one for all languages of a model."""
+def kept_translator(
+    name: str, src: str, tgt: str, identity: Mapping[str, Any], *, device: str = "auto", dtype: str = "auto"
+) -> Translator:
+    """`load_translator`, with the last `KEPT` translators kept in this process, one for all languages of a model.
+
+    identity: of the model that is meant, as in `translation_config`: a folder may hold another one by now.
+    """
     from nbkit.models.translator import load_translator
 
-    key = (name, *place(resolve(name, src, tgt)), device, dtype)
+    # What a source begins with is no part of the loaded model, which knows it for every language.
+    loaded = {field: value for field, value in identity.items() if field != "prefix"}
+    key = key_of(loaded, name, *place(resolve(name, src, tgt)), device, dtype)
     return _loaded.get(key, lambda: load_translator(name, src, tgt, device=device, dtype=dtype))

@@ -28,6 +28,7 @@ from nbkit.store import Store
 
 from .nli_checkpoints import LABELS as PUBLISHED
 from .nli_checkpoints import PAIRS, relabel, save_classifier
+from .trained import replace_weights
 
 
 @pytest.fixture(scope="session")
@@ -298,6 +299,15 @@ def test_remembered_pairs_load_no_model(folders, tmp_path, monkeypatch):
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown.strip() == f"{len(PAIRS)} []"
+
+
+def test_another_model_in_the_same_folder_answers_for_itself(folder, tmp_path):
+    name, store = str(folder), Store(tmp_path / "store")
+    first = classify_remembered(name, PAIRS, store=store, progress=False)
+    replace_weights(folder)
+    second = classify_remembered(name, PAIRS, store=store, progress=False)
+    np.testing.assert_array_equal(second, load_classifier(name).probabilities(PAIRS, progress=False))
+    assert not np.allclose(first, second)
 
 
 def test_shards_are_written_as_it_goes(folders, tmp_path, monkeypatch):

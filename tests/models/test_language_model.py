@@ -31,6 +31,7 @@ from nbkit.models.output_layer import OutputLayer
 from nbkit.store import Store
 
 from .language_checkpoints import TEXTS, save_language_model
+from .trained import replace_weights
 
 MASKED = ("bert", "distilbert", "roberta")
 KITCHEN = "A little dog doesn't sleep under the table in the kitchen."
@@ -284,6 +285,20 @@ def test_remembered_texts_load_no_model(folders, tmp_path, monkeypatch):
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown.strip() == "[]"
+
+
+def test_another_model_in_the_same_folder_answers_for_itself(bert, tmp_path):
+    name, store = str(bert), Store(tmp_path / "store")
+    asked = {"store": store, "progress": False}
+    first = (
+        perplexities_remembered(name, TEXTS, **asked),
+        masked_remembered(name, [KITCHEN], [TABLE], [["dog"]], **asked),
+    )
+    replace_weights(bert)
+    second = perplexities_remembered(name, TEXTS, **asked)
+    np.testing.assert_array_equal(second, load_language_model(name).perplexities(TEXTS, progress=False))
+    assert not np.allclose(first[0], second)
+    assert first[1][0] != masked_remembered(name, *place, **asked)[0]
 
 
 def test_names_languages_and_kinds():

@@ -13,6 +13,8 @@ from nbkit.models.catalogue import MODELS
 from nbkit.models.kept import Kept
 from nbkit.store import Store
 
+from .trained import replace_weights
+
 #: Each checkpoint, and the token that has to open a German hypothesis.
 FORCED = {
     "marian": None,
@@ -221,6 +223,15 @@ def test_remembered_translations_load_no_model(tmp_path, checkpoints, sentences,
     assert len(loads) == 1  # one text was missing; the model was still there
     other = translate_remembered(folder, sentences[:1], "en", "de", Decoding(beams=1), store=store, progress=False)
     assert len(other) == 1
+
+
+def test_another_model_in_the_same_folder_answers_for_itself(tmp_path, checkpoints, sentences):
+    folder, store = shutil.copytree(checkpoints["marian"], tmp_path / "model"), Store(tmp_path / "store")
+    first = translate_remembered(str(folder), sentences, "en", "de", SHORT, store=store, progress=False)
+    replace_weights(folder)
+    second = translate_remembered(str(folder), sentences, "en", "de", SHORT, store=store, progress=False)
+    fresh = load_translator(str(folder), "en", "de").translate(sentences, "en", "de", SHORT, progress=False)
+    assert second == fresh != first
 
 
 @pytest.mark.parametrize(("pair", "published"), [("de", 26.5), ("fr", 41.5)])

@@ -18,6 +18,14 @@ def weights_of(folder: Path) -> dict[str, Any]:
     return load_file(folder / "model.safetensors")
 
 
+def replace_weights(folder: Path) -> None:
+    """Puts another model into a folder: all of its weights with the other sign."""
+    from safetensors.torch import save_file
+
+    save_file({name: -tensor for name, tensor in weights_of(folder).items()}, folder / "model.safetensors",
+              metadata={"format": "pt"})  # fmt: skip
+
+
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether both have the same tensors, to the last bit."""
     import torch
