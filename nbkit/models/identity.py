@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -69,6 +69,15 @@ def backend_identity(device: str, dtype: str, backend: Backend = TRANSFORMERS) -
     return {**backend.identity(), "device": kind, "dtype": resolve_dtype(dtype, kind)}
 
 
+def is_missing(identity: Mapping[str, Any]) -> bool:
+    """Whether an identity is that of a hub model that is not on this machine, so that its revision is not known yet.
+
+    >>> is_missing({"hub": "google/mt", "weights": None}), is_missing({"hub": "google/mt", "weights": "9ab3"})
+    (True, False)
+    """
+    return "hub" in identity and identity["weights"] is None
+
+
 def with_revision(address: Callable[[], dict[str, Any]], download: Callable[[], object]) -> dict[str, Any]:
     """The store's *address* of a model's results, its revision in it: a hub model that is not here is fetched first.
 
@@ -78,7 +87,7 @@ def with_revision(address: Callable[[], dict[str, Any]], download: Callable[[], 
     {'model': {'hub': 'google/mt', 'weights': '9ab3'}}
     """
     config = address()
-    if "hub" in config["model"] and config["model"]["weights"] is None:
+    if is_missing(config["model"]):
         download()
         return address()
     return config
