@@ -290,10 +290,8 @@ def test_remembered_texts_load_no_model(folders, tmp_path, monkeypatch):
 def test_another_model_in_the_same_folder_answers_for_itself(bert, tmp_path):
     name, store = str(bert), Store(tmp_path / "store")
     asked = {"store": store, "progress": False}
-    first = (
-        perplexities_remembered(name, TEXTS, **asked),
-        masked_remembered(name, [KITCHEN], [TABLE], [["dog"]], **asked),
-    )
+    place = [KITCHEN], [TABLE], [["dog"]]
+    first = perplexities_remembered(name, TEXTS, **asked), masked_remembered(name, *place, **asked)
     replace_weights(bert)
     second = perplexities_remembered(name, TEXTS, **asked)
     np.testing.assert_array_equal(second, load_language_model(name).perplexities(TEXTS, progress=False))
