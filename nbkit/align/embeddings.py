@@ -12,6 +12,7 @@ from nbkit.align.encoder import Encoder, Subwords
 from nbkit.align.links import Alignment, TokenPair, from_pharaoh, to_pharaoh, token_pairs
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.models.batching import run_batches
+from nbkit.models.identity import is_missing
 from nbkit.models.pretrained import network_identity, obstacle
 from nbkit.progress import progress_bar
 from nbkit.store import Store
@@ -86,7 +87,7 @@ class EmbeddingAligner:
         if self._store is None:
             found.update(zip(distinct, self._computed(distinct, progress), strict=True))
         elif distinct:
-            if self.identity["weights"] is None:
+            if is_missing(self.identity):
                 self._encoder  # noqa: B018 - downloads, so that the key names a revision
 
             def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, str]]:
