@@ -25,12 +25,27 @@ def measure(recipe: TranslatorRecipe, folder: Path) -> list[dict[str, Any]]:
 def dev_bleu(recipe: TranslatorRecipe, folder: Path) -> float:
     """The mean over targets of corpus BLEU on dev: what decides which checkpoint is kept.
 
-    Raises `ModelError` where dev has no pair.
+    Raises as `check_held_out` does.
     """
+    check_held_out(recipe)
     rows = [_bleu(recipe, folder, target, recipe.dev, recipe.dev_pairs) for target in recipe.targets]
-    if any(row["BLEU"] is None for row in rows):
-        raise ModelError(f"no checkpoint can be chosen: '{recipe.dev}' holds no pair")
     return float(sum(row["BLEU"] for row in rows) / len(rows))
+
+
+def check_held_out(recipe: TranslatorRecipe) -> None:
+    """Reads dev and test as they will be measured on: what is wrong with them is to be known before a long training.
+
+    Raises as the corpora do, and `ModelError` where a checkpoint is to be chosen on dev, and dev has no pair.
+    """
+    from nbkit.models.texts import text_pairs
+
+    looked_at = recipe.dev_pairs if recipe.keep == "best" else 0
+    for target in recipe.targets:
+        dev = list(text_pairs(recipe.dev, recipe.src, target, max(recipe.card_pairs, looked_at)))
+        if looked_at and not dev:
+            raise ModelError(f"no checkpoint can be chosen: '{recipe.dev}' holds no pair {recipe.src}→{target}")
+        for _ in text_pairs(recipe.test, recipe.src, target, recipe.card_pairs):
+            pass
 
 
 def _bleu(recipe: TranslatorRecipe, folder: Path, target: str, corpus: str, n: int) -> dict[str, Any]:

@@ -144,7 +144,8 @@ def check_classifier(name: str, lang: str = "en") -> str | None:
             from nbkit.corpora.nli import check_nli
 
             recipe = classifier_recipe(reference)
-            problems = check_nli(recipe.train, lang, n=1) + check_nli(recipe.dev, lang, n=1)
+            corpora = dict.fromkeys((recipe.train, recipe.dev, recipe.test))
+            problems = [problem for corpus in corpora for problem in check_nli(corpus, lang, n=1)]
             if recipe.start in LANGUAGE_MODELS:
                 problems += filter(None, [check_language_model(recipe.start or "", lang, kind="masked")])
             return problems[0] if problems else None

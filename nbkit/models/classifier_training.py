@@ -22,7 +22,7 @@ from nbkit.models.classifier_catalogue import known_order, order_of
 from nbkit.models.classifier_encoding import CollatePairs, NliExample, encode_pairs, positions_of
 from nbkit.models.classifier_local import start_files
 from nbkit.models.classifier_recipe import ClassifierRecipe
-from nbkit.models.classifier_texts import LabelledPair, dev_pairs, is_endless, training_pairs
+from nbkit.models.classifier_texts import LabelledPair, dev_pairs, held_out_pairs, is_endless, training_pairs
 from nbkit.models.classifier_vocabulary import train_tokenizer
 from nbkit.models.collate import Batches
 from nbkit.models.loading import quiet
@@ -61,6 +61,7 @@ def _train(recipe: ClassifierRecipe, work: Path, record: Mapping[str, Any], name
         if not pairs or not dev:
             empty = recipe.dev if pairs else recipe.train
             raise ModelError(f"nothing to train on: '{empty}' holds no pair in '{recipe.lang}'")
+        held_out_pairs(recipe, "test")  # what is wrong with them is to be known before a long training
         set_seed(recipe.seed)
         if recipe.start is None:
             # Each text once, so that a premise of many pairs weighs no more than others in the vocabulary.

@@ -126,7 +126,8 @@ def check_language_model(name: str, lang: str | None = None, *, kind: str | None
 
             recipe = language_model_recipe(reference)
             found = "causal" if recipe.is_causal else "masked"
-            problems = (corpus_problem(corpus, recipe.lang) for corpus in recipe.train)
+            corpora = dict.fromkeys((*recipe.train, recipe.dev, recipe.test))
+            problems = (corpus_problem(corpus, recipe.lang) for corpus in corpora)
             problem = next(filter(None, problems), None)
             return problem or _other_kind(name, found, kind)
         folder = weights.find(reference)

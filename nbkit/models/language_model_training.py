@@ -19,7 +19,7 @@ from nbkit.models.language_model_architecture import new_language_model, new_tok
 from nbkit.models.language_model_batches import CollateCausal, CollateMasked, Rounds, examples
 from nbkit.models.language_model_card import measure, write_card
 from nbkit.models.language_model_recipe import LanguageModelRecipe
-from nbkit.models.language_model_texts import training_samples
+from nbkit.models.language_model_texts import held_out_texts, training_samples
 from nbkit.models.loading import quiet
 from nbkit.models.output_layer import given_instead
 from nbkit.models.progress import tell
@@ -59,6 +59,8 @@ def _train(recipe: LanguageModelRecipe, work: Path, record: Mapping[str, Any], n
         samples = list(training_samples(recipe))
         if not samples:
             raise ModelError(f"nothing to train on: {', '.join(recipe.train)} hold no text in '{recipe.lang}'")
+        for corpus in (recipe.dev, recipe.test):
+            held_out_texts(corpus, recipe)  # what is wrong with them is to be known before a long training
         with PartialState().main_process_first():
             if is_main_process():
                 # Each text once, so that a premise of many pairs weighs no more than others in the vocabulary.

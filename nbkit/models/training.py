@@ -13,7 +13,7 @@ import torch
 
 from nbkit.errors import ModelError
 from nbkit.models.architecture import new_model
-from nbkit.models.card import dev_bleu, measure, write_card
+from nbkit.models.card import check_held_out, dev_bleu, measure, write_card
 from nbkit.models.catalogue import families
 from nbkit.models.collate import Batches, Collate, Example
 from nbkit.models.loading import quiet
@@ -70,6 +70,7 @@ def _train(recipe: TranslatorRecipe, work: Path, record: Mapping[str, Any], name
         if not any(regular.values()):
             raise ModelError(f"nothing to train on: '{recipe.train}' holds no pair {recipe.src}→{recipe.targets}")
         idioms = {target: idiom_texts(recipe, target) for target in recipe.targets}
+        check_held_out(recipe)
         begun = (_from_scratch if recipe.start is None else _from_checkpoint)(recipe, regular, idioms, work)
         trainer = _trainer(recipe, begun, record, work)
         tell(trainer, name)

@@ -24,7 +24,7 @@ from nbkit.models.classifier_vocabulary import train_tokenizer
 from nbkit.models.recipe_files import recipes_in
 
 from .nli_checkpoints import relabel
-from .trained import check_goes_on, same, use_recipes, weights_of
+from .trained import check_goes_on, check_read_first, same, use_recipes, weights_of
 
 NAMES = ("Tom", "Anna", "a dog", "the old man", "my sister", "a bird")
 VERBS = ("sees", "finds", "likes", "helps")
@@ -263,6 +263,13 @@ def test_nothing_to_train_on(tmp_path, corpus):
         train_classifier(tiny("sandbox:train"), tmp_path / "model")
     with pytest.raises(ModelError, match="there is no folder"):
         train_classifier(tiny(corpus, None, start=str(tmp_path / "none")), tmp_path / "model")
+
+
+def test_held_out_corpora_are_read_first(corpus, tmp_path, monkeypatch):
+    check_read_first(train_classifier, tiny(corpus), tmp_path, monkeypatch)
+    fields = tiny(corpus).model_copy(update={"test": "sik"}).model_dump(mode="json", exclude_unset=True)
+    use_recipes(monkeypatch, classifier_recipes={"sandbox-convnet": fields})
+    assert "did you mean 'sick'" in check_classifier("sandbox-convnet")
 
 
 @pytest.mark.parametrize(

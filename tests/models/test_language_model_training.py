@@ -32,7 +32,7 @@ from nbkit.models.language_model_texts import corpus_digest, corpus_problem, hel
 from nbkit.models.recipe_files import recipes_in
 from nbkit.models.subwords import word_pieces
 
-from .trained import check_goes_on, use_recipes
+from .trained import check_goes_on, check_read_first, use_recipes
 
 NAMES, VERBS = ("Tom", "Anna", "the old man"), ("sees", "likes", "finds")
 THINGS = ("a dog", "my sister", "the yellow car", "a bird")
@@ -219,6 +219,14 @@ def test_corpora_that_cannot_be_read(corpus, message, tmp_path):
     assert message in str(error.value)
     if "last text" not in message:
         assert message in corpus_problem(corpus, "en")
+
+
+def test_held_out_corpora_are_read_first(lines, tmp_path, monkeypatch):
+    check_read_first(train_language_model, tiny(lines), tmp_path, monkeypatch)
+    LANGUAGE_MODELS.register("tiny-lm", LanguageModelEntry(recipe="tiny-lm", languages=("en",)))
+    fields = tiny(lines, test="sandbocks").model_dump(mode="json", exclude_unset=True)
+    use_recipes(monkeypatch, language_model_recipes={"tiny-lm": fields})
+    assert "unknown corpus 'sandbocks'" in check_language_model("tiny-lm")
 
 
 def test_files_that_hold_no_text(tmp_path):

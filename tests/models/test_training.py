@@ -17,7 +17,7 @@ from nbkit.models import Decoding, TranslatorRecipe, check_model, load_translato
 from nbkit.models.collate import Batches, Example
 
 from .small_recipes import tiny, write_words
-from .trained import same, weights_of
+from .trained import check_read_first, same, weights_of
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +147,10 @@ def test_nothing_to_train_on(tmp_path):
     empty.write_text("")
     with pytest.raises(ModelError, match="nothing to train on"):
         train_translator(tiny(str(empty)), tmp_path / "model")
+
+
+def test_held_out_corpora_are_read_first(corpus, tmp_path, monkeypatch):
+    check_read_first(train_translator, tiny(corpus), tmp_path, monkeypatch)
 
 
 def test_batches_keep_their_budget_and_every_pair():

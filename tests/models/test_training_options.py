@@ -177,7 +177,7 @@ def test_dev_bleu_is_that_of_the_card(corpus, tmp_path):
     empty = tmp_path / "empty.tsv"
     empty.write_text("")
     with pytest.raises(ModelError, match="no checkpoint can be chosen"):
-        dev_bleu(recipe.model_copy(update={"dev": str(empty)}), folder)
+        train_translator(recipe.model_copy(update={"dev": str(empty)}), tmp_path / "other")
 
 
 def test_the_mean_of_the_last_checkpoints(corpus, tmp_path, monkeypatch):

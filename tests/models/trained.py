@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from nbkit.errors import NbkitError
 from nbkit.models import recipe_files
 
 
@@ -59,6 +60,21 @@ def check_goes_on(
     assert resumed[0]["resume_from_checkpoint"].endswith("checkpoint-6")
     assert same(weights_of(whole), weights_of(killed))
     return killed
+
+
+def check_read_first(
+    train: Callable[[Any, Path], Path], recipe: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A dev or test corpus that is not there is missed before anything is trained."""
+    from transformers import Trainer
+
+    def too_late(self, **_):
+        raise AssertionError("trained before all corpora were read")
+
+    monkeypatch.setattr(Trainer, "train", too_late)
+    for field in ("dev", "test"):
+        with pytest.raises(NbkitError, match="did you mean 'sandbox'"):
+            train(recipe.model_copy(update={field: "sandbocks:dev"}), folder / "model")
 
 
 def use_recipes(monkeypatch: pytest.MonkeyPatch, **files: dict[str, Any]) -> None:
