@@ -20,6 +20,8 @@ from pathlib import Path
 from nbkit.errors import NbkitError
 
 PACKAGE = "nbkit"
+#: Rooms that `digest` leaves out: what comes from there is remembered under keys of its own.
+KEYED = ("nbkit/models/", "nbkit/store/")
 _DATA_SUFFIXES = frozenset({".csv", ".json", ".tsv", ".txt", ".yaml", ".yml"})
 _QUOTED = "'"  # marks a name that stands in a string, and counts only if there is such a module
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
@@ -74,6 +76,21 @@ def fingerprint(roots: Sequence[str], code: Iterable[str] = ()) -> Fingerprint:
         sources.update(_data_beside(name, path))
         waiting += _references(path, name)
     return Fingerprint(dict(sorted(sources.items())), _versions(libraries))
+
+
+@cache
+def digest(*modules: str, without: tuple[str, ...] = KEYED, but: tuple[str, ...] = ()) -> str:
+    """16 hexadecimal digits of the sources behind *modules*: what a remembered table carries of the code behind it.
+
+    without: beginnings of the paths that do not count, by default those of rooms whose results have keys of their own.
+    but: paths among these that count. Raises as `fingerprint` does.
+
+    >>> digest("nbkit.seeding") == digest("nbkit.seeding"), digest("nbkit.seeding") == digest("nbkit.errors")
+    (True, False)
+    """
+    sources = fingerprint(modules).sources
+    relevant = sorted(item for item in sources.items() if not item[0].startswith(without) or item[0] in but)
+    return hashlib.blake2b(repr(relevant).encode(), digest_size=8).hexdigest()
 
 
 def _submodules(roots: Iterable[str]) -> Iterator[str]:

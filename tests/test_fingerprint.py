@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nbkit.errors import NbkitError
-from nbkit.fingerprint import fingerprint
+from nbkit.fingerprint import digest, fingerprint
 
 FILES = {
     "fpkg/__init__.py": "'''Imports nothing.'''",
@@ -98,10 +98,21 @@ def test_studies_do_not_depend_on_each_other_or_on_the_runner():
     assert "nbkit/studies/__init__.py" not in found and not any(name.startswith("nbkit/batch/") for name in found)
 
 
+def test_a_digest_leaves_out_what_has_keys_of_its_own(package):
+    aside = ("fpkg/rooms/",)
+    whole, less = digest("fpkg.study"), digest("fpkg.study", without=aside)
+    most = digest("fpkg.study", without=aside, but=("fpkg/rooms/a.py",))
+    assert len({whole, less, most}) == 3
+    (package / "fpkg/rooms/b.py").write_text("g = 2\n")
+    digest.cache_clear()
+    assert digest("fpkg.study") != whole and digest("fpkg.study", without=aside) == less
+    assert digest("fpkg.study", without=aside, but=("fpkg/rooms/a.py",)) == most
+
+
 def test_nothing_is_imported_for_it():
     code = """
 import sys
-from nbkit.fingerprint import fingerprint
+from nbkit.fingerprint import digest, fingerprint
 
 fingerprint(["nbkit.studies.word_order"])
 print([name for name in ("torch", "pandas", "numpy", "nbkit.studies.word_order") if name in sys.modules])

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from nbkit import models
 from nbkit.align import pharaoh, write_pharaoh
 from nbkit.corpora import Pair, load_pairs
 from nbkit.corpora.homographs import load_homographs
@@ -17,6 +19,8 @@ from nbkit.models.texts import text_pairs
 from nbkit.store import Store
 from nbkit.studies import disambiguation as study
 from nbkit.studies.disambiguation import DisambiguationParams, links
+from nbkit.studies.disambiguation.generated import chunks
+from nbkit.studies.disambiguation.judged import attacked_chunk
 from nbkit.studies.disambiguation.mining import Mining, n_pairs
 
 from .conftest import Dummy
@@ -140,6 +144,34 @@ def test_text_of_raw_corpora_leaves_malformed_lines_out(tmp_path: Path):
     assert [pair.source for pair in text_pairs(corpus, "en", "de", 2, on_error="skip")] == ["a", "c"]
     with pytest.raises(NbkitError, match=r"pairs\.tsv:2"):
         list(text_pairs(corpus, "en", "de", 2))
+
+
+def test_models_of_a_hub_are_fetched_before_their_results_are_kept(files, copier, monkeypatch):
+    """Only then their revisions are known, which are part of the keys."""
+    here: set[str] = set()
+
+    def identity(name: str, *_: object, **__: object) -> dict[str, object]:
+        return {"hub": name, "weights": f"{name}'s revision" if name in here else None}
+
+    for kind in ("model", "language_model"):
+        monkeypatch.setattr(models, f"{kind}_identity", identity, raising=False)
+        monkeypatch.setattr(models, f"ensure_{kind}", lambda name, *_: here.add(name), raising=False)
+    answers = {
+        "masked_remembered": lambda _, texts, spans, fillers, **__: [[0.0] * len(each) for each in fillers],
+        "perplexities_remembered": lambda _, texts, **__: np.ones(len(texts)),
+        "translate_remembered": lambda _, texts, *__, **___: list(texts),
+    }
+    for name, answer in answers.items():
+        monkeypatch.setattr(models, name, answer, raising=False)
+    store, params = Store(), params_of(files, models=["me/mt"], masked_lm="me/bert", causal_lm="me/gpt")
+    (start,) = chunks(params, store)
+    attacked_chunk(params, "me/mt", start, store)
+    kinds = {"seeds": ["me/bert"], "samples": ["me/bert", "me/gpt"], "judged": ["me/mt"],
+             "attacked": ["me/bert", "me/gpt", "me/mt"]}  # fmt: skip
+    for kind, names in kinds.items():
+        (config,) = Path(store.url).rglob(f"disambiguation.{kind}/*/config.json")
+        text = config.read_text(encoding="utf-8")
+        assert all(f"{name}'s revision" in text for name in names)
 
 
 @pytest.mark.parametrize("why", ["all too short", "an empty corpus"])

@@ -18,7 +18,7 @@ from nbkit.metrics.sense_bias import MEASURES
 from nbkit.metrics.sense_counts import SenseCounts
 from nbkit.seeding import address
 from nbkit.store import Store
-from nbkit.studies.disambiguation.keys import code
+from nbkit.studies.disambiguation.keys import code, samples_key
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.places import character_of, sentence_of
 from nbkit.studies.disambiguation.pool import counts_without, lexicon_of, pool, records, source_of
@@ -71,7 +71,7 @@ def generated_chunk(params: DisambiguationParams, start: int, store: Store) -> p
         return _with_perplexities(params, table, dict(zip(pairs["key"], pairs["source"], strict=True)), store)
 
     config = {"kind": "disambiguation.samples", "code": code("generated"), "start": start, "chunk": CHUNK}
-    return store.table({**config, **params.samples_key()}, compute)
+    return store.table({**config, **samples_key(params)}, compute)
 
 
 def generated(

@@ -10,7 +10,7 @@ from nbkit.metrics.sense_decision import NOT_ALIGNED, SenseFinder
 from nbkit.metrics.tokens import cut
 from nbkit.store import Store
 from nbkit.studies.disambiguation.generated import generated_chunk
-from nbkit.studies.disambiguation.keys import code
+from nbkit.studies.disambiguation.keys import code, of_model, samples_key
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.pool import hypothesis_aligner, lexicon_of, pool, records, source_of
 from nbkit.syntax import parse_remembered, parser_for
@@ -67,7 +67,7 @@ def judged(params: DisambiguationParams, model: str, store: Store | None = None)
         )
 
     config = {"kind": "disambiguation.judged", "code": code("judged"), **params.pool_key()}
-    return store.table({**config, **params.translation_key(model)}, compute)
+    return store.table(of_model(params, model, config), compute)
 
 
 def attacked_chunk(params: DisambiguationParams, model: str, start: int, store: Store) -> pd.DataFrame:
@@ -104,8 +104,8 @@ def attacked_chunk(params: DisambiguationParams, model: str, start: int, store: 
             }
         )
 
-    config = {"kind": "disambiguation.attacked", "code": code("judged"), "start": start, **params.samples_key()}
-    return store.table({**config, **params.translation_key(model)}, compute)
+    config = {"kind": "disambiguation.attacked", "code": code("judged"), "start": start, **samples_key(params)}
+    return store.table(of_model(params, model, config), compute)
 
 
 def _outcome(seed: str, found: str, sense: str, adversarial: str) -> str:

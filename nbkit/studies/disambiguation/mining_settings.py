@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +13,7 @@ from nbkit.corpora import OnError, Pair, corpus_identity, find_corpus, load_pair
 from nbkit.corpora.corpus import RawCorpus, Request
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
 from nbkit.errors import NbkitError
-from nbkit.fingerprint import fingerprint
+from nbkit.fingerprint import KEYED, digest
 from nbkit.metrics.sense_decision import SenseMatching
 from nbkit.store import Store
 from nbkit.syntax.files import expand_path, file_digest
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
 #: What a name of links in a file begins with.
 FILE = "pharaoh:"
 _COUNTING = "nbkit.studies.disambiguation.mining"
+#: Corpora, parsers and aligners have keys of their own.
+_KEYED = (*KEYED, "nbkit/corpora/", "nbkit/syntax/", "nbkit/align/")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,12 @@ class Mining:
 
     def counts_key(self) -> dict[str, Any]:
         """All that the counts depend on."""
-        return {**self.pairs_key(), "lexicon": self.homographs().digest, "matching": self.matching, "code": _code()}
+        return {
+            **self.pairs_key(),
+            "lexicon": self.homographs().digest,
+            "matching": self.matching,
+            "code": digest(_COUNTING, without=_KEYED),
+        }
 
     def aligner_key(self) -> Any:
         """All that the links depend on, besides the pairs. Raises as `links_file` does."""
@@ -158,12 +163,3 @@ def links_file(mining: Mining) -> Path:
             "mend the corpus, and let on_error be 'raise'"
         )
     return path
-
-
-@cache
-def _code() -> str:
-    """Digest of the sources behind the counts: corpora, aligners and models have keys of their own."""
-    sources = fingerprint([_COUNTING]).sources
-    behind = ("nbkit/metrics/sense_", "nbkit/metrics/word_matching", "nbkit/studies/disambiguation/mining")
-    relevant = sorted(item for item in sources.items() if item[0].startswith(behind))
-    return hashlib.blake2b(repr(relevant).encode(), digest_size=8).hexdigest()

@@ -11,7 +11,7 @@ from nbkit.attacks.word_sense_filters import expected_sense, least_biased, sense
 from nbkit.corpora.homographs import HomographLexicon
 from nbkit.store import Store
 from nbkit.studies.disambiguation.challenge import drawn
-from nbkit.studies.disambiguation.keys import code
+from nbkit.studies.disambiguation.keys import code, seeds_key
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.pool import lexicon_of, pool
 
@@ -47,7 +47,7 @@ def seeds(params: DisambiguationParams, store: Store | None = None) -> pd.DataFr
         fate[left[keep][params.n_seeds :] if params.n_seeds is not None else []] = NOT_DRAWN
         return pd.DataFrame({"key": keys, "expected": expected, "fate": fate.astype(str)})
 
-    return store.table({"kind": "disambiguation.seeds", "code": code("seeds"), **params.seeds_key()}, compute)
+    return store.table({"kind": "disambiguation.seeds", "code": code("seeds"), **seeds_key(params)}, compute)
 
 
 def _expected(params: DisambiguationParams, pairs: pd.DataFrame, store: Store) -> np.ndarray:

@@ -6,30 +6,28 @@ literal error by construction, and a copy of the source, which has a word of the
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from nbkit.fingerprint import fingerprint
+from nbkit.fingerprint import digest
 from nbkit.metrics.aligned_phrase import AlignedPhrase, linked_tokens, score_phrases
 from nbkit.metrics.literal import LiteralJudgement, Litter
 from nbkit.models import ensure_model, translate_remembered
 from nbkit.models.corpus_scores import corpus_bleu, corpus_chrf
+from nbkit.models.identity import with_revision
 from nbkit.store import Store
 from nbkit.studies.idioms.alignments import align_texts, aligner_key, idiom_tokens, tokens
 from nbkit.studies.idioms.data import data_key, generic_key, generic_pairs, load_data
 from nbkit.studies.idioms.dictionaries import dictionary_key, run_dictionary
-from nbkit.studies.idioms.params import IdiomsParams, System
+from nbkit.studies.idioms.params import CONTROL_NAMES, IdiomsParams, System
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: What is judged beside the systems of a run. The names stand in tables.
-REFERENCES = System("references", "", "")
-COPIES = System("copy of the source", "", "")
+REFERENCES, COPIES = (System(name, "", "") for name in CONTROL_NAMES)
 CONTROLS = (REFERENCES, COPIES)
 
 #: The settings of LitTER that each variant of our own changes.
@@ -176,17 +174,16 @@ def config_of(kind: str, params: IdiomsParams, language: str, system: System, **
     """The store key of one remembered table; a hub model is downloaded first: only then its revision is known."""
     key: dict[str, Any] = {"control": system.model}
     if system not in CONTROLS:
-        key = params.model_key(system, language)
-        if "hub" in key["model"] and key["model"]["weights"] is None:
-            ensure_model(system.name, params.source, language)
-            key = params.model_key(system, language)
+        key = with_revision(
+            lambda: params.model_key(system, language), lambda: ensure_model(system.name, params.source, language)
+        )
     return {"kind": f"idioms.{kind}", "code": code(), **data_key(params, language), **key, **more}
 
 
-@cache
+#: What of the models' room is behind remembered tables.
+_OF_MODELS = ("nbkit/models/probes_words.py", "nbkit/models/corpus_scores.py")
+
+
 def code() -> str:
-    """Digest of the sources behind remembered tables; models, whose room has keys of its own, and the store aside."""
-    found = fingerprint(["nbkit.studies.idioms.contexts"]).sources  # which imports this module
-    aside, words = ("nbkit/models/", "nbkit/store/"), "nbkit/models/probes_words.py"
-    relevant = sorted(item for item in found.items() if not item[0].startswith(aside) or item[0] == words)
-    return hashlib.blake2b(repr(relevant).encode(), digest_size=8).hexdigest()
+    """Digest of the sources behind remembered tables."""
+    return digest("nbkit.studies.idioms.contexts", but=_OF_MODELS)  # which imports this module

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from functools import cache, partial
 from importlib.resources import files
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from nbkit.fingerprint import fingerprint
+from nbkit.fingerprint import digest
 from nbkit.metrics.literal import Litter
 from nbkit.metrics.word_dictionary import WordDictionary
 from nbkit.seeding import address
@@ -109,7 +108,12 @@ def matcher_recall(params: IdiomsParams, store: Store | None = None) -> pd.DataF
     for language in params.languages:
         spec = params.parsers.get(params.source)
         parser = parser_identity(spec, params.source) if spec else "forms"
-        key = {"kind": "idioms.recall", "code": _matcher_code(), **data_key(params, language), "parser": parser}
+        key = {
+            "kind": "idioms.recall",
+            "code": digest("nbkit.syntax.phrases"),
+            **data_key(params, language),
+            "parser": parser,
+        }
         tables.append(store.table(key, partial(_recall, params, language, store)))
     return pd.concat(tables, ignore_index=True)
 
@@ -139,12 +143,6 @@ def _recall(params: IdiomsParams, language: str, store: Store) -> pd.DataFrame:
     extra = sum(name not in idioms[source] for source, own in matches.items() for name, _ in own)
     row = (language, len(pairs), spans, found / spans, exact / spans, extra)
     return pd.DataFrame([row], columns=["language", "pairs", "spans", "found", "exact", "extra"])
-
-
-@cache
-def _matcher_code() -> str:
-    """Digest of the matcher's sources, without which a remembered share would outlive its rules."""
-    return hashlib.blake2b(repr(fingerprint(["nbkit.syntax.phrases"]).sources).encode(), digest_size=8).hexdigest()
 
 
 def _share_a_word(one: str, other: str) -> bool:

@@ -6,20 +6,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nbkit.corpora.nli import LABELS, raw_nli
 from nbkit.errors import NbkitError
-from nbkit.fingerprint import fingerprint
+from nbkit.fingerprint import digest
 from nbkit.metrics.acceptance import entropy
 from nbkit.metrics.permutation_bleu import permutation_bleu
 from nbkit.models import classify_remembered, ensure_classifier
+from nbkit.models.identity import with_revision
 from nbkit.store import Store
 from nbkit.studies.nli_permutation.params import HYPOTHESIS, PERMUTED, NliPermutationParams
 from nbkit.studies.nli_permutation.variants import CHUNK, Permuted, chunk_starts, read_chunk, variants
@@ -236,11 +235,8 @@ def orders_of(sentence: Any, orders: Sequence[Any]) -> list[Any]:
 
 def _model_key(params: NliPermutationParams, model: str) -> dict[str, Any]:
     """The model's part of a key; one of the hub's is downloaded first, as only then its revision is known."""
-    key = params.model_key(model)
-    if "hub" in key and key["weights"] is None:
-        ensure_classifier(model, params.language)
-        key = params.model_key(model)
-    return dict(key)
+    found = with_revision(lambda: {"model": params.model_key(model)}, lambda: ensure_classifier(model, params.language))
+    return dict(found["model"])
 
 
 def _config(kind: str, params: NliPermutationParams, corpus: str, **more: Any) -> dict[str, Any]:
@@ -254,12 +250,6 @@ def _config(kind: str, params: NliPermutationParams, corpus: str, **more: Any) -
     }
 
 
-@cache
 def code_digest() -> str:
-    """Digest of the sources behind these tables, so that tables of older definitions are not taken for these.
-
-    Without the models' room: what comes from there has keys of its own.
-    """
-    sources = fingerprint(["nbkit.perturb.derangements", "nbkit.studies.nli_permutation.per_pair"]).sources
-    relevant = sorted(item for item in sources.items() if not item[0].startswith(("nbkit/models/", "nbkit/store/")))
-    return hashlib.blake2b(repr(relevant).encode(), digest_size=8).hexdigest()
+    """Digest of the sources behind these tables, so that tables of older definitions are not taken for these."""
+    return digest("nbkit.perturb.derangements", "nbkit.studies.nli_permutation.per_pair")

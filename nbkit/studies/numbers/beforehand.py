@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from nbkit.fingerprint import fingerprint
+from nbkit.fingerprint import digest
 from nbkit.metrics.number_match import judge_number, pass_rate
 from nbkit.models import label
 from nbkit.models.catalogue import BY_RULE
@@ -71,7 +69,7 @@ def _lengths(recipe: TranslatorRecipe, pair: Direction, store: Store) -> pd.Data
     n = min(TRAINING_SENTENCES, recipe.pairs or TRAINING_SENTENCES)
     config = {
         "kind": "numbers.training",
-        "code": _code(),
+        "code": digest("nbkit.numbers"),
         "corpus": corpus_texts_identity(recipe.train, pair.src, pair.tgt, n),
         "pair": pair.pair,
     }
@@ -89,9 +87,3 @@ def _lengths(recipe: TranslatorRecipe, pair: Direction, store: Store) -> pd.Data
         return pd.DataFrame(rows, columns=["places", "length", "n"])
 
     return store.table(config, compute)
-
-
-@cache
-def _code() -> str:
-    """Digest of the rules that numbers are read by."""
-    return hashlib.blake2b(repr(fingerprint(["nbkit.numbers"]).sources).encode(), digest_size=8).hexdigest()

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from functools import cache
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from nbkit.attacks.shrink_numbers import Shrunk, shrink_number
-from nbkit.fingerprint import fingerprint
+from nbkit.fingerprint import digest
 from nbkit.metrics.number_match import Judgement, judge_number, template_numbers
 from nbkit.models import ensure_model, label, translate_remembered
 from nbkit.models.catalogue import BY_RULE
+from nbkit.models.identity import with_revision
 from nbkit.models.remember import carry_remembered
 from nbkit.numbers import find_numbers
 from nbkit.numbers.formats import DrawnNumber, parse_format
@@ -147,16 +146,6 @@ def _shrunk_row(params: NumbersParams, pair: Direction, model: str, case: Case, 
 
 def _config(kind: str, params: NumbersParams, pair: Direction, model: str, **more: Any) -> dict[str, Any]:
     """The store key of one remembered table; a hub model is downloaded first: only then its revision is known."""
-    key = params.model_key(pair, model)
-    if "hub" in key["model"] and key["model"]["weights"] is None:
-        ensure_model(model, pair.src, pair.tgt)
-        key = params.model_key(pair, model)
-    return {"kind": f"numbers.{kind}", "code": _code(), **params.cases_key(pair), **key, **more}
-
-
-@cache
-def _code() -> str:
-    """Digest of the sources behind these tables, without the models' room, which has keys of its own."""
-    sources = fingerprint(["nbkit.numbers", "nbkit.studies.numbers.judged"]).sources
-    relevant = sorted(item for item in sources.items() if not item[0].startswith(("nbkit/models/", "nbkit/store/")))
-    return hashlib.blake2b(repr(relevant).encode(), digest_size=8).hexdigest()
+    key = with_revision(lambda: dict(params.model_key(pair, model)), lambda: ensure_model(model, pair.src, pair.tgt))
+    code = digest("nbkit.numbers", "nbkit.studies.numbers.judged")
+    return {"kind": f"numbers.{kind}", "code": code, **params.cases_key(pair), **key, **more}

@@ -11,18 +11,17 @@ Two tables a chunk of pairs. *Difficulty* needs no model: α on both sides and t
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from nbkit import corpora
 from nbkit.errors import NbkitError
-from nbkit.fingerprint import fingerprint
+from nbkit.fingerprint import digest
 from nbkit.metrics import Kappa
 from nbkit.models import ensure_model, translate_remembered
 from nbkit.models import label as model_label
+from nbkit.models.identity import with_revision
 from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.store import Store
 from nbkit.studies.word_order.params import WordOrderParams
@@ -286,12 +285,9 @@ def with_category(table: pd.DataFrame) -> pd.DataFrame:
 
 def model_key(params: WordOrderParams, language: str, model: str) -> Mapping[str, Any]:
     """The model's part of a key; one of the hub's is downloaded first, as only then its revision is known."""
-    key = params.model_key(language, model)
-    identity = key.get("model", {})
-    if "hub" in identity and identity["weights"] is None:
-        ensure_model(model, params.source, language)
-        key = params.model_key(language, model)
-    return key
+    return with_revision(
+        lambda: dict(params.model_key(language, model)), lambda: ensure_model(model, params.source, language)
+    )
 
 
 def config(kind: str, params: WordOrderParams, language: str, *, code: str = __name__, **more: Any) -> dict[str, Any]:
@@ -301,23 +297,12 @@ def config(kind: str, params: WordOrderParams, language: str, *, code: str = __n
     )
     return {
         "kind": f"word_order.{kind}",
-        "code": _digest(code),
+        "code": digest("nbkit.perturb", code),
         "chunk": CHUNK,
         **params.language_key(language),
         **metrics,
         **more,
     }
-
-
-@cache
-def _digest(module: str) -> str:
-    """Digest of the sources behind a table, so that tables of older definitions are not taken for these.
-
-    Without the models' room: what comes from there has keys of its own.
-    """
-    sources = fingerprint(["nbkit.perturb", module]).sources
-    relevant = sorted(item for item in sources.items() if not item[0].startswith(("nbkit/models/", "nbkit/store/")))
-    return hashlib.blake2b(repr(relevant).encode(), digest_size=8).hexdigest()
 
 
 def _keys(rows: Sequence[Variant], metric: Kappa) -> pd.DataFrame:
