@@ -83,7 +83,7 @@ def frequencies_figure(frequencies: pd.DataFrame) -> Figure:
             own = frequencies[frequencies["language"] == language]
             panel.bar(own["rank"], own["test"], width=0.8, color="#4477AA", linewidth=0)
             panel.hlines(own["train"], own["rank"] - 0.4, own["rank"] + 0.4, color="#D55E00", linewidth=1.6)
-            panel.set_title(f"English → {theme.language_label(language)}: {len(own)} idioms")
+            panel.set_title(f"into {theme.language_label(language)}: {len(own)} idioms")
             panel.set_ylabel("sentence pairs")
             panel.set_xlim(0.3, len(own) + 0.7)
             panel.grid(axis="x", visible=False)

@@ -15,11 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from nbkit.figures import idioms_looks, panels, theme
-from nbkit.figures.idioms import NO_SYSTEM
 from nbkit.figures.theme import Look
 from nbkit.studies.idioms.tables import condition_name
 
-NO_PROBE = "Nothing was probed in this run: name the contexts in the parameter contexts."
+NO_PROBE = "Nothing was probed in this run: that takes names in the parameter models, and contexts in contexts."
 
 
 def context_figure(effects: pd.DataFrame, measures: Sequence[str]) -> Figure:
@@ -29,8 +28,6 @@ def context_figure(effects: pd.DataFrame, measures: Sequence[str]) -> Figure:
     languages = list(dict.fromkeys(effects["language"]))
     looks = idioms_looks.model_looks(effects["model"])
     conditions = idioms_looks.in_order(effects["condition"])
-    if not looks:
-        return theme.message(NO_SYSTEM)
     with theme.style():
         width = min(theme.WIDTH, max(7.2, len(languages) * (1.4 + 0.42 * len(looks) * len(conditions))))
         height = 1.0 + 2.3 * len(measures)

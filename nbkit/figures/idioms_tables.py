@@ -176,7 +176,7 @@ def published_table(published: pd.DataFrame, language: str) -> Styler:
     """What the paper prints for a language (Tables 3 and 4). published: `idioms.published_results`."""
     own = published[published["language"] == language]
     if own.empty:
-        return _empty(f"The paper has no en→{language}.")
+        return _empty(f"The paper does not have this language pair (into {language}).")
     return _wide(own, f"{PUBLISHED.title(RESULTS_OF[language])}, as printed")
 
 

@@ -12,6 +12,7 @@ from IPython.display import HTML
 from pandas.io.formats.style import Styler
 
 from nbkit.figures import idioms_looks, styles
+from nbkit.figures.idioms_contexts import NO_PROBE
 from nbkit.studies.idioms.alignments import token_spans
 from nbkit.syntax.phrases import PhraseMatch
 from nbkit.text import Text
@@ -63,7 +64,7 @@ def contexts_table(examples: pd.DataFrame, contexts: Sequence[str]) -> Styler:
     """Translations of the same sentences with the idiom in less and less context. examples:
     `idioms.context_examples`."""
     if examples.empty:
-        return _empty("Nothing was probed in this run: name the contexts in the parameter contexts.")
+        return _empty(NO_PROBE)
     several = examples["language"].nunique() > 1
     rows: list[dict[Hashable, Any]] = []
     for row in examples.to_dict("records"):

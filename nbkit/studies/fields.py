@@ -40,20 +40,20 @@ def without_repeats(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def told_apart(names: list[str], label: Callable[[str], str], registry: str) -> list[str]:
-    """*names* of models where no two have the same *label*; the way out of an error is a name in *registry*.
+_RENAME = "rename a folder, or register them under names of their own (nbkit.models.{})"
 
-    >>> told_apart(["a/mine", "b/mine"], lambda name: name[2:], "nbkit.models.MODELS")
+
+def told_apart(names: list[str], label: Callable[[str], str], way_out: str) -> list[str]:
+    """*names* of models where no two have the same *label*; an error says the *way_out*.
+
+    >>> told_apart(["a/mine", "b/mine"], lambda name: name[2:], "rename a folder")
     Traceback (most recent call last):
-    ValueError: a/mine and b/mine would both be called 'mine' in tables and figures: rename a folder, or ...
+    ValueError: a/mine and b/mine would both be called 'mine' in tables and figures: rename a folder
     """
     shown, times = Counter(map(label, names)).most_common(1)[0] if names else ("", 0)
     if times > 1:
         alike = [name for name in names if label(name) == shown]
-        raise ValueError(
-            f"{' and '.join(alike)} would both be called '{shown}' in tables and figures: "
-            f"rename a folder, or register them under names of their own ({registry})"
-        )
+        raise ValueError(f"{' and '.join(alike)} would both be called '{shown}' in tables and figures: {way_out}")
     return names
 
 
@@ -72,11 +72,11 @@ def _parsers(parsers: dict[str, str]) -> dict[str, str]:
 
 
 def _translators(names: list[str]) -> list[str]:
-    return told_apart(without_repeats(names), label, "nbkit.models.MODELS")
+    return told_apart(without_repeats(names), label, _RENAME.format("MODELS"))
 
 
 def _classifiers(names: list[str]) -> list[str]:
-    return told_apart(without_repeats(names), classifier_label, "nbkit.models.CLASSIFIERS")
+    return told_apart(without_repeats(names), classifier_label, _RENAME.format("CLASSIFIERS"))
 
 
 #: A language that nbkit knows, and several of them in the order of the paper's tables.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ from nbkit.studies import STUDIES, idioms
 from nbkit.studies.idioms import IdiomsParams, System, contexts, judged, mining, work
 from nbkit.studies.idioms.alignments import aligned_pairs, idiom_tokens, token_spans
 from nbkit.studies.idioms.data import drawn, load_data
+from nbkit.studies.idioms.findings import _claims
 from nbkit.studies.idioms.tables import paper_name
 
 from .conftest import Dummy
@@ -132,6 +134,32 @@ def test_results_stand_beside_the_papers(params, translator):
     assert len(idioms.published_results(params)) == len(spanish) == 154
 
 
+def test_table_1_stands_beside_the_run_file_of_the_paper(params, tmp_path):
+    """Under the names of params/idioms.yaml every row is found that the paper prints, the size of its corpora too."""
+    run = yaml.safe_load((Path(__file__).parents[2] / "params" / "idioms.yaml").read_text(encoding="utf-8"))["runs"][0]
+    text = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs())
+    (tmp_path / "corpus.tsv").write_text(text, encoding="utf-8")
+    (tmp_path / "list.txt").write_text("kick the bucket\nhot potato\n", encoding="utf-8")
+    files = {"data": "mined", "corpora": dict.fromkeys(run["params"]["corpora"], f"{tmp_path}/corpus.tsv"),
+             "generic": dict.fromkeys(run["params"]["generic"], f"{tmp_path}/corpus.tsv"),
+             "idioms": f"{tmp_path}/list.txt"}  # fmt: skip
+    found = idioms.data_statistics(params.model_copy(update=files)).set_index("statistic")
+    printed = idioms.PUBLISHED.load("table1").query("language == 'fr'").set_index("statistic")["value"]
+    names = {"Europarl": "Europarl", "IWSLT17": "IWSLT", "WMT14-test": "WMT-test", "IWSLT17-test": "IWSLT-test"}
+    for ours, theirs in [*names.items(), *((name, name) for name in printed.index if name not in names.values())]:
+        assert found.loc[ours, "published"] == printed[theirs]
+
+
+def test_another_source_language_than_the_papers_stands_beside_nothing(params, translator, monkeypatch):
+    translator(literally)
+    other = params.model_copy(update={"source": "de"})
+    monkeypatch.setattr(idioms.tables, "load_data", lambda *_: load_data(params, "fr", Store()))
+    assert set(idioms.data_statistics(other)["printed"]) == {"not printed"}
+    assert idioms.published_results(other).empty
+    ours = idioms.results(params)
+    assert set(idioms.tables._beside_the_papers(ours, "de")["note"]) == {"the paper has no de→fr"}
+
+
 def test_statistics_and_frequencies_count_the_same(params, translator):
     counts = idioms.data_statistics(params).set_index("statistic")["value"]
     frequencies = idioms.idiom_frequencies(params)
@@ -170,6 +198,22 @@ def test_findings_are_asked_of_the_same_idioms(params, monkeypatch):
     assert found["finding"] == "random: zero > joint"
     assert (found["difference"], found["low"], found["high"], found["holds"]) == (0.5, 0, 1, "not sure")
     assert idioms.findings(params).empty
+
+
+@pytest.mark.parametrize("name", ["table3", "table4"])
+def test_what_the_findings_claim_is_what_the_paper_prints(name):
+    """Also with several upsamplings, in whatever order: 100x has no fewer errors than 20x in Table 3."""
+    table = idioms.PUBLISHED.load(name)
+    printed = table[table["measure"] == "litter"].set_index(["model", "condition"])["value"].to_dict()
+    models = {model: f"{model}-{{condition}}" for model, _ in printed}
+    claims = _claims(IdiomsParams(models=models, conditions=["upsample-100", "joint", "upsample-20", "zero"]))
+    known = [pair for *pair, _ in claims if all(system[:2] in printed for system in pair)]
+    assert len(known) == 2 * 2 + 3 + 4
+    for worse, better in known:
+        assert printed[worse[:2]] > printed[better[:2]]
+    assert {text for *_, text in claims if text.startswith("random:")} == {
+        "random: zero > joint", "random: joint > upsample 20x"
+    }  # fmt: skip
 
 
 def test_the_papers_examples_come_out_as_printed():
@@ -252,14 +296,14 @@ def test_mined_pairs_are_those_of_the_matcher(params, tmp_path):
     (tmp_path / "corpus.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (tmp_path / "list.txt").write_text("kick the bucket\nhot potato\n", encoding="utf-8")
     corpus = str(tmp_path / "corpus.tsv")
-    mined = params.model_copy(update={"data": "mined", "corpora": [corpus], "idioms": str(tmp_path / "list.txt")})
+    mined = params.model_copy(update={"data": "mined", "corpora": {"mine": corpus}, "idioms": f"{tmp_path}/list.txt"})
     assert not mining.is_mined(mined, "fr", Store())
     found = mining.mine(mined, "fr", Store())
     assert mining.is_mined(mined, "fr", Store())
     assert {(pair.idiom, pair.words) for pair in found.pairs} == {
         ("kick the bucket", ("kick the bucket",)), ("hot potato", ("hot potato",))
     }  # fmt: skip
-    assert (found.sizes, found.fitting, found.regular) == ({corpus: 11}, 9, 1)  # too long, and too uneven
+    assert (found.sizes, found.fitting, found.regular) == ({"mine": 11}, 9, 1)  # too long, and too uneven
     assert Counter(pair.idiom for pair in load_data(mined, "fr", Store()).test) == {
         "kick the bucket": 3,
         "hot potato": 1,
@@ -317,9 +361,11 @@ def test_systems_stand_by_condition_as_in_the_papers_tables():
         ({"conditions": ["seven"]}, "condition 'seven' is unknown"),
         ({"data": "minded"}, "data"),
         ({"data": "mined"}, "corpora is empty"),
-        ({"corpora": ["pud"]}, "corpora are mined where data is 'mined'"),
+        ({"corpora": {"PUD": "pud"}}, "corpora are mined where data is 'mined'"),
         ({"languages": ["en"]}, "both the source and a target"),
-        ({"models": {"Random": "a", "random": "b"}}, "would both be called"),
+        ({"models": {"Random": "a", "random": "b"}}, "would both be called 'random'.*call one otherwise"),
+        ({"models": {"mBART": "a", "tuned": "b"}}, "mBART and tuned would both be called 'mbart'"),
+        ({"models": {"References": "a"}}, "'References' is what a control is called: call the model otherwise"),
         ({"contexts": ["sentence"]}, "contexts"),
         ({"model": {}}, "did you mean 'models'"),
     ],

@@ -56,7 +56,9 @@ def load_data(params: IdiomsParams, language: str, store: Store) -> IdiomData:
         kept = len({pair.id for pair in pairs})
         sizes = {"Sentences with an idiom": kept, "Regular": None}
     if not splits.test:
-        raise NbkitError(f"data '{params.data}': no idiom of en→{language} is there twice, so none can be tested")
+        raise NbkitError(
+            f"data '{params.data}': no idiom of {params.source}→{language} is there twice, so none can be tested"
+        )
     return IdiomData(splits, drawn(splits.test, params.n_test, params.seed), sizes)
 
 
@@ -94,7 +96,7 @@ def data_key(params: IdiomsParams, language: str) -> dict[str, Any]:
     if params.data == "sandbox-idioms":
         where: Any = sandbox_identity(params.source, language)
     elif params.data == "mined":
-        where = [mining_key(params, language, corpus) for corpus in params.corpora]
+        where = [mining_key(params, language, corpus) for corpus in params.corpora.values()]
     else:
         where = [file_digest(path) for path in idiom_files(params.data, params.source, language)]
     return {"data": where, "n_test": params.n_test, "seed": params.seed, "src": params.source, "tgt": language}

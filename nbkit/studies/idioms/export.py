@@ -42,7 +42,7 @@ def write_training_data(
 
 def _regular(params: IdiomsParams, language: str, store: Store) -> Iterator[tuple[str, str]]:
     """The pairs of all corpora that pass the length filters and have no idiom."""
-    for corpus in params.corpora:
+    for corpus in params.corpora.values():
         table = mined_corpus(params, language, corpus, store)
         with_idioms = set(table.loc[table["kind"] == "idiom", "id"])
         for pair in text_pairs(corpus, params.source, language):

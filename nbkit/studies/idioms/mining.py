@@ -65,15 +65,15 @@ def mine(params: IdiomsParams, language: str, store: Store) -> Mined:
     """
     found: dict[tuple[str, str, str], IdiomPair] = {}
     sizes, fitting, regular = {}, 0, 0
-    for corpus in params.corpora:
+    for number, (name, corpus) in enumerate(params.corpora.items(), start=1):
         table = mined_corpus(params, language, corpus, store)
         counts = table[table["kind"] == "count"].set_index("id")["idiom"].astype(int)
-        sizes[corpus] = int(counts["pairs"])
+        sizes[name] = int(counts["pairs"])
         fitting += int(counts["fitting"])
         regular += int(counts["regular"])
         for row in table[table["kind"] == "idiom"].to_dict("records"):
             spans = tuple((int(start), int(end)) for start, end in json.loads(row["spans"]))
-            pair = IdiomPair(f"{corpus}:{row['id']}", row["source"], row["target"], row["idiom"], spans)
+            pair = IdiomPair(f"{number}:{row['id']}", row["source"], row["target"], row["idiom"], spans)
             found.setdefault((pair.source, pair.target, pair.idiom), pair)
     return Mined(tuple(found.values()), sizes, fitting, regular)
 
@@ -108,7 +108,7 @@ def mined_corpus(params: IdiomsParams, language: str, corpus: str, store: Store)
 
 def is_mined(params: IdiomsParams, language: str, store: Store) -> bool:
     """Whether what the corpora of the run hold is remembered; True where none are mined."""
-    return all(store.table_rows(_config(params, language, corpus)) is not None for corpus in params.corpora)
+    return all(store.table_rows(_config(params, language, corpus)) is not None for corpus in params.corpora.values())
 
 
 def _config(params: IdiomsParams, language: str, corpus: str) -> dict[str, Any]:
@@ -133,7 +133,9 @@ def mining_problems(params: IdiomsParams, language: str) -> list[str]:
     except NbkitError as error:
         return [str(error)]
     return [
-        problem for corpus in params.corpora for problem in corpus_texts_problems(corpus, params.source, language, None)
+        problem
+        for corpus in params.corpora.values()
+        for problem in corpus_texts_problems(corpus, params.source, language, None)
     ]
 
 

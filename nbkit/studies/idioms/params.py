@@ -32,6 +32,19 @@ AS_IT_IS = "as it is"
 Variant = Literal["inflected", "compounds", "accents", "aligned"]
 
 
+#: What is judged beside the systems of a run is called so in tables: the references, and a copy of the source.
+CONTROL_NAMES = ("references", "copy of the source")
+
+
+def paper_name(model: str) -> str:
+    """What a model of the paper is called here, however its name is written.
+
+    >>> paper_name("tuned +mask"), paper_name("mBART +replace (dec)"), paper_name("pretrained")
+    ('mbart+mask', 'mbart+replace(dec)', 'mbart')
+    """
+    return "".join(model.casefold().split()).replace("pretrained", "mbart").replace("tuned", "mbart")
+
+
 class System(NamedTuple):
     """A model trained in one condition.
 
@@ -58,7 +71,8 @@ class IdiomsParams(StudyParams):
     source: the language of the idioms. languages: those that are translated into. data: where sentence pairs with
     idioms come from: a corpus that knows its idioms ("sandbox-idioms"), line-aligned files with spans
     (``files:FOLDER/NAME``: NAME.en, NAME.fr, NAME.spans.en), or ``mined``: found by the phrase matcher in *corpora*.
-    corpora: parallel corpora that are mined together (`nbkit list corpora`, or paths). idioms: the phrase list of the
+    corpora: parallel corpora that are mined together, by the name they go by in tables (*Europarl* and *IWSLT* stand
+    beside the paper's): registered ones (`nbkit list corpora`) or paths. idioms: the phrase list of the
     matcher: "own" (nbkit's), or a file with a phrase a line. n_test: pairs of idiom-test that are translated, drawn
     idiom by idiom; None: all. models: what tables call a model, to its name; ``{condition}`` in a name stands for each
     of *conditions*, a name without it is one model as it is. Called *random*, *mBART*, *pretrained* or *tuned*, with
@@ -77,7 +91,7 @@ class IdiomsParams(StudyParams):
     source: Language = "en"
     languages: Languages = Field(default=["fr"], min_length=1)
     data: str = Field(default="sandbox-idioms", pattern=r"^(sandbox-idioms|mined|files:.+)$")
-    corpora: list[str] = Field(default=[])
+    corpora: dict[str, str] = Field(default={})
     idioms: str = "own"
     n_test: int | None = Field(default=None, ge=2, strict=True)
     models: dict[str, str] = Field(default={"random": "sandbox-idioms-{condition}"})
@@ -100,7 +114,12 @@ class IdiomsParams(StudyParams):
     @field_validator("models")
     @classmethod
     def _told_apart(cls, names: dict[str, str]) -> dict[str, str]:
-        told_apart(list(names), str.casefold, "models")
+        told_apart(list(names), paper_name, way_out="call one otherwise (the keys of models)")
+        reserved = {name for name in names if name.casefold() in CONTROL_NAMES}
+        if reserved:
+            raise ValueError(
+                f"'{reserved.pop()}' is what a control is called: call the model otherwise (a key of models)"
+            )
         return names
 
     @field_validator("conditions")
@@ -110,7 +129,7 @@ class IdiomsParams(StudyParams):
             or_value_error(training_copies, name)
         return without_repeats(names)
 
-    @field_validator("aligners", "corpora", "aligned_corpora", "variants")
+    @field_validator("aligners", "aligned_corpora", "variants")
     @classmethod
     def _no_repeats(cls, names: list[str]) -> list[str]:
         return without_repeats(names)

@@ -21,26 +21,18 @@ from nbkit.studies.idioms.judged import (
     judged,
     run_litters,
 )
-from nbkit.studies.idioms.params import AS_IT_IS, IdiomsParams, System
+from nbkit.studies.idioms.params import AS_IT_IS, IdiomsParams, System, paper_name
 from nbkit.studies.published.paper import NOT_PRINTED, Paper
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def paper_name(model: str) -> str:
-    """What a model of the paper is called here, however its name is written.
-
-    >>> paper_name("tuned +mask"), paper_name("mBART +replace (dec)"), paper_name("pretrained")
-    ('mbart+mask', 'mbart+replace(dec)', 'mbart')
-    """
-    return "".join(model.casefold().split()).replace("pretrained", "mbart").replace("tuned", "mbart")
-
-
 #: Baziotis et al. 2023, "Automatic Evaluation and Analysis of Idioms in Neural Machine Translation".
 PUBLISHED = Paper(Path(__file__).parent / "published", paper_name)
-#: The table that holds all results of a language.
+#: The table that holds all results of a language, which the paper translates English into.
 RESULTS_OF = {"fr": "table3", "es": "table4"}
+PAPERS_SOURCE = "en"
 
 #: What every row of a system begins with.
 OF = ["language", "condition", "model"]
@@ -63,7 +55,13 @@ def data_statistics(params: IdiomsParams, store: Store | None = None) -> pd.Data
         counts["Idiom-test, translated here"] = len(data.test)
         counts |= {f"{name}-test": len(pairs) for name, pairs in generic_pairs(params, language).items()}
         rows += [(language, name, np.nan if n is None else float(n)) for name, n in counts.items()]
-    return PUBLISHED.beside(_frame(rows, ["language", "statistic", "value"]), "table1", on=["language", "statistic"])
+    ours = _frame(rows, ["language", "statistic", "value"])
+    if params.source != PAPERS_SOURCE:
+        return _not_printed(ours)
+    # The paper's names have no year: WMT-test is that of 2014 or 2013.
+    known = ours["statistic"].str.replace(r"\d+(?=-test$|$)", "", regex=True)
+    beside = PUBLISHED.beside(ours.assign(statistic=known), "table1", on=["language", "statistic"])
+    return beside.assign(statistic=ours["statistic"])
 
 
 def idiom_frequencies(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
@@ -165,14 +163,15 @@ def results(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
         global_scores(params, store),
     ]
     ours = pd.concat([part[columns] for part in parts], ignore_index=True)
-    return _beside_the_papers(ours)
+    return _beside_the_papers(ours, params.source)
 
 
 def published_results(params: IdiomsParams) -> pd.DataFrame:
     """What Tables 3 and 4 print for the run's languages: language, condition, model, measure, of, value, note."""
     import pandas as pd
 
-    tables = [PUBLISHED.load(RESULTS_OF[language]) for language in params.languages if language in RESULTS_OF]
+    known = [language for language in params.languages if language in RESULTS_OF and params.source == PAPERS_SOURCE]
+    tables = [PUBLISHED.load(RESULTS_OF[language]) for language in known]
     return pd.concat(tables, ignore_index=True) if tables else PUBLISHED.load("table3").head(0)
 
 
@@ -200,20 +199,23 @@ def condition_name(condition: str) -> str:
     return f"{kind} {times}x" if times and condition != AS_IT_IS else condition
 
 
-def _beside_the_papers(ours: pd.DataFrame) -> pd.DataFrame:
+def _beside_the_papers(ours: pd.DataFrame, source: str) -> pd.DataFrame:
     import pandas as pd
 
     looked_up = ours.assign(shown=ours["of"], of=ours["of"].map(_paper_of))
     frames = []
     for language, rows in looked_up.groupby("language", sort=False):
-        if language in RESULTS_OF:
+        if language in RESULTS_OF and source == PAPERS_SOURCE:
             key = ["condition", "model", "measure", "of"]
             frames.append(PUBLISHED.beside(rows, RESULTS_OF[str(language)], on=key))
         else:
-            note = f"the paper has no en→{language}"
-            frames.append(rows.assign(published=np.nan, printed=NOT_PRINTED, difference=np.nan, note=note))
+            frames.append(_not_printed(rows, f"the paper has no {source}→{language}"))
     found = pd.concat(frames).sort_index()
     return found.assign(of=found["shown"]).drop(columns="shown")
+
+
+def _not_printed(rows: pd.DataFrame, note: str = "") -> pd.DataFrame:
+    return rows.assign(published=np.nan, printed=NOT_PRINTED, difference=np.nan, note=note)
 
 
 def _paper_of(name: str) -> str:

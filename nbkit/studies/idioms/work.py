@@ -43,7 +43,7 @@ def units(params: IdiomsParams, *, count: bool = False, store: Store | None = No
         pair = f"{params.source}→{language}"
         work += [
             Unit(f"mine {corpus} {pair}", f"{_HERE}:mine_corpus", {**of, "corpus": corpus}, stage=0)
-            for corpus in params.corpora
+            for corpus in params.corpora.values()
         ]
         work.append(Unit(f"align references {pair}", f"{_HERE}:learn", of, stage=1))
         for system in params.systems:
