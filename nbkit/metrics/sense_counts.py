@@ -32,7 +32,8 @@ class SenseCounts:
     read: pairs that were looked at. pairs: extracted pairs a sense, n(sc): a pair counts once for each homograph in it
     that is translated in exactly one sense. attractors: for each sense, in how many of its pairs each lemma stands.
     undecided: occurrences whose sense cannot be told, by homograph and reason. sense_adjectives: adjectives by sense
-    that they modify the homograph in; noun_adjectives: adjectives by other noun; occurrences, positive degree, lemmas.
+    that they modify the homograph in; noun_adjectives: adjectives by other noun; occurrences in lower case, of positive
+    degree, lemmas.
 
     >>> a = SenseCounts(2, Counter({("bat", "animal"): 1}), {("bat", "animal"): Counter(cave=1)})
     >>> (a + a).pairs["bat", "animal"], (a + a).attractors["bat", "animal"]["cave"], (a + a - a) == a

@@ -64,6 +64,8 @@ def test_an_attractor_counts_once_a_pair_and_a_pair_once_a_homograph():
     [
         ("old/ADJ/amod/1 bat/NOUN/root/-1", {"old": 1}, {}),
         ("old/ADJ/amod/1 tree/NOUN/nsubj/2 hide/VERB/root/-1 bat/NOUN/obj/2", {}, {"tree": {"old": 1}}),
+        ("Asian/ADJ/amod/1 bat/NOUN/root/-1", {}, {}),  # "an asian bat" would be no English
+        ("red/ADJ/amod/1 tree/NOUN/root/-1 Asian/ADJ/amod/3 tree/NOUN/dep/1", {}, {"tree": {"red": 1}}),
         ("old/VERB/amod/1 bat/NOUN/root/-1", {}, {}),  # a participle
         ("old/ADJ/acl/1 bat/NOUN/root/-1", {}, {}),
         ("old/ADJ/amod/1 Tom/PROPN/root/-1", {}, {}),

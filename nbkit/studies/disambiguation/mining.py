@@ -120,6 +120,8 @@ class SenseMiner:
             feats = sentence.feats[token] if sentence.feats is not None else ""
             if "Degree=Cmp" in feats or "Degree=Sup" in feats or _in_compound(upos, deprels, head):
                 continue
+            if sentence.tokens[token][:1].isupper():
+                continue  # attacks write what is counted in lower case: *an asian man* is no English
             adjective, noun = self._words[lemmas[token]], self._words[lemmas[head]]
             if not adjective or not noun:
                 continue
