@@ -1,21 +1,16 @@
 """Edits of a `Sentence`: one word put in, or one word put in the place of another.
 
-Every other token stays as it is, and what pointed to it (a head, an alignment link, the place of a homograph) still
-does: `Edited.place_of` and `Edited.links` say where it is now. Perturbations of word order insert nothing and are
-elsewhere (`nbkit.perturb`).
+Every other token stays as it is, and so do the heads that pointed to it: `Edited.origin` says where it was.
+Perturbations of word order insert nothing and are elsewhere (`nbkit.perturb`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nbkit.align import Alignment
 from nbkit.errors import NbkitError
 from nbkit.text import ROOT, Sentence, Text
-
-_ANNOTATED = ("spaces", "upos", "heads", "deprels", "lemmas", "feats")
 
 
 @dataclass(frozen=True)
@@ -34,21 +29,6 @@ class Edited:
         """Index of the new word."""
         return self.origin.index(None)
 
-    def place_of(self, token: int) -> int:
-        """Where *token* of the seed is now. Raises `NbkitError` for one that was replaced, or that there never was."""
-        if token not in self.origin:
-            raise NbkitError(f"token {token} of the seed is no more in {self.sentence.joined!r}")
-        return self.origin.index(token)
-
-    def links(self, alignment: Iterable[tuple[int, int]]) -> Alignment:
-        """Links of the seed's tokens as links of the new ones; those of a replaced word are dropped.
-
-        >>> insert_word(Sentence(("the", "spring"), "en"), 1, "hot", head=1).links([(0, 0), (1, 1)])
-        ((0, 0), (2, 1))
-        """
-        places = {old: new for new, old in enumerate(self.origin) if old is not None}
-        return tuple(sorted((places[source], target) for source, target in alignment if source in places))
-
 
 def insert_word(sentence: Sentence, at: int, word: str, *, head: int) -> Edited:
     """*word* put in before token *at*, as an adjective that depends on token *head* (an index before the edit).
@@ -57,8 +37,8 @@ def insert_word(sentence: Sentence, at: int, word: str, *, head: int) -> Edited:
 
     >>> seed = Sentence(("She", "loves", "spring", "."), "en", (True, True, False, False), heads=(1, -1, 1, 1))
     >>> edited = insert_word(seed, 2, "hot", head=2)
-    >>> edited.sentence.text, edited.sentence.heads, edited.place_of(2)
-    ('She loves hot spring.', (1, -1, 3, 1, 1), 3)
+    >>> edited.sentence.text, edited.sentence.heads, edited.origin
+    ('She loves hot spring.', (1, -1, 3, 1, 1), (0, 1, None, 2, 3))
     """
     _check(sentence, at, word)
     _check(sentence, head, word)

@@ -105,7 +105,7 @@ def no_compound(candidate: Candidate) -> bool:
 
 
 def alone(candidate: Candidate) -> bool:
-    """No other adjective that modifies the noun stands directly beside the attractor.
+    """No other adjective stands directly beside the attractor, whatever it modifies.
 
     For a replacement, the replaced adjective is no other one.
     """
@@ -239,4 +239,4 @@ def article_of(word: str) -> str:
 
 @cache
 def _words() -> dict[str, list[str]]:
-    return yaml.safe_load((files(__package__) / "english_articles.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load((files(__package__) / "english_words.yaml").read_text(encoding="utf-8"))

@@ -29,9 +29,6 @@ SEVERAL = "translations of several senses"
 DIFFERENT = "several senses in one pair"
 REASONS = (NOT_ALIGNED, UNKNOWN, AMBIGUOUS, SEVERAL, DIFFERENT)
 
-#: What a translation did with the homograph.
-Verdict: TypeAlias = Literal["right", "wrong", "undecidable"]
-
 #: Languages that write compounds as one word.
 _COMPOUNDING = frozenset({"de"})
 # What a translation must have to be found at an end of a longer word, and what has to be left of that: without them
@@ -54,21 +51,6 @@ class Sense(NamedTuple):
     cluster: str | None
     reason: str | None
     targets: tuple[int, ...] = ()
-
-
-class SenseJudgement(NamedTuple):
-    """A hypothesis against the reference, for one occurrence.
-
-    reference, hypothesis: sense clusters, None where they cannot be told. verdict: "wrong" is a WSD error. reason: of
-    an undecidable one, such as ``hypothesis: not aligned``; None for the others.
-    """
-
-    homograph: str
-    token: int
-    reference: str | None
-    hypothesis: str | None
-    verdict: Verdict
-    reason: str | None
 
 
 class SenseFinder:
@@ -239,30 +221,6 @@ class SenseFinder:
                 stems[stem] = name if stems.get(stem, name) == name else AMBIGUOUS
             self._stems[homograph.word] = stems
         return self._stems[homograph.word]
-
-
-def judge_sense(reference: Sense, hypothesis: Sense) -> SenseJudgement:
-    """Whether a hypothesis took the reference's sense for one occurrence. A WSD error is a different cluster (§2.2).
-
-    Raises `NbkitError` where the two are senses of different occurrences.
-
-    >>> reference = Sense("bat", 3, "club", None, (4,))
-    >>> judge_sense(reference, Sense("bat", 3, "animal", None, (2,))).verdict
-    'wrong'
-    >>> judge_sense(reference, Sense("bat", 3, None, NOT_ALIGNED)).reason
-    'hypothesis: not aligned'
-    """
-    if (reference.homograph, reference.token) != (hypothesis.homograph, hypothesis.token):
-        raise NbkitError(
-            f"'{reference.homograph}' at token {reference.token} of the reference is judged against "
-            f"'{hypothesis.homograph}' at token {hypothesis.token} of the hypothesis: the source must be the same"
-        )
-    verdict: Verdict = "right" if reference.cluster == hypothesis.cluster else "wrong"
-    reason = None
-    for side, sense in (("hypothesis", hypothesis), ("reference", reference)):
-        if sense.cluster is None:
-            verdict, reason = "undecidable", f"{side}: {sense.reason}"
-    return SenseJudgement(*reference[:2], reference.cluster, hypothesis.cluster, verdict, reason)
 
 
 def _target_words(text: Text) -> tuple[list[str], tuple[str, ...]]:

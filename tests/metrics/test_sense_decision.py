@@ -1,4 +1,4 @@
-"""Which sense a translation took: every reason not to tell it, compounds and inflection, verdicts."""
+"""Which sense a translation took: every reason not to tell it, compounds and inflection."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from nbkit.metrics.sense_decision import (
     NOT_ALIGNED,
     SEVERAL,
     UNKNOWN,
-    Sense,
     SenseFinder,
-    judge_sense,
 )
 from nbkit.text import Sentence, Text
 from tests.metrics.ten_pairs import LEXICON, german, parsed
@@ -135,23 +133,3 @@ def test_bad_input():
         SenseFinder(LEXICON).occurrences(Text((Sentence(("bat",), "en"),)))
     with pytest.raises(UnknownNameError, match="matching of senses 'compound'; did you mean 'compounds'"):
         SenseFinder(LEXICON, "compound")
-
-
-@pytest.mark.parametrize(
-    ("reference", "hypothesis", "verdict", "reason"),
-    [
-        (("club", None), ("club", None), "right", None),
-        (("club", None), ("animal", None), "wrong", None),
-        (("club", None), (None, UNKNOWN), "undecidable", "hypothesis: translation not in the lexicon"),
-        ((None, AMBIGUOUS), ("animal", None), "undecidable", "reference: ambiguous translation"),
-        ((None, AMBIGUOUS), (None, UNKNOWN), "undecidable", "reference: ambiguous translation"),
-    ],
-)
-def test_verdicts(reference, hypothesis, verdict, reason):
-    judgement = judge_sense(Sense("bat", 1, *reference), Sense("bat", 1, *hypothesis))
-    assert judgement == ("bat", 1, reference[0], hypothesis[0], verdict, reason)
-
-
-def test_judgements_are_of_one_occurrence():
-    with pytest.raises(NbkitError, match="the source must be the same"):
-        judge_sense(Sense("bat", 1, "club", None), Sense("bat", 2, "club", None))

@@ -9,10 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from nbkit import models
 from nbkit.errors import NbkitError, ParamsError
+from nbkit.metrics.sense_bias import words_of
 from nbkit.models import remember
 from nbkit.store import Store
 from nbkit.studies import STUDIES
@@ -20,8 +22,20 @@ from nbkit.studies import disambiguation as study
 from nbkit.studies.disambiguation import DisambiguationParams, challenge, quality, tables
 from nbkit.studies.disambiguation.attack_tables import _in_turns
 from nbkit.studies.disambiguation.correlations import strength
-from nbkit.studies.disambiguation.judged import RIGHT, SEED_WRONG
-from nbkit.studies.disambiguation.pool import counts_without, lexicon_of
+from nbkit.studies.disambiguation.generated import chunks
+from nbkit.studies.disambiguation.judged import (
+    KEPT,
+    OTHER,
+    RIGHT,
+    SEED_WRONG,
+    SUCCESS,
+    UNDECIDED,
+    WRONG,
+    _judged,
+    _outcome,
+    attacked_chunk,
+)
+from nbkit.studies.disambiguation.pool import counts_without, lexicon_of, source_of
 
 from .conftest import Dummy
 
@@ -139,8 +153,35 @@ def test_success_means_right_before_and_in_the_attractors_sense_after(run):
     pairs = study.pool(params, store).assign(made=study.judged(params, "./follower", store)["outcome"])
     seed = pairs.set_index("key")["made"].reindex(outcomes["key"]).to_numpy()
     assert ((outcomes["outcome"] == SEED_WRONG).to_numpy() == (seed != RIGHT)).all()
+    found = pd.concat([attacked_chunk(params, "./follower", start, store) for start in chunks(params, store)])
+    assert outcomes["sample"].tolist() == found["sample"].tolist()
+    sense = found["found"].to_numpy()
+    for outcome, expected in ((SUCCESS, outcomes["adversarial"]), (KEPT, outcomes["sense"]), (UNDECIDED, "")):
+        own = (outcomes["outcome"] == outcome).to_numpy()
+        assert (own == ((sense == expected) & (seed == RIGHT))).all()
+        assert own.any() or outcome == UNDECIDED
     chosen = study.successes(params, 4, store)
     assert 0 < len(chosen) <= 4 and (chosen["seed_words"] != chosen["words"]).all()
+
+
+@pytest.mark.parametrize(
+    ("seed", "found", "outcome"),
+    [
+        (RIGHT, "water", SUCCESS),
+        (RIGHT, "season", KEPT),
+        (RIGHT, "coil", OTHER),
+        (RIGHT, "", UNDECIDED),
+        (WRONG, "water", SEED_WRONG),
+        (UNDECIDED, "water", SEED_WRONG),
+        (WRONG, "", SEED_WRONG),
+    ],
+)
+def test_an_attack_comes_to_one_of_five_outcomes(seed, found, outcome):
+    assert _outcome(seed, found, sense="season", adversarial="water") == outcome
+
+
+def test_a_translation_is_right_wrong_or_undecided():
+    assert [_judged(found, "season") for found in ("season", "water", "")] == [RIGHT, WRONG, UNDECIDED]
 
 
 def test_seeds_lose_a_tenth_to_bias_and_are_drawn(run):
@@ -188,9 +229,16 @@ def test_cross_fitting_takes_a_part_out_of_its_own_biases(run):
     whole = study.counts(crossed, store)
     assert whole.read == 300
     assert sum(counts_without(crossed, fold, store).read for fold in range(3)) == 600
-    # In a sentence's own counts every attractor was seen at least once; without its part some are new.
-    row = pairs.iloc[0]
-    assert counts_without(crossed, int(row["fold"]), store).total < whole.total
+    differ = 0
+    for row in pairs.itertuples():
+        words = words_of(source_of(crossed, row._asdict()))
+        without = counts_without(crossed, row.fold, store)
+        expected, leaked = (
+            sum(known.frequency(word, row.homograph, row.sense) for word in words) for known in (without, whole)
+        )
+        assert row.freq_right_sum == expected
+        differ += expected != leaked
+    assert differ > len(pairs) / 2  # so that biases with the part in them would be told
 
 
 @pytest.mark.parametrize(
@@ -294,7 +342,7 @@ def test_pairs_of_the_rarest_sense_come_first():
 def test_sets_of_samples():
     assert challenge.capped([0, 1, 2, 3], "aabb", 3, 1).tolist() == [0, 2]
     assert challenge.jaccard([], []) != challenge.jaccard([], [])  # nan
-    assert challenge.jaccard_matrix({"a": [1, 2], "b": [2]}).iloc[0].tolist() == ["a", "b", 1, 1, 0, 0.5]
+    assert challenge.jaccard([1, 2], [2]) == 0.5
     scores = np.array([1.0, 3.0, 2.0])
     assert challenge.ranked(scores, "abc").tolist() == [1, 2, 0]
     # Of equal scores, the order is drawn by name and does not depend on places.

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
+from math import log2
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from nbkit import models
 from nbkit.align import pharaoh, write_pharaoh
 from nbkit.corpora import Pair, load_pairs
 from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import NbkitError, ParamsError
+from nbkit.metrics.statistics import bootstrap_mean
 from nbkit.models import remember
 from nbkit.models.texts import text_pairs
 from nbkit.store import Store
 from nbkit.studies import disambiguation as study
-from nbkit.studies.disambiguation import DisambiguationParams, links
+from nbkit.studies.disambiguation import DisambiguationParams, links, tables
+from nbkit.studies.disambiguation.correlations import strength
 from nbkit.studies.disambiguation.generated import chunks
 from nbkit.studies.disambiguation.judged import attacked_chunk
 from nbkit.studies.disambiguation.mining import Mining, n_pairs
+from tests.metrics.ten_pairs import LEXICON, german, parsed, triples
 
 from .conftest import Dummy
 
@@ -37,6 +42,7 @@ def write_treebanks(pairs: Iterable[Pair], folder: Path, name: str) -> str:
         for lang, text in (("en", pair.source), ("de", pair.target)):
             (sentence,) = text.sentences
             columns = [getattr(sentence, name) for name in ("tokens", "lemmas", "upos", "heads", "deprels", "spaces")]
+            columns[-1] = columns[-1] or (True,) * len(sentence)
             rows = [
                 f"{i}\t{word}\t{lemma}\t{upos}\t_\t_\t{head + 1}\t{label}\t_\t{'_' if space else 'SpaceAfter=No'}\n"
                 for i, (word, lemma, upos, head, label, space) in enumerate(zip(*columns, strict=True), 1)
@@ -100,6 +106,56 @@ def test_links_in_a_file_count_as_gold_ones_do_and_test_corpora_are_kept_apart(f
         assert own["in the pool"] == (pairs["corpus"] == corpus).sum() > TEST / 2
     assert len(study.judged(params, "./copier", store)) == len(pairs)
     assert len(study.bleu(params, store)) == 2
+
+
+def test_biases_of_the_pool_are_those_of_equation_3(copier, tmp_path: Path):
+    """The ten pairs of `tests.metrics.ten_pairs`, of which nine tell a sense; a test sentence worked out by hand."""
+    training = [Pair(str(i), *triple) for i, triple in enumerate(triples())]
+    write_pharaoh([pair.alignment for pair in training], tmp_path / "train.align")
+    test = [Pair("t", parsed("old/ADJ/amod/1 bat/NOUN/nsubj/2 fly/VERB/root/-1 small/ADJ/dep/2"), german("Fledermaus"))]
+    (tmp_path / "words.tsv").write_text("bat\tFledermaus\n", encoding="utf-8")
+    lexicon = {
+        word: [{"sense": each.name, "translations": sorted(each.translations)} for each in homograph.clusters]
+        for word, homograph in LEXICON.homographs.items()
+    }
+    content = yaml.safe_dump({"source": "en", "target": "de", "homographs": lexicon})
+    (tmp_path / "lexicon.yaml").write_text(content, encoding="utf-8")
+    params = DisambiguationParams(
+        models=[], masked_lm=None, causal_lm=None, lexicon=str(tmp_path / "lexicon.yaml"), min_tokens=4,
+        training_corpus=write_treebanks(training, tmp_path, "train"), training_pairs=None, n_pairs=None,
+        test_corpora=[write_treebanks(test, tmp_path, "test")], aligner=f"pharaoh:{tmp_path}/train.align",
+        hypothesis_aligner=f"lexicon:{tmp_path}/words.tsv",
+    )  # fmt: skip
+    (row,) = study.pool(params, Store()).to_dict("records")
+    assert (row["homograph"], row["sense"], row["wrong_sense"], row["length"]) == ("bat", "animal", "club", 4)
+    # FREQ: animal has old 2, fly 2, small 1; club has old 2. N = 9, n(old) = 5 (4 beside "bat"), n(animal) = 3.
+    expected = {
+        "freq_right": 2 + 2 + 1,
+        "freq_wrong": 2,
+        "ppmi_right": log2(2 * 9 / (5 * 3)) + log2(2 * 9 / (2 * 3)) + log2(1 * 9 / (1 * 3)),
+        "ppmi_wrong": log2(2 * 9 / (5 * 3)),
+        "ppmi_homograph_right": log2(2 * 6 / (4 * 3)) + log2(2 * 6 / (2 * 3)) + log2(1 * 6 / (1 * 3)),
+        "ppmi_homograph_wrong": 0,
+    }
+    for name, total in expected.items():
+        assert row[f"{name}_sum"] == pytest.approx(total) and row[f"{name}_mean"] == pytest.approx(total / 4), name
+
+
+def test_intervals_resample_pairs_of_all_corpora(files, copier, monkeypatch):
+    """Pairs of two corpora that are called alike are two, those of two homographs in one pair are one."""
+    store, params = Store(), params_of(files)
+    pairs = study.pool(params, store)
+    copier._translate = dict(zip(pairs["source"], pairs["reference"], strict=True)).__getitem__
+    seen = {}
+    monkeypatch.setattr(tables, "strength", lambda scores, yes, groups, **_: seen.update(strength=groups) or strength(
+        scores, yes, groups))  # fmt: skip
+    monkeypatch.setattr(tables, "bootstrap_mean", lambda values, *, groups, seed: seen.update(rate=groups) or (
+        bootstrap_mean(values, groups=groups, seed=seed)))  # fmt: skip
+    decided = (study.judged(params, "./copier", store)["outcome"] != "undecided").to_numpy()
+    study.correlations(params, store), study.errors(params, store)
+    own = pairs[decided]
+    assert own["pair"].nunique() < (n := len(own[["corpus", "pair"]].drop_duplicates())) <= len(own)
+    assert len(set(seen["strength"])) == len(set(seen["rate"])) == n
 
 
 def test_links_of_a_file_are_not_read_for_keys(files, copier, monkeypatch):

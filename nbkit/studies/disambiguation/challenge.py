@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbkit.seeding import address
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The sets by what their members were chosen for.
 CHALLENGE, RANDOM, RARE = "challenge", "random", "rare sense"
@@ -96,15 +91,3 @@ def jaccard(a: Iterable[int], b: Iterable[int]) -> float:
     left, right = set(a), set(b)
     union = len(left | right)
     return len(left & right) / union if union else float("nan")
-
-
-def jaccard_matrix(sets: dict[str, Iterable[int]]) -> pd.DataFrame:
-    """`jaccard` of every two named sets. Columns: model_a, model_b, only_a, both, only_b, jaccard."""
-    import pandas as pd
-
-    members = {name: set(each) for name, each in sets.items()}
-    rows = []
-    for a, b in combinations(members, 2):
-        both = len(members[a] & members[b])
-        rows.append((a, b, len(members[a]) - both, both, len(members[b]) - both, jaccard(members[a], members[b])))
-    return pd.DataFrame(rows, columns=["model_a", "model_b", "only_a", "both", "only_b", "jaccard"])

@@ -51,10 +51,7 @@ def judged(params: DisambiguationParams, model: str, store: Store | None = None)
         pairs = pool(params, store)
         tokens = [source_of(params, pair).tokens for pair in records(pairs)]
         found = translated(params, model, pairs, tokens, pairs["source"].tolist(), store)
-        outcome = [
-            UNDECIDED if not each.sense else RIGHT if each.sense == sense else WRONG
-            for each, sense in zip(found, pairs["sense"], strict=True)
-        ]
+        outcome = [_judged(each.sense, sense) for each, sense in zip(found, pairs["sense"], strict=True)]
         return pd.DataFrame(
             {
                 "key": pairs["key"].tolist(),
@@ -108,7 +105,13 @@ def attacked_chunk(params: DisambiguationParams, model: str, start: int, store: 
     return store.table(of_model(params, model, config), compute)
 
 
+def _judged(found: str, sense: str) -> str:
+    """What the reference's *sense* became: a WSD error is a different one (§2.2)."""
+    return UNDECIDED if not found else RIGHT if found == sense else WRONG
+
+
 def _outcome(seed: str, found: str, sense: str, adversarial: str) -> str:
+    """What an attack came to, by the seed's outcome, the sense found in the sample, the seed's and the adversarial."""
     if seed != RIGHT:
         return SEED_WRONG
     if not found:

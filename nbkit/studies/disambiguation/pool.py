@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from nbkit.align import Aligner, load_aligner
 from nbkit.corpora import Pair, load_pairs
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
-from nbkit.metrics.sense_bias import AGGREGATES, MEASURES, words_of
+from nbkit.metrics.sense_bias import AGGREGATES, MEASURES, sentence_bias, words_of
 from nbkit.metrics.sense_counts import SenseCounts
 from nbkit.metrics.sense_decision import Sense, SenseFinder
 from nbkit.store import Store
@@ -300,14 +300,10 @@ def _biases(
 ) -> dict[str, Any]:
     senses = [cluster.name for cluster in lexicon.homographs[homograph].clusters]
     found: dict[str, Any] = {}
-    for name, measure in MEASURES.items():
-        of_words = {sense: [measure(known, word, homograph, sense) for word in words] for sense in senses}
-        for how, aggregate in AGGREGATES.items():
-            of_sense = {sense: aggregate(values) for sense, values in of_words.items()}
-            wrong = {sense: value for sense, value in of_sense.items() if sense != right}
-            strongest = max(wrong, key=lambda sense: wrong[sense])
-            found[f"{name}_right_{how}"] = of_sense[right]
-            found[f"{name}_wrong_{how}"] = wrong[strongest]
+    for name in MEASURES:
+        for how in AGGREGATES:
+            bias = sentence_bias(words, known, homograph, right, senses, measure=name, aggregate=how)
+            found[f"{name}_right_{how}"], found[f"{name}_wrong_{how}"] = bias.right, bias.wrong
             if name == "freq" and how == "mean":
-                found["wrong_sense"] = strongest
+                found["wrong_sense"] = bias.wrong_sense
     return found

@@ -179,10 +179,12 @@ def errors(params: DisambiguationParams, store: Store | None = None) -> pd.DataF
     Columns: model, n (decided translations), errors, rate, low, high, undecided (translations whose sense cannot be
     told).
     """
+    store = store or Store()
+    groups = pair_groups(pool(params, store))
     rows = []
     for model in params.models:
-        outcome = judged(params, model, store)["outcome"]
-        rows.append((label(model), *_error_rate(outcome.to_numpy(), params.seed)))
+        outcome = judged(params, model, store)["outcome"].to_numpy()
+        rows.append((label(model), *_error_rate(outcome, groups, params.seed)))
     return frame(rows, ["model", "n", "errors", "rate", "low", "high", "undecided"])
 
 
@@ -209,7 +211,7 @@ def correlations(params: DisambiguationParams, store: Store | None = None) -> pd
     for model in params.models:
         outcome = judged(params, model, store)["outcome"].to_numpy()
         decided = outcome != UNDECIDED
-        wrong, groups = outcome[decided] == WRONG, pairs["pair"].to_numpy()[decided]
+        wrong, groups = outcome[decided] == WRONG, pair_groups(pairs)[decided]
         for measure, aggregate, space in _variants():
             scores = bias(pairs, measure, aggregate, space)[decided]
             main = aggregate in (params.bias, "") and space in (params.ppmi, "")
@@ -262,11 +264,12 @@ def challenge_errors(params: DisambiguationParams, store: Store | None = None) -
     Columns: model, set, n (decided), errors, rate, low, high, undecided, factor (the rate over the random set's;
     NaN for that itself and where it has no error).
     """
-    chosen = sets(params, store)
+    store = store or Store()
+    chosen, groups = sets(params, store), pair_groups(pool(params, store))
     rows: list[tuple[Any, ...]] = []
     for model in params.models:
         outcome = judged(params, model, store)["outcome"].to_numpy()
-        rates = {name: _error_rate(outcome[places], params.seed) for name, places in chosen.items()}
+        rates = {name: _error_rate(outcome[places], groups[places], params.seed) for name, places in chosen.items()}
         chance = rates[RANDOM][2]
         for name, rate in rates.items():
             factor = rate[2] / chance if name != RANDOM and chance > 0 else np.nan
@@ -345,11 +348,16 @@ def _variants() -> list[tuple[str, str, str]]:
     return found
 
 
-def _error_rate(outcome: np.ndarray, seed: int) -> tuple[int, int, float, float, float, int]:
+def pair_groups(pairs: pd.DataFrame) -> np.ndarray:
+    """What the rows of the pool are resampled by: a pair with two homographs stands there twice."""
+    return (pairs["corpus"].astype(str) + "/" + pairs["pair"].astype(str)).to_numpy(dtype=object)
+
+
+def _error_rate(outcome: np.ndarray, groups: np.ndarray, seed: int) -> tuple[int, int, float, float, float, int]:
     """Decided, errors, rate with interval, undecided."""
     decided = np.isin(outcome, (RIGHT, WRONG))
     wrong = outcome[decided] == WRONG
-    rate = bootstrap_mean(wrong.astype(float), seed=seed)
+    rate = bootstrap_mean(wrong.astype(float), groups=groups[decided], seed=seed)
     return int(decided.sum()), int(wrong.sum()), rate.mean, rate.low, rate.high, int((~decided).sum())
 
 
