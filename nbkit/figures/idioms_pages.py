@@ -32,6 +32,21 @@ def not_printed(*names: str, more: str = "") -> HTML:
     return styles.note(f"Published values: not printed; the paper only draws {figures}. {more}".strip())
 
 
+def training_checked(checked: pd.DataFrame) -> HTML:
+    """A remark on whose training data no sentence of idiom-test is in. checked: `idioms.training_checked`."""
+    known = checked[checked["pairs"].notna()]
+    parts = []
+    if len(known):
+        sizes = sorted({int(pairs) for pairs in known["pairs"]})
+        most = f"{sizes[0]:,} to {sizes[-1]:,}" if len(sizes) > 1 else f"{sizes[0]:,}"
+        parts.append(f"Looked through: what {len(known)} of {len(checked)} models were trained on, {most} pairs each; "
+                     "no sentence of idiom-test is in it.")  # fmt: skip
+    if len(known) < len(checked):
+        others = checked.loc[checked["pairs"].isna(), "model"]
+        parts.append(f"Not known: what {', '.join(dict.fromkeys(others))} saw in training.")
+    return styles.note(" ".join(parts) or "No model in this run, so no training data was looked through.")
+
+
 def footer(params: IdiomsParams) -> provenance.Footer:
     """Where the page's results come from: parameters, what is measured by what, models, versions."""
     names = list(dict.fromkeys(system.name for system in params.systems))

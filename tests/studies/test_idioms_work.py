@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from nbkit.align import eflomal_aligner
-from nbkit.models import remember
+from nbkit.errors import NbkitError
+from nbkit.models import probes, remember
+from nbkit.models.recipe import TranslatorRecipe
 from nbkit.store import Store
-from nbkit.studies.idioms import IdiomsParams, judged, work
+from nbkit.studies import idioms
+from nbkit.studies.idioms import (
+    IdiomsParams,
+    alignments,
+    contexts,
+    dictionaries,
+    judged,
+    leaks,
+    mining,
+    samples,
+    work,
+)
 from nbkit.studies.idioms.data import load_data
+from nbkit.studies.idioms.dictionaries import run_dictionary
 from nbkit.studies.idioms.judged import CONTROLS
 
 from .conftest import Dummy
-from .idioms_cases import literally, toy_params
+from .idioms_cases import literally, pairs, toy_params
 
 
 @pytest.fixture
@@ -43,3 +58,95 @@ def test_all_systems_are_judged_against_one_alignment_of_the_references(params, 
     for system in (*eflomal.systems, *CONTROLS):
         work.judge(dump, "fr", list(system))
     assert references not in sampled and len(sampled) == 2  # one model's translations, and a copy of the sources
+
+
+def test_mining_goes_on_where_it_was_killed(params, tmp_path, monkeypatch):
+    """A chunk is remembered when it is mined; rows and counts are those of one pass."""
+    mined = mined_params(params, tmp_path)
+    whole = mining.mine(mined, "fr", Store())
+    asked: list[int] = []
+    texts = mining._texts
+
+    def counted(params, pairs, language):
+        asked.append(len(pairs))
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return texts(params, pairs, language)
+
+    monkeypatch.setattr(mining, "_CHUNK", 3)
+    monkeypatch.setattr(mining, "_texts", counted)
+    other = Store(tmp_path / "other")
+    with pytest.raises(KeyboardInterrupt):
+        mining.mine(mined, "fr", other)
+    assert not mining.is_mined(mined, "fr", other)
+    assert mining.mine(mined, "fr", other) == whole and asked == [3, 3, 3, 3, 2]  # the first chunk once
+
+
+def test_units_mine_first_and_probe_last(params, tmp_path):
+    mined = mined_params(params, tmp_path).model_copy(update={"contexts": ["full", "word"]})
+    stages = {unit.label.partition(" ")[0]: unit.stage for unit in work.units(mined, count=True)}
+    assert stages == {"mine": 0, "align": 2, "translate": 1, "judge": 2, "probe": 3}
+    assert [unit.stage for unit in work.units(mined) if unit.label.startswith("align references")] == [1]
+    work.mine_corpus(mined.model_dump(mode="json"), "fr", mined.corpora["mine"])
+    assert mining.is_mined(mined, "fr", Store())
+    assert {unit.texts for unit in work.units(mined, count=True) if unit.label.startswith("probe")} == {4}
+
+
+def test_remembered_tables_know_the_code_behind_them(params, tmp_path, monkeypatch):
+    """Mined pairs, an induced dictionary, the matcher's recall and probes are made again where code changed."""
+    mined = mined_params(params, tmp_path).model_copy(update={"dictionary": "induced"})
+    system = mined.systems[0]
+
+    def keys(folder: str) -> list[str]:
+        seen: list[dict] = []
+
+        class Spy(Store):
+            def table(self, config, compute):
+                seen.append(dict(config))
+                return super().table(config, compute)
+
+        spy = Spy(tmp_path / folder)
+        run_dictionary(mined, "fr", spy)
+        idioms.matcher_recall(mined, spy)
+        monkeypatch.setattr(contexts, "_probes", lambda *_: iter(()))
+        monkeypatch.setattr(contexts, "probed_pairs", lambda *_: ())
+        contexts.probed(mined, "fr", system, spy)
+        wanted = {"idioms.mined", "idioms.dictionary", "idioms.recall", "idioms.probed"}
+        return sorted({json.dumps(each, sort_keys=True) for each in seen if each["kind"] in wanted})
+
+    before = keys("one")
+    assert keys("two") == before
+    for module in (mining, dictionaries, samples):
+        monkeypatch.setattr(module, "digest", lambda *_, **__: "changed")
+    monkeypatch.setattr(probes, "VERSION", 10**6)
+    assert not set(keys("three")) & set(before)
+
+
+def test_an_aligner_learns_once_in_a_process(params, monkeypatch):
+    read: list[int] = []
+    monkeypatch.setattr(alignments, "load_data", lambda *args: read.append(1) or load_data(*args))
+    eflomal = params.model_copy(update={"aligners": ["eflomal"]})
+    first = alignments.run_aligner(eflomal, "fr", "eflomal", Store())
+    assert alignments.run_aligner(eflomal.model_copy(), "fr", "eflomal", Store()) is first and read == [1]
+
+
+def test_training_data_that_holds_a_test_sentence_is_an_error(params, tmp_path, monkeypatch):
+    leak = load_data(params, "fr", Store()).test[0].source.upper()
+    recipe = TranslatorRecipe(src="en", targets=("fr",), train=f"{tmp_path}/news.tsv", pairs=None, steps=1)
+    monkeypatch.setattr(leaks, "trained_by", lambda *_: recipe)
+    assert idioms.training_checked(params)["pairs"].tolist() == [2]
+    (tmp_path / "news.tsv").write_text(f"It is here .\tCela est ici .\n{leak}\tIls meurent .\n", encoding="utf-8")
+    with pytest.raises(NbkitError, match="1 test sentence is in the training data"):
+        idioms.training_checked(params)
+    monkeypatch.setattr(leaks, "trained_by", lambda *_: None)
+    assert idioms.training_checked(params)["pairs"].isna().all()
+
+
+def mined_params(params: IdiomsParams, folder: Path) -> IdiomsParams:
+    """The same pairs, mined out of a corpus."""
+    lines = [f"{pair.source}\t{pair.target}\n" for pair in pairs()]
+    (folder / "corpus.tsv").write_text("".join([*lines, *(f"It is {i} .\tCela est {i} .\n" for i in range(3))]),
+                                       encoding="utf-8")  # fmt: skip
+    (folder / "list.txt").write_text("kick the bucket\nhot potato\n", encoding="utf-8")
+    mined = {"data": "mined", "corpora": {"mine": f"{folder}/corpus.tsv"}, "idioms": f"{folder}/list.txt"}
+    return params.model_copy(update=mined)

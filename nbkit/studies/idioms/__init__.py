@@ -9,6 +9,7 @@ from __future__ import annotations
 from nbkit.studies.base import Notebook, Study
 from nbkit.studies.idioms.contexts import context_effects, context_examples
 from nbkit.studies.idioms.findings import findings
+from nbkit.studies.idioms.leaks import training_checked
 from nbkit.studies.idioms.params import IdiomsParams, System
 from nbkit.studies.idioms.samples import find_phrases, litter_samples, matcher_recall, published_examples
 from nbkit.studies.idioms.tables import (
@@ -41,6 +42,7 @@ __all__ = [
     "matcher_recall",
     "published_examples",
     "published_results",
+    "training_checked",
     "results",
 ]
 

@@ -7,8 +7,10 @@ a hypothesis are treated alike.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Any
@@ -80,8 +82,26 @@ def align_texts(
 
 
 def run_aligner(params: IdiomsParams, language: str, name: str, store: Store) -> Aligner:
-    """An aligner of the run; a statistical one learns from `aligned_pairs`."""
-    return load_aligner(name, params.source, language, **_options(params, language, name, store))
+    """An aligner of the run; a statistical one learns from `aligned_pairs`, which are read once."""
+    key = {"pair": [params.source, language], "store": store.url, **aligner_key(params, language, name)}
+    return _loaded(_Wanted(json.dumps(key, sort_keys=True), name, params, language, store))
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """An aligner, told apart by *key* alone: everything that can change its links, and where they are remembered."""
+
+    key: str
+    name: str
+    params: IdiomsParams = field(compare=False)
+    language: str = field(compare=False)
+    store: Store = field(compare=False)
+
+
+@lru_cache(maxsize=2)  # as many as the paper has; one that learns holds all that it learns from
+def _loaded(wanted: _Wanted) -> Aligner:
+    options = _options(wanted.params, wanted.language, wanted.name, wanted.store)
+    return load_aligner(wanted.name, wanted.params.source, wanted.language, **options)
 
 
 def aligner_key(params: IdiomsParams, language: str, name: str) -> dict[str, Any]:

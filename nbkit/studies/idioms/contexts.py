@@ -61,9 +61,9 @@ def probed(params: IdiomsParams, language: str, system: System, store: Store) ->
         table.insert(4, "chrf", Chrf().scores(list(table["hypothesis"]), list(table["reference"]), language))
         return table.drop(columns="reference")
 
-    key: dict[str, Any] = {"contexts": params.contexts, "n_probed": params.n_probed}
+    key = config_of("probed", params, language, system, contexts=params.contexts, n_probed=params.n_probed)
     key["aligner"] = aligner_key(params, language, params.aligners[0])
-    return store.table(config_of("probed", params, language, system, **key), compute)
+    return store.table({**key, "probes": _probe_config(params, language, system)}, compute)
 
 
 def context_effects(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
@@ -134,10 +134,12 @@ def probe_problems(params: IdiomsParams, language: str) -> list[str]:
 def probes_stored(params: IdiomsParams, language: str, system: System, store: Store) -> tuple[int, int]:
     """How many pairs are probed, and how many of them are remembered."""
     keys = [probe_key(pair) for pair in probed_pairs(params, language, store)]
-    config = probe_config(
-        system.name, params.source, language, params.decoding, device=params.device, dtype=params.dtype
-    )
-    return len(set(keys)), len(set(keys)) - len(store.missing(config, keys))
+    missing = store.missing(_probe_config(params, language, system), keys)
+    return len(set(keys)), len(set(keys)) - len(missing)
+
+
+def _probe_config(params: IdiomsParams, language: str, system: System) -> dict[str, Any]:
+    return probe_config(system.name, params.source, language, params.decoding, device=params.device, dtype=params.dtype)
 
 
 def _probes(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import NbkitError
+from nbkit.fingerprint import digest
 from nbkit.metrics.word_dictionary import WordDictionary, fetch_muse, induced_dictionary, read_dictionary
 from nbkit.store import Store
 from nbkit.studies.idioms.alignments import aligned_pairs, aligner_key, run_aligner, training_key
@@ -66,6 +67,10 @@ def _place(params: IdiomsParams, language: str, prefix: str = "") -> str:
     return place.replace("{src}", params.source).replace("{tgt}", language)
 
 
+def _code() -> str:
+    return digest("nbkit.studies.idioms.dictionaries")
+
+
 def _induced(params: IdiomsParams, language: str, store: Store) -> WordDictionary:
     def compute() -> pd.DataFrame:
         import pandas as pd
@@ -77,6 +82,6 @@ def _induced(params: IdiomsParams, language: str, store: Store) -> WordDictionar
         return pd.DataFrame(rows, columns=["word", "translation"])
 
     name = "+".join([*params.aligned_corpora, "idiom-train"])
-    table = store.table({"kind": "idioms.dictionary", "version": 1, **dictionary_key(params, language)}, compute)
+    table = store.table({"kind": "idioms.dictionary", "code": _code(), **dictionary_key(params, language)}, compute)
     groups = table.groupby("word", sort=False)["translation"]
     return WordDictionary(name, "induced", {str(word): tuple(found) for word, found in groups})

@@ -46,7 +46,7 @@ def _regular(params: IdiomsParams, language: str, store: Store) -> Iterator[tupl
         table = mined_corpus(params, language, corpus, store)
         with_idioms = set(table.loc[table["kind"] == "idiom", "id"])
         for pair in text_pairs(corpus, params.source, language):
-            if pair.id not in with_idioms and fits(pair.source, pair.target):
+            if pair.id not in with_idioms and fits(pair.source, pair.target, src=params.source, tgt=language):
                 yield pair.source, pair.target
 
 

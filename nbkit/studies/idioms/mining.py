@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from nbkit.corpora.idiom_splits import fits
 from nbkit.corpora.idioms import IdiomPair, annotate, english_idioms
 from nbkit.corpora.pair import Pair
 from nbkit.errors import NbkitError
+from nbkit.fingerprint import digest
 from nbkit.models.texts import TextPair, text_pairs
 from nbkit.store import Store
 from nbkit.studies.idioms.params import IdiomsParams
@@ -29,9 +30,10 @@ from nbkit.text import Sentence, Text
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Changes when the same corpus is mined otherwise.
-VERSION = 1
-#: Pairs that are in memory together.
+#: Changes when this module mines the same corpus otherwise; of what it calls, the keys carry a digest.
+VERSION = 2
+_CALLED = ("nbkit.corpora.idioms", "nbkit.corpora.idiom_splits", "nbkit.syntax.phrases")
+#: Pairs that are in memory together, and remembered together while the rest of their corpus is mined.
 _CHUNK = 5000
 _TOKEN = re.compile(r"\w+(?:[-'’]\w+)*|[^\w\s]")
 
@@ -84,26 +86,45 @@ def mined_corpus(params: IdiomsParams, language: str, corpus: str, store: Store)
     Columns: kind, id, source, target, idiom (of a count: the number), spans (JSON).
     """
 
+    config = _config(params, language, corpus)
+
     def compute() -> pd.DataFrame:
         import pandas as pd
 
         matcher = PhraseMatcher(phrases(params))
-        counts = {"pairs": 0, "fitting": 0, "regular": 0}
-        rows = []
         stream = text_pairs(corpus, params.source, language)
-        while chunk := list(islice(stream, _CHUNK)):
-            fitting = [pair for pair in chunk if fits(pair.source, pair.target)]
-            counts["pairs"] += len(chunk)
-            counts["fitting"] += len(fitting)
-            for pair in _texts(params, fitting, language):
-                idioms = annotate(pair, matcher)
-                counts["regular"] += not idioms
-                rows += [("idiom", each.id, each.source, each.target, each.idiom, json.dumps(each.spans))
-                         for each in idioms]  # fmt: skip
-        rows += [("count", name, "", "", str(number), "[]") for name, number in counts.items()]
-        return pd.DataFrame(rows, columns=["kind", "id", "source", "target", "idiom", "spans"])
+        chunks = iter(lambda: list(islice(stream, _CHUNK)), [])
+        tables = [
+            store.table({**config, "chunk": [number, _CHUNK]}, partial(_mined_chunk, params, language, chunk, matcher))
+            for number, chunk in enumerate(chunks)
+        ]
+        found = pd.concat(tables or [_mined_chunk(params, language, [], matcher)])
+        is_count = found["kind"] == "count"
+        sums = found[is_count].groupby("id", sort=False)["idiom"].agg(lambda numbers: str(sum(map(int, numbers))))
+        rows = [("count", name, "", "", number, "[]") for name, number in sums.items()]
+        return pd.concat([found[~is_count], pd.DataFrame(rows, columns=_COLUMNS)], ignore_index=True)
 
-    return store.table(_config(params, language, corpus), compute)
+    return store.table(config, compute)
+
+
+_COLUMNS = ["kind", "id", "source", "target", "idiom", "spans"]
+
+
+def _mined_chunk(
+    params: IdiomsParams, language: str, chunk: Sequence[TextPair], matcher: PhraseMatcher
+) -> pd.DataFrame:
+    """As `mined_corpus`, of some pairs of a corpus."""
+    import pandas as pd
+
+    fitting = [pair for pair in chunk if fits(pair.source, pair.target, src=params.source, tgt=language)]
+    counts = {"pairs": len(chunk), "fitting": len(fitting), "regular": 0}
+    rows = []
+    for pair in _texts(params, fitting, language):
+        idioms = annotate(pair, matcher)
+        counts["regular"] += not idioms
+        rows += [("idiom", each.id, each.source, each.target, each.idiom, json.dumps(each.spans)) for each in idioms]
+    rows += [("count", name, "", "", str(number), "[]") for name, number in counts.items()]
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def is_mined(params: IdiomsParams, language: str, store: Store) -> bool:
@@ -120,6 +141,7 @@ def mining_key(params: IdiomsParams, language: str, corpus: str) -> dict[str, An
     spec = params.parsers.get(params.source)
     return {
         "version": VERSION,
+        "code": digest(*_CALLED),
         "corpus": corpus_texts_identity(corpus, params.source, language, None),
         "phrases": hashlib.blake2b("\n".join(phrases(params)).encode(), digest_size=8).hexdigest(),
         "parser": parser_identity(spec, params.source) if spec else "forms",

@@ -110,7 +110,7 @@ def matcher_recall(params: IdiomsParams, store: Store | None = None) -> pd.DataF
         parser = parser_identity(spec, params.source) if spec else "forms"
         key = {
             "kind": "idioms.recall",
-            "code": digest("nbkit.syntax.phrases"),
+            "code": digest("nbkit.studies.idioms.samples"),
             **data_key(params, language),
             "parser": parser,
         }
