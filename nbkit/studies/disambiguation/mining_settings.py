@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit.align import Aligner, load_aligner
-from nbkit.corpora import OnError, Pair, corpus_identity, find_corpus, load_pairs
+from nbkit.corpora import OnError, Pair, corpus_identity, find_corpus, is_endless, load_pairs
 from nbkit.corpora.corpus import RawCorpus, Request
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
 from nbkit.errors import NbkitError
@@ -120,11 +120,6 @@ def pairs_there(mining: Mining, store: Store) -> int:
             raise NbkitError(f"corpus '{mining.corpus}' has no last pair: say how many are wanted (n)")
         return mining.n
     return _count_pairs(mining) if store.table_rows(_n_key(mining)) is None else n_pairs(mining, store)
-
-
-def is_endless(corpus: str) -> bool:
-    """Whether a corpus has no last pair. Raises `UnknownNameError`, as `find_corpus` does."""
-    return getattr(find_corpus(corpus)[0], "endless", False)
 
 
 def _count_pairs(mining: Mining) -> int:

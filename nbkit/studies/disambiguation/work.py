@@ -16,7 +16,7 @@ from typing import Any
 from nbkit import models
 from nbkit.align import check_aligner
 from nbkit.attacks.grammar import grammar_identity, grammar_problem
-from nbkit.corpora import check_corpus, find_corpus, load_pairs
+from nbkit.corpora import check_corpus, find_corpus, is_endless, load_pairs
 from nbkit.corpora.corpus import FileCorpus
 from nbkit.corpora.homographs import check_homographs
 from nbkit.errors import NbkitError
@@ -27,7 +27,7 @@ from nbkit.studies.disambiguation.generated import CHUNK, chunks, generated_chun
 from nbkit.studies.disambiguation.judged import attacked_chunk, judged
 from nbkit.studies.disambiguation.links import is_of_a_corpus
 from nbkit.studies.disambiguation.mining import align_corpus, mine_shard, n_pairs
-from nbkit.studies.disambiguation.mining_settings import is_endless, pairs_there
+from nbkit.studies.disambiguation.mining_settings import pairs_there
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.pool import (
     is_cross_fitted,
@@ -78,9 +78,7 @@ def units(params: DisambiguationParams, *, count: bool = False, store: Store | N
     def unit(label: str, function: str, stage: int, **arguments: Any) -> Unit:
         return Unit(label, f"{_HERE}:{function}", {"params": dump, **arguments}, stage)
 
-    work = [*_trainings(params, dump), unit(f"sizes {params.domain}", "measure_corpora", 0)]
-    if params.hypothesis_aligner == "lexicon":
-        work.append(unit(f"word list {params.training_corpus}", "list_words", 0))
+    work = [*_trainings(params, dump), unit(f"corpora {params.domain}", "read_corpora", 0)]
     if is_of_a_corpus(mined):
         work.append(unit(f"align {params.training_corpus}", "align_training", 0))
     counting = 1 if is_of_a_corpus(mined) else 0
@@ -120,14 +118,12 @@ def ensure_language_model(params: Mapping[str, Any], model: str, lang: str) -> N
     models.ensure_language_model(model, lang)
 
 
-def measure_corpora(params: Mapping[str, Any]) -> None:
-    """Unit of work: how many pairs and words the corpora have."""
-    corpus_sizes(DisambiguationParams(**params), Store())
-
-
-def list_words(params: Mapping[str, Any]) -> None:
-    """Unit of work: the word list of the training pairs' gold links."""
-    word_list(DisambiguationParams(**params), Store())
+def read_corpora(params: Mapping[str, Any]) -> None:
+    """Unit of work: how many pairs and words the corpora have, and the word list of gold links where it is used."""
+    checked, store = DisambiguationParams(**params), Store()
+    corpus_sizes(checked, store)
+    if checked.hypothesis_aligner == "lexicon":
+        word_list(checked, store)
 
 
 def align_training(params: Mapping[str, Any]) -> None:
@@ -238,11 +234,13 @@ def _endless_problems(params: DisambiguationParams) -> Iterator[str]:
 def _link_problems(params: DisambiguationParams) -> Iterator[str | None]:
     """What is wrong with the links of the corpora; gold ones have to be there in all of them."""
     if params.aligner != "gold":
-        yield check_aligner(params.aligner, params.source, params.target)
+        problem = check_aligner(params.aligner, params.source, params.target)
         try:
-            params.mined.aligner_key()
+            if problem is None:
+                params.mined.aligner_key()  # malformed lines that may be left out move the places of a file's links
         except NbkitError as error:
-            yield str(error)
+            problem = str(error)
+        yield problem
         return
     for corpus in dict.fromkeys([params.training_corpus, *params.test_corpora]):
         with suppress(NbkitError):
