@@ -2,7 +2,7 @@
 
 from nbkit.corpora.catalogue import CORPORA, file_corpus, find_corpus
 from nbkit.corpora.corpus import Corpus, Request
-from nbkit.corpora.load import check_corpus, corpus_identity, load_pairs
+from nbkit.corpora.load import check_corpus, corpus_identity, is_endless, load_pairs
 from nbkit.corpora.pair import Pair
 from nbkit.syntax.skipped import OnError, Skipped
 
@@ -17,5 +17,6 @@ __all__ = [
     "corpus_identity",
     "file_corpus",
     "find_corpus",
+    "is_endless",
     "load_pairs",
 ]

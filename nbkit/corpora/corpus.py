@@ -58,7 +58,7 @@ class Corpus(Protocol):
     """Anything that can be registered in `CORPORA`.
 
     languages: codes it has, none where it takes any. splits: the first one is the default, none where it has one.
-    One without a last pair, such as the sandbox, has ``endless = True``.
+    One without a last pair, such as the sandbox, has ``endless = True``; of its splits, those in ``finite`` have one.
     """
 
     @property

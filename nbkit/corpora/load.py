@@ -46,6 +46,16 @@ def load_pairs(
     return found.pairs(Request(src, tgt, split, n, parsers, on_error, skipped, store, start))
 
 
+def is_endless(corpus: str) -> bool:
+    """Whether a corpus has no last pair, so that there must be an *n*. Raises as `find_corpus` does.
+
+    >>> is_endless("sandbox-idioms:regular"), is_endless("sandbox-idioms:idiom-test"), is_endless("pud")
+    (True, False, False)
+    """
+    found, split = find_corpus(corpus)
+    return getattr(found, "endless", False) and (split or found.splits[0]) not in getattr(found, "finite", ())
+
+
 def corpus_identity(
     corpus: str,
     src: str,

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from nbkit.corpora import Request, find_corpus
+from nbkit.corpora import Request, find_corpus, is_endless
 from nbkit.corpora.corpus import FileCorpus, RawCorpus
 from nbkit.corpora.nli import check_nli, find_nli, load_nli, raw_nli
 from nbkit.errors import DataError, ModelError, NbkitError
@@ -89,7 +89,7 @@ def _samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> Itera
         yield from _nli_samples(corpus.removeprefix(_PAIRS), lang, n, wants_joined)
     else:
         found, _ = find_corpus(corpus)
-        _check_end(corpus, getattr(found, "endless", False), n)
+        _check_end(corpus, is_endless(corpus), n)
         for pair in text_pairs(corpus, lang, _beside(found, lang), n):
             yield (pair.source,), (pair.joined,)
 
@@ -104,8 +104,8 @@ def _nli_samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> I
         yield (premise, hypothesis), (premise, hypothesis)
 
 
-def _check_end(corpus: str, is_endless: bool, n: int | None) -> None:
-    if is_endless and n is None:
+def _check_end(corpus: str, has_no_end: bool, n: int | None) -> None:
+    if has_no_end and n is None:
         raise ModelError(f"'{corpus}' has no last text: say how many are wanted (texts)")
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from nbkit.corpora import OnError, Request, find_corpus
-from nbkit.corpora.corpus import RawCorpus
+from nbkit.corpora import OnError, Request, find_corpus, is_endless
+from nbkit.corpora.corpus import FileCorpus, RawCorpus
+from nbkit.errors import NbkitError
 from nbkit.syntax.skipped import keep_good
 
 
@@ -32,3 +33,26 @@ def text_pairs(
     else:
         for pair in found.pairs(request):
             yield TextPair(pair.id, pair.source.text, pair.target.text, pair.source.joined)
+
+
+def corpus_texts_identity(corpus: str, src: str, tgt: str, n: int | None) -> dict[str, Any]:
+    """What the texts of the first *n* pairs (None: all) depend on, for cache keys; parsers play no part."""
+    found, split = find_corpus(corpus)
+    request = Request(src, tgt, split, n)
+    identity = FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
+    return {"n": n, **identity}
+
+
+def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int | None, parameter: str = "n") -> list[str]:
+    """What stands in the way of reading the first *n* pairs of a corpus (None: all) as texts, one message each.
+
+    parameter: what *n* is called where it is given.
+    """
+    try:
+        found, split = find_corpus(corpus)
+        if n is None and is_endless(corpus):
+            return [f"corpus '{corpus}' has no last pair: say how many are wanted ({parameter})"]
+    except NbkitError as error:
+        return [str(error)]
+    request = Request(src, tgt, split, n)
+    return FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)

@@ -24,6 +24,8 @@ from nbkit.studies.idioms.alignments import aligned_pairs, idiom_tokens, token_s
 from nbkit.studies.idioms.data import drawn, load_data
 from nbkit.studies.idioms.findings import _claims
 from nbkit.studies.idioms.tables import paper_name
+from nbkit.studies.word_order import WordOrderParams
+from nbkit.studies.word_order.work import problems as word_order_problems
 
 from .conftest import Dummy
 from .idioms_cases import literally, of, pairs, toy_params
@@ -388,6 +390,17 @@ def test_problems_name_files_and_models(params, tmp_path):
     assert any("set.spans.en" in problem for problem in work.problems(params))
     with pytest.raises(NbkitError, match=r"set\.spans\.en"):
         idioms.data_statistics(params)
+
+
+def test_what_has_no_last_pair_is_told_beforehand():
+    found = work.problems(IdiomsParams(models={}, n_generic=None, n_aligned=None))
+    assert [problem.rpartition("(")[2] for problem in found] == ["n_generic)", "n_aligned)"]
+    finite = {"generic": {"own": "sandbox-idioms:idiom-test"}, "aligned_corpora": ["sandbox-idioms:idiom-train"]}
+    assert work.problems(IdiomsParams(models={}, n_generic=None, n_aligned=None, **finite)) == []
+    by_order = WordOrderParams(corpus="sandbox-idioms:idiom-test", languages=["fr"], models=[], n_pairs=None)
+    assert word_order_problems(by_order) == []
+    found = word_order_problems(by_order.model_copy(update={"corpus": "sandbox-idioms:dev"}))
+    assert found == ["corpus 'sandbox-idioms:dev' has no last pair: say how many are wanted (n_pairs)"]
 
 
 def test_the_study_is_registered():

@@ -6,8 +6,6 @@ import pytest
 
 from nbkit.corpora.templates import load_templates, write_templates
 from nbkit.studies.numbers.harvest import (
-    corpus_texts_identity,
-    corpus_texts_problems,
     harvest,
     harvest_corpus,
     harvest_with,
@@ -101,11 +99,6 @@ def test_a_parallel_corpus_and_its_references(tmp_path):
     assert [each.capability for each in found] == ["integers"]  # both are the same sentence but for the number
     by_system = harvest_with(corpus, "en", "de", 10, lambda batch: [text.replace(".5", ",5") for text in batch])
     assert {each.text for each in by_system} == {"It cost [NUM] euros."}
-    assert corpus_texts_problems(corpus, "en", "de", 500) == []
-    assert "there is no file" in corpus_texts_problems(str(tmp_path / "no.tsv"), "en", "de", 500)[0]
-    before = corpus_texts_identity(corpus, "en", "de", 10)
-    path.write_text("A 12\tB 12\n", encoding="utf-8")
-    assert corpus_texts_identity(corpus, "en", "de", 10) != before
 
 
 def test_harvested_templates_can_be_kept_as_a_file(tmp_path):

@@ -20,11 +20,10 @@ from nbkit.corpora.idiom_splits import without_leaks
 from nbkit.corpora.idioms import IdiomPair
 from nbkit.languages import UNSPACED
 from nbkit.metrics.tokens import cut
-from nbkit.models.texts import text_pairs
+from nbkit.models.texts import corpus_texts_identity, corpus_texts_problems, text_pairs
 from nbkit.store import Store
 from nbkit.studies.idioms.data import data_key, load_data
 from nbkit.studies.idioms.params import IdiomsParams
-from nbkit.studies.numbers.harvest import corpus_texts_identity, corpus_texts_problems
 from nbkit.syntax.offsets import Span, tokens_in
 
 _STRETCH = re.compile(r"\S+")
@@ -136,7 +135,7 @@ def alignment_problems(params: IdiomsParams, language: str) -> list[str]:
     found = [check_aligner(name, params.source, language) for name in params.aligners]
     problems = [problem for problem in found if problem]
     for corpus in params.aligned_corpora:
-        problems += corpus_texts_problems(corpus, params.source, language, params.n_aligned)
+        problems += corpus_texts_problems(corpus, params.source, language, params.n_aligned, "n_aligned")
     return problems
 
 

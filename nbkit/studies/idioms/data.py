@@ -11,13 +11,12 @@ from typing import Any
 from nbkit.corpora.idiom_splits import IdiomSplits, split_idioms
 from nbkit.corpora.idioms import IdiomPair, read_idiom_pairs
 from nbkit.errors import NbkitError
-from nbkit.models.texts import TextPair, text_pairs
+from nbkit.models.texts import TextPair, corpus_texts_identity, corpus_texts_problems, text_pairs
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.idioms.mining import mine, mining_key, mining_problems
 from nbkit.studies.idioms.params import IdiomsParams
 from nbkit.studies.idioms.sandbox_data import sandbox_identity, sandbox_problems, sandbox_splits
-from nbkit.studies.numbers.harvest import corpus_texts_identity, corpus_texts_problems
 from nbkit.studies.training_recipes import trained_by
 from nbkit.syntax.files import expand_path, file_digest
 
@@ -120,7 +119,7 @@ def data_problems(params: IdiomsParams, language: str) -> list[str]:
         except NbkitError as error:
             found.append(str(error))
     for corpus in params.generic.values():
-        found += corpus_texts_problems(corpus, params.source, language, params.n_generic)
+        found += corpus_texts_problems(corpus, params.source, language, params.n_generic, "n_generic")
     return found
 
 

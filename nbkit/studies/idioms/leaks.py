@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from nbkit.corpora.idiom_splits import check_leaks
 from nbkit.fingerprint import digest
-from nbkit.models.texts import text_pairs
+from nbkit.models.texts import corpus_texts_identity, corpus_texts_problems, text_pairs
 from nbkit.store import Store
 from nbkit.studies.idioms.data import data_key, load_data
 from nbkit.studies.idioms.params import IdiomsParams
-from nbkit.studies.numbers.harvest import corpus_texts_identity, corpus_texts_problems
 from nbkit.studies.training_recipes import trained_by
 
 if TYPE_CHECKING:

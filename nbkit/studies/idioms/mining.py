@@ -19,10 +19,9 @@ from nbkit.corpora.idioms import IdiomPair, annotate, english_idioms
 from nbkit.corpora.pair import Pair
 from nbkit.errors import NbkitError
 from nbkit.fingerprint import digest
-from nbkit.models.texts import TextPair, text_pairs
+from nbkit.models.texts import TextPair, corpus_texts_identity, corpus_texts_problems, text_pairs
 from nbkit.store import Store
 from nbkit.studies.idioms.params import IdiomsParams
-from nbkit.studies.numbers.harvest import corpus_texts_identity, corpus_texts_problems
 from nbkit.syntax import load_parser, parser_identity
 from nbkit.syntax.phrases import PhraseMatcher, read_phrases
 from nbkit.text import Sentence, Text

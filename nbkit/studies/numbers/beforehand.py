@@ -10,11 +10,10 @@ from nbkit.metrics.number_match import judge_number, pass_rate
 from nbkit.models import label
 from nbkit.models.catalogue import BY_RULE
 from nbkit.models.recipe import TranslatorRecipe
-from nbkit.models.texts import text_pairs
+from nbkit.models.texts import corpus_texts_identity, text_pairs
 from nbkit.numbers import find_numbers
 from nbkit.store import Store
 from nbkit.studies.numbers.cases import numbers_of
-from nbkit.studies.numbers.harvest import corpus_texts_identity
 from nbkit.studies.numbers.judged import OF
 from nbkit.studies.numbers.params import Direction, NumbersParams
 from nbkit.studies.training_recipes import trained_by

@@ -11,10 +11,11 @@ from nbkit.errors import NbkitError
 from nbkit.metrics.number_match import template_numbers
 from nbkit.models import translate_remembered
 from nbkit.models.catalogue import BY_RULE
+from nbkit.models.texts import corpus_texts_identity
 from nbkit.numbers.formats import DrawnNumber, draw_numbers, parse_format
 from nbkit.seeding import address
 from nbkit.store import Store
-from nbkit.studies.numbers.harvest import corpus_texts_identity, harvest_corpus, harvest_with
+from nbkit.studies.numbers.harvest import harvest_corpus, harvest_with
 from nbkit.studies.numbers.params import Direction, NumbersParams
 
 

@@ -9,12 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
 
-from nbkit.corpora import Request, find_corpus
-from nbkit.corpora.corpus import FileCorpus, RawCorpus
 from nbkit.corpora.templates import PLACEHOLDER, Template
-from nbkit.errors import NbkitError
 from nbkit.languages import UNSPACED
 from nbkit.metrics.number_match import compare_numbers
 from nbkit.models.texts import text_pairs
@@ -69,24 +65,6 @@ def harvest_with(
     """The templates among the first *n* source sentences of a corpus whose numbers *translate* carries over."""
     sources = dict.fromkeys(pair.source for pair in text_pairs(corpus, src, tgt, n))
     return _distinct(harvest(sources, src, tgt, translate, places=corpus))
-
-
-def corpus_texts_identity(corpus: str, src: str, tgt: str, n: int | None) -> dict[str, Any]:
-    """What the texts of the first *n* pairs (None: all) depend on, for cache keys; parsers play no part."""
-    found, split = find_corpus(corpus)
-    request = Request(src, tgt, split, n)
-    identity = FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
-    return {"n": n, **identity}
-
-
-def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int | None) -> list[str]:
-    """What stands in the way of reading the first *n* pairs of a corpus (None: all) as texts, one message each."""
-    try:
-        found, split = find_corpus(corpus)
-    except NbkitError as error:
-        return [str(error)]
-    request = Request(src, tgt, split, n)
-    return FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)
 
 
 def _distinct(templates: Iterable[Template]) -> list[Template]:

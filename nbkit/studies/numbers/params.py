@@ -12,11 +12,11 @@ from nbkit import models
 from nbkit.corpora.templates import own_file
 from nbkit.languages import check_language, in_order
 from nbkit.models import Decoding
+from nbkit.models.texts import corpus_texts_identity
 from nbkit.numbers import forms
 from nbkit.numbers.formats import CAPABILITIES, capability, formats, parse_format
 from nbkit.studies.base import StudyParams
 from nbkit.studies.fields import Device, Dtype, Translators, or_value_error, without_repeats
-from nbkit.studies.numbers.harvest import corpus_texts_identity
 from nbkit.syntax.files import expand_path, file_digest
 
 #: What `templates` begins with where sentences are taken from a corpus.

@@ -12,13 +12,13 @@ from nbkit.corpora.templates import load_templates
 from nbkit.errors import NbkitError
 from nbkit.models.catalogue import BY_RULE
 from nbkit.models.placeholder import masked_texts
+from nbkit.models.texts import corpus_texts_problems
 from nbkit.numbers import forms
 from nbkit.numbers.formats import parse_format
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Unit
 from nbkit.studies.devices import no_device
 from nbkit.studies.numbers.cases import cases as test_cases
-from nbkit.studies.numbers.harvest import corpus_texts_problems
 from nbkit.studies.numbers.judged import judged, shrunk
 from nbkit.studies.numbers.params import Direction, NumbersParams
 
@@ -101,7 +101,7 @@ def inputs(params: NumbersParams) -> dict[str, Any]:
 
 def _template_problems(params: NumbersParams, pair: Direction) -> list[str]:
     if params.template_corpus is not None:
-        return corpus_texts_problems(params.template_corpus, pair.src, pair.tgt, params.harvest_pairs)
+        return corpus_texts_problems(params.template_corpus, pair.src, pair.tgt, params.harvest_pairs, "harvest_pairs")
     try:
         file = Path(params.template_file(pair.src))
         found = {each.capability for each in load_templates(pair.src, file, placeholders=params.placeholders)}

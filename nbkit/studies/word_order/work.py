@@ -122,7 +122,7 @@ def problems(params: WordOrderParams) -> list[str]:
 
 def _is_endless(corpus: str) -> bool:
     try:
-        return getattr(corpora.find_corpus(corpus)[0], "endless", False)
+        return corpora.is_endless(corpus)
     except NbkitError:  # `check_corpus` says what is wrong with it
         return False
 
