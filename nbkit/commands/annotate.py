@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nbkit.commands.annotate_senses import senses
+from nbkit.commands.entries import params_of
 from nbkit.commands.settings import go_offline
 from nbkit.commands.tables import aligned
 from nbkit.errors import NbkitError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from nbkit.studies.nli_permutation import NliPermutationParams
 
 
 @click.group()
@@ -47,11 +46,11 @@ def make(
     """
     from nbkit.annotate import make_form
     from nbkit.corpora.nli import LABELS
-    from nbkit.studies.nli_permutation import annotation_sample
+    from nbkit.studies.nli_permutation import NliPermutationParams, annotation_sample
 
     if offline:
         go_offline()
-    params = _params(run, entry)
+    params = params_of(run, "nli_permutation", NliPermutationParams, entry)
     sample = annotation_sample(params, n, model=model, corpus=corpus)
     provenance = {"study": "nli_permutation", "params": params.model_dump(mode="json")}
     written, key = make_form(
@@ -115,24 +114,6 @@ def _named(forms: tuple[str, ...]) -> dict[str, str]:
             raise NbkitError(f"two forms of annotator '{name}': {named[name]} and {path}; write NAME=FORM")
         named[name] = path
     return named
-
-
-def _params(path: Path, entry: str | None) -> NliPermutationParams:
-    """The parameters of the NLI permutation study in the run file."""
-    from nbkit.batch.params import entries
-    from nbkit.batch.params import read as read_run
-    from nbkit.studies.nli_permutation import NliPermutationParams
-
-    own = {each.name: each.params for each in entries(read_run(path)) if each.study.name == "nli_permutation"}
-    if not own:
-        raise NbkitError(f"{path} has no entry of the study nli_permutation")
-    if entry is None and len(own) > 1:
-        raise NbkitError(f"{path} has several entries of the study: say which (--entry {' or '.join(own)})")
-    if entry is not None and entry not in own:
-        raise NbkitError(f"{path} has no entry '{entry}' of the study; there are: {', '.join(own)}")
-    found = own[entry] if entry is not None else next(iter(own.values()))
-    assert isinstance(found, NliPermutationParams)
-    return found
 
 
 def _instructions(labels: Sequence[str]) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from nbkit.commands.entries import params_of
 from nbkit.commands.settings import go_offline
-from nbkit.errors import NbkitError
 
 
 @click.command()
@@ -25,20 +25,11 @@ def senses(run: Path, form: Path, n: int, entry: str | None, offline: bool) -> N
     naturalness and naturalness_key.
     """
     from nbkit.annotate.senses import make_naturalness_form, make_sense_form
-    from nbkit.batch.params import entries, read
     from nbkit.studies.disambiguation import DisambiguationParams, judgement_sample
 
     if offline:
         go_offline()
-    own = {each.name: each.params for each in entries(read(run)) if each.study.name == "disambiguation"}
-    if not own:
-        raise NbkitError(f"{run} has no entry of the study disambiguation")
-    if entry is None and len(own) > 1:
-        raise NbkitError(f"{run} has several entries of the study: say which (--entry {' or '.join(own)})")
-    if entry is not None and entry not in own:
-        raise NbkitError(f"{run} has no entry '{entry}' of the study; there are: {', '.join(own)}")
-    params = own[entry] if entry is not None else next(iter(own.values()))
-    assert isinstance(params, DisambiguationParams)
+    params = params_of(run, "disambiguation", DisambiguationParams, entry)
     sample = judgement_sample(params, n)
     provenance = {"study": "disambiguation", "params": params.model_dump(mode="json")}
     stem = form.with_suffix("") if form.suffix == ".xlsx" else form

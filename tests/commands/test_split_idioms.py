@@ -24,7 +24,7 @@ def run_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "run.yaml"
     path.write_text(
         f"name: mine\nruns:\n  - study: idioms\n    params:\n      data: mined\n      idioms: {tmp_path}/list.txt\n"
-        f'      corpora: ["{tmp_path}/corpus.tsv"]\n',
+        f'      corpora: {{mine: "{tmp_path}/corpus.tsv"}}\n',
         encoding="utf-8",
     )
     return path
@@ -47,8 +47,21 @@ def test_what_is_trained_on_is_not_tested_on(run_file, tmp_path):
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
+def test_of_several_studies_one_is_written(run_file, tmp_path):
+    """Both would be written to the same folders, the one over the other."""
+    text = run_file.read_text(encoding="utf-8")
+    study = text[text.index("  - study") :]
+    run_file.write_text(f"{text.replace('study: idioms', 'study: idioms' + chr(10) + '    name: one')}"
+                        f"{study.replace('study: idioms', 'study: idioms' + chr(10) + '    name: two')}")  # fmt: skip
+    asked = ["split-idioms", str(run_file), str(tmp_path / "out")]
+    result = CliRunner().invoke(main, asked)
+    assert result.exit_code == 2 and "several entries of the study: say which (--entry one or two)" in result.output
+    assert not (tmp_path / "out").exists()
+    assert CliRunner().invoke(main, [*asked, "--entry", "two"]).exit_code == 0
+
+
 def test_a_run_file_without_idioms_is_named(tmp_path):
     path = tmp_path / "run.yaml"
     path.write_text("name: other\nruns:\n  - study: numbers\n", encoding="utf-8")
     result = CliRunner().invoke(main, ["split-idioms", str(path), str(tmp_path / "out")])
-    assert result.exit_code == 2 and "there is no idioms study in this run file" in result.output
+    assert result.exit_code == 2 and "run.yaml has no entry of the study idioms" in result.output
