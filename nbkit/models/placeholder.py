@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from nbkit.fingerprint import fingerprint
 from nbkit.models.decoding import DEFAULT, Decoding
-from nbkit.numbers import Number, find_numbers, forms, write_number
+from nbkit.numbers import Number, find_numbers, forms, in_place, write_number
 
 if TYPE_CHECKING:
     from nbkit.models.translator import Translator
@@ -132,7 +132,8 @@ def _mask(text: str, there: Sequence[Number], src: str, form: str, stand_ins: Se
     pieces, at, assigned = [], 0, {}
     for number, stand_in in zip(filter(_is_carried, there), free, strict=False):
         assigned[stand_in] = number
-        pieces += [text[at : number.span[0]], write_number(stand_in, src, form)]
+        start = number.span[0]
+        pieces += [text[at:start], in_place(write_number(stand_in, src, form), text[:start])]
         at = number.span[1]
     return _Masked("".join([*pieces, text[at:]]), assigned)
 
@@ -152,9 +153,8 @@ def _unmask(hypothesis: str, masked: _Masked, tgt: str) -> tuple[str | None, Out
         return None, "doubled"
     pieces, at = [], 0
     for number in there:
-        written = _write(masked.numbers[number.value], tgt)
         start = number.span[0]
-        pieces += [hypothesis[at:start], written[:1].upper() + written[1:] if start == 0 else written]
+        pieces += [hypothesis[at:start], in_place(_write(masked.numbers[number.value], tgt), hypothesis[:start])]
         at = number.span[1]
     return "".join([*pieces, hypothesis[at:]]), "carried"
 

@@ -9,6 +9,6 @@
 
 from nbkit.numbers.number import Kind, Number
 from nbkit.numbers.reading import find_numbers
-from nbkit.numbers.writing import forms, write_number
+from nbkit.numbers.writing import forms, in_place, write_number
 
-__all__ = ["Kind", "Number", "find_numbers", "forms", "write_number"]
+__all__ = ["Kind", "Number", "find_numbers", "forms", "in_place", "write_number"]

@@ -59,6 +59,15 @@ def write_number(value: Decimal | int, lang: str, form: str = "digits") -> str:
     return _WRITERS[form](number, lang)
 
 
+def in_place(written: str, before: str) -> str:
+    """A written number as it stands after *before*: with a capital letter where it begins the text.
+
+    >>> in_place("five", ""), in_place("five", "The "), in_place("5 million", "")
+    ('Five', 'five', '5 million')
+    """
+    return written if before else written[:1].upper() + written[1:]
+
+
 def _digits(number: Decimal, lang: str) -> str:
     return f"{number:f}".replace(".", convention(lang).decimal)
 

@@ -80,6 +80,13 @@ def test_a_lost_stand_in_gets_a_second_attempt():
     assert inner.asked == [["It cost 7 euros."], ["It cost five euros."]]
 
 
+def test_a_stand_in_that_begins_a_sentence_has_a_capital():
+    """As the model has seen number words there; "five boys" is another text to it."""
+    knows = {"Five boys play.": "Cinq garçons jouent."}
+    found = carried("12 boys play.", lambda text: knows.get(text, "Des garçons."), tgt="fr")
+    assert (found.hypothesis, found.outcome) == ("12 garçons jouent.", "carried")
+
+
 @pytest.mark.parametrize(
     ("function", "outcome"),
     [

@@ -13,6 +13,7 @@ from pathlib import Path
 import yaml
 
 from nbkit.errors import DataError, NbkitError, UnknownNameError, closest
+from nbkit.numbers import in_place
 from nbkit.numbers.formats import CAPABILITIES
 from nbkit.syntax.skipped import OnError, Skipped, keep_good
 
@@ -31,6 +32,8 @@ class Template:
 
     >>> Template("At least [NUM] cases.", "en", "integers").fill("1,234")
     'At least 1,234 cases.'
+    >>> Template("[NUM] dogs bark.", "en", "numerals").fill("five")
+    'Five dogs bark.'
     """
 
     text: str
@@ -43,8 +46,9 @@ class Template:
             raise NbkitError(f"template {self.text!r}: {_count_problem(self.text, PLACEHOLDER)}")
 
     def fill(self, number: str) -> str:
-        """The sentence with *number* in it."""
-        return self.text.replace(PLACEHOLDER, number)
+        """The sentence with *number* in it, with a capital letter where it begins with a word."""
+        before, after = self.around
+        return before + in_place(number, before) + after
 
     @property
     def around(self) -> tuple[str, str]:
