@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -109,6 +109,7 @@ def run(
             else:
                 with LocalProcesses(job.workers, environment) as processes:
                     failures += _run_units(units, processes)
+            job = _planned_again(job)
             with LocalProcesses(job.workers, environment) as processes:  # fresh ones, which hold no models
                 failures += _run_notebooks(job, processes)
             status = "failed" if failures else "done"
@@ -177,6 +178,19 @@ def _job(run_file: str | Path | RunFile, output: str | Path | None, workers: int
     folder.check_owner(run_file.owner)
     waiting = tuple(e for e in plan.executions if force or not folder.is_finished(e))
     return _Job(plan, folder, workers or min(_cores(), MAX_WORKERS), waiting)
+
+
+def _planned_again(job: _Job) -> _Job:
+    """The job with keys of what units made: a model or a dictionary that they downloaded has a digest only now.
+
+    With the keys from before, the next run would find every notebook changed.
+    """
+    try:
+        plan = make_plan(job.plan.run)
+    except NbkitError:  # the notebooks that miss something say so
+        return job
+    waiting = {execution.label for execution in job.waiting}
+    return replace(job, plan=plan, waiting=tuple(each for each in plan.executions if each.label in waiting))
 
 
 def _refuse_problems(run_file: RunFile) -> None:

@@ -17,10 +17,13 @@ import psutil
 import pytest
 
 from nbkit.batch import pool
+from nbkit.batch import run as runner
 from nbkit.batch.folder import OutputFolder
 from nbkit.batch.params import RunFile, parse, validate
+from nbkit.batch.plan import make_plan
 from nbkit.batch.run import dry_run, run
 from nbkit.errors import NbkitError, ParamsError
+from nbkit.studies import STUDIES
 
 SHARD = 10  # as in toy_study
 
@@ -278,3 +281,14 @@ def test_threads_are_shared_out_unless_the_user_did(monkeypatch):
     assert worker_environment(3)["OMP_NUM_THREADS"] == "3"
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     assert worker_environment(3)["OMP_NUM_THREADS"] == "7" and os.environ["OMP_NUM_THREADS"] == "7"
+
+
+def test_notebooks_are_known_by_what_units_made(toy, monkeypatch):
+    """A download has no digest before and one afterwards: the second run must find the pages finished."""
+    made: list[str] = []
+    monkeypatch.setitem(vars(STUDIES.get("toy")), "inputs", lambda params: {"made": list(made)})
+    monkeypatch.setattr(runner, "_run_units", lambda units, _: made.append("digest") or [])
+    seen: list[str] = []
+    monkeypatch.setattr(runner, "_run_notebooks", lambda job, _: seen.extend(e.key for e in job.waiting) or [])
+    run(grid("[eins]", notebooks="[letters]"))
+    assert seen == [execution.key for execution in make_plan(grid("[eins]", notebooks="[letters]")).executions]
