@@ -21,7 +21,7 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 demo: setup  ## a tour on the built-in sandbox: prints the path of the report
 	$(BIN)/nbkit run params/demo.yaml
 
-sandbox: setup  ## the full sandbox grid: seven languages, two models
+sandbox: setup  ## the full sandbox grid: four studies, up to seven languages
 	$(BIN)/nbkit run params/sandbox.yaml
 
 # Doctests and tests in one run; two processes. Torch keeps to one thread in each.

@@ -82,7 +82,7 @@ def sandbox_word_list(src: str, tgt: str, pairs: int = SANDBOX_PAIRS) -> WordLis
     counts: dict[tuple[str, str], float] = defaultdict(float)
     shared: dict[tuple[str, str], float] = defaultdict(float)
     for mixture, split in sandbox.training_splits():
-        # There are 660 idiom pairs: a shorter list has fewer of them too, or they would outweigh ordinary words.
+        # There are 690 idiom pairs: a shorter list has fewer of them too, or they would outweigh ordinary words.
         n = pairs if split == "train" else pairs // 6
         for pair in sandbox.pairs(src, tgt, n=n, split=split, mixture=mixture):
             assert pair.alignment is not None

@@ -175,7 +175,7 @@ def transfer_figure(transfer: pd.DataFrame) -> Figure:
     if transfer.empty:
         return theme.message(ONE_MODEL)
     if transfer["jaccard"].isna().all():
-        return theme.message(NO_SUCCESS.replace(", or none failed: there is no correlation to draw", ""))
+        return theme.message("No attack of this run succeeded.")
     models = list(dict.fromkeys([*transfer["model_a"], *transfer["model_b"]]))
     matrix = np.full((len(models), len(models)), np.nan)
     for a, b, index in zip(transfer["model_a"], transfer["model_b"], transfer["jaccard"], strict=True):

@@ -131,7 +131,7 @@ def printed_successes_table(table: int) -> Styler:
     own = own[own["table"] == table]
     rows = []
     for row in own.to_dict("records"):
-        source = re.sub(r"\(([^()]*)\)", lambda found: f"({found[1]})", row["source"])
+        source = row["source"]
         marks = [_place(source, row["attractor"], ATTRACTOR), _place(source, row["homograph"], HOMOGRAPH, last=True)]
         marks += [_place(source, row["replaced"], _STRUCK)] if row["replaced"] else []
         words = [marked_word(row[text], row[f"{text}_word"], style) for text, style in
