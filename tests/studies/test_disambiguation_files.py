@@ -30,7 +30,7 @@ from tests.metrics.ten_pairs import LEXICON, german, parsed, triples
 
 from .conftest import Dummy
 
-TRAINING, TEST = 300, 60
+TRAINING, TEST = 160, 40
 #: The name of the package is that of the function.
 pool_module = import_module("nbkit.studies.disambiguation.pool")
 
@@ -278,7 +278,7 @@ def test_corpora_are_counted_and_looked_through_in_shards_of_their_own(files, co
     store, params = Store(), params_of(files, folds=4, test_corpora=[files["one"]])
     units = study.STUDY.units(params, store=store)
     starts = [unit.arguments["start"] for unit in units if unit.function.endswith(":count_senses")]
-    assert starts == [0, 75, 150, 225]
+    assert starts == [0, 40, 80, 120]
     assert len([unit for unit in units if unit.function.endswith(":find_pairs")]) == 5
     attacks = [unit for unit in study.STUDY.units(params.model_copy(update={"n_seeds": 500})) if "attack" in unit.label]
     assert [unit.arguments["part"] for unit in attacks] == [0, 1, 2]
