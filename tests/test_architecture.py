@@ -18,6 +18,7 @@ GROUND = (
     "registry",
     "seeding",
     "progress",
+    "files",
     "text",
     "store",
     "fingerprint",

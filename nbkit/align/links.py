@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from nbkit.errors import DataError, NbkitError
+from nbkit.files import atomic_write
 
 #: Word links as (source token, target token), counted from 0, sorted, each once: what `Pair.alignment` holds.
 Alignment: TypeAlias = tuple[tuple[int, int], ...]
@@ -126,13 +126,8 @@ def read_pharaoh(path: str | Path) -> Iterator[Alignment]:
 def write_pharaoh(alignments: Iterable[Iterable[tuple[int, int]]], path: str | Path) -> Path:
     """Write one line an alignment, atomically; the file's path."""
     place = Path(path).expanduser()
-    temporary = place.with_name(f".{place.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{to_pharaoh(sorted(set(alignment)))}\n" for alignment in alignments)
-        temporary.replace(place)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with atomic_write(place) as unfinished, unfinished.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{to_pharaoh(sorted(set(alignment)))}\n" for alignment in alignments)
     return place
 
 

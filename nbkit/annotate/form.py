@@ -7,12 +7,12 @@ original texts, not which model accepted them. All of that is in the key, which 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import NbkitError
+from nbkit.files import atomic_write
 from nbkit.seeding import address
 
 if TYPE_CHECKING:
@@ -179,6 +179,5 @@ def _printable(text: str) -> str:
 
 
 def _written(path: Path, data: bytes) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    partial.write_bytes(data)
-    partial.replace(path)
+    with atomic_write(path) as unfinished:
+        unfinished.write_bytes(data)

@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from typing import Any
 from nbkit.batch.plan import Execution
 from nbkit.batch.pool import TaskError
 from nbkit.errors import DataError, NbkitError
+from nbkit.files import atomic_write
 
 _SAVED = ("figures", "tables")
 
@@ -190,6 +190,5 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 def _write_json(path: Path, record: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    with atomic_write(path) as unfinished:
+        unfinished.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

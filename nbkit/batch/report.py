@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nbkit.batch.report_folder import FACETS, Entry, Run, read_run
+from nbkit.files import atomic_write
 from nbkit.languages import in_order
 from nbkit.provenance import Footer
 
@@ -210,6 +210,5 @@ def _zipped(folder: Path, suffix: str, members: Mapping[str, bytes]) -> Path:
 
 
 def _write(path: Path, content: bytes) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    partial.write_bytes(content)
-    partial.replace(path)
+    with atomic_write(path) as unfinished:
+        unfinished.write_bytes(content)

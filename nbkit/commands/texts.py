@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import click
 from nbkit.commands.settings import go_offline, pipeline_for
 from nbkit.commands.tables import aligned
 from nbkit.errors import DataError, NbkitError
+from nbkit.files import atomic_write
 from nbkit.languages import check_language
 
 if TYPE_CHECKING:
@@ -122,9 +122,8 @@ def translate(
     if output is None:
         click.echo(translated, nl=False)
         return
-    partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
-    partial.write_text(translated, encoding="utf-8")
-    partial.replace(output)
+    with atomic_write(output) as unfinished:
+        unfinished.write_text(translated, encoding="utf-8")
 
 
 def _lines(file: str) -> list[str]:

@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 
 from nbkit.corpora.word_lists import read_word_pairs
 from nbkit.errors import NbkitError
+from nbkit.files import atomic_write
 
 #: Where a dictionary is from: a file, the word list of the sandbox, or the word alignments of a corpus.
 Kind: TypeAlias = Literal["file", "sandbox", "induced"]
@@ -120,9 +121,8 @@ def fetch_muse(src: str, tgt: str, folder: str | Path, *, digest: str | None = N
 
 
 def _write(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_bytes(content)
-    temporary.replace(path)
+    with atomic_write(path) as unfinished:
+        unfinished.write_bytes(content)
 
 
 def _check_digest(content: bytes, digest: str | None, path: Path) -> None:

@@ -6,7 +6,6 @@ The files are the idioms paper's: line-aligned ``NAME.en``, ``NAME.fr`` and ``NA
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -17,6 +16,7 @@ from pathlib import Path
 from nbkit.corpora.pair import Pair
 from nbkit.corpora.readers import RawPair, read_lines, read_moses
 from nbkit.errors import DataError, NbkitError
+from nbkit.files import atomic_write
 from nbkit.syntax.phrases import PhraseMatcher
 
 _SPANS = re.compile(r"\[\s*(?:\(\s*\d+\s*,\s*\d+\s*\)\s*(?:,\s*\(\s*\d+\s*,\s*\d+\s*\)\s*)*)\]")
@@ -143,18 +143,12 @@ def write_idiom_pairs(pairs: Iterable[IdiomPair], source: str | Path, target: st
     Raises `NbkitError` for a text with a line break, which would shift the lines after it.
     """
     paths = [Path(source), Path(target), Path(spans)]
-    unfinished = [path.with_name(f".{path.name}.{os.getpid()}") for path in paths]
-    try:
-        with ExitStack() as stack:
-            files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in unfinished]
-            for pair in pairs:
-                rows = pair.source, pair.target, f"{pair.idiom}\t{list(pair.spans)}"
-                for file, row in zip(files, rows, strict=True):
-                    if "\n" in row or "\r" in row:
-                        raise NbkitError(f"pair {pair.id}: a line break in {row[:60]!r}; one line a text is written")
-                    file.write(row + "\n")
-        for temporary, path in zip(unfinished, paths, strict=True):
-            temporary.replace(path)
-    finally:
-        for temporary in unfinished:
-            temporary.unlink(missing_ok=True)
+    with ExitStack() as stack:
+        unfinished = [stack.enter_context(atomic_write(path)) for path in paths]
+        files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in unfinished]
+        for pair in pairs:
+            rows = pair.source, pair.target, f"{pair.idiom}\t{list(pair.spans)}"
+            for file, row in zip(files, rows, strict=True):
+                if "\n" in row or "\r" in row:
+                    raise NbkitError(f"pair {pair.id}: a line break in {row[:60]!r}; one line a text is written")
+                file.write(row + "\n")

@@ -5,7 +5,6 @@ Source: Wang et al. 2021, "As Easy as 1, 2, 3", §2: "CNBC reported there were a
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import yaml
 
 from nbkit.errors import DataError, NbkitError, UnknownNameError, closest
+from nbkit.files import atomic_write
 from nbkit.numbers import in_place
 from nbkit.numbers.formats import CAPABILITIES
 from nbkit.syntax.skipped import OnError, Skipped, keep_good
@@ -108,9 +108,10 @@ def write_templates(templates: Iterable[Template], path: str | Path) -> None:
     for template in templates:
         grouped.setdefault(template.capability, []).append(template.text)
     target = Path(path)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    partial.write_text(yaml.safe_dump(grouped, allow_unicode=True, width=1000, sort_keys=False), encoding="utf-8")
-    partial.replace(target)
+    with atomic_write(target) as unfinished:
+        unfinished.write_text(
+            yaml.safe_dump(grouped, allow_unicode=True, width=1000, sort_keys=False), encoding="utf-8"
+        )
 
 
 def _templates(file: Path, lang: str, placeholders: Mapping[str, str]) -> Iterator[Template | DataError]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 from nbkit.corpora.idiom_splits import fits, without_leaks
 from nbkit.corpora.idioms import write_idiom_pairs
 from nbkit.errors import NbkitError
+from nbkit.files import atomic_write
 from nbkit.models.texts import text_pairs
 from nbkit.store import Store
 from nbkit.studies.idioms.data import load_data
@@ -52,19 +53,14 @@ def _regular(params: IdiomsParams, language: str, store: Store) -> Iterator[tupl
 
 def _write(pairs: Iterable[tuple[str, str]], *paths: Path) -> int:
     """One file a side, a line a pair; each under a temporary name until all is there."""
-    temporary = [path.with_name(f".{path.name}.{os.getpid()}") for path in paths]
     count = 0
-    try:
-        with temporary[0].open("w", encoding="utf-8") as first, temporary[1].open("w", encoding="utf-8") as second:
-            for texts in pairs:
-                count += 1
-                for file, text in zip((first, second), texts, strict=True):
-                    file.write(" ".join(text.split()) + "\n")
+    with ExitStack() as stack:
+        unfinished = [stack.enter_context(atomic_write(path)) for path in paths]
+        files = [stack.enter_context(path.open("w", encoding="utf-8")) for path in unfinished]
+        for texts in pairs:
+            count += 1
+            for file, text in zip(files, texts, strict=True):
+                file.write(" ".join(text.split()) + "\n")
         if not count:
             raise NbkitError(f"{paths[0]}: there is no regular pair to write")
-        for unfinished, path in zip(temporary, paths, strict=True):
-            unfinished.replace(path)
-    finally:
-        for unfinished in temporary:
-            unfinished.unlink(missing_ok=True)
     return count
