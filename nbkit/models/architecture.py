@@ -89,7 +89,10 @@ def _mbart(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
     from transformers import MBartConfig, MBartForConditionalGeneration
 
     config = MBartConfig(
-        **_transformer(recipe, tokenizer), bos_token_id=None, decoder_start_token_id=tokenizer.eos_token_id
+        **_transformer(recipe, tokenizer),
+        bos_token_id=None,
+        decoder_start_token_id=tokenizer.eos_token_id,
+        forced_eos_token_id=tokenizer.eos_token_id,
     )
     return MBartForConditionalGeneration(config)
 
