@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 import click
 from click.core import ParameterSource
 
+from nbkit.errors import ParamsError
 from nbkit.models.classifier_recipe import ClassifierRecipe
 from nbkit.models.language_model_recipe import LanguageModelRecipe
 from nbkit.models.local import named_recipe
@@ -66,13 +67,17 @@ def _command(
         options.insert(0, click.Option(["--recipe", "recipe_name"], metavar="NAME", help=text))
 
     def train_it(output: Path, resume: bool, recipe_name: str | None = None, **values: Any) -> None:
+        source = click.get_current_context().get_parameter_source
+        given = {field: value for field, value in values.items() if source(field) != ParameterSource.DEFAULT}
         if recipe_name is not None and named is not None:
-            source = click.get_current_context().get_parameter_source
-            given = {field: value for field, value in values.items() if source(field) != ParameterSource.DEFAULT}
             values = {**named(recipe_name), **given}
             for field, rival in (("steps", "epochs"), ("epochs", "steps")):
                 if given.get(field) is not None and rival not in given:
                     values.pop(rival, None)  # one of them says how long is to be learnt
+        ignored = sorted(recipe.of_new_models & given.keys())
+        if values.get("start") is not None and ignored:
+            options_given = ", ".join(f"--{field.replace('_', '-')}" for field in ignored)
+            raise ParamsError(f"{options_given} given, but start '{values['start']}' brings its own: leave it out")
         checked = recipe.checked(values, "options")
         module, _, function = trainer.partition(":")
         click.echo(getattr(import_module(module), function)(checked, output, resume=resume))

@@ -42,7 +42,6 @@ _LAZY = {
     "ensure_classifier": "classifier_local",
     "ensure_language_model": "language_model_local",
     "ensure_model": "local",
-    "fillers_remembered": "language_model_remember",
     "is_classifier_here": "classifier_local",
     "is_language_model_here": "language_model_local",
     "is_trained": "local",

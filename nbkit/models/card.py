@@ -136,7 +136,7 @@ def how_it_was_made(recipe: Recipe, facts: Mapping[str, Any]) -> str:
 
 | field | value |
 |---|---|
-{_rows(recipe.model_dump(mode="json"))}
+{_rows(recipe.settings)}
 """
 
 

@@ -21,7 +21,7 @@ from nbkit.errors import ModelError, UnknownNameError
 from nbkit.models.backends import BACKENDS, TRANSFORMERS, Backend, split_backend
 from nbkit.models.remote import RemoteModel
 from nbkit.models.remote_names import is_remote, parse_remote
-from nbkit.models.variants import AS_IT_IS, Variant, matching, split_seed
+from nbkit.models.variants import AS_IT_IS, Variant, check_condition, matching, split_seed
 from nbkit.registry import Registry
 
 _HERE = Path(__file__).parent
@@ -39,6 +39,7 @@ class Family:
     token: format of the language token, None where the family has none (Marian).
     codes: languages to the family's own codes; empty where every checkpoint has its own pair.
     token_starts: whether the language token begins what the decoder reads, as mBART's does, and is not generated first.
+    converts: whether CTranslate2 runs it.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Family:
     token: str | None = None
     codes: Mapping[str, str] = field(default_factory=dict)
     token_starts: bool = False
+    converts: bool = False
 
     def code(self, lang: str) -> str | None:
         """The family's own code of a language, None where it does not speak it.
@@ -172,7 +174,7 @@ def label(name: str) -> str:
     base, variant = split_variant(name)
     if base not in MODELS:
         return last_part(name)
-    return f"{MODELS.get(base).label or base}{variant.label}"
+    return f"{MODELS.get(base).label or last_part(base)}{variant.label}"
 
 
 def last_part(name: str) -> str:
@@ -191,7 +193,7 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
     (`nbkit.models.remote_names`).
 
     Raises `UnknownNameError` for a name that is none of these, with the closest match, and `ModelError` for a
-    placeholder or an environment variable that cannot be filled in.
+    placeholder, ``{condition}`` among them, or an environment variable that cannot be filled in.
 
     >>> resolve("opus-mt", "en", "ja").hub
     'Helsinki-NLP/opus-mt-en-jap'
@@ -205,6 +207,7 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
     name, backend = split_backend(name)
     _check_suffix(name)
     base, variant = split_variant(name)
+    check_condition(name)
     entry = ModelEntry(hub=name) if base not in MODELS and is_place(name) else MODELS.get(base)
     if entry.recipe is not None:
         return Reference(name, entry, src, tgt, recipe=entry.recipe, backend=backend, variant=variant)

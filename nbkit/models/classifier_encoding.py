@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from nbkit.models.collate import padded
+from nbkit.models.pretrained import positions
 
 Pair = tuple[str, str]
 #: The ids of a pair, special tokens included, and, where the model is told, which side each belongs to (0 or 1).
@@ -21,8 +22,8 @@ INPUTS = ("input_ids", "token_type_ids")
 _CHUNK = 4096
 
 
-def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], positions: int, name: str) -> Iterator[Encoded]:
-    """The ids of each pair, tokenized in bulk; a pair of more than *positions* is cut at its longer side.
+def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], most: int, name: str) -> Iterator[Encoded]:
+    """The ids of each pair, tokenized in bulk; a pair of more than *most* tokens is cut at its longer side.
 
     The first one that is cut is warned of. Marks such as ``</s>`` that stand in a text are text like any other.
     """
@@ -30,14 +31,14 @@ def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], positions: int, name: st
     while chunk := list(islice(stream, _CHUNK)):
         found = _tokenized(tokenizer, chunk, truncation=False)
         for i, ids in enumerate(found[0]):
-            if len(ids) <= positions:
+            if len(ids) <= most:
                 yield tuple(tuple(rows[i]) for rows in found)
                 continue
             if not warned:
-                size = f"{len(ids)} tokens cut to its {positions} positions"
+                size = f"{len(ids)} tokens cut to its {most} positions"
                 warnings.warn(f"classifier '{name}': {size}: {chunk[i][0][:60]!r} …", stacklevel=2)
             warned = True
-            cut = _tokenized(tokenizer, [chunk[i]], truncation="longest_first", max_length=positions)
+            cut = _tokenized(tokenizer, [chunk[i]], truncation="longest_first", max_length=most)
             yield tuple(tuple(rows[0]) for rows in cut)
 
 
@@ -51,12 +52,7 @@ def _tokenized(tokenizer: Any, pairs: Sequence[Pair], **options: Any) -> list[li
 
 def positions_of(model: Any, tokenizer: Any) -> int:
     """How many tokens a pair may have at most."""
-    table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
-    if isinstance(table, torch.nn.Embedding) and table.padding_idx is not None:
-        known = table.num_embeddings - table.padding_idx - 1  # RoBERTa counts from after its padding id
-    else:
-        known = getattr(model.config, "max_position_embeddings", None) or tokenizer.model_max_length
-    return min(known, tokenizer.model_max_length)
+    return min(positions(model) or tokenizer.model_max_length, tokenizer.model_max_length)
 
 
 @dataclass(frozen=True)

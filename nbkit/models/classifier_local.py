@@ -14,7 +14,7 @@ from nbkit.models.classifier_catalogue import (
     output_order,
     resolve_classifier,
 )
-from nbkit.models.identity import backend_identity, origin_identity
+from nbkit.models.identity import backend_identity, fetched_identity, origin_identity
 from nbkit.models.language_model_catalogue import LANGUAGE_MODELS, resolve_language_model
 from nbkit.models.language_model_local import check_language_model, ensure_language_model, weights_digest
 from nbkit.models.local import models_folder
@@ -61,8 +61,8 @@ def start_files(start: str, lang: str) -> Path:
 def _start_identity(start: str, lang: str) -> dict[str, Any]:
     if start in LANGUAGE_MODELS:
         reference = resolve_language_model(start, lang)
-        return origin_identity(reference, weights_digest(reference))
-    return origin_identity(_start_reference(start, lang), None)
+        return fetched_identity(reference, weights_digest(reference))
+    return fetched_identity(_start_reference(start, lang), None)
 
 
 def _start_reference(start: str, lang: str) -> ClassifierReference:

@@ -29,6 +29,10 @@ class ClassifierRecipe(PairsRecipe):
     """
 
     version: ClassVar[int] = 2
+    of_new_models: ClassVar[frozenset[str]] = frozenset(
+        {"architecture", "unit", "lowercase", "vocabulary", "vectors", "embedding", "width", "ffn", "heads", "layers"}
+        | {"comparison", "dropout"}
+    )
 
     architecture: Architecture | None = Field(None, description="what is trained from scratch; alternative to start")
     start: str | None = Field(
@@ -90,6 +94,11 @@ class ClassifierRecipe(PairsRecipe):
         if self.vectors is not None and not self.has_words:
             raise ValueError("vectors are for the words of infersent, bilstm and convnet")
         return self
+
+    def digest(self, *more: object) -> str:
+        """See `Recipe.digest`."""
+        # The second way to learn word pieces: the same texts give the same ones. Other models are what they were.
+        return super().digest(*more, *(["word pieces 2"] if self.architecture == "distilbert" else []))
 
     @property
     def reads(self) -> Literal["word", "character", "piece"]:

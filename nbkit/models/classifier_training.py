@@ -27,7 +27,7 @@ from nbkit.models.classifier_vocabulary import train_tokenizer
 from nbkit.models.collate import Batches
 from nbkit.models.loading import quiet
 from nbkit.models.progress import tell
-from nbkit.models.training_folder import last_checkpoint, save_trained, threads, trained_once
+from nbkit.models.training_folder import common_arguments, last_checkpoint, save_trained, threads, trained_once
 
 
 def train_classifier(recipe: ClassifierRecipe, output: Path, *, resume: bool = True) -> Path:
@@ -188,33 +188,18 @@ def _arguments(recipe: ClassifierRecipe, folder: Path) -> Any:
     from transformers import TrainingArguments
 
     return TrainingArguments(
-        output_dir=str(folder),
-        max_steps=recipe.steps or -1,
-        num_train_epochs=recipe.epochs or 1.0,
-        per_device_train_batch_size=1,  # an item of the data set is a whole batch
+        **common_arguments(recipe, folder),
         per_device_eval_batch_size=1,
         learning_rate=recipe.rate,
         lr_scheduler_type="linear",
-        warmup_steps=recipe.warmup,
         weight_decay=recipe.weight_decay,
-        max_grad_norm=1.0,
-        bf16=torch.cuda.is_available(),
-        seed=recipe.seed,
         eval_strategy="steps",
         eval_steps=recipe.save_every,
-        save_strategy="steps",
-        save_steps=recipe.save_every,
-        save_total_limit=2,
         load_best_model_at_end=True,
         metric_for_best_model="balance",
         greater_is_better=True,
         restore_callback_states_from_checkpoint=True,
-        logging_steps=50,
-        remove_unused_columns=False,
         label_names=["labels"],
-        dataloader_pin_memory=torch.cuda.is_available(),
-        disable_tqdm=True,
-        report_to=[],
     )
 
 

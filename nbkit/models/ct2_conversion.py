@@ -25,6 +25,7 @@ from nbkit.models import weights
 from nbkit.models.backends import CONVERSION
 from nbkit.models.catalogue import Reference
 from nbkit.models.identity import folder_digest
+from nbkit.models.languages import check_backend
 from nbkit.models.local import models_folder
 from nbkit.models.seq2seq import load_seq2seq
 
@@ -57,9 +58,7 @@ def ensure_converted(reference: Reference, folder: Path) -> Path:
     """
     reference.backend.require()
     family = weights.family(reference, folder)
-    loader = _LOADERS.get(family.model_type)
-    if loader is None or family.token_starts:
-        raise ModelError(f"model '{reference.full_name}': its architecture has no conversion; leave the backend out")
+    check_backend(reference, family)
     name = f"{folder_digest(folder)}-{reference.backend.version}-{CONVERSION}"
     target = models_folder() / reference.backend.package / name
     if target.is_dir():
@@ -68,7 +67,7 @@ def ensure_converted(reference: Reference, folder: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(target.with_name(f".{name}.lock")):
             if not target.is_dir():
-                _convert(reference, folder, loader(), target)
+                _convert(reference, folder, _LOADERS[family.model_type](), target)
     except OSError as error:
         raise ModelError(f"model '{reference.full_name}': {target} cannot be written: {error}") from error
     return target

@@ -16,7 +16,7 @@ from nbkit.languages import in_order
 from nbkit.models import weights
 from nbkit.models.backends import TRANSFORMERS, Backend
 from nbkit.models.catalogue import BY_RULE, Origin, Reference, families, resolve
-from nbkit.models.languages import check_pair
+from nbkit.models.languages import check_backend, check_pair
 from nbkit.models.local import models_folder, recipe_digest, recipe_for
 
 #: Goes up when translating changes in a way that settings do not show.
@@ -61,6 +61,19 @@ def origin_identity(origin: Origin, trained: str | None) -> dict[str, Any]:
         return {"hub": origin.hub, "weights": weights.revision(origin)}
     folder = weights.find(origin)
     return {"weights": None if folder is None else folder_digest(folder)}
+
+
+def fetched_identity(origin: Origin, trained: str | None) -> dict[str, Any]:
+    """`origin_identity` of what a model is fine-tuned from; a hub model that is not here is fetched first.
+
+    Before that its commit is not known, and the model would be known by another name after it was trained. Where it
+    cannot be had it stands there without one: whoever trains says why.
+    """
+    identity = origin_identity(origin, trained)
+    if is_missing(identity) and weights.obstacle(origin) is None:
+        weights.fetch(origin)
+        return origin_identity(origin, trained)
+    return identity
 
 
 def backend_identity(device: str, dtype: str, backend: Backend = TRANSFORMERS) -> dict[str, Any]:
@@ -117,7 +130,9 @@ def check_model(name: str, src: str, tgt: str) -> str | None:
         if folder is None:
             return weights.obstacle(reference)
         weights.check_files(reference, folder)
-        check_pair(reference, weights.family(reference, folder), folder)
+        family = weights.family(reference, folder)
+        check_pair(reference, family, folder)
+        check_backend(reference, family)
     except NbkitError as error:
         return str(error)
     return None

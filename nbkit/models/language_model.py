@@ -231,66 +231,19 @@ class MaskedLanguageModel(LanguageModel):
                 yield sum(known[step] for step in each) if is_known else float("-inf")
             done(len(window))
 
-    def fillers(
-        self, texts: Sequence[str], spans: Sequence[Span], count: int = 10, *, progress: bool = True
-    ) -> list[list[tuple[str, float]]]:
-        """The *count* most probable subwords in the place of each text, with their log p, the best first.
-
-        The place is one mask. Special tokens are left out, and so are continuations of a word where what stood in the
-        place began one (beginnings, where it did not).
-
-        Raises `ModelError` for a place that is not in its text, or is empty.
-        """
-        if count < 1 or len(texts) != len(spans):
-            raise ModelError(f"count {count}, {len(texts)} texts and {len(spans)} places: as many of both expected")
-        asked = ((text, (a, b), text[a:b]) for text, (a, b) in zip(texts, spans, strict=True))
-        mask = self.tokenizer.mask_token_id
-        # What stood there goes along, as its form decides what may come in its place.
-        places = (
-            MaskedPlace((*each.ids[: each.start], mask, *each.ids[each.stop :]), each.start, (each.ids[each.start],))
-            for each in self._encoder.filled(asked)
-        )
-        begins, special = self._forms()
-        with progress_bar(language_model_label(self.name), len(texts), progress) as bar:
-
-            def run(batch: list[MaskedPlace]) -> list[list[tuple[int, float]]]:
-                allowed = [(begins == begins[place.tokens[0]]) & ~special for place in batch]
-                with torch.inference_mode():
-                    return self._output.best(self._states(batch), allowed, count)
-
-            found = list(self._batches(places, run, bar.update))
-        return [[(self.tokenizer.decode([i]).strip(), log_p) for i, log_p in row] for row in found]
-
     def _steps(self, filled: Filled) -> list[tuple[Ids, int, int]]:
         """Masked ids, place and token of each subword in the place, those before it filled in."""
         mask, (ids, start, stop) = self.tokenizer.mask_token_id, filled
         return [((*ids[:i], *(mask,) * (stop - i), *ids[stop:]), i, ids[i]) for i in range(start, stop)]
 
-    def _forms(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Which entries of the vocabulary begin a word, and which are special or none."""
-        words = self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
-        has_continuations = any(word.startswith("##") for word in words)
-        begins = torch.zeros(self._output.vocabulary, dtype=torch.bool)
-        special = torch.ones(self._output.vocabulary, dtype=torch.bool)  # also rows that stand for no entry
-        begins[: len(words)] = torch.tensor(
-            [not word.startswith("##") if has_continuations else word.startswith(("Ġ", "▁")) for word in words]
-        )
-        special[: len(words)] = False
-        special[self.tokenizer.all_special_ids] = True
-        return begins.to(self.device), special.to(self.device)
-
     def _run(self, places: Iterable[MaskedPlace]) -> Iterator[tuple[float, ...]]:
-        return self._batches(places, self._look_up, lambda count: None)
-
-    def _batches(self, places: Iterable[MaskedPlace], run: Callable[[list[MaskedPlace]], Any], done: Any) -> Any:
         # Of texts of one length none is padded, so that no mask is needed and attention takes its fastest way.
         return run_batches(
             places,
             length=lambda place: len(place.ids),
             group=lambda place: len(place.ids),
-            run=run,
+            run=self._look_up,
             budget=self._budget,
-            done=done,
             free=self._free,
         )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -25,18 +24,6 @@ KEPT = 2
 #: Texts that are scored and written together, by device: what an interruption costs at most.
 SHARDS = {"cpu": 4096, "cuda": 65536}
 _loaded: Kept[CausalLanguageModel | MaskedLanguageModel] = Kept(KEPT)
-
-
-def perplexity_config(
-    name: str, lang: str | None = None, *, device: str = "auto", dtype: str = "auto"
-) -> dict[str, Any]:
-    """The store's address of a language model's likelihoods, for `Store.missing` in estimates."""
-    return _config("perplexity", name, lang, device, dtype)
-
-
-def masked_config(name: str, lang: str | None = None, *, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
-    """The store's address of a masked language model's probabilities of candidates."""
-    return _config("masked-candidate", name, lang, device, dtype)
 
 
 def perplexities_remembered(
@@ -126,37 +113,6 @@ def masked_remembered(
     records = store.iter_records(config, inputs, compute, shard=_shard(device))
     values = (record["log_probability"] for record in records)
     return [np.fromiter(islice(values, len(several)), np.float64, len(several)) for several in candidates]
-
-
-def fillers_remembered(
-    name: str,
-    texts: Sequence[str],
-    spans: Sequence[tuple[int, int]],
-    count: int = 10,
-    *,
-    lang: str | None = None,
-    store: Store,
-    device: str = "auto",
-    dtype: str = "auto",
-    progress: bool = True,
-) -> list[list[tuple[str, float]]]:
-    """`MaskedLanguageModel.fillers`, from *store* where they are known.
-
-    Raises what `load_language_model` and that method raise, but only where something is missing.
-    """
-    if len(texts) != len(spans):
-        raise ModelError(f"{len(texts)} texts and {len(spans)} places given")
-    config = {**_downloaded("masked-fillers", name, lang, device, dtype), "count": count}
-
-    def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, str]]:
-        places = [_span(place) for _, place in missing]
-        model = _masked(name, lang, config["model"], device, dtype)
-        for found in model.fillers([text for text, _ in missing], places, count, progress=progress):
-            yield {"fillers": json.dumps(found, ensure_ascii=False)}
-
-    inputs = [(text, f"{start}:{stop}") for text, (start, stop) in zip(texts, spans, strict=True)]
-    records = store.iter_records(config, inputs, compute, shard=_shard(device))
-    return [[(word, log_p) for word, log_p in json.loads(record["fillers"])] for record in records]
 
 
 def kept_language_model(

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch.nn.functional import cross_entropy
 from torch.utils.data import SequentialSampler
 from transformers import Trainer, TrainingArguments, set_seed
@@ -24,6 +23,7 @@ from nbkit.models.loading import quiet
 from nbkit.models.output_layer import given_instead
 from nbkit.models.progress import tell
 from nbkit.models.training_folder import (
+    common_arguments,
     fresh,
     is_main_process,
     last_checkpoint,
@@ -135,23 +135,9 @@ def _collate(recipe: LanguageModelRecipe, tokenizer: Any) -> CollateCausal | Col
 
 def _arguments(recipe: LanguageModelRecipe, steps: int, folder: Path) -> TrainingArguments:
     return TrainingArguments(
-        output_dir=str(folder),
-        max_steps=steps,
-        per_device_train_batch_size=1,  # an item of the data set is a whole batch
+        **{**common_arguments(recipe, folder), "max_steps": steps},
         learning_rate=recipe.learning_rate,
         lr_scheduler_type="linear",
-        warmup_steps=recipe.warmup,
         weight_decay=recipe.weight_decay,
         adam_beta2=0.98,
-        max_grad_norm=1.0,
-        bf16=torch.cuda.is_available(),
-        seed=recipe.seed,
-        save_strategy="steps",
-        save_steps=recipe.save_every,
-        save_total_limit=2,
-        logging_steps=50,
-        remove_unused_columns=False,
-        dataloader_pin_memory=torch.cuda.is_available(),
-        disable_tqdm=True,
-        report_to=[],
     )

@@ -1,4 +1,4 @@
-"""Which pairs a model speaks: by the catalogue, by what its own files say, and by its family's codes."""
+"""Which pairs a model speaks, by the catalogue, its own files and its family's codes, and which backends run it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nbkit.errors import ModelError
 from nbkit.languages import in_order
+from nbkit.models.backends import TRANSFORMERS
 from nbkit.models.catalogue import Family, Reference
 from nbkit.models.weights import RECORD_FILE, read_json, tokenizer_config
 
@@ -31,6 +32,15 @@ def check_pair(reference: Reference, family: Family, folder: Path | None) -> Non
             raise ModelError(
                 f"model '{reference.name}' does not translate {side} '{lang}'; it translates {side}: {', '.join(known)}"
             )
+
+
+def check_backend(reference: Reference, family: Family) -> None:
+    """Raises `ModelError` where the backend of the model's name does not run its architecture."""
+    if reference.backend != TRANSFORMERS and not family.converts:
+        raise ModelError(
+            f"model '{reference.full_name}': {reference.backend.package} has no conversion of its architecture "
+            f"({family.name}); leave the backend out: '{reference.name}'"
+        )
 
 
 def _spoken(reference: Reference, family: Family, folder: Path | None, side: str) -> Iterable[str] | None:

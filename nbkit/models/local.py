@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nbkit.errors import UnknownNameError
 from nbkit.models.backends import TRANSFORMERS
 from nbkit.models.catalogue import Reference, families, resolve
-from nbkit.models.languages import check_pair
+from nbkit.models.languages import check_backend, check_pair
 from nbkit.models.recipe_files import recipe_fields, recipes_in
 from nbkit.models.variants import split_seed
 from nbkit.models.weights import fetch, is_complete
@@ -33,12 +33,15 @@ def recipe_for(reference: Reference) -> TranslatorRecipe:
     """The recipe of a model that is trained here, for the pair asked for.
 
     A Marian recipe is for one pair; one of several targets is for all that the catalogue gives it, so that every pair
-    finds the same model. Raises `ModelError` for a language the recipe is not for.
+    finds the same model. Raises `ModelError` for a language the recipe is not for, and for a backend that does not run
+    its architecture.
     """
     from nbkit.models.recipe import TranslatorRecipe
 
     entry = reference.entry
-    check_pair(reference, families()[entry.family or "marian"], None)
+    family = families()[entry.family or "marian"]
+    check_pair(reference, family, None)
+    check_backend(reference, family)
     fields = recipe_fields(RECIPES, reference.recipe, f"model '{reference.name}'")
     targets = entry.targets if fields.get("architecture") == "m2m100" else (reference.tgt,)
     values = {**fields, "src": reference.src, "targets": targets, **reference.variant.changes}
@@ -77,10 +80,10 @@ def recipe_digest(recipe: TranslatorRecipe) -> str:
 
 def _start_identity(start: str, src: str, tgt: str) -> dict[str, Any]:
     """What stands for the checkpoint that a model is fine-tuned from."""
-    from nbkit.models.identity import origin_identity
+    from nbkit.models.identity import fetched_identity
 
     reference = resolve(start, src, tgt)
-    return origin_identity(reference, None if reference.recipe is None else recipe_digest(recipe_for(reference)))
+    return fetched_identity(reference, None if reference.recipe is None else recipe_digest(recipe_for(reference)))
 
 
 def model_folder(name: str, recipe: TranslatorRecipe) -> Path:

@@ -16,6 +16,7 @@ import numpy as np
 from torch.utils.data import Dataset
 from transformers import TrainerCallback
 
+from nbkit.models.catalogue import Family
 from nbkit.models.collate import Batches, Example
 from nbkit.models.recipe import TranslatorRecipe
 from nbkit.seeding import generator
@@ -41,10 +42,16 @@ class Noise:
     start: int
 
     @classmethod
-    def of(cls, recipe: TranslatorRecipe, tokenizer: Any, start: int) -> Noise:
-        """As the recipe says; a vocabulary without ``<mask>`` has its unknown token in its place."""
+    def of(cls, recipe: TranslatorRecipe, tokenizer: Any, family: Family, start: int) -> Noise:
+        """As the recipe says; a vocabulary without ``<mask>`` has its unknown token in its place.
+
+        The family's language tokens are special, whether the tokenizer's files list them as such or not.
+        """
         mask = tokenizer.mask_token_id
         special = {token for token in (*tokenizer.all_special_ids, mask) if token is not None}
+        if family.token is not None:
+            names = [family.token.format(code=code) for code in family.codes.values()]
+            special.update(token for token in tokenizer.convert_tokens_to_ids(names) if token is not None)
         return cls(
             seed=recipe.seed,
             mask=recipe.mask,

@@ -7,7 +7,7 @@ but the normaliser and the tokens asked for is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -63,17 +63,6 @@ class OutputLayer:
             logits = self._logits(rows)
             parts.append(logits.gather(1, wanted) - logits.logsumexp(1, keepdim=True))
         return torch.cat(parts) if parts else torch.zeros(tokens.shape)
-
-    def best(self, states: Tensor, allowed: Sequence[Tensor], count: int) -> list[list[tuple[int, float]]]:
-        """The *count* most probable entries of each place and their log p, among those it is *allowed*."""
-        found = []
-        places = iter(allowed)
-        for rows in self._chunks(states):
-            log_p = self._logits(rows).log_softmax(1)
-            for row in log_p:
-                values, entries = row.masked_fill(~next(places), float("-inf")).topk(count)
-                found.append(list(zip(entries.tolist(), values.tolist(), strict=True)))
-        return found
 
     def _chunks(self, rows: Tensor) -> Iterator[Tensor]:
         size = max(1, LOGITS.get(rows.device.type, LOGITS["cpu"]) // self.vocabulary)

@@ -112,7 +112,7 @@ def load_network(model: str, auto_class: str, device: str, **settings: Any) -> t
     network.eval()
     network.to(place)
     # Some tokenizers do not know their model's limit and say 10³⁰, which the Rust code behind them cannot hold.
-    tokenizer.model_max_length = min(tokenizer.model_max_length, _positions(network))
+    tokenizer.model_max_length = min(tokenizer.model_max_length, positions(network) or _USUAL_LIMIT)
     return tokenizer, network
 
 
@@ -126,12 +126,12 @@ def budget(network: Any) -> int:
     return BUDGETS.get(network.device.type, BUDGETS["cpu"])
 
 
-def _positions(network: Any) -> int:
-    """The longest input of *network* in tokens, special ones included."""
-    positions = getattr(network.config, "max_position_embeddings", None) or 0
-    if positions <= 0:
-        return _USUAL_LIMIT
-    # RoBERTa and its kin count positions from padding_idx + 1 on.
-    embeddings = getattr(network.base_model, "embeddings", None)
-    padding = getattr(embeddings, "padding_idx", None)
-    return positions - (0 if padding is None else padding + 1)
+def positions(network: Any) -> int | None:
+    """The longest input of *network* in tokens, special ones included; None where it does not say."""
+    most = getattr(network.config, "max_position_embeddings", None) or 0
+    if most <= 0:
+        return None
+    # RoBERTa and its kin count positions from after their padding id.
+    table = getattr(getattr(network.base_model, "embeddings", None), "position_embeddings", None)
+    padding = getattr(table, "padding_idx", None)
+    return most - (0 if padding is None else padding + 1)

@@ -8,9 +8,7 @@ from typing import Any
 from tqdm.auto import tqdm
 from transformers import TrainerCallback
 
-from nbkit.progress import Lines, is_live, progress_bar
-
-__all__ = ["TrainingProgress", "progress_bar", "tell"]
+from nbkit.progress import Lines, is_live
 
 
 class TrainingProgress(TrainerCallback):

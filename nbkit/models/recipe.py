@@ -21,6 +21,8 @@ class Recipe(BaseModel):
 
     #: Goes up when the same recipe gives another model.
     version: ClassVar[int] = 1
+    #: What a checkpoint that is fine-tuned brings along: fields that say nothing beside start.
+    of_new_models: ClassVar[frozenset[str]] = frozenset()
 
     steps: int | None = Field(None, ge=1, description="optimiser steps; alternative to epochs")
     epochs: float | None = Field(None, gt=0, description="passes over the data; alternative to steps")
@@ -53,6 +55,13 @@ class Recipe(BaseModel):
             lines = [": ".join(filter(None, (place, ".".join(map(str, where)), text))) for where, text in found]
             raise ParamsError("\n".join(lines)) from None
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The fields that made the model, for its card."""
+        told = self.model_dump(mode="json")
+        ignored = self.of_new_models if told.get("start") is not None else ()
+        return {field: value for field, value in told.items() if field not in ignored}
+
     def digest(self, *more: object) -> str:
         """16 hexadecimal digits for the recipe, the version of the training code, and *more* that matters."""
         parts = json.dumps([self.model_dump(mode="json"), self.version, *more], sort_keys=True)
@@ -79,6 +88,11 @@ class TranslatorRecipe(PairsRecipe):
     >>> TranslatorRecipe(targets=("fr",), steps=100).d_model
     128
     """
+
+    of_new_models: ClassVar[frozenset[str]] = frozenset(
+        {"architecture", "vocabulary", "coverage", "split_digits", "d_model", "ffn", "heads", "kernel"}
+        | {"encoder_layers", "decoder_layers"}
+    )
 
     architecture: Literal["marian", "m2m100", "mbart", "lstm", "convs2s"] = Field(
         "marian", description="of a model from scratch: one target, but for m2m100, which takes several"

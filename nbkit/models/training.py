@@ -9,12 +9,10 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from nbkit.errors import ModelError
 from nbkit.models.architecture import new_model
 from nbkit.models.card import check_held_out, dev_bleu, measure, write_card
-from nbkit.models.catalogue import families
+from nbkit.models.catalogue import Family, families
 from nbkit.models.collate import Batches, Collate, Example
 from nbkit.models.loading import quiet
 from nbkit.models.progress import tell
@@ -22,6 +20,7 @@ from nbkit.models.recipe import TranslatorRecipe
 from nbkit.models.tokenized import load_tokenizer
 from nbkit.models.training_data import checkpoint_examples, idiom_texts, own_examples, regular_texts
 from nbkit.models.training_folder import (
+    common_arguments,
     fresh,
     is_main_process,
     last_checkpoint,
@@ -56,10 +55,11 @@ def train_translator(recipe: TranslatorRecipe, output: Path, *, resume: bool = T
 
 @dataclass(frozen=True)
 class _Begun:
-    """What training begins with: a model, what cuts texts for it, and the examples."""
+    """What training begins with: a model, what cuts texts for it and how it is told languages, and the examples."""
 
     model: Any
     tokenizer: Any
+    family: Family
     examples: Sequence[Example]
 
 
@@ -112,7 +112,7 @@ def _from_scratch(recipe: TranslatorRecipe, regular: _Texts, idioms: _Texts, wor
 
     found = list(chain.from_iterable(map(examples, recipe.targets)))
     set_seed(recipe.seed)
-    return _Begun(new_model(recipe, tokenizer), tokenizer, found)
+    return _Begun(new_model(recipe, tokenizer), tokenizer, family, found)
 
 
 def _from_checkpoint(recipe: TranslatorRecipe, regular: _Texts, idioms: _Texts, work: Path) -> _Begun:
@@ -127,7 +127,7 @@ def _from_checkpoint(recipe: TranslatorRecipe, regular: _Texts, idioms: _Texts, 
 
     found = list(chain.from_iterable(map(examples, recipe.targets)))
     set_seed(recipe.seed)
-    return _Begun(model, tokenizer, found)
+    return _Begun(model, tokenizer, family, found)
 
 
 def _trainer(recipe: TranslatorRecipe, begun: _Begun, record: Mapping[str, Any], work: Path) -> Any:
@@ -139,7 +139,7 @@ def _trainer(recipe: TranslatorRecipe, begun: _Begun, record: Mapping[str, Any],
     batches: Batches | NoisyBatches = Batches(begun.examples, recipe.batch_tokens, recipe.seed)
     callbacks = []
     if recipe.is_noisy:
-        noise = Noise.of(recipe, begun.tokenizer, start)
+        noise = Noise.of(recipe, begun.tokenizer, begun.family, start)
         batches = NoisyBatches(begun.examples, recipe.batch_tokens, recipe.seed, noise)
         callbacks.append(NewNoise(batches))
     options = {
@@ -186,28 +186,16 @@ def _arguments(recipe: TranslatorRecipe, folder: Path) -> Any:
             "metric_for_best_model": "bleu",
             "greater_is_better": True,
         }
-    return Seq2SeqTrainingArguments(
-        output_dir=str(folder),
-        max_steps=recipe.steps or -1,
-        num_train_epochs=recipe.epochs or 1.0,
-        per_device_train_batch_size=1,  # an item of the data set is a whole batch
-        gradient_accumulation_steps=recipe.accumulate,
-        learning_rate=recipe.learning_rate,
-        lr_scheduler_type=_SCHEDULES[recipe.schedule],
-        warmup_steps=recipe.warmup,
-        label_smoothing_factor=recipe.label_smoothing,
-        adam_beta2=recipe.beta2,
-        adam_epsilon=recipe.epsilon,
-        max_grad_norm=1.0,
-        bf16=torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
-        seed=recipe.seed,
-        save_strategy="steps",
-        save_steps=recipe.save_every,
-        save_total_limit=max(2, recipe.averaged) if recipe.keep == "average" else 2,
-        logging_steps=50,
-        remove_unused_columns=False,
-        dataloader_pin_memory=torch.cuda.is_available(),
-        disable_tqdm=True,
-        report_to=[],
+    options = {
+        **common_arguments(recipe, folder),
+        "gradient_accumulation_steps": recipe.accumulate,
+        "learning_rate": recipe.learning_rate,
+        "lr_scheduler_type": _SCHEDULES[recipe.schedule],
+        "label_smoothing_factor": recipe.label_smoothing,
+        "adam_beta2": recipe.beta2,
+        "adam_epsilon": recipe.epsilon,
         **looks,
-    )
+    }
+    if recipe.keep == "average":
+        options["save_total_limit"] = max(2, recipe.averaged)
+    return Seq2SeqTrainingArguments(**options)

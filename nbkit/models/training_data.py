@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -31,11 +31,13 @@ def idiom_texts(recipe: TranslatorRecipe, target: str) -> list[tuple[str, str]]:
     """
     if recipe.idioms is None or not recipe.copies:
         return []
-    pairs = text_pairs(recipe.idioms, recipe.src, target, recipe.idiom_pairs)
-    return list(dict.fromkeys(_texts(recipe, pairs))) * recipe.copies
+    distinct: dict[tuple[str, str], TextPair] = {}
+    for pair in text_pairs(recipe.idioms, recipe.src, target, recipe.idiom_pairs):
+        distinct.setdefault((pair.source, pair.target), pair)  # before any is joined: spaced both ways it would be two
+    return list(_texts(recipe, distinct.values())) * recipe.copies
 
 
-def _texts(recipe: TranslatorRecipe, pairs: Iterator[TextPair]) -> Iterator[tuple[str, str]]:
+def _texts(recipe: TranslatorRecipe, pairs: Iterable[TextPair]) -> Iterator[tuple[str, str]]:
     for pair in pairs:
         is_joined = address(recipe.seed, "joined", pair.id) % 1000 < 1000 * recipe.joined
         if pair.source.strip() and pair.target.strip():

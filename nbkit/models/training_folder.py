@@ -15,6 +15,7 @@ from filelock import FileLock
 
 from nbkit.errors import ModelError
 from nbkit.models import weights
+from nbkit.models.recipe import Recipe
 from nbkit.models.weights import RECORD_FILE
 
 
@@ -85,6 +86,28 @@ def fresh(folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
+
+
+def common_arguments(recipe: Recipe, folder: Path) -> dict[str, Any]:
+    """What the trainers of all kinds of models are told: an item of their data set is a whole batch."""
+    return {
+        "output_dir": str(folder),
+        "max_steps": recipe.steps or -1,
+        "num_train_epochs": recipe.epochs or 1.0,
+        "per_device_train_batch_size": 1,
+        "warmup_steps": recipe.warmup,
+        "max_grad_norm": 1.0,
+        "bf16": torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
+        "seed": recipe.seed,
+        "save_strategy": "steps",
+        "save_steps": recipe.save_every,
+        "save_total_limit": 2,
+        "logging_steps": 50,
+        "remove_unused_columns": False,
+        "dataloader_pin_memory": torch.cuda.is_available(),
+        "disable_tqdm": True,
+        "report_to": [],
+    }
 
 
 @contextmanager

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from nbkit.errors import ModelError
+
 _CONDITION = "{condition}"
 _CONDITIONS = r"(?P<condition>zero|joint|upsample-[1-9]\d*)"
 
@@ -51,6 +53,12 @@ def split_seed(name: str) -> tuple[str, int | None]:
     if not mark or "/" in name or not re.fullmatch(r"\d+", seed):
         return name, None  # a folder is called what it is called
     return base, int(seed)
+
+
+def check_condition(name: str) -> None:
+    """Raises `ModelError` for a name that no condition was put into: it stands for several models."""
+    if _CONDITION in name:
+        raise ModelError(f"model '{name}': write zero, joint or upsample-N (such as upsample-20) for {_CONDITION}")
 
 
 def matching(name: str, names: Iterable[str]) -> tuple[str, str | None]:

@@ -120,6 +120,22 @@ def save_mbart50(folder: Path, shape: str = "small") -> Path:
     return folder
 
 
+def save_mbart25(folder: Path, shape: str = "small") -> Path:
+    """As mBART of 25 languages is published: the language ends a text, and begins decoding."""
+    from transformers import MBartConfig, MBartForConditionalGeneration, MBartTokenizer
+
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "sentencepiece.bpe.model").write_bytes(sentencepiece_model("unigram"))
+    write_json(folder / "tokenizer_config.json", {"tokenizer_class": "MBartTokenizer", "model_max_length": 1024})
+    tokenizer = MBartTokenizer.from_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    ids = {name: getattr(tokenizer, name) for name in ("pad_token_id", "bos_token_id", "eos_token_id")}
+    network = MBartForConditionalGeneration(MBartConfig(**sizes(shape), vocab_size=len(tokenizer), **ids))
+    never_says(network, tokenizer.all_special_ids)
+    network.save_pretrained(folder)
+    return folder
+
+
 def save_m2m100(folder: Path, shape: str = "small") -> Path:
     from transformers import M2M100Config, M2M100ForConditionalGeneration, M2M100Tokenizer
     from transformers.models.m2m_100.tokenization_m2m_100 import FAIRSEQ_LANGUAGE_CODES
@@ -186,6 +202,15 @@ def checkpoints(tmp_path_factory) -> dict[str, Path]:
     torch.set_num_threads(1)
     root = tmp_path_factory.mktemp("checkpoints")
     return {name: save(root / name, shape) for name, (save, shape) in CHECKPOINTS.items()}
+
+
+@pytest.fixture(scope="session")
+def mbart25(tmp_path_factory) -> Path:
+    """The one whose decoder starts with the language; no backend but transformers runs it."""
+    import torch
+
+    torch.manual_seed(3)
+    return save_mbart25(tmp_path_factory.mktemp("mbart25"))
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,16 @@ import pytest
 ctranslate2 = pytest.importorskip("ctranslate2", reason='the extra "ct2" is not installed')
 
 from nbkit.errors import ModelError  # noqa: E402
-from nbkit.models import Decoding, ModelEntry, ct2_conversion, ensure_model, load_translator, resolve  # noqa: E402
-from nbkit.models.catalogue import MODELS  # noqa: E402
+from nbkit.models import (  # noqa: E402
+    Decoding,
+    ModelEntry,
+    check_model,
+    ct2_conversion,
+    ensure_model,
+    load_translator,
+    resolve,
+)
+from nbkit.models.catalogue import MODELS, families  # noqa: E402
 
 NAMES = ("marian", "mbart50", "m2m100-418m", "m2m100-1.2b", "nllb")
 SHORT = Decoding(beams=3, max_new_tokens=12, early_stopping=True)
@@ -152,6 +160,17 @@ def test_converted_once_for_all_who_ask(tmp_path, checkpoints, own_cache, monkey
     monkeypatch.setattr(ct2_conversion, "CONVERSION", 2)
     ensure_model(names[0], "en", "de")
     assert len(conversions) == 2
+
+
+def test_architectures_without_a_conversion_are_refused_before_they_are_trained(mbart25, monkeypatch):
+    monkeypatch.setattr("nbkit.models.training.train_translator", None)
+    for name in ("sandbox-lstm@ct2", "sandbox-wsd-convs2s@ct2-int8", f"{mbart25}@ct2"):
+        found = check_model(name, "en", "de")
+        assert found is not None and "ctranslate2 has no conversion of its architecture" in found
+        with pytest.raises(ModelError, match="has no conversion"):
+            ensure_model(name, "en", "de")
+    converted = {family.model_type for family in families().values() if family.converts}
+    assert converted == set(ct2_conversion._LOADERS)
 
 
 def test_a_conversion_that_breaks_off_leaves_no_model(checkpoints, own_cache, monkeypatch, sentences):

@@ -18,7 +18,6 @@ from nbkit.models import (
     LANGUAGE_MODELS,
     LanguageModelEntry,
     check_language_model,
-    fillers_remembered,
     iter_perplexities,
     language_model_identity,
     load_language_model,
@@ -191,27 +190,6 @@ def test_candidates_against_brute_force(architecture, folders):
     np.testing.assert_allclose(again[0][::-1], rows[0], rtol=1e-5)
 
 
-@pytest.mark.parametrize("architecture", MASKED)
-def test_fillers_are_the_most_probable_words(architecture, folders):
-    model, tokenizer = by_transformers(folders[architecture], "masked")
-    found = load_language_model(str(folders[architecture]))
-    [(best, *rest)] = found.fillers([KITCHEN], [TABLE], 5, progress=False)
-    assert len(rest) == 4 and [p for _, p in (best, *rest)] == sorted((p for _, p in (best, *rest)), reverse=True)
-    ids = tokenizer(KITCHEN)["input_ids"]
-    place = len(tokenizer(KITCHEN[: TABLE[0]].strip())["input_ids"]) - 1
-    stop = len(ids) - len(tokenizer(KITCHEN[TABLE[1] :])["input_ids"]) + 1
-    scores = log_p(model, [*ids[:place], tokenizer.mask_token_id, *ids[stop:]], place)
-    words = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
-    begins = [word.startswith("Ġ") if architecture == "roberta" else not word.startswith("##") for word in words]
-    allowed = [i for i in range(len(words)) if begins[i] and i not in tokenizer.all_special_ids]
-    expected = max(allowed, key=lambda i: float(scores[i]))
-    assert best[0] == tokenizer.decode([expected]).strip()
-    assert best[1] == pytest.approx(float(scores[expected]), rel=1e-4)
-    single = found.masked_log_probabilities([KITCHEN], [TABLE], [[best[0]]], progress=False)[0][0]
-    if len(tokenizer(f" {best[0]}")["input_ids"]) == 3 and stop - place == 1:
-        assert single == pytest.approx(best[1], rel=1e-4)
-
-
 def test_a_character_that_the_vocabulary_has_not_got(folders):
     model = load_language_model(str(folders["bert"]))
     [row] = model.masked_log_probabilities([KITCHEN], [TABLE], [["table", "桌子"]], progress=False)
@@ -250,12 +228,8 @@ def test_candidates_and_places_that_cannot_be(folders):
         model.masked_log_probabilities([KITCHEN], [TABLE], [["dog", " "]], progress=False)
     with pytest.raises(ModelError, match="1 texts, 2 places and 1 lists"):
         model.masked_log_probabilities([KITCHEN], [TABLE, TABLE], [["dog"]], progress=False)
-    with pytest.raises(ModelError, match="has no token for it"):
-        model.fillers([KITCHEN], [(3, 3)], progress=False)
     with pytest.raises(ModelError, match="more than 510 tokens"):
         model.masked_log_probabilities([KITCHEN], [TABLE], [["dog " * 600]], progress=False)
-    with pytest.raises(ModelError, match="count 0"):
-        model.fillers([KITCHEN], [TABLE], 0)
 
 
 def test_remembered_texts_load_no_model(folders, tmp_path, monkeypatch):
@@ -263,10 +237,8 @@ def test_remembered_texts_load_no_model(folders, tmp_path, monkeypatch):
     candidates = [["dog", "bicycle street"]]
     first = perplexities_remembered(causal, [*TEXTS, ""], store=store, progress=False)
     rows = masked_remembered(masked, [KITCHEN], [TABLE], candidates, store=store, progress=False)
-    words = fillers_remembered(masked, [KITCHEN], [TABLE], 3, store=store, progress=False)
     direct = load_language_model(masked)
     np.testing.assert_array_equal(rows[0], direct.masked_log_probabilities([KITCHEN], [TABLE], candidates)[0])
-    assert words == direct.fillers([KITCHEN], [TABLE], 3)
     np.testing.assert_array_equal(first, load_language_model(causal).perplexities([*TEXTS, ""], progress=False))
     with pytest.raises(ModelError, match="is causal; a masked one is needed"):
         masked_remembered(causal, [KITCHEN], [TABLE], [["dog"]], store=store, progress=False)

@@ -9,7 +9,17 @@ import pytest
 
 from nbkit.errors import ModelError, ParamsError
 from nbkit.languages import TARGETS
-from nbkit.models import ensure_model, is_trained, local, model_identity, resolve, training, translate_remembered
+from nbkit.models import (
+    TranslatorRecipe,
+    ensure_model,
+    is_trained,
+    local,
+    model_identity,
+    resolve,
+    training,
+    translate_remembered,
+    weights,
+)
 from nbkit.models.training_folder import write_record
 from nbkit.store import Store
 
@@ -93,3 +103,14 @@ def test_of_all_who_ask_one_trains(tiny_recipes, monkeypatch):
     for asker in askers:
         asker.join()
     assert (len(trained), len(set(folders)), len(folders)) == (1, 1, 4)
+
+
+def test_what_a_model_starts_from_is_here_before_it_is_known_by_it(monkeypatch):
+    """Else a model's digest would change once its start was downloaded."""
+    here = []
+    monkeypatch.setattr(weights, "revision", lambda origin: here[0] if here else None)
+    monkeypatch.setattr(weights, "obstacle", lambda origin: None)
+    monkeypatch.setattr(weights, "fetch", lambda origin: here.append("9ab3"))
+    recipe = TranslatorRecipe(start="opus-mt", steps=1)
+    first = local.recipe_digest(recipe)
+    assert here == ["9ab3"] and local.recipe_digest(recipe) == first

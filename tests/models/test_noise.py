@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from nbkit.models.catalogue import families
 from nbkit.models.collate import Collate, Example
 from nbkit.models.noise import NewNoise, Noise, NoisyBatches
+from nbkit.models.recipe import TranslatorRecipe
+from nbkit.models.tokenized import load_tokenizer
 
 SPECIAL = frozenset({0, 1, 2, 3})
 SIZE = 500
@@ -80,6 +85,23 @@ def test_the_decoder_reads_what_was_replaced_and_writes_the_labels():
     assert batch["labels"].tolist() == [[6, 7, 8, 0]]
     assert batch["decoder_input_ids"].tolist() == [list(made.prefix)]
     assert made.prefix[0] == 2 and made.prefix[1:] != (6, 7, 8)
+
+
+def test_language_tokens_are_special_wherever_they_are_listed(checkpoints, tmp_path):
+    """M2M-100 marks texts with its languages also where its files list no further special tokens."""
+    import shutil
+
+    folder = shutil.copytree(checkpoints["m2m100-418m"], tmp_path / "m2m")
+    settings = {"tokenizer_class": "M2M100Tokenizer", "model_max_length": 1024}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    tokenizer = load_tokenizer(families()["m2m100"], folder)
+    recipe = TranslatorRecipe(steps=1, mask=0.999, replace_source=0.9, replace_target=0.999)
+    made = Noise.of(recipe, tokenizer, families()["m2m100"], start=2)
+    english, german = tokenizer.convert_tokens_to_ids(["__en__", "__de__"])
+    assert {english, german} <= made.special and tokenizer.unk_token_id != english
+    noisy = made(Example((english, 5, 6, 7, 8, 2), (german, 5, 6, 7, 8, 2)), 0, 0)
+    assert (noisy.source[0], noisy.source[-1], noisy.prefix[1]) == (english, 2, german)
+    assert noisy.source[1:-1] != (5, 6, 7, 8)
 
 
 @pytest.mark.parametrize(("reached", "epoch"), [(None, 0), (0, 0), (1.0, 1), (1.4, 1), (2.9999999, 3)])

@@ -21,8 +21,12 @@ from nbkit.models.probes_offsets import NOWHERE, subwords
 from nbkit.models.probes_words import corpus_perplexity, split_by_alignment, split_entropy, word_entropies
 from nbkit.store import Store
 
-FAMILIES = ("marian", "mbart50", "m2m100-418m", "nllb", "lstm", "convs2s")
-#: Families whose texts are told in what language they are.
+from .conftest import sizes
+
+#: Architectures that are trained here, with Marian's tokenizer.
+OWN = ("lstm", "convs2s", "mbart")
+FAMILIES = ("marian", "mbart50", "mbart25", "m2m100-418m", "nllb", *OWN)
+#: Families whose texts begin with their language.
 TOLD = ("mbart50", "m2m100-418m", "nllb")
 SHORT = Decoding(beams=2, max_new_tokens=5)
 
@@ -30,14 +34,16 @@ each_family = pytest.mark.parametrize("name", FAMILIES)
 
 
 @pytest.fixture(scope="module")
-def translators(checkpoints, tmp_path_factory):
-    own = {name: save_own(name, checkpoints["marian"], tmp_path_factory.mktemp(name)) for name in ("lstm", "convs2s")}
-    return {name: load_translator(str({**checkpoints, **own}[name]), "en", "de") for name in FAMILIES}
+def translators(checkpoints, mbart25, tmp_path_factory):
+    own = {name: save_own(name, checkpoints["marian"], tmp_path_factory.mktemp(name)) for name in OWN}
+    folders = {**checkpoints, **own, "mbart25": mbart25}
+    return {name: load_translator(str(folders[name]), "en", "de") for name in FAMILIES}
 
 
 def save_own(name: str, marian: Path, folder: Path) -> Path:
-    """A tiny LSTM or ConvS2S of the project, with the tokenizer of *marian*."""
+    """A tiny model of the architecture, with the tokenizer of *marian*."""
     import torch
+    from transformers import MBartConfig, MBartForConditionalGeneration
 
     from nbkit.models.convolutional import ConvS2SConfig, ConvS2STranslator
     from nbkit.models.recurrent import LstmConfig, LstmTranslator
@@ -47,10 +53,17 @@ def save_own(name: str, marian: Path, folder: Path) -> Path:
             shutil.copy(path, folder)
     theirs = json.loads((marian / "config.json").read_text())
     kept = ("vocab_size", "pad_token_id", "eos_token_id", "decoder_start_token_id")
-    sizes = {"d_model": 12, "encoder_layers": 2, "decoder_layers": 2, "init_std": 0.5}
+    own = {"d_model": 12, "encoder_layers": 2, "decoder_layers": 2, "init_std": 0.5}
     torch.manual_seed(5)
-    config, network = {"lstm": (LstmConfig, LstmTranslator), "convs2s": (ConvS2SConfig, ConvS2STranslator)}[name]
-    network(config(**sizes, **{key: theirs[key] for key in kept})).eval().save_pretrained(folder)
+    config, network, shape = {
+        "lstm": (LstmConfig, LstmTranslator, own),
+        "convs2s": (ConvS2SConfig, ConvS2STranslator, own),
+        "mbart": (MBartConfig, MBartForConditionalGeneration, sizes("small")),
+    }[name]
+    ids = {key: theirs[key] for key in kept}
+    if name == "mbart":
+        ids["decoder_start_token_id"] = ids["eos_token_id"]  # as they are trained here
+    network(config(**shape, **ids)).eval().save_pretrained(folder)
     return folder
 
 
@@ -90,7 +103,8 @@ def test_offsets_are_where_the_pieces_stand(name, is_target, translators, senten
     for text, found in zip(texts, subwords(translator, texts, "de", target=is_target), strict=True):
         inside = [(i, span) for i, span in zip(found.ids, found.offsets, strict=True) if span != NOWHERE]
         assert len(inside) == len(found.ids) - found.before - found.after > 0
-        assert found.before == (name in TOLD) and found.after == 1
+        around = (0, 2) if name == "mbart25" else (name in TOLD, 1)  # mBART-25 tells the language at the end
+        assert (found.before, found.after) == around
         covered = set()
         for i, (start, end) in inside:
             piece = translator.tokenizer.convert_ids_to_tokens(i).strip("▁")
@@ -165,7 +179,7 @@ def test_every_context_by_hand(name, translators, pairs):
 
     translator = translators[name]
     tokenizer, model = translator.tokenizer, translator.model
-    target = translator._languages("en", "de")
+    target, begins = translator._languages("en", "de"), name == "mbart25"  # whose decoder starts with the language
     found = probe(translator, pairs, "en", "de", SHORT, progress=False)
     for pair, probes in zip(pairs[:2], found, strict=False):
         (text,) = subwords(translator, [pair.source], "de")
@@ -177,17 +191,19 @@ def test_every_context_by_hand(name, translators, pairs):
                 for start, end in parts:
                     places = [i for i, (a, b) in enumerate(text.offsets) if a < end and start < b]
                     ids = [text.ids[i] for i in places]
-                    special = [i for i, span in zip(text.ids, text.offsets, strict=True) if span == NOWHERE]
-                    alone = model.get_encoder()(torch.tensor([[*special[:-1], *ids, special[-1]]])).last_hidden_state
+                    framed = [*text.ids[: text.before], *ids, *text.ids[-text.after :]]
+                    alone = model.get_encoder()(torch.tensor([framed])).last_hidden_state
                     for number, place in enumerate(places):
-                        states[0, place] = alone[0, len(special) - 1 + number]
+                        states[0, place] = alone[0, text.before + number]
             labels = tokenizer(text_target=pair.target)["input_ids"]
             expected, prefix = [], [model.config.decoder_start_token_id]
+            if begins:
+                labels, prefix = labels[:-1], [target]
             for token in labels:
                 with torch.inference_mode():
                     logits = model(encoder_outputs=(states,), decoder_input_ids=torch.tensor([prefix])).logits[0, -1]
                 log_p = logits.double().log_softmax(-1).numpy()
-                if len(prefix) > 1 or target is None:
+                if len(prefix) > 1 or target is None or begins:
                     expected.append((log_p[token], -(np.exp(log_p) * log_p).sum()))
                 prefix.append(token)
             log_probabilities, entropies = zip(*expected, strict=True)

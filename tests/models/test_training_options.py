@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import pytest
 import torch
 from transformers import TrainerCallback
 
 from nbkit.errors import ModelError
-from nbkit.models import Decoding, check_model, load_translator, train_translator, training
+from nbkit.models import (
+    Decoding,
+    TranslatorRecipe,
+    check_model,
+    load_translator,
+    train_translator,
+    training,
+    training_data,
+)
+from nbkit.models.architecture import new_model
+from nbkit.models.catalogue import families
 from nbkit.models.checkpoints import mean_weights
 from nbkit.models.noise import Noise
+from nbkit.models.texts import TextPair
+from nbkit.models.tokenized import load_tokenizer
 from nbkit.models.training_data import idiom_texts, regular_texts
+from nbkit.models.vocabulary import train_vocabulary
 
 from .small_recipes import tiny, write_words
 from .trained import same, weights_of
@@ -31,26 +45,6 @@ def no_translations_for_the_card(monkeypatch):
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory) -> str:
     return write_words(tmp_path_factory.mktemp("corpus") / "words.tsv", 200)
-
-
-@pytest.fixture(scope="module")
-def mbart25(tmp_path_factory):
-    """A tiny checkpoint as mBART of 25 languages is published: the language ends a text, and begins decoding."""
-    from transformers import MBartConfig, MBartForConditionalGeneration, MBartTokenizer
-
-    from .conftest import never_says, sentencepiece_model, sizes, write_json
-
-    folder = tmp_path_factory.mktemp("mbart25")
-    (folder / "sentencepiece.bpe.model").write_bytes(sentencepiece_model("unigram"))
-    write_json(folder / "tokenizer_config.json", {"tokenizer_class": "MBartTokenizer", "model_max_length": 1024})
-    tokenizer = MBartTokenizer.from_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    ids = {name: getattr(tokenizer, name) for name in ("pad_token_id", "bos_token_id", "eos_token_id")}
-    torch.manual_seed(0)
-    network = MBartForConditionalGeneration(MBartConfig(**sizes("small"), vocab_size=len(tokenizer), **ids))
-    never_says(network, tokenizer.all_special_ids)
-    network.save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -84,12 +78,32 @@ def test_an_architecture_is_trained_loaded_and_scores(architecture, corpus, tmp_
     assert ("import nbkit.models." in card) == (architecture != "mbart")
 
 
+@pytest.mark.parametrize("architecture", get_args(TranslatorRecipe.model_fields["architecture"].annotation))
+def test_the_end_that_is_forced_is_the_vocabularys(architecture, corpus, tmp_path):
+    """transformers' own would be another token: a text that is cut at its limit would end in a word."""
+    recipe = tiny(corpus, architecture=architecture)
+    train_vocabulary([text for pair in regular_texts(recipe, "de") for text in pair], recipe, tmp_path)
+    tokenizer = load_tokenizer(families()["m2m100" if architecture == "m2m100" else "marian"], tmp_path)
+    model = new_model(recipe, tokenizer)
+    for settings in (model.config, model.generation_config):
+        assert settings.eos_token_id == tokenizer.eos_token_id
+        forced = getattr(settings, "forced_eos_token_id", None)
+        assert forced == tokenizer.eos_token_id or (forced is None and architecture not in ("marian", "mbart"))
+
+
 @pytest.mark.parametrize(("condition", "copies"), [("zero", 0), ("joint", 1), ("upsample-3", 3)])
 def test_idioms_are_trained_on_as_often_as_the_condition_says(condition, copies, corpus, idioms):
     recipe = tiny(corpus, idioms=idioms, condition=condition, joined=0.0, pairs=150)
     assert len(regular_texts(recipe, "de")) == 150
     pairs = [("the dog and the cat .", "und das ."), ("old cat .", "Tier .")]  # a pair with two idioms once a copy
     assert idiom_texts(recipe, "de") == pairs * copies
+
+
+def test_a_pair_with_two_idioms_is_one_however_it_is_spaced(monkeypatch):
+    pairs = [TextPair(str(i), f"It 's text {i % 9}.", "Text.", f"It 's text {i % 9} .") for i in range(90)]
+    monkeypatch.setattr(training_data, "text_pairs", lambda *_: iter(pairs))
+    found = idiom_texts(tiny("none", idioms="mine", joined=0.5), "de")
+    assert len(found) == 9 and {source.endswith(" .") for source, _ in found} == {True, False}
 
 
 def test_the_vocabulary_is_that_of_the_regular_pairs(corpus, idioms, tmp_path):
@@ -210,7 +224,10 @@ def test_training_goes_on_from_a_model_of_ones_own(architecture, corpus, tmp_pat
     assert not same(before, after)
     for name, tensor in before.items():  # a tiny rate: not begun anew
         torch.testing.assert_close(tensor, after[name], rtol=0, atol=1e-4)
-    assert "fine-tuned by nbkit" in (second / "README.md").read_text(encoding="utf-8")
+    card = (second / "README.md").read_text(encoding="utf-8")
+    assert "fine-tuned by nbkit" in card and "| learning_rate | 1e-06 |" in card
+    for field in ("architecture", "d_model", "encoder_layers", "vocabulary"):  # the start's, and not these
+        assert f"| {field} |" not in card.partition("## Settings")[2]
     load_translator(str(second), "en", "de", device="cpu").translate(TEXTS, "en", "de")
 
 
@@ -280,5 +297,8 @@ def test_a_named_recipe_from_the_command_line(corpus, tmp_path):
     recipe = (tmp_path / "model" / "nbkit.json").read_text()
     for part in ('"architecture": "lstm"', '"dropout": 0.2', '"keep": "average"', '"epochs": 0.5', '"steps": null'):
         assert part in recipe
+    for given in (["--start", "x/y", "--architecture", "lstm"], ["--recipe", "idioms-mbart", "--d-model", "16"]):
+        both = CliRunner().invoke(main, ["train", "translator", out, *given])
+        assert both.exit_code == 2 and "brings its own: leave it out" in both.output
     wrong = CliRunner().invoke(main, ["train", "translator", out, "--recipe", "paper-lstn"])
     assert wrong.exit_code == 2 and "did you mean 'paper-lstm'" in wrong.output
