@@ -281,3 +281,4 @@ def test_doctor_goes_on_where_training_data_is_missing(no_parser, tmp_path: Path
     rows = {line.split()[0]: line for line in nbkit("doctor", "--offline").stdout.splitlines() if line.strip()}
     assert "NBKIT_DATA is not set" in rows["sick-infersent"]
     assert "will be trained on first use" in rows["sandbox-infersent"] and "demo" in rows
+    assert "will be trained on first use" in rows["sandbox-gpt"] and "HF_HUB_OFFLINE" in rows["gpt2"]

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nbkit.models import CLASSIFIERS, MODELS
+from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
 from nbkit.models.catalogue import split_variant
 from nbkit.models.classifier_catalogue import resolve_classifier
 from nbkit.models.classifier_local import classifier_recipe
+from nbkit.registry import Registry
 from nbkit.store import cache_folder
 from nbkit.store.folder import Folder
 from nbkit.studies.base import Unit
@@ -116,7 +117,8 @@ def _is_tiny(unit: Unit) -> bool:
     if not isinstance(model, str):
         return False
     base = split_variant(model)[0]
-    return base in MODELS and MODELS.get(base).recipe is not None
+    registries: tuple[Registry[Any], ...] = (MODELS, CLASSIFIERS, LANGUAGE_MODELS)
+    return any(base in known and known.get(base).recipe is not None for known in registries)
 
 
 def _kind(unit: Unit) -> Mapping[str, Any]:

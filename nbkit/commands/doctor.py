@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -32,6 +33,7 @@ def doctor(offline: bool) -> None:
         ("Backends", _backends()),
         ("Parsers", _parsers()),
         ("Classifiers", _classifiers()),
+        ("Language models", _language_models()),
         ("Translation services", _services()),
         ("Metrics", _metrics()),
         ("Run files", _run_files()),
@@ -114,12 +116,23 @@ def _classifiers() -> Iterator[Row]:
 
     for name in CLASSIFIERS:
         lang = (CLASSIFIERS.get(name).languages or ("en",))[0]
-        problem = check_classifier(name, lang)
-        if problem:  # which model its recipe makes cannot be known, either, where the training data is missing
-            yield name, _first_line(problem)
-            continue
-        ready = CLASSIFIERS.get(name).recipe is None or is_classifier_here(name, lang)
-        yield name, "ready" if ready else "will be trained on first use"
+        problem, recipe = check_classifier(name, lang), CLASSIFIERS.get(name).recipe
+        yield name, _readiness(problem, recipe, partial(is_classifier_here, name, lang))
+
+
+def _language_models() -> Iterator[Row]:
+    from nbkit.models import LANGUAGE_MODELS, check_language_model, is_language_model_here
+
+    for name in LANGUAGE_MODELS:
+        lang = (LANGUAGE_MODELS.get(name).languages or ("en",))[0]
+        problem, recipe = check_language_model(name, lang), LANGUAGE_MODELS.get(name).recipe
+        yield name, _readiness(problem, recipe, partial(is_language_model_here, name, lang))
+
+
+def _readiness(problem: str | None, recipe: str | None, is_here: Callable[[], bool]) -> str:
+    if problem:  # which model a recipe makes cannot be known, either, where the training data is missing
+        return _first_line(problem)
+    return "ready" if recipe is None or is_here() else "will be trained on first use"
 
 
 def _services() -> Iterator[Row]:

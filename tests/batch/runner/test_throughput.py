@@ -29,6 +29,8 @@ def test_a_model_that_is_trained_here_is_known_to_be_tiny():
     assert throughput.estimate([tiny], [], 1)[0] == 800 / throughput.TEXTS_PER_SECOND_TINY
     training = throughput.estimate([unit("sandbox-marian")], [], 1)[0]
     assert training == throughput.SECONDS_PER_TRAINING > throughput.estimate([unit("opus-mt")], [], 1)[0]
+    for name in ("sandbox-wsd-gpt", "sandbox-infersent"):
+        assert throughput.estimate([unit(name)], [], 1)[0] == throughput.SECONDS_PER_TRAINING
 
 
 def test_a_small_classifier_reads_faster_than_a_translator_writes():
