@@ -97,20 +97,27 @@ def _mbart(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
     return MBartForConditionalGeneration(config)
 
 
+def _own(recipe: TranslatorRecipe, tokenizer: Any) -> dict[str, Any]:
+    """What the project's own architectures have in common."""
+    return {
+        "vocab_size": len(tokenizer),
+        "d_model": recipe.d_model,
+        "encoder_layers": recipe.encoder_layers,
+        "decoder_layers": recipe.decoder_layers,
+        "dropout": recipe.dropout,
+        "max_position_embeddings": _OWN_POSITIONS,
+        "decoder_start_token_id": tokenizer.eos_token_id,
+        **_special(tokenizer),
+    }
+
+
 def _lstm(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
     from nbkit.models.recurrent import LstmConfig, LstmTranslator
 
     config = LstmConfig(
-        vocab_size=len(tokenizer),
-        d_model=recipe.d_model,
-        encoder_layers=recipe.encoder_layers,
-        decoder_layers=recipe.decoder_layers,
-        dropout=recipe.dropout,
+        **_own(recipe, tokenizer),
         # fairseq's 0.1 at its width of 512, and sums as large at any other.
         init_std=0.1 * (512 / recipe.d_model) ** 0.5,
-        max_position_embeddings=_OWN_POSITIONS,
-        decoder_start_token_id=tokenizer.eos_token_id,
-        **_special(tokenizer),
     )
     return LstmTranslator(config)
 
@@ -118,15 +125,5 @@ def _lstm(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
 def _convs2s(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
     from nbkit.models.convolutional import ConvS2SConfig, ConvS2STranslator
 
-    config = ConvS2SConfig(
-        vocab_size=len(tokenizer),
-        d_model=recipe.d_model,
-        encoder_layers=recipe.encoder_layers,
-        decoder_layers=recipe.decoder_layers,
-        kernel_size=recipe.kernel,
-        dropout=recipe.dropout,
-        max_position_embeddings=_OWN_POSITIONS,
-        decoder_start_token_id=tokenizer.eos_token_id,
-        **_special(tokenizer),
-    )
+    config = ConvS2SConfig(**_own(recipe, tokenizer), kernel_size=recipe.kernel)
     return ConvS2STranslator(config)

@@ -52,20 +52,28 @@ class Dummy:
 
 
 @pytest.fixture
-def faithful(monkeypatch: pytest.MonkeyPatch) -> Dummy:
-    """Word for word: whatever order comes in goes out."""
-    dummy = Dummy(lambda text: text)
-    monkeypatch.setattr(remember, "kept_translator", lambda *args, **kwargs: dummy)
-    return dummy
+def translator(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[str], str]], Dummy]:
+    """Makes every model translate by a function."""
+
+    def use(function: Callable[[str], str]) -> Dummy:
+        dummy = Dummy(function)
+        monkeypatch.setattr(remember, "kept_translator", lambda *args, **kwargs: dummy)
+        return dummy
+
+    return use
 
 
 @pytest.fixture
-def robust(monkeypatch: pytest.MonkeyPatch) -> Dummy:
+def faithful(translator) -> Dummy:
+    """Word for word: whatever order comes in goes out."""
+    return translator(lambda text: text)
+
+
+@pytest.fixture
+def robust(translator) -> Dummy:
     """Knows every sentence by its words and says it in its ordinary order."""
     known = {tuple(sorted(w.split("/")[0] for w in s)): " ".join(w.split("/")[0] for w in s) for s in trees()}
-    dummy = Dummy(lambda text: known[tuple(sorted(text.split()))])
-    monkeypatch.setattr(remember, "kept_translator", lambda *args, **kwargs: dummy)
-    return dummy
+    return translator(lambda text: known[tuple(sorted(text.split()))])
 
 
 @pytest.fixture

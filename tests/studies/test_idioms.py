@@ -37,16 +37,6 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IdiomsParams:
     return toy_params(tmp_path)
 
 
-@pytest.fixture
-def translator(monkeypatch: pytest.MonkeyPatch):
-    def use(function) -> Dummy:
-        dummy = Dummy(function)
-        monkeypatch.setattr(remember, "kept_translator", lambda *args, **kwargs: dummy)
-        return dummy
-
-    return use
-
-
 def test_word_by_word_is_an_error_and_the_references_are_none(params, translator):
     translator(literally)
     errors = idioms.literal_errors(params)

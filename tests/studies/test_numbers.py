@@ -11,14 +11,11 @@ import pytest
 
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.metrics.number_errors import error_types
-from nbkit.models import remember
 from nbkit.numbers import find_numbers, forms, write_number
 from nbkit.numbers.formats import CAPABILITIES, formats
 from nbkit.store import Store
 from nbkit.studies import STUDIES, numbers
 from nbkit.studies.numbers import NumbersParams, cases, judged, work
-
-from .conftest import Dummy
 
 
 def by_rule(text: str) -> str:
@@ -50,16 +47,6 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NumbersParams:
     return NumbersParams(
         models=["./dummy"], templates=str(tmp_path / "{lang}.yaml"), n_numbers=3, n_templates=2, n_shrunk=4
     )
-
-
-@pytest.fixture
-def translator(monkeypatch: pytest.MonkeyPatch):
-    def use(function) -> Dummy:
-        dummy = Dummy(function)
-        monkeypatch.setattr(remember, "kept_translator", lambda *args, **kwargs: dummy)
-        return dummy
-
-    return use
 
 
 def test_a_translator_by_rule_passes_everything(params, translator):
