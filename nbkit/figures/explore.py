@@ -204,9 +204,9 @@ class Explorer:
         known = [*NAMES, *(name for name in PERTURBATIONS.names() if name not in NAMES)]
         options = [(label(name), name) for name in known]
         self.perturbation = widgets.Dropdown(options=options, description="Perturbation", **named)
-        self.model = widgets.Combobox(
-            options=MODELS.names(), value=model, description="Model", ensure_option=False, **named
-        )
+        # A name may stand for a model a condition of its training data.
+        models = [name.replace("{condition}", "joint") for name in MODELS.names()]
+        self.model = widgets.Combobox(options=models, value=model, description="Model", ensure_option=False, **named)
         self.draw = widgets.BoundedIntText(value=0, min=0, max=10**6, description="Draw", **named)
         self.button = widgets.Button(description="Show", button_style="primary")
         self.output = widgets.HTML()
