@@ -12,6 +12,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -47,7 +48,8 @@ def fingerprint(roots: Sequence[str], code: Iterable[str] = ()) -> Fingerprint:
     >>> list(seeding.sources), list(seeding.versions)
     (['nbkit/seeding.py'], ['numpy', 'python'])
     """
-    _locate.cache_clear()  # files come and go between calls, not within one
+    if not _look.is_shared:
+        _look.begin()
     for root in roots:
         if _locate(root) is None:
             raise NbkitError(f"a study names the module '{root}', which does not exist")
@@ -111,6 +113,7 @@ def _is_loose(package: str, folders: set[Path]) -> bool:
     return any(place.parent in folders for place in _top(package))
 
 
+@cache
 def _top(package: str) -> tuple[Path, ...]:
     """The folders of a top-level package (or the file of a top-level module), found without importing it."""
     try:
@@ -154,6 +157,7 @@ def _data_beside(name: str, path: Path) -> Iterator[tuple[str, str]]:
             yield f"{package.replace('.', '/')}/{file.relative_to(path.parent).as_posix()}", _digest(file)
 
 
+@cache
 def _data_files(folder: Path) -> tuple[Path, ...]:
     """The data files in *folder* and its sub-folders, but not those of a package below it."""
     found: list[Path] = []
@@ -165,13 +169,13 @@ def _data_files(folder: Path) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _references(path: Path, name: str) -> Iterator[str]:
+@cache
+def _references(path: Path, name: str) -> tuple[str, ...]:
     """The modules that a module refers to; of a package that imports by name, all its own."""
     state = path.stat()
     scan = _scan(path, name, state.st_mtime_ns, state.st_size)
-    yield from _resolved(scan.names)
-    if scan.imports_by_name and path.name == "__init__.py":
-        yield from _submodules([name])  # which ones cannot be read off the source
+    by_name = scan.imports_by_name and path.name == "__init__.py"  # which ones cannot be read off the source
+    return (*_resolved(scan.names), *(_submodules([name]) if by_name else ()))
 
 
 @dataclass(frozen=True)
@@ -243,5 +247,31 @@ def _version(library: str) -> str | None:
         return None
 
 
+@cache
 def _digest(path: Path) -> str:
     return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+class _Look:
+    """When files are looked at anew: they come and go between calls, not within one, nor within `one_look`."""
+
+    is_shared = False
+
+    @staticmethod
+    def begin() -> None:
+        for function in (_top, _locate, _data_files, _references, _digest):
+            function.cache_clear()
+
+
+_look = _Look()
+
+
+@contextmanager
+def one_look() -> Iterator[None]:
+    """Fingerprints taken within are all of the files as they are now: each file is read once for all of them."""
+    _look.begin()
+    _look.is_shared, before = True, _look.is_shared
+    try:
+        yield
+    finally:
+        _look.is_shared = before

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nbkit.errors import NbkitError
-from nbkit.fingerprint import digest, fingerprint
+from nbkit.fingerprint import digest, fingerprint, one_look
 
 FILES = {
     "fpkg/__init__.py": "'''Imports nothing.'''",
@@ -109,10 +109,24 @@ def test_a_digest_leaves_out_what_has_keys_of_its_own(package):
     assert digest("fpkg.study", without=aside, but=("fpkg/rooms/a.py",)) == most
 
 
+def test_one_look_is_at_the_files_as_they_are_when_it_begins(package):
+    before = fingerprint(["fpkg.study"])
+    with one_look():
+        assert fingerprint(["fpkg.study"]) == before
+        (package / "fpkg/rooms/b.py").write_text("g = 2\n")
+        (package / "fpkg/rooms/words.yaml").write_text("- b\n")
+        assert fingerprint(["fpkg.study"]) == before
+    after = fingerprint(["fpkg.study"]).sources
+    changed = {name for name, found in after.items() if found != before.sources[name]}
+    assert changed == {"fpkg/rooms/b.py", "fpkg/rooms/words.yaml"}
+    with one_look():
+        assert fingerprint(["fpkg.study"]).sources == after
+
+
 def test_nothing_is_imported_for_it():
     code = """
 import sys
-from nbkit.fingerprint import digest, fingerprint
+from nbkit.fingerprint import digest, fingerprint, one_look
 
 fingerprint(["nbkit.studies.word_order"])
 print([name for name in ("torch", "pandas", "numpy", "nbkit.studies.word_order") if name in sys.modules])

@@ -13,7 +13,7 @@ from typing import Any
 from nbkit.batch.notebooks import Source, find_notebook, read_source
 from nbkit.batch.params import Entry, RunFile, entries
 from nbkit.errors import DataError, NbkitError
-from nbkit.fingerprint import fingerprint
+from nbkit.fingerprint import fingerprint, one_look
 from nbkit.studies.base import Cell, Notebook
 
 
@@ -49,6 +49,11 @@ class Plan:
 
 def make_plan(run: RunFile) -> Plan:
     """The plan of *run*. Raises `ParamsError` where it does not fit the schemas, `NbkitError` for a bad notebook."""
+    with one_look():  # notebooks share nearly all of the code behind them
+        return _make_plan(run)
+
+
+def _make_plan(run: RunFile) -> Plan:
     checked = entries(run)
     executions: list[Execution] = []
     cells = 0
