@@ -107,6 +107,8 @@ def translate(
         go_offline()
     check_language(source)
     check_language(target)
+    if output is not None and not output.absolute().parent.is_dir():  # said before hours are spent
+        raise NbkitError(f"--output {output}: there is no folder {output.absolute().parent}; make it first")
     decoding = Decoding(beams=beams, max_new_tokens=max_new_tokens, length_penalty=length_penalty)
     lines = _lines(file)
     filled = [line for line in lines if line]
