@@ -171,7 +171,7 @@ def test_translate_names_what_it_cannot_use(tmp_path: Path):
     unknown = nbkit("translate", str(tmp_path / "a.en"), "--model", "opus-nt", "--to", "de")
     assert unknown.exit_code == 2 and "did you mean 'opus-mt'" in unknown.stderr
     nowhere = nbkit("translate", str(tmp_path / "a.en"), "--model", "opus-mt", "--to", "de", "--output", "no/de.txt")
-    assert nowhere.exit_code == 1 and "--output no/de.txt: there is no folder" in nowhere.output
+    assert nowhere.exit_code == 2 and "--output no/de.txt: there is no folder" in nowhere.stderr
 
 
 def test_train_translator_takes_its_options_from_the_recipe():
