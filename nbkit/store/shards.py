@@ -76,7 +76,8 @@ def decode(data: bytes) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return pq.read_table(pa.BufferReader(data), use_threads=False)
+    # Without threads, for reading ahead too: Arrow's may outlive the interpreter and abort the process at its end.
+    return pq.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(use_threads=False)
 
 
 def table_keys(table: pa.Table) -> list[bytes]:

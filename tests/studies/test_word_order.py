@@ -304,7 +304,7 @@ def test_models_are_compared_pair_by_pair(params, monkeypatch):
     known = {"./dummy": Dummy(lambda text: text), "./other": Dummy(lambda text: " ".join(reversed(text.split())))}
     monkeypatch.setattr(remember, "kept_translator", lambda name, *args, **kwargs: known[name])
     monkeypatch.setattr(remember, "translation_config", lambda name, *_, **__: {"kind": "t", "model": {"name": name}})
-    monkeypatch.setattr(WordOrderParams, "model_key", lambda self, language, model: {"name": model})
+    monkeypatch.setattr(WordOrderParams, "model_key", lambda self, language, model: {"model": {"name": model}})
     tests = word_order.model_tests(params.model_copy(update={"models": ["./dummy", "./other"]}))
     row = tests[
         (tests["perturbation"] == "tree_mirror_pre") & (tests["metric"] == "bleu") & (tests["score"] == "beta2")
