@@ -57,9 +57,11 @@ class _LazyGroup(click.Group):
         except NbkitError as error:
             return _explain(context, str(error))
         except OSError as error:  # a full disk, a folder that may not be written to
+            from nbkit.store import cache_problem
+
             if error.filename is None:
                 raise
-            return _explain(context, f"{error.filename}: {error.strerror}")
+            return _explain(context, cache_problem() or f"{error.filename}: {error.strerror}")
 
 
 def _explain(context: click.Context, message: str):

@@ -79,10 +79,32 @@ def schema_problems(
     [(('sed',), "unknown parameter; did you mean 'seed'?")]
     """
     for error in errors:
-        place, message = tuple(error["loc"]), error["msg"].removeprefix("Value error, ")
-        if error["type"] == "extra_forbidden":
+        place, kind = tuple(error["loc"]), error["type"]
+        message = error["msg"].removeprefix("Value error, ")
+        if kind in _WORDING:
+            message = _WORDING[kind].format(**error.get("ctx", {}))
+        if kind == "extra_forbidden":
             guess = closest(str(place[-1]), fields(place))
             message = f"unknown {noun}" + (f"; did you mean '{guess}'?" if guess else "")
-        elif error["type"] not in ("missing", "value_error") and not isinstance(error["input"], Mapping | list):
-            message = f"{message}, found {error['input']!r}"
+        elif kind not in ("missing", "value_error", "too_short") and not isinstance(error["input"], Mapping | list):
+            found = "nothing" if error["input"] is None else repr(error["input"])
+            message = f"{message}, found {found}"
         yield place, message
+
+
+#: What pydantic says of Python's types, in words of the file that was written.
+_WORDING = {
+    "missing": "is missing",
+    "model_type": "a mapping of keys to values is expected",
+    "dict_type": "a mapping of keys to values is expected",
+    "list_type": "a list is expected, such as [a, b]",
+    "too_short": "at least {min_length} expected, {actual_length} given",
+    "int_type": "a whole number is expected",
+    "int_parsing": "a whole number is expected",
+    "int_from_float": "a whole number is expected",
+    "float_type": "a number is expected",
+    "float_parsing": "a number is expected",
+    "bool_type": "true or false is expected",
+    "bool_parsing": "true or false is expected",
+    "string_type": "text is expected (in quotes, where YAML would read something else)",
+}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -174,6 +176,13 @@ def test_translate_names_what_it_cannot_use(tmp_path: Path):
     assert nowhere.exit_code == 2 and "--output no/de.txt: there is no folder" in nowhere.stderr
 
 
+def test_translate_names_a_cache_that_cannot_be_used(tmp_path: Path, monkeypatch):
+    (tmp_path / "two.en").write_text("she reads .\n")
+    monkeypatch.setenv("NBKIT_CACHE", "/proc/none")
+    refused = nbkit("translate", str(tmp_path / "two.en"), "--model", "sandbox-marian", "--to", "de")
+    assert refused.exit_code == 2 and "or set NBKIT_CACHE to another folder" in refused.stderr
+
+
 def test_train_translator_takes_its_options_from_the_recipe():
     from nbkit.models.recipe import TranslatorRecipe
 
@@ -194,6 +203,7 @@ def test_init_names_a_folder_that_cannot_be_made():
 def test_init_lays_notebooks_and_run_files_out_and_overwrites_nothing(tmp_path: Path):
     laid = nbkit("init", str(tmp_path / "mine"))
     assert laid.exit_code == 0, laid.output
+    assert "&& nbkit run" in laid.output and f"cd '{tmp_path}/a b' &&" in nbkit("init", f"{tmp_path}/a b").output
     assert (tmp_path / "mine" / "params" / "demo.yaml").is_file()
     assert (tmp_path / "mine" / "notebooks").is_dir()
     (tmp_path / "mine" / "params" / "demo.yaml").write_text("changed")
@@ -245,10 +255,14 @@ def test_run_says_what_it_did_and_fails_where_a_part_failed(tmp_path: Path, monk
     assert "failed: b: ModelError: no weights" in shown.stderr
 
 
-def test_run_stopped_by_hand_says_how_to_go_on(monkeypatch):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_says_how_to_go_on(how, monkeypatch, request):
     def stopped(*_, **__):
-        raise KeyboardInterrupt
+        signal.raise_signal(how)
 
+    for number in (signal.SIGINT, signal.SIGTERM):
+        request.addfinalizer(partial(signal.signal, number, signal.getsignal(number)))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background leaves it ignored
     monkeypatch.setattr("nbkit.batch.run.run", stopped)
     shown = nbkit("run", "params/demo.yaml")
     assert shown.exit_code == 130 and "the same command goes on from there" in shown.stderr

@@ -11,16 +11,24 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from nbkit.bundle import bundled
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
 from nbkit.store import cache_problem
 from nbkit.studies.base import Notebook, Study, StudyParams
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=80)]
+
+def _file_name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} cannot name a folder everywhere: 1 to 80 letters, digits, _ and -, no _ or - first")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_file_name)]
 Location = tuple[str | int, ...]
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,6 +69,8 @@ def run(
     if dry_run:
         _show_plan(plan(path, output=output, workers=workers, force=force))
         return
+    # What a scheduler sends before it kills ends a run in order, too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         summary = run_grid(path, output=output, workers=workers, force=force)
     except KeyboardInterrupt:

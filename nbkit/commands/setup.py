@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -15,4 +16,4 @@ def init(folder: Path) -> None:
 
     written = lay_out(folder)
     click.echo(f"{len(written)} files in {folder / 'notebooks'} and {folder / 'params'}")
-    click.echo(f"Next: {'' if folder == Path() else f'cd {folder} && '}nbkit run params/demo.yaml")
+    click.echo(f"Next: {'' if folder == Path() else f'cd {shlex.quote(str(folder))} && '}nbkit run params/demo.yaml")

@@ -5,11 +5,12 @@ A check raises ValueError, which pydantic collects with all others of a run file
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 
 from nbkit.errors import NbkitError
 from nbkit.languages import check_language, in_order
@@ -40,6 +41,7 @@ def without_repeats(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+_DEVICE = re.compile(r"auto|cpu|mps|(cuda|xpu)(:\d+)?")
 _RENAME = "rename a folder, or register them under names of their own (nbkit.models.{})"
 
 
@@ -79,6 +81,12 @@ def _classifiers(names: list[str]) -> list[str]:
     return told_apart(without_repeats(names), classifier_label, _RENAME.format("CLASSIFIERS"))
 
 
+def _device(name: str) -> str:
+    if not _DEVICE.fullmatch(name):
+        raise ValueError(f"unknown device {name!r}: auto, cpu, mps, cuda or xpu, or one of several as cuda:1")
+    return name
+
+
 #: A language that nbkit knows, and several of them in the order of the paper's tables.
 Language: TypeAlias = Annotated[str, AfterValidator(_language)]
 Languages: TypeAlias = Annotated[list[str], AfterValidator(_languages)]
@@ -88,5 +96,5 @@ Parsers: TypeAlias = Annotated[dict[str, str], AfterValidator(_parsers)]
 Translators: TypeAlias = Annotated[list[str], AfterValidator(_translators)]
 Classifiers: TypeAlias = Annotated[list[str], AfterValidator(_classifiers)]
 #: Where and in which precision models run.
-Device: TypeAlias = Annotated[str, Field(pattern=r"^(auto|cpu|(cuda|xpu)(:\d+)?|mps)$")]
+Device: TypeAlias = Annotated[str, AfterValidator(_device)]
 Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -90,7 +91,7 @@ class IdiomsParams(StudyParams):
 
     source: Language = "en"
     languages: Languages = Field(default=["fr"], min_length=1)
-    data: str = Field(default="sandbox-idioms", pattern=r"^(sandbox-idioms|mined|files:.+)$")
+    data: str = "sandbox-idioms"
     corpora: dict[str, str] = Field(default={})
     idioms: str = "own"
     n_test: int | None = Field(default=None, ge=2, strict=True)
@@ -110,6 +111,13 @@ class IdiomsParams(StudyParams):
     max_new_tokens: int | None = Field(default=None, ge=1, strict=True)
     device: Device = "auto"
     dtype: Dtype = "auto"
+
+    @field_validator("data")
+    @classmethod
+    def _known_data(cls, name: str) -> str:
+        if name not in ("sandbox-idioms", "mined") and not re.match("files:.", name):
+            raise ValueError(f"unknown data {name!r}: sandbox-idioms, mined or files:FOLDER/NAME")
+        return name
 
     @field_validator("models")
     @classmethod

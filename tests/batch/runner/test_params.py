@@ -44,8 +44,9 @@ def test_a_run_file_becomes_checked_entries():
     [
         (("title:", "titel:"), "grid.yaml:2: titel: unknown key; did you mean 'title'?"),
         (("    params:", "    parms:"), "grid.yaml:5: runs.0.parms: unknown key; did you mean 'params'?"),
-        (("name: demo", "nam: demo"), "grid.yaml:1: name: Field required"),
-        (("name: demo", "name: ../demo"), "grid.yaml:1: name: String should match"),
+        (("name: demo", "nam: demo"), "grid.yaml:1: name: is missing"),
+        (("name: demo", "name: ../demo"), "grid.yaml:1: name: '../demo' cannot name a folder everywhere: "),
+        (("  - study: toy\n    params", "  - null\n  - study: toy\n    params"), "runs.0: a mapping of keys"),
         (("name: other", "name: toy"), "grid.yaml:3: runs: two entries are called 'toy'"),
         (("A tour", "[x"), "grid.yaml:3: no valid YAML"),
         (("      n: 5", "      n: 5\n      n: 6"), "grid.yaml:8: 'n' is given twice (first in line 7)"),
@@ -62,9 +63,8 @@ def test_a_file_that_is_no_run_file(change, message):
     [
         (("study: toy\n    params", "study: tyo\n    params"), "grid.yaml:4: unknown study 'tyo'; did you mean 'toy'?"),
         (("words:", "wrods:"), "grid.yaml:6: runs.0.params.wrods: unknown parameter; did you mean 'words'?"),
-        (("n: 5", "n: many"), "grid.yaml:7: runs.0.params.n: Input should be a valid integer"),
-        (("n: 5", "n: many"), "found 'many'"),
-        (("[eins, zwei]", "[eins, 2]"), "grid.yaml:6: runs.0.params.words.1: Input should be a valid string"),
+        (("n: 5", "n: many"), "grid.yaml:7: runs.0.params.n: a whole number is expected, found 'many'"),
+        (("[eins, zwei]", "[eins, 2]"), "grid.yaml:6: runs.0.params.words.1: text is expected (in quotes,"),
         (("[summary]", "[sumary]"), "study 'toy' has no notebook 'sumary'; did you mean 'summary'?"),
     ],
 )
