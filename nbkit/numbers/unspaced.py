@@ -48,6 +48,9 @@ class UnspacedReader:
             elif kind == "suffix":
                 scale = Atom("scale", self.suffixes[matched])
                 pieces.append(Piece(start, end, scale, matched, joined=True))
+            elif kind == "half":
+                if pieces and pieces[-1].end == start:
+                    pieces.append(Piece(end - 1, end, Atom("half", Decimal("0.5")), matched[-1:], joined=True))
             elif kind == "run":
                 digits = "".join(self.digits[character] for character in matched)
                 atom = Atom("literal", Decimal(digits))
@@ -98,12 +101,14 @@ def unspaced_reader(lang: str) -> UnspacedReader:
     skipped += [_named(pattern, signs) for pattern in data["patterns"]]
     clock = f"(?!{numeral}+[{data['clock']}])"
     points = f"(?<={numeral})[{''.join(data['point'])}](?={digit}){clock}"
+    after_whole = rf"(?<=[\d{signs['numerals']}])(?<!\d{{4}})(?<![.．]\d)"  # no year, no decimal fraction
     words = sorted((w for w, a in atoms.items() if a.role != "point"), key=len, reverse=True)
     alternatives = [
         f"(?P<skip>{'|'.join(skipped)})",
         f"(?P<decade>(?:[12]?\\d|{numeral}{{1,3}})(?:世纪|世紀)(?:\\d0|{digit}十)(?=年代))",
         f"(?P<literal>{LITERAL})",
         f"(?P<suffix>(?<=\\d)(?:{'|'.join(sorted(attached, key=len, reverse=True))})(?![A-Za-z]))",
+        f"(?P<half>{after_whole}(?:{'|'.join(data['half_after'])})半(?![{data['half_words']}]))",
         f"(?P<run>(?<!{multiplier}){positional}{{2,}}(?!{numeral}))",
         f"(?P<point>{points})",
         f"(?P<word>{'|'.join(map(re.escape, words))})",
@@ -129,7 +134,7 @@ def _whole_word(word: str, numerals: str) -> str:
 
 def _first_characters(data: dict[str, Any], words: list[str], attached: dict[str, int]) -> str:
     """Every character that a token may begin with (and some more), so that the others are passed over at once."""
-    begins = {word[0] for word in [*data["skip"], *words, *data["point"], *attached]}
+    begins = {word[0] for word in [*data["skip"], *words, *data["point"], *attached, *data["half_after"]]}
     begins |= {c for pattern in data["patterns"] for c in pattern if c.isalpha() and not c.isascii()}
     return "\\d" + "".join(sorted(begins | set(data["digits"])))
 
