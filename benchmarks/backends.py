@@ -1,7 +1,6 @@
 """How fast each backend translates, against named peers, measured in one run on one machine.
 
-    NBKIT_DATA=… python benchmarks/backends.py [--pair de] [--texts 200] [--beams 4] [--threads 1] [--repeat 3]
-    NBKIT_DATA=… python benchmarks/backends.py --base --length 24 [--texts 64]  # random weights of a base-size Marian
+    NBKIT_DATA=… python benchmarks/backends.py [--shapes small base] [--texts 200] [--beams 4] [--threads 1] [--quick]
 
 The captions of Multi30k are translated turn by turn by
 - transformers' `generate` over batches of 16 in corpus order, as one would write it first;
@@ -9,50 +8,37 @@ The captions of Multi30k are translated turn by turn by
 - CTranslate2 alone: `translate_batch` over the same texts sorted by length, with the same converted model and settings,
   tokenized and detokenized in bulk.
 
-The table gives the median of the seconds of CPU time, how many times as long the plain loop takes (ratio), how many
-hypotheses are those of nbkit with transformers, and BLEU where the weights are real. It is printed and written to
-``benchmarks/results/`` with machine, versions and settings. Random weights serve for speed alone: their hypotheses
-never end before the longest length (``--length``), and rounding them changes nearly all.
+``small`` is the real model of Multi30k, ``base`` the shape of opus-mt with random weights. The table gives the ratios
+of the medians; beside them how many hypotheses are those of nbkit with transformers, and BLEU where the weights are
+real. Random weights serve for speed alone: their hypotheses never end before the longest length (``--base-length``),
+and rounding them changes nearly all.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import platform
-import statistics
 import tempfile
-import time
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-import sacrebleu
-import torch
+from reporting import Report, data_folder, in_turn, need, parse, parser
 
-from nbkit.models import Decoding, load_translator
-from nbkit.models.ct2 import CTranslate2Translator, patience
-from nbkit.models.seq2seq import Seq2SeqTranslator
-from nbkit.provenance import device as device_name
-
-MODEL = "${NBKIT_DATA}/models/m30k-{src}-{tgt}"
+LOOP = "generate, batches of 16"
 LOOP_BATCH = 16
 #: Examples of one batch of CTranslate2 alone; of 16, 32, 64 and 128 about the fastest on a CPU core.
 RAW_BATCH = 32
-#: The shape of opus-mt: Marian's "base" Transformer.
-BASE = {
-    "d_model": 512, "encoder_layers": 6, "decoder_layers": 6, "encoder_attention_heads": 8,
-    "decoder_attention_heads": 8, "encoder_ffn_dim": 2048, "decoder_ffn_dim": 2048, "max_position_embeddings": 512,
-    "activation_function": "swish", "scale_embedding": True,
-}  # fmt: skip
-BASE_VOCABULARY = 58101
-COLUMNS = ("system", "CPU seconds", "ratio", "as nbkit", "BLEU")
-Table = list[tuple[str, ...]]
+#: What each system has to reach against the loop, with beam 4.
+BARS = {
+    "small": {"nbkit": "≥ 1.15", "nbkit@ct2": "≥ 6"},
+    "base": {"nbkit@ct2": "≥ 3", "nbkit@ct2-int8": "≥ 6"},
+}
 
 
-def plain_loop(reference: Seq2SeqTranslator, texts: Sequence[str], decoding: Decoding) -> list[str]:
+def plain_loop(reference: Any, texts: Sequence[str], decoding: Any) -> list[str]:
     """Tokenize, generate and decode sixteen texts at a time, in the order of the corpus."""
+    import torch
+
     hypotheses = []
     for start in range(0, len(texts), LOOP_BATCH):
         inputs = reference.tokenizer(list(texts[start : start + LOOP_BATCH]), return_tensors="pt", padding=True)
@@ -63,8 +49,10 @@ def plain_loop(reference: Seq2SeqTranslator, texts: Sequence[str], decoding: Dec
     return [hypothesis.strip() for hypothesis in hypotheses]
 
 
-def raw(translator: CTranslate2Translator, texts: Sequence[str], decoding: Decoding) -> list[str]:
+def raw(translator: Any, texts: Sequence[str], decoding: Any) -> list[str]:
     """CTranslate2 without nbkit's batches: equal texts once, sorted by length, in batches of a fixed size."""
+    from nbkit.models.ct2 import patience
+
     distinct = list(dict.fromkeys(texts))
     rows = translator.tokenizer(distinct)["input_ids"]
     order = sorted(range(len(rows)), key=lambda i: -len(rows[i]))
@@ -82,100 +70,76 @@ def raw(translator: CTranslate2Translator, texts: Sequence[str], decoding: Decod
     return [by_text[text] for text in texts]
 
 
-def base_model(folder: Path, source: Path) -> str:
-    """A Marian model of base size with random weights, and the tokenizer in *source* with words made up."""
-    import shutil
+def measure(
+    report: Report, shape: str, model: str, texts: Sequence[str], references: Sequence[str] | None, *,
+    pair: str, beams: int, length: int, repeat: int,
+) -> None:  # fmt: skip
+    """Every system in turn; a row each, and one for nbkit's layer over each raw engine."""
+    import sacrebleu
 
-    from transformers import MarianConfig, MarianMTModel
+    from nbkit.models import Decoding, load_translator
 
-    for name in ("source.spm", "target.spm", "tokenizer_config.json"):
-        shutil.copy(source / name, folder)
-    names = json.loads((source / "vocab.json").read_text(encoding="utf-8"))
-    names |= {f"▁word{i}": i for i in range(len(names), BASE_VOCABULARY)}
-    (folder / "vocab.json").write_text(json.dumps(names), encoding="utf-8")
-    pad, end = names["<pad>"], names["</s>"]
-    torch.manual_seed(0)
-    config = MarianConfig(
-        **BASE, vocab_size=BASE_VOCABULARY, pad_token_id=pad, eos_token_id=end, decoder_start_token_id=pad
-    )
-    model = MarianMTModel(config)
-    model.generation_config.update(bad_words_ids=[[end], [pad]])
-    model.save_pretrained(folder)
-    return str(folder)
-
-
-def timed(function: Callable[[], list[str]]) -> tuple[list[str], float]:
-    started = time.process_time()
-    return function(), time.process_time() - started
-
-
-def measure(model: str, texts: Sequence[str], references: Sequence[str] | None, options: argparse.Namespace) -> Table:
-    """Every system in turn, *repeat* times over; a row each."""
-    decoding = Decoding(beams=options.beams, max_new_tokens=options.length)
+    decoding = Decoding(beams=beams, max_new_tokens=length)
     ours = {
-        f"nbkit{suffix}": load_translator(f"{model}{suffix}", "en", options.pair, device="cpu")
+        f"nbkit{suffix}": load_translator(f"{model}{suffix}", "en", pair, device="cpu")
         for suffix in ("", "@ct2", "@ct2-int8")
     }
-    systems: dict[str, Callable[[], list[str]]] = {
-        "generate, batches of 16": lambda: plain_loop(ours["nbkit"], texts, decoding)
-    }
+    systems: dict[str, Callable[[], list[str]]] = {LOOP: lambda: plain_loop(ours["nbkit"], texts, decoding)}
     for name, translator in ours.items():
-        systems[name] = lambda each=translator: each.translate(texts, "en", options.pair, decoding, progress=False)
+        systems[name] = lambda each=translator: each.translate(texts, "en", pair, decoding, progress=False)
         if name != "nbkit":
-            systems[name.replace("nbkit@ct2", "CTranslate2")] = lambda each=translator: raw(each, texts, decoding)
-    hypotheses: dict[str, list[str]] = {}
-    seconds: dict[str, list[float]] = {name: [] for name in systems}
-    for _ in range(options.repeat):  # turn by turn, so that a slow spell of the machine hits all
-        for name, run in systems.items():
-            hypotheses[name], spent = timed(run)
-            seconds[name].append(spent)
-    loop = statistics.median(seconds["generate, batches of 16"])
-    rows = []
+            systems[_alone(name)] = lambda each=translator: raw(each, texts, decoding)
+    turns = in_turn(systems, repeat)
+    expected = turns["nbkit"].result
     for name in systems:
-        middle = statistics.median(seconds[name])
-        same = sum(map(str.__eq__, hypotheses[name], hypotheses["nbkit"]))
-        bleu = f"{sacrebleu.corpus_bleu(hypotheses[name], [references]).score:.1f}" if references else "-"
-        rows.append((name, f"{middle:.2f}", f"{loop / middle:.2f}", f"{same}/{len(texts)}", bleu))
-    return rows
+        same = sum(map(str.__eq__, turns[name].result, expected))
+        note = f"{turns[name].median:.2f} s; {same}/{len(texts)} hypotheses as nbkit's"
+        if references:
+            note += f"; BLEU {sacrebleu.corpus_bleu(turns[name].result, [references]).score:.1f}"
+        bar = BARS[shape].get(name, "") if beams == 4 else ""
+        report.add(f"{shape}: {name}", turns[LOOP].median / turns[name].median, against=LOOP, bar=bar, note=note)
+    for name in ("nbkit@ct2", "nbkit@ct2-int8"):
+        ratio = turns[_alone(name)].median / turns[name].median
+        bar = "≥ 0.95" if name == "nbkit@ct2" else ""
+        report.add(f"{shape}: the layer of {name}", ratio, against=f"{_alone(name)} on sorted input", bar=bar)
+
+
+def _alone(name: str) -> str:
+    return name.replace("nbkit@ct2", "CTranslate2")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pair", default="de", choices=["de", "fr"])
-    parser.add_argument("--texts", type=int, default=200)
-    parser.add_argument("--beams", type=int, default=4)
-    parser.add_argument("--length", type=int, default=80, help="the longest hypothesis in tokens")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--base", action="store_true", help="random weights of a base-size Marian model")
-    options = parser.parse_args()
+    made = parser(__doc__)
+    made.add_argument("--shapes", nargs="+", default=["small", "base"], choices=sorted(BARS))
+    made.add_argument("--pair", default="de", choices=["de", "fr"])
+    made.add_argument("--texts", type=int, default=200)
+    made.add_argument("--beams", type=int, default=4)
+    made.add_argument("--length", type=int, default=80, help="the longest hypothesis in tokens")
+    made.add_argument("--base-texts", type=int, default=48)
+    made.add_argument("--base-length", type=int, default=16)
+    made.add_argument("--threads", type=int, default=1)
+    options = parse(made, texts=32, base_texts=16, base_length=6)
+    folder = data_folder()
+    need("ctranslate2")
+    import torch
+    from random_models import SHAPES, random_translator
+
     torch.set_num_threads(options.threads)
-    if not os.environ.get("NBKIT_DATA"):
-        parser.error("NBKIT_DATA is not set: it names the folder of real data")
-    folder = Path(os.environ["NBKIT_DATA"]) / "multi30k"
+    report = Report(__file__, "Translating: backends against a plain loop", options)
     texts, references = (
-        (folder / f"test_2016_flickr.{lang}").read_text(encoding="utf-8").splitlines()[: options.texts]
+        (folder / "multi30k" / f"test_2016_flickr.{lang}").read_text(encoding="utf-8").splitlines()[: options.texts]
         for lang in ("en", options.pair)
     )
-    small = Path(os.path.expandvars(MODEL).format(src="en", tgt=options.pair))
+    given = {"pair": options.pair, "beams": options.beams, "repeat": options.repeat}
     with tempfile.TemporaryDirectory() as temporary:
         os.environ["NBKIT_CACHE"] = temporary  # what is converted here is of no use later
-        if options.base:
-            (Path(temporary) / "base").mkdir()
-            rows = measure(base_model(Path(temporary) / "base", small), texts, None, options)
-        else:
-            rows = measure(str(small), texts, references, options)
-    packages = ", ".join(f"{name} {version(name)}" for name in ("torch", "transformers", "ctranslate2"))
-    settings = (
-        f"# {'Marian base, random weights' if options.base else small.name}; {len(texts)} captions, "
-        f"beam {options.beams}, at most {options.length} tokens, {options.threads} thread(s), "
-        f"median of {options.repeat}; {device_name('cpu')}, python {platform.python_version()}, {packages}"
-    )
-    lines = [settings, *("\t".join(row) for row in (COLUMNS, *rows))]
-    print("\n".join(lines))
-    output = Path(__file__).with_name("results") / f"backends{'-base' if options.base else ''}-beam{options.beams}.tsv"
-    output.parent.mkdir(exist_ok=True)
-    output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        if "small" in options.shapes:
+            model = str(folder / "models" / f"m30k-en-{options.pair}")
+            measure(report, "small", model, texts, references, length=options.length, **given)
+        if "base" in options.shapes:
+            model = random_translator(Path(temporary) / "base", SHAPES["opus-mt"])
+            measure(report, "base", model, texts[: options.base_texts], None, length=options.base_length, **given)
+    report.write()
 
 
 if __name__ == "__main__":

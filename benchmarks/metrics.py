@@ -1,25 +1,23 @@
 """How much faster the metrics are than what they equal, measured in one run on one machine.
 
-    NBKIT_DATA=… python benchmarks/metrics.py [--lang de] [--texts 1000] [--repeats 5]
+    NBKIT_DATA=… python benchmarks/metrics.py [--lang de] [--texts 1000] [--repeat 5] [--quick]
 
 References are Multi30k test (sentences of made-up words where NBKIT_DATA is not set), hypotheses sixteen reorderings
-of each. Both sides are timed in turn, in seconds of CPU time, and the medians compared, so that other work
-on the machine counts less. Printed with every ratio is the largest difference of the scores.
+of each. Both sides are timed in turn and the medians compared; beside every ratio stands the largest difference of
+the scores.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
-import statistics
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import sacrebleu
+from reporting import Report, in_turn, parse, parser
 
 from nbkit.languages import NAMES
 from nbkit.metrics import load_metric
@@ -32,34 +30,36 @@ Scores: TypeAlias = Sequence[float] | np.ndarray
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lang", default="de", choices=sorted(NAMES), help="language of the references")
-    parser.add_argument("--texts", type=int, default=1000, help="number of references")
-    parser.add_argument("--repeats", type=int, default=5, help="how often each side is timed")
-    options = parser.parse_args()
+    made = parser(__doc__, repeat=5)
+    made.add_argument("--lang", default="de", choices=sorted(NAMES), help="language of the references")
+    made.add_argument("--texts", type=int, default=1000, help="number of references")
+    options = parse(made, texts=150, repeat=3)
     texts, source = references(options.lang, options.texts)
-    print(f"{len(texts)} references ({source}), {VARIANTS} hypotheses each, median of {options.repeats}\n")
+    report = Report(__file__, f"Metrics: {source}, {VARIANTS} hypotheses a reference", options)
     tokens = [cut(text, options.lang) for text in texts]
     reorderings = [[reordered(words, variant) for variant in range(VARIANTS)] for words in tokens]
     first = [variants[0] for variants in reorderings]
     all_hypotheses = [variant for variants in reorderings for variant in variants]
     all_references = [words for words in tokens for _ in range(VARIANTS)]
 
-    def compare(what: str, goal: float, ours: Callable[[], Scores], theirs: Callable[[], Scores]) -> None:
-        seconds, results = in_turn([ours, theirs], options.repeats)
-        difference = np.abs(np.asarray(results[0]) - np.asarray(results[1])).max()
-        each = [f"{1e6 * side / len(results[0]):8.2f} µs" for side in seconds]
-        ratio = seconds[1] / seconds[0]
-        print(f"{what:34} {each[0]} against {each[1]}: {ratio:6.1f}× (goal {goal:g}×), difference {difference}")
+    def compare(what: str, peer: str, goal: float, ours: Callable[[], Scores], theirs: Callable[[], Scores]) -> None:
+        sides = in_turn({"ours": ours, "theirs": theirs}, options.repeat).values()
+        results = [np.asarray(side.result) for side in sides]
+        each = [f"{1e6 * side.median / len(results[0]):.2f} µs" for side in sides]
+        seconds = [side.median for side in sides]
+        note = f"{each[1]} against {each[0]} a score, largest difference {np.abs(results[0] - results[1]).max():g}"
+        report.add(what, seconds[1] / seconds[0], against=peer, bar=f"≥ {goal:g}", note=note)
 
     compare(
         "BLEU-4, tokens, cold",
+        "sacreBLEU",
         6,
         lambda: bleu_percent(first, tokens),
         lambda: sacre_bleu(first, tokens),
     )
     compare(
         "BLEU-4, 16 hypotheses a reference",
+        "sacreBLEU",
         10,
         lambda: bleu_percent(all_hypotheses, all_references),
         lambda: sacre_bleu(all_hypotheses, all_references),
@@ -67,6 +67,7 @@ def main() -> None:
     joined = [" ".join(words) for words in first]
     compare(
         "BLEU-4, texts, cut on both sides",
+        "sacreBLEU",
         1,
         lambda: load_metric("bleu").scores(joined, texts, options.lang),
         lambda: [
@@ -78,16 +79,19 @@ def main() -> None:
     )
     compare(
         "chrF",
+        "sacreBLEU",
         5,
         lambda: load_metric("chrf").scores(joined, texts, options.lang),
         lambda: sacre_chrf(joined, texts),
     )
     compare(
         "Levenshtein, tokens",
+        "a programme in Python",
         50,
         lambda: token_similarities(all_hypotheses, all_references),
         lambda: [programmed_similarity(*pair) for pair in zip(all_hypotheses, all_references, strict=True)],
     )
+    report.write()
 
 
 def references(lang: str, count: int) -> tuple[list[str], str]:
@@ -110,18 +114,6 @@ def reordered(tokens: list[str], variant: int) -> list[str]:
     for place, token in zip(sorted(places), [tokens[place] for place in places], strict=True):
         result[place] = token
     return result
-
-
-def in_turn(functions: Sequence[Callable[[], Scores]], repeats: int) -> tuple[list[float], list[Scores]]:
-    """Median CPU seconds and result of each function, called one after the other *repeats* times."""
-    seconds: list[list[float]] = [[] for _ in functions]
-    results: list[Scores] = [[]] * len(functions)
-    for _ in range(repeats):
-        for i, function in enumerate(functions):
-            started = time.process_time()
-            results[i] = function()
-            seconds[i].append(time.process_time() - started)
-    return [statistics.median(side) for side in seconds], results
 
 
 def sacre_bleu(hypotheses: list[list[str]], references: list[list[str]]) -> list[float]:

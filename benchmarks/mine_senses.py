@@ -1,6 +1,6 @@
 """How many parsed pairs a second one core counts, measured in one run on one machine.
 
-    NBKIT_DATA=… python benchmarks/mine_senses.py [--pairs 2000] [--repeats 5]
+    NBKIT_DATA=… python benchmarks/mine_senses.py [--pairs 2000] [--repeat 5] [--quick]
 
 The counting alone: parsed pairs with links go in, counts of attractors and adjectives come out. Pairs are real captions
 with the real lexicon where NBKIT_DATA is set, of the sandbox otherwise. The peer, `naive` below, counts the same in the
@@ -10,13 +10,13 @@ translation. Both are timed in turn, in seconds of CPU time on pairs that carry 
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import os
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+from reporting import Report, cpu_seconds, parse, parser
 
 from nbkit.corpora import load_pairs
 from nbkit.corpora.homographs import HomographLexicon, load_homographs
@@ -30,29 +30,27 @@ Triples = list[tuple[Text, Text, Any]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=2000, help="how many")
-    parser.add_argument("--repeats", type=int, default=5, help="how often each side is timed")
-    options = parser.parse_args()
+    made = parser(__doc__, repeat=5)
+    made.add_argument("--pairs", type=int, default=2000, help="how many")
+    options = parse(made, pairs=200)
     triples, lexicon, source = corpus(options.pairs)
     tokens = sum(len(source) for source, _, _ in triples) / len(triples)
-    print(f"{len(triples)} pairs of {tokens:.1f} source tokens ({source}), {len(lexicon)} homographs, "
-          f"best of {options.repeats}\n")  # fmt: skip
+    report = Report(__file__, "Mining senses: counting alone, fastest of the turns", options)
     best = {"counted": float("inf"), "naive": float("inf")}
-    for _ in range(options.repeats):
+    for _ in range(options.repeat):
         for name, function in (("counted", count), ("naive", naive)):
             given = fresh(triples)
-            started = time.process_time()
+            started = cpu_seconds()
             function(given, lexicon)
-            best[name] = min(best[name], time.process_time() - started)
-    print(f"{'':12}{'pairs/s':>12}{'µs each':>9}{'× bar':>8}{'× naive':>9}")
-    for name, seconds in best.items():
-        rate = len(triples) / seconds
-        print(f"{name:12}{rate:12,.0f}{1e6 / rate:9.1f}{rate / BAR:8.2f}{best['naive'] / seconds:9.1f}")
+            best[name] = min(best[name], cpu_seconds() - started)
+    rate = len(triples) / best["counted"]
+    given = f"{len(triples)} pairs of {tokens:.1f} source tokens ({source}), {len(lexicon)} homographs"
+    report.add("parsed pairs a second and core", rate, "", bar=f"≥ {BAR}", note=given)
+    report.add("counting", best["naive"] / best["counted"], against="the same written down plainly")
     counts = count_senses(triples, lexicon)
-    print(f"\n{counts.total} extracted pairs, {sum(counts.undecided.values())} undecided occurrences")
-    agree = count(triples, lexicon) == naive(triples, lexicon)
-    print(f"the naive count agrees: {agree}")
+    report.remark(f"{counts.total} extracted pairs, {sum(counts.undecided.values())} undecided occurrences")
+    report.remark(f"The plain count agrees: {count(triples, lexicon) == naive(triples, lexicon)}")
+    report.write()
 
 
 def corpus(n: int) -> tuple[Triples, HomographLexicon, str]:

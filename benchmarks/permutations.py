@@ -1,24 +1,22 @@
 """How many derangements a second one core draws, and what is measured on them, in one run on one machine.
 
-    NBKIT_DATA=… python benchmarks/permutations.py [--lang en] [--texts 1000] [--repeats 3]
+    NBKIT_DATA=… python benchmarks/permutations.py [--lang en] [--texts 1000] [--repeat 3] [--quick]
 
 A hundred derangements of every sentence of PUD (of the sandbox where NBKIT_DATA is not set) that has them. A test set
 of ten thousand pairs takes two million; the bar is a minute for them. The peer, `naive` below, is what one would write
-first: it shuffles until no word stands where it stood. All are timed in turn in seconds of CPU time; medians count.
+first: it shuffles until no word stands where it stood.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
-import statistics
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from reporting import Report, in_turn, parse, parser
 
 from nbkit.corpora import sandbox
 from nbkit.metrics.acceptance import acceptance
@@ -34,16 +32,16 @@ N = 100
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lang", default="en", help="language of the sentences")
-    parser.add_argument("--texts", type=int, default=1000, help="how many")
-    parser.add_argument("--repeats", type=int, default=3, help="how often each side is timed")
-    options = parser.parse_args()
+    made = parser(__doc__)
+    made.add_argument("--lang", default="en", help="language of the sentences")
+    made.add_argument("--texts", type=int, default=1000, help="how many")
+    options = parse(made, texts=20)
     sentences, source = corpus(options.lang, options.texts)
     drawn = [(sentence, orders) for sentence in sentences if (orders := derangements(sentence, N)) is not None]
     kept = [sentence for sentence, _ in drawn]
     tokens = sum(map(len, kept)) / len(kept)
-    print(f"{len(kept)} of {len(sentences)} sentences ({source}) have {N} derangements; {tokens:.1f} tokens each\n")
+    title = f"{N} derangements a sentence: {len(kept)} sentences of {tokens:.1f} tokens ({source})"
+    report = Report(__file__, title, options)
 
     trees = count_mini_trees(kept)
     jobs: dict[str, Callable[[], Any]] = {
@@ -53,15 +51,19 @@ def main() -> None:
         "BLEU-2, 3 and 4": lambda: [permutation_bleu(sentence, orders) for sentence, orders in drawn],
         "mini-tree ratios": lambda: [signature_ratios(sentence, orders, trees) for sentence, orders in drawn],
     }
-    print(f"{'':18}{'a second':>12}{'× bar':>8}")
-    for what, seconds in zip(jobs, in_turn(list(jobs.values()), options.repeats), strict=True):
-        rate = N * len(kept) / seconds
-        print(f"{what:18}{rate:12,.0f}{rate / BAR:8.1f}")
+    turns = in_turn(jobs, options.repeat)
+    for what in jobs:
+        rate = N * len(kept) / turns[what].median
+        bar = f"≥ {BAR:.0f}" if what == "derangements" else ""
+        report.add(f"{what} a second and core", rate, "", bar=bar, note=f"{rate / BAR:.1f}× the bar")
+    ratio = turns["the same, naive"].median / turns["derangements"].median
+    report.add("derangements", ratio, against="shuffled until they are derangements")
 
     generator = np.random.default_rng(0)
     accepted, correct = generator.random((10_000, N)) < 0.5, generator.random(10_000) < 0.5
-    [seconds] = in_turn([lambda: acceptance(accepted, correct)], options.repeats)
-    print(f"\nacceptance of 10,000 examples × {N}, with intervals: {seconds:.2f} s")
+    spent = in_turn({"acceptance": lambda: acceptance(accepted, correct)}, options.repeat)["acceptance"].median
+    report.add(f"acceptance of 10,000 examples × {N}, with intervals", spent, "s")
+    report.write()
 
 
 def naive(sentence: Sentence, n: int) -> list[list[int]]:
@@ -80,17 +82,6 @@ def naive(sentence: Sentence, n: int) -> list[list[int]]:
                 order[place] = token
             found.setdefault(tuple(forms[i] for i in order), order)
     return list(found.values())
-
-
-def in_turn(jobs: list[Callable[[], Any]], repeats: int) -> list[float]:
-    """The median CPU time of each job, all of them run in turn."""
-    times: list[list[float]] = [[] for _ in jobs]
-    for _ in range(repeats):
-        for job, spent in zip(jobs, times, strict=True):
-            start = time.process_time()
-            job()
-            spent.append(time.process_time() - start)
-    return [statistics.median(spent) for spent in times]
 
 
 def corpus(lang: str, n: int) -> tuple[list[Sentence], str]:

@@ -1,6 +1,6 @@
 """How many perturbed sentences a second one core makes, measured in one run on one machine.
 
-    NBKIT_DATA=… python benchmarks/perturb.py [--lang en] [--texts 1000] [--repeats 5]
+    NBKIT_DATA=… python benchmarks/perturb.py [--lang en] [--texts 1000] [--repeat 10] [--quick]
 
 All 16 perturbations of PUD with its gold trees (of the sandbox where NBKIT_DATA is not set), counted as 16 times the
 number of sentences, as orders and as texts. The peer, `naive` below, does the same from the same trees in the way one
@@ -11,15 +11,14 @@ earlier run; for each ten the fastest of the repeats counts, as the others measu
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import os
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from reporting import Report, cpu_seconds, parse, parser
 
 from nbkit.corpora import sandbox
 from nbkit.perturb import NAMES, perturb_all, perturb_text
@@ -32,15 +31,15 @@ BAR = 100_000  # perturbed sentences a second and core
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lang", default="en", help="language of the sentences")
-    parser.add_argument("--texts", type=int, default=1000, help="how many")
-    parser.add_argument("--repeats", type=int, default=10, help="how often each side is timed")
-    options = parser.parse_args()
+    made = parser(__doc__, repeat=10)
+    made.add_argument("--lang", default="en", help="language of the sentences")
+    made.add_argument("--texts", type=int, default=1000, help="how many")
+    options = parse(made, texts=50, repeat=3)
     texts, source = corpus(options.lang, options.texts)
     sentences = sum(len(text.sentences) for text in texts)
     tokens = sum(map(len, texts))
-    print(f"{sentences} sentences of {tokens / sentences:.1f} tokens ({source}), best of {options.repeats}\n")
+    title = f"Perturbing {sentences} sentences of {tokens / sentences:.1f} tokens ({source}), fastest of the turns"
+    report = Report(__file__, title, options)
 
     def orders(texts: list[Text]) -> list[Any]:
         return [perturb_all(text) for text in texts]
@@ -51,21 +50,20 @@ def main() -> None:
     def peer(texts: list[Text]) -> list[Any]:
         return [[naive(sentence, name) for name in NAMES] for text in texts for sentence in text.sentences]
 
-    seconds = in_turn([orders, written, peer], texts, options.repeats)
+    seconds = in_turn([orders, written, peer], texts, options.repeat)
     rates = [len(NAMES) * sentences / spent for spent in seconds]
-    print(f"{'':18}{'sentences/s':>12}{'µs each':>9}{'× bar':>7}{'× naive':>9}")
-    for what, rate in zip(("orders", "texts", "naive texts"), rates, strict=True):
-        print(f"{what:18}{rate:12,.0f}{1e6 / rate:9.1f}{rate / BAR:7.2f}{rate / rates[2]:9.1f}")
-
-    print(f"\n{'one at a time':24}{'µs each':>8}{'N':>7}")
+    for what, rate in zip(("orders", "texts"), rates, strict=False):
+        report.add(f"{what} a second and core", rate, "", bar=f"≥ {BAR}", note=f"{1e6 / rate:.1f} µs each")
+        report.add(what, rate / rates[2], against="texts, written down plainly")
     for name in NAMES:
 
         def one(texts: list[Text], name: str = name) -> list[Any]:
             return [perturb_text(text, name) for text in texts]
 
-        (spent,) = in_turn([one], texts, options.repeats)
+        (spent,) = in_turn([one], texts, options.repeat)
         applied = sum(orders is not None for orders in one(texts))
-        print(f"{name:24}{1e6 * spent / sentences:8.1f}{applied:7}")
+        report.add(f"{name} alone", 1e6 * spent / sentences, "µs", note=f"N = {applied}")
+    report.write()
 
 
 def corpus(lang: str, n: int) -> tuple[list[Text], str]:
@@ -88,9 +86,9 @@ def in_turn(functions: Sequence[Callable[[list[Text]], Any]], texts: list[Text],
                 fresh = [
                     Text(tuple(dataclasses.replace(s) for s in text.sentences)) for text in texts[start : start + 10]
                 ]
-                started = time.process_time()
+                started = cpu_seconds()
                 function(fresh)
-                best[index] = min(best[index], time.process_time() - started)
+                best[index] = min(best[index], cpu_seconds() - started)
         seconds = [total + spent for total, spent in zip(seconds, best, strict=True)]
     return seconds
 

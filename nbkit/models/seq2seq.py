@@ -21,7 +21,7 @@ class Seq2SeqTranslator(TokenizedTranslator):
     """A transformers encoder-decoder and its tokenizer."""
 
     #: More than this is no faster on a CPU, where the arithmetic of small batches already fills the cores (measured in
-    #: benchmarks/translate.py).
+    #: benchmarks/backends.py).
     budgets: ClassVar = {"cpu": 2048, "cuda": 65536}
 
     def __init__(self, reference: Reference, family: Family, folder: Path, device: str, dtype: str):

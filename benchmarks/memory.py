@@ -1,0 +1,98 @@
+"""Whether memory stays flat while streams get longer: the same work at two sizes, each in a process of its own.
+
+    python benchmarks/memory.py [--tenth] [--quick]
+
+- mined: pairs of the sandbox's homographs, counted shard by shard into the store;
+- scored: perplexities of a stream of texts by a tiny GPT-2, kept in the store;
+- perturbed: the word-order study's texts of sandbox pairs, kept in the store, chunk by chunk;
+- classified: a stream of pairs by a tiny RoBERTa;
+- stored: a stream of computed results.
+
+The bar: twice as much takes at most a twentieth more memory at its peak, and never more than 4 GiB. ``--tenth`` is
+a tenth of what the project is made for: 1.5 million pairs mined, 390,000 texts scored, 100,000 perturbed sentences
+kept (hours on two cores).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from reporting import Report, parse, parser, peak_of
+
+#: Sizes of the longer stream of each kind at a tenth of full size; a pair has about 16 perturbed sentences.
+TENTH = {"mined": 1_500_000, "scored": 390_000, "perturbed": 6_250, "classified": 390_000, "stored": 850_000}
+USUAL = {"mined": 40_000, "scored": 40_000, "perturbed": 12_000, "classified": 40_000, "stored": 160_000}
+
+#: Each is given the number of items and the folder of the tiny model.
+WORK = {
+    "mined": """
+import sys
+from nbkit.store import Store
+from nbkit.studies.disambiguation.mining import Mining, mine
+n = int(sys.argv[1])
+assert mine(Mining("sandbox-homographs", n=n, lexicon="own", shard=2500), Store()).read == n
+""",
+    "scored": """
+import sys
+from nbkit.models.language_model_remember import iter_perplexities
+from nbkit.store import Store
+texts = (f"Sentence {i} of many that are scored." for i in range(int(sys.argv[1])))
+found = sum(1 for _ in iter_perplexities(sys.argv[2], texts, store=Store(), device="cpu", progress=False))
+assert found == int(sys.argv[1])
+""",
+    "perturbed": """
+import sys
+from nbkit.store import Store
+from nbkit.studies.word_order import WordOrderParams, per_sentence
+from nbkit.studies.word_order.variants import chunk_starts
+params = WordOrderParams(corpus="sandbox", languages=["de"], n_pairs=int(sys.argv[1]))
+for start in chunk_starts(params.n_pairs):
+    per_sentence.texts_chunk(params, "de", start, Store())
+""",
+    "classified": """
+import sys
+from nbkit.models import load_classifier
+pairs = ((f"Sentence {i} of many.", f"It is {i % 97} of {i}.") for i in range(int(sys.argv[1])))
+assert sum(1 for _ in load_classifier(sys.argv[2], device="cpu").rows(pairs)) == int(sys.argv[1])
+""",
+    "stored": """
+import sys
+from nbkit.store import Store
+inputs = ((f"Sentence {i} of a corpus, as long as sentences tend to be there.",) for i in range(int(sys.argv[1])))
+compute = lambda texts: [{"translation": text[::-1], "score": len(text) / 7} for (text,) in texts]
+assert sum(1 for _ in Store().iter_records({"kind": "stream", "version": 1}, inputs, compute)) == int(sys.argv[1])
+""",
+}
+
+
+def main() -> None:
+    made = parser(__doc__, repeat=1)
+    made.add_argument("--tenth", action="store_true", help="the sizes of a tenth of the largest work")
+    made.add_argument("--share", type=float, default=1.0, help="of these sizes")
+    made.add_argument("--kinds", nargs="+", default=list(WORK), choices=list(WORK))
+    options = parse(made, share=0.25)
+    from random_models import SHAPES, random_classifier, random_language_model
+
+    report = Report(__file__, "Memory of streams: one and one twice as long", options)
+    sizes = TENTH if options.tenth else USUAL
+    with tempfile.TemporaryDirectory() as folder:
+        models = {
+            "scored": random_language_model(Path(folder) / "gpt2", SHAPES["tiny"]),
+            "classified": random_classifier(Path(folder) / "roberta", SHAPES["tiny"]),
+        }
+        for kind in options.kinds:
+            peaks = []
+            long = max(2, int(sizes[kind] * options.share))
+            for n in (long // 2, long):
+                os.environ["NBKIT_CACHE"] = str(Path(folder) / f"{kind}-{n}")  # for the process that is started
+                peaks.append(peak_of(WORK[kind], n, models.get(kind, "")))
+            note = f"{peaks[0]} MiB for {long // 2:,}, {peaks[1]} MiB for {long:,}"
+            report.add(f"{kind}: peak memory", peaks[1] / peaks[0], against="half of it", bar="≤ 1.05", note=note)
+            report.add(f"{kind}: peak memory", peaks[1] / 1024, "GiB", bar="≤ 4")
+    report.write()
+
+
+if __name__ == "__main__":
+    main()
