@@ -41,7 +41,8 @@ def plain_loop(reference: Any, texts: Sequence[str], decoding: Any) -> list[str]
 
     hypotheses = []
     for start in range(0, len(texts), LOOP_BATCH):
-        inputs = reference.tokenizer(list(texts[start : start + LOOP_BATCH]), return_tensors="pt", padding=True)
+        batch = list(texts[start : start + LOOP_BATCH])
+        inputs = reference.tokenizer(batch, return_tensors="pt", padding=True).to(reference.device)
         config = reference._generation_config(None, decoding, decoding.max_new_tokens or 0)
         with torch.inference_mode():
             tokens = reference.model.generate(**inputs, generation_config=config)

@@ -138,7 +138,9 @@ def is_met(figure: float, bar: str) -> bool:
 class Report:
     """The table of one benchmark."""
 
-    def __init__(self, script: str, title: str, options: argparse.Namespace, where: str = "cpu"):
+    def __init__(
+        self, script: str, title: str, options: argparse.Namespace, *, where: str = "cpu", seconds: str = "CPU time"
+    ):
         self.name = Path(script).stem
         self._rows: list[tuple[str, ...]] = []
         self._remarks: list[str] = []
@@ -151,7 +153,7 @@ class Report:
             f"- machine: {device(where)}, {load}; {platform.system()}, python {platform.python_version()}",
             f"- versions: {packages}",
             f"- settings: {settings}",
-            "- seconds are of CPU time; on a busy machine they say little, their ratios much",
+            f"- seconds are of {seconds}; on a busy machine they say little, their ratios much",
             "",
         ]
         print("\n".join(self._head))
