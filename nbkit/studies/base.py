@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -61,6 +62,15 @@ class Cell:
     tags: Mapping[str, str] = field(default_factory=dict)
 
 
+def cell_label(*names: str) -> str:
+    """What a cell is of, as one label that is safe in a file name.
+
+    >>> cell_label("fr", "mBART +mask")
+    'fr.mBART-mask'
+    """
+    return re.sub(r"[^A-Za-z0-9.]+", "-", ".".join(names)).strip("-")
+
+
 @dataclass(frozen=True)
 class Unit:
     """A coarse, idempotent piece of work that fills the store; it can be sent to any process.
@@ -68,6 +78,7 @@ class Unit:
     function: ``"package.module:function"``, called with *arguments* (plain, picklable values).
     stage: units of a later stage start when all of the earlier ones are done (train, then translate).
     texts: how many texts it handles, and *stored* how many of those are remembered (for ``--dry-run``).
+    only_scores: it names a model whose answers are there already, so that it needs no GPU.
     """
 
     label: str
@@ -76,6 +87,24 @@ class Unit:
     stage: int = 0
     texts: int = 0
     stored: int = 0
+    only_scores: bool = False
+
+    @property
+    def runs_models(self) -> bool:
+        """Whether it trains or runs a model, on a GPU where its worker has one.
+
+        >>> Unit("judge", "m:f", {"params": {"device": "auto"}, "model": "opus-mt"}).runs_models
+        True
+        >>> Unit("judge", "m:f", {"params": {"device": "cpu"}, "model": "opus-mt"}).runs_models
+        False
+        """
+        names_one = not {"model", "system"}.isdisjoint(self.arguments)
+        return names_one and not self.only_scores and self.device != "cpu"
+
+    @property
+    def device(self) -> str | None:
+        """The device that its parameters ask for, None where they say nothing of it."""
+        return self.arguments.get("params", {}).get("device")
 
 
 @dataclass(frozen=True)

@@ -241,19 +241,51 @@ def test_languages_may_have_numbers_of_pairs_of_their_own(params):
     wider = WordOrderParams(languages=["de", "es"], models=["opus-mt"], n_pairs={"de": 7, "es": 2001})
     assert [cell.params.n_pairs for cell in STUDIES.get("word_order").cells(wider)] == [7, 2001]
     labels = [unit.label for unit in STUDIES.get("word_order").units(wider) if unit.stage == 1]
-    assert labels == ["translate Helsinki-OPUS de", *(f"translate Helsinki-OPUS es {n}" for n in (0, 1000, 2000))]
+    assert labels[0] == "sums of texts es" and labels[1] == "translate Helsinki-OPUS de"
+    assert labels[2:] == [f"translate Helsinki-OPUS es 0 {part}/10" for part in range(1, 11)]  # 2001 · 18 texts
 
 
 def test_a_whole_corpus_is_cut_into_units_where_it_can_be_counted(params, tmp_path, monkeypatch):
     (tmp_path / "pairs.tsv").write_text("a b c d\te f g h\n" * 11 + "malformed\n", encoding="utf-8")
-    monkeypatch.setattr(variants_module, "CHUNK", 5)
+    for module in (variants_module, work):
+        monkeypatch.setattr(module, "CHUNK", 5)
     study = STUDIES.get("word_order")
     counted = params.model_copy(update={"corpus": str(tmp_path / "pairs.tsv")})
-    labels = [unit.label for unit in study.units(counted) if unit.stage == 1]
-    assert labels == ["translate dummy de 0", "translate dummy de 5", "translate dummy de 10"]
-    assert [unit.label for unit in study.units(params) if unit.stage == 1] == ["translate dummy de"]  # has to be parsed
+    labels = {stage: [u.label for u in study.units(counted) if u.stage == stage] for stage in range(4)}
+    assert labels[0] == ["texts de 0", "texts de 5", "texts de 10"]
+    assert labels[1] == ["sums of texts de", "translate dummy de 0"]
+    assert labels[2] == ["score dummy de 0", "score dummy de 5", "score dummy de 10"]
+    assert labels[3] == ["sums of dummy de"]
+    whole = ["texts de", "translate dummy de", "score dummy de"]
+    assert [unit.label for unit in study.units(params)] == whole  # has to be parsed
     missing = params.model_copy(update={"corpus": str(tmp_path / "none.tsv")})
-    assert [unit.label for unit in study.units(missing) if unit.stage == 1] == ["translate dummy de"]
+    assert [unit.label for unit in study.units(missing)] == whole
+
+
+def test_units_cut_finely_give_the_same_and_none_translates_what_another_does(params, robust, monkeypatch):
+    """Chunks of five pairs, four a span, parts of about forty texts: the tables are those of the whole."""
+    whole = word_order.scores(params)
+    asked = sorted(robust.asked)
+    robust.asked.clear()
+    for module in (variants_module, per_sentence, work):
+        monkeypatch.setattr(module, "CHUNK", 5)
+    monkeypatch.setattr(work, "PART_TEXTS", 40)
+    cut = params.model_copy(update={"n_pairs": len(trees())})
+    units = STUDIES.get("word_order").units(cut, count=True)
+    assert len([unit for unit in units if unit.stage == 1]) > 10
+    again = Store(str(Store().url) + "-again")
+    monkeypatch.setattr(work, "Store", lambda: again)
+    said = 0
+    for unit in units:
+        done = getattr(work, unit.function.partition(":")[2])(**unit.arguments)
+        said += done if unit.label.startswith("translate") else 0
+    assert sorted(robust.asked) == asked and said == len(asked)
+    pd.testing.assert_frame_equal(word_order.scores(cut, again), whole)
+    assert sorted(robust.asked) == asked
+    after = STUDIES.get("word_order").units(cut, count=True, store=again)
+    assert all(unit.stored == unit.texts for unit in after)
+    beyond = params.model_copy(update={"n_pairs": 10_000})
+    assert work.score_texts(beyond.model_dump(mode="json"), "de", 9_995) == 0
 
 
 def test_what_was_never_read_is_counted_without_parsing_it(params, tmp_path, monkeypatch):
@@ -262,7 +294,7 @@ def test_what_was_never_read_is_counted_without_parsing_it(params, tmp_path, mon
     (tmp_path / "pairs.tsv").write_text("a b c d\te f g h\n" * 11, encoding="utf-8")
     raw = params.model_copy(update={"corpus": str(tmp_path / "pairs.tsv")})
     units = STUDIES.get("word_order").units(raw, count=True)
-    assert [(unit.texts, unit.stored) for unit in units] == [(11, 0), (11 * 18, 0)]
+    assert [(unit.texts, unit.stored) for unit in units] == [(11, 0), (11 * 18, 0), (0, 0)]
 
 
 def test_texts_are_scored_once_and_their_unit_says_how_many(params):
@@ -432,7 +464,11 @@ def test_a_model_of_the_hub_is_here_before_its_revision_is_part_of_a_key(params,
     assert STUDIES.get("word_order").units(hub)[0].label == "download model de"
     word_order.scores(hub)
     assert here == ["some/model"]
-    assert [unit.label for unit in STUDIES.get("word_order").units(hub)] == ["texts de", "translate model de"]
+    assert [unit.label for unit in STUDIES.get("word_order").units(hub)] == [
+        "texts de",
+        "translate model de",
+        "score model de",
+    ]
     asked = len(robust.asked)
     word_order.scores(hub)
     assert len(robust.asked) == asked and here == ["some/model"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nbkit import corpora, models
@@ -11,20 +12,24 @@ from nbkit.corpora.corpus import RawCorpus
 from nbkit.errors import DataError, NbkitError
 from nbkit.metrics import check_metric
 from nbkit.store import Store
-from nbkit.studies.base import Cell, Unit
+from nbkit.studies.base import Cell, Unit, cell_label
 from nbkit.studies.devices import no_device
-from nbkit.studies.word_order import per_sentence
+from nbkit.studies.word_order import blocks, per_sentence
 from nbkit.studies.word_order.params import WordOrderParams
-from nbkit.studies.word_order.variants import CHUNK, chunk_starts
+from nbkit.studies.word_order.variants import CHUNK, chunk_starts, read_chunk
 
 _HERE = "nbkit.studies.word_order.work"
+#: Texts that one unit translates at most, on average: some minutes of work, many times what loading a model takes.
+PART_TEXTS = 4000
+#: Chunks whose texts are parted together, so that one that stands in several is translated once.
+SPAN = 16
 
 
 def cells(params: WordOrderParams) -> list[Cell]:
     """One cell a language and model; none where the run has no models."""
     return [
         Cell(
-            label=re.sub(r"[^A-Za-z0-9.]+", "-", f"{language}.{models.label(model)}").strip("-"),
+            label=cell_label(language, models.label(model)),
             params=params.narrowed(language, model),
             tags={"language": language, "model": models.label(model), "corpus": params.corpus},
         )
@@ -34,11 +39,12 @@ def cells(params: WordOrderParams) -> list[Cell]:
 
 
 def units(params: WordOrderParams, *, count: bool = False, store: Store | None = None) -> list[Unit]:
-    """The work that fills the store, in stages: train or download models, read and score texts, translate and score.
+    """The work that fills the store, in stages: train or download models, read texts; translate; score; sum.
 
-    Corpora whose size is asked for, or can be counted without parsing, are cut into chunks. With *count*, each unit
-    that reads says how many pairs it scores, each that translates how many texts, and how many are remembered; of a
-    corpus that was never read, how many they are at most.
+    Corpora whose size is asked for, or can be counted without parsing, are cut: reading and scoring into chunks of
+    pairs, translating into parts of the distinct texts, so that no two units translate the same one. With *count*,
+    each unit that reads says how many pairs it scores, each that translates how many texts, and how many are
+    remembered; of a corpus that was never read, how many they are at most.
     """
     dump, store = params.model_dump(mode="json"), store or Store()
     work = [
@@ -47,25 +53,49 @@ def units(params: WordOrderParams, *, count: bool = False, store: Store | None =
              {"params": dump, "language": language, "model": model}, stage=0)
         for model, language in _not_here(params)
     ]  # fmt: skip
+    sizes = {language: params.pairs_wanted(language) or _size(params, language) for language in params.languages}
     unread = {language: _unread(params, language, store) for language in params.languages} if count else {}
-    for language in params.languages:
-        most = unread.get(language)
-        texts, stored = (0, 0) if not count else (most, 0) if most else _count_pairs(params, language, store)
-        arguments: dict[str, Any] = {"params": dump, "language": language}
-        work.append(Unit(f"texts {language}", f"{_HERE}:score_texts", arguments, stage=0, texts=texts, stored=stored))
-    for language in params.languages:
-        size = params.pairs_wanted(language) or _size(params, language)
-        starts = [None] if size is None else list(chunk_starts(size))
-        for model in params.models:
-            for start in starts:
-                arguments = {"params": dump, "language": language, "model": model, "start": start}
-                if most := unread.get(language):
-                    texts, stored = _most_texts(params, most, start), 0
-                else:
-                    texts, stored = _count(params, language, model, start, store) if count else (0, 0)
-                label = f"translate {models.label(model)} {language}" + ("" if len(starts) == 1 else f" {start}")
-                work.append(Unit(label, f"{_HERE}:score_translations", arguments, stage=1, texts=texts, stored=stored))
+    for language, size in sizes.items():
+        for start in _cuts(size):
+            arguments: dict[str, Any] = {"params": dump, "language": language, "start": start}
+            reads = Unit(_named(f"texts {language}", start), f"{_HERE}:score_texts", arguments, stage=0)
+            if count:
+                most = unread[language]
+                texts, stored = (_within(most, start), 0) if most else _count_pairs(params, language, start, store)
+                reads = replace(reads, texts=texts, stored=stored)
+            work.append(reads)
+        if size is not None and size > CHUNK:
+            arguments = {"params": dump, "language": language}
+            work.append(Unit(f"sums of texts {language}", f"{_HERE}:sum_texts", arguments, stage=1))
+    # A model of many languages stays loaded where it is: its languages come one after the other.
+    for model in params.models:
+        for language, size in sizes.items():
+            name, of = f"{models.label(model)} {language}", {"params": dump, "language": language, "model": model}
+            for start, part, parts in _parts(params, size):
+                shown = f"{part + 1}/{parts}" if parts > 1 else None
+                label = _named(_named(f"translate {name}", start), shown)
+                arguments = {**of, "start": start, "part": part, "parts": parts}
+                translates = Unit(label, f"{_HERE}:translate_texts", arguments, stage=1)
+                if count:
+                    most = unread[language]
+                    if most:
+                        texts, stored = _most_texts(params, _within(most, start, SPAN)) // parts, 0
+                    else:
+                        wanted = _texts(params, language, start, part, parts, store)
+                        texts, stored = len(wanted), _translated(params, language, model, wanted, store)
+                    translates = replace(translates, texts=texts, stored=stored)
+                work.append(translates)
+            for start in _cuts(size):
+                arguments = {**of, "start": start}
+                label = _named(f"score {name}", start)
+                work.append(Unit(label, f"{_HERE}:score_translations", arguments, stage=2, only_scores=True))
+            if size is not None and size > CHUNK:  # of one chunk, pages are as quick
+                work.append(Unit(f"sums of {name}", f"{_HERE}:sum_scores", of, stage=3, only_scores=True))
     return work
+
+
+def _named(what: str, cut: int | str | None) -> str:
+    return what if cut is None else f"{what} {cut}"
 
 
 def ensure_model(params: Mapping[str, Any], language: str, model: str) -> None:
@@ -73,35 +103,99 @@ def ensure_model(params: Mapping[str, Any], language: str, model: str) -> None:
     models.ensure_model(model, WordOrderParams(**params).source, language)
 
 
-def score_texts(params: Mapping[str, Any], language: str) -> int:
-    """Unit of work: read, parse and perturb the corpus for one language; α, chance and similarity.
+def score_texts(params: Mapping[str, Any], language: str, start: int | None) -> int:
+    """Unit of work: read, parse and perturb one chunk of pairs, or all of them where *start* is None.
 
-    Returns how many pairs were not scored before, for estimates.
+    α, chance, similarity, and the texts to translate. Returns how many pairs were not scored before, for estimates.
     """
     checked, store = WordOrderParams(**params), Store()
-    pairs, stored = _count_pairs(checked, language, store)
-    for start in chunk_starts(per_sentence.n_pairs(checked, language, store)):
-        per_sentence.difficulty_chunk(checked, language, start, store)
-        per_sentence.similarity_chunk(checked, language, start, store)
-    return pairs - stored
+    n = 0
+    for each in _starts(checked, language, start, store):
+        if not per_sentence.is_scored(checked, language, each, store):
+            n += len(read_chunk(checked, language, each, store))
+        per_sentence.difficulty_chunk(checked, language, each, store)
+        per_sentence.similarity_chunk(checked, language, each, store)
+        if checked.models:
+            per_sentence.texts_chunk(checked, language, each, store)
+    return n
 
 
-def score_translations(params: Mapping[str, Any], language: str, model: str, start: int | None) -> int:
-    """Unit of work: translate and score one chunk of pairs, or all of them where *start* is None.
+def sum_texts(params: Mapping[str, Any], language: str) -> None:
+    """Unit of work: how many pairs there are, and sums over them, from what was read before."""
+    alone, store = WordOrderParams(**params).narrowed(language), Store()
+    per_sentence.n_pairs(alone, language, store)
+    for _ in (*blocks.difficulty_blocks(alone, store), *blocks.similarity_blocks(alone, store)):
+        pass
 
-    Returns how many texts were translated, so that estimates know the model's speed.
+
+def translate_texts(
+    params: Mapping[str, Any], language: str, model: str, start: int | None, part: int, parts: int
+) -> int:
+    """Unit of work: translate one of the *parts* of the distinct texts of up to `SPAN` chunks.
+
+    Returns how many were translated, so that estimates know the model's speed.
     """
     checked, store = WordOrderParams(**params), Store()
-    texts, stored = _count(checked, language, model, start, store)
+    texts = _texts(checked, language, start, part, parts, store)
+    stored = _translated(checked, language, model, texts, store)
+    per_sentence.translate(checked, model, texts, language, store)
+    return len(texts) - stored
+
+
+def score_translations(params: Mapping[str, Any], language: str, model: str, start: int | None) -> None:
+    """Unit of work: score one chunk of pairs, or all of them where *start* is None."""
+    checked, store = WordOrderParams(**params), Store()
     for each in _starts(checked, language, start, store):
         per_sentence.behaviour_chunk(checked, language, model, each, store)
-    return texts - stored
+
+
+def sum_scores(params: Mapping[str, Any], language: str, model: str) -> None:
+    """Unit of work: sums of scores over the pairs, which pages would make one after the other."""
+    for _ in blocks.score_blocks(WordOrderParams(**params).narrowed(language, model), Store()):
+        pass
+
+
+def _cuts(size: int | None) -> list[int | None]:
+    """Where the chunks of a corpus begin; None, for all of it, where it is one, or its size is not known yet."""
+    return [None] if size is None or size <= CHUNK else list(chunk_starts(size))
+
+
+def _parts(params: WordOrderParams, size: int | None) -> Iterator[tuple[int | None, int, int]]:
+    """Begin of a span of `SPAN` chunks, number of a part of its texts, and how many parts there are.
+
+    As many as leave each part `PART_TEXTS` at most, where every perturbation applies.
+    """
+    for start in _cuts(size)[::SPAN]:
+        most = 1 if size is None else _most_texts(params, _within(size, start, SPAN))
+        parts = -(-most // PART_TEXTS)
+        yield from ((start, part, parts) for part in range(parts))
+
+
+def _within(size: int, start: int | None, chunks: int = 1) -> int:
+    """How many of *size* pairs lie in so many chunks from *start* on; all where *start* is None."""
+    return size if start is None else max(0, min(CHUNK * chunks, size - start))
+
+
+def _texts(params: WordOrderParams, language: str, start: int | None, part: int, parts: int, store: Store) -> list[str]:
+    """The texts of one part of a span: those whose digest falls to it, wherever they stand and however often."""
+    starts = [start] if start is None else range(start, start + SPAN * CHUNK, CHUNK)
+    texts = dict.fromkeys(
+        text
+        for given in starts
+        for each in _starts(params, language, given, store)
+        for text in per_sentence.texts_chunk(params, language, each, store)
+    )
+    return [text for text in texts if zlib.crc32(text.encode()) % parts == part]
 
 
 def _starts(params: WordOrderParams, language: str, start: int | None, store: Store) -> list[int]:
     """The chunk that begins at *start* where the corpus reaches that far; every chunk where *start* is None."""
-    available = chunk_starts(per_sentence.n_pairs(params, language, store))
-    return [each for each in available if start is None or each == start]
+    if start is None:
+        return list(chunk_starts(per_sentence.n_pairs(params, language, store)))
+    if per_sentence.is_counted(params, language, store):
+        return [start] if start < per_sentence.n_pairs(params, language, store) else []
+    there = per_sentence.is_scored(params, language, start, store) or read_chunk(params, language, start, store)
+    return [start] if there else []
 
 
 def problems(params: WordOrderParams) -> list[str]:
@@ -168,11 +262,13 @@ def _not_here(params: WordOrderParams) -> list[tuple[str, str]]:
     return [(model, serves[model, source][0]) for model, source in first]
 
 
-def _count_pairs(params: WordOrderParams, language: str, store: Store) -> tuple[int, int]:
-    """Pairs of the corpus, and how many of them are scored as far as no model is needed."""
+def _count_pairs(params: WordOrderParams, language: str, start: int | None, store: Store) -> tuple[int, int]:
+    """Pairs of the chunk at *start* (of all where it is None), and how many are scored as far as no model is needed."""
     n = per_sentence.n_pairs(params, language, store)
-    sizes = {start: min(CHUNK, n - start) for start in chunk_starts(n)}
-    return n, sum(size for start, size in sizes.items() if per_sentence.is_scored(params, language, start, store))
+    sizes = {each: _within(n, each) for each in _starts(params, language, start, store)}
+    return sum(sizes.values()), sum(
+        size for each, size in sizes.items() if per_sentence.is_scored(params, language, each, store)
+    )
 
 
 def _unread(params: WordOrderParams, language: str, store: Store) -> int | None:
@@ -183,17 +279,14 @@ def _unread(params: WordOrderParams, language: str, store: Store) -> int | None:
     return min(sizes, default=None)
 
 
-def _most_texts(params: WordOrderParams, n_pairs: int, start: int | None) -> int:
-    """How many texts *n_pairs*, or the chunk of them that begins at *start*, are if every perturbation applies."""
-    pairs = n_pairs if start is None else max(0, min(CHUNK, n_pairs - start))
-    return pairs * (1 + len(params.spacings) * (1 + len(params.perturbation_names)))
+def _most_texts(params: WordOrderParams, n_pairs: int) -> int:
+    """How many texts *n_pairs* are if every perturbation applies."""
+    return n_pairs * (1 + len(params.spacings) * (1 + len(params.perturbation_names)))
 
 
-def _count(params: WordOrderParams, language: str, model: str, start: int | None, store: Store) -> tuple[int, int]:
-    """The texts of the chunk that begins at *start* (of all chunks where it is None), and how many are translated."""
-    starts = _starts(params, language, start, store)
-    texts = dict.fromkeys(text for each in starts for text in per_sentence.texts_chunk(params, language, each, store))
+def _translated(params: WordOrderParams, language: str, model: str, texts: Sequence[str], store: Store) -> int:
+    """How many of *texts* are translated already."""
     config = models.translation_config(
         model, params.source, language, params.decoding, device=params.device, dtype=params.dtype
     )
-    return len(texts), len(texts) - len(store.missing(config, [(text,) for text in texts]))
+    return len(texts) - len(store.missing(config, [(text,) for text in texts]))
