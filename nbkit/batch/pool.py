@@ -40,11 +40,15 @@ class TaskError(NbkitError):
 
 @dataclass(frozen=True)
 class Task:
-    """A call of *function*, which any process can import, with picklable *arguments*."""
+    """A call of *function*, which any process can import, with picklable *arguments*.
+
+    runs_models: whether it is for a worker with a GPU, where some workers have one.
+    """
 
     label: str
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
+    runs_models: bool = False
 
 
 @dataclass(frozen=True)
@@ -178,10 +182,11 @@ def _end(pool: ProcessPoolExecutor) -> None:
 
 
 def _submit(executor: Executor, task: Task) -> Future[Any]:
-    return executor.submit(_call, task.function, task.arguments)
+    return executor.submit(call, task.function, task.arguments)
 
 
-def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """*function* of *arguments*; whatever it raises comes back as a `TaskError`."""
     try:
         return function(*arguments)
     except Exception as error:

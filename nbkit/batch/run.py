@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
@@ -18,7 +19,7 @@ from tqdm import tqdm
 
 import nbkit
 from nbkit import provenance
-from nbkit.batch import throughput
+from nbkit.batch import cluster, throughput
 from nbkit.batch.execute import places, run_notebook, run_unit, worker_environment
 from nbkit.batch.folder import OutputFolder
 from nbkit.batch.params import RunFile, listing, read, validate
@@ -26,6 +27,7 @@ from nbkit.batch.plan import Execution, Plan, make_plan
 from nbkit.batch.pool import Done, ForeignExecutor, LocalProcesses, Runner, Task, TaskError
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.studies.base import Unit
+from nbkit.studies.devices import models_run_elsewhere
 
 MAX_WORKERS = 8  # by default: each may hold a model, and on a large machine memory runs out before cores do
 _SOCKET_FOLDER_LENGTH = 60  # of the 107 characters that the name of a socket may have
@@ -74,43 +76,46 @@ def run(
     *,
     output: str | Path | None = None,
     workers: int | None = None,
-    executor: Executor | None = None,
+    executor: Executor | str = "processes",
+    address: str | None = None,
     force: bool = False,
 ) -> RunSummary:
     """Run the grid of *run_file*: units of work in stages, then notebooks, then the report.
 
     output: the folder, by default ``outputs/<name>``; one that belongs to another run is refused.
     workers: processes at a time; by default one a core, at most 8.
-    executor: any `concurrent.futures.Executor` for the units of work (a Dask client's, for many machines that
-    share ``$NBKIT_CACHE``). Notebooks are executed in processes of this machine, one kernel each.
+    executor: who does the units of work: "processes" of this machine, the workers of a cluster that share
+    ``$NBKIT_CACHE`` ("dask", "slurm", "pbs", "lsf": `nbkit.batch.cluster`), or any `concurrent.futures.Executor`.
+    Notebooks are executed in processes of this machine, one kernel each.
+    address: of the Dask scheduler that *executor* "dask" is to use; without it one is started here.
     force: execute finished notebooks again (what the store remembers is not computed again).
 
     A notebook that fails keeps its traceback and the rest goes on; `RunSummary.failures` lists it.
     Raises `ParamsError` for a run file that cannot be run here, before any work is done, and `NbkitError` for a
-    folder that cannot be used. Ctrl-C and ``kill -9`` lose at most the shards being written.
+    folder or a cluster that cannot be used. Ctrl-C and ``kill -9`` lose at most the shards being written.
     """
     from nbkit.batch import report
 
-    job = _job(run_file, output, workers, force)
+    on_cluster = isinstance(executor, str) and executor != "processes"
+    with models_run_elsewhere() if on_cluster else nullcontext():
+        job = _job(run_file, output, None if on_cluster else workers, force)
+        if job.waiting:
+            _refuse_problems(job.plan.run)
     began = time.time()
-    if job.waiting:
-        _refuse_problems(job.plan.run)
-    environment = worker_environment(max(1, _cores() // job.workers))
-    with job.folder.claimed(job.plan.run.owner):
+    with job.folder.claimed(job.plan.run.owner), ExitStack() as hired:
+        units = _units(job, count=False)
+        # Before anything is changed: a cluster may not be there, or not be fit.
+        runner = hired.enter_context(_runner(executor, address, units, workers or job.workers))
         job.folder.remove_all_but(execution.label for execution in job.plan.executions)
         record = _run_record(job.plan, began)
         job.folder.write_run({**record, "status": "running"})
-        units = _units(job, count=False)
         failures: list[Failure] = []
         status = "interrupted"
         try:
-            if executor is not None:
-                failures += _run_units(units, ForeignExecutor(executor))
-            else:
-                with LocalProcesses(job.workers, environment) as processes:
-                    failures += _run_units(units, processes)
+            failures += _run_units(units, runner)
+            hired.close()
             job = _planned_again(job)
-            with LocalProcesses(job.workers, environment) as processes:  # fresh ones, which hold no models
+            with _runner("processes", None, (), job.workers) as processes:  # fresh ones, which hold no models
                 failures += _run_notebooks(job, processes)
             status = "failed" if failures else "done"
         finally:
@@ -209,11 +214,24 @@ def _units(job: _Job, *, count: bool) -> list[Unit]:
     return sorted(units.values(), key=lambda unit: unit.stage)
 
 
+def _runner(
+    executor: Executor | str, address: str | None, units: Sequence[Unit], workers: int
+) -> AbstractContextManager[Runner]:
+    """Who does *units*: nobody is started, or asked, for none."""
+    if isinstance(executor, Executor):
+        return nullcontext(ForeignExecutor(executor))
+    environment = worker_environment(max(1, _cores() // workers))
+    if (executor == "processes" and address is None) or not units:
+        return LocalProcesses(workers, environment)
+    auto = any(unit.device == "auto" and unit.runs_models for unit in units)
+    return cluster.hired(executor, address=address, workers=workers, environment=environment, auto_device=auto)
+
+
 def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
     where = places()
     for stage, group in groupby(units, key=lambda unit: unit.stage):
         members = list(group)
-        tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where)) for u in members]
+        tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), where), u.runs_models) for u in members]
         by_task = dict(zip(map(id, tasks), members, strict=True))
         for done in _logged(runner(tasks), len(tasks), f"stage {stage + 1}"):
             unit = by_task[id(done.task)]

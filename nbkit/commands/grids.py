@@ -40,7 +40,20 @@ def validate(context: click.Context, run_file: Path, offline: bool) -> None:
 
 @click.command()
 @_RUN_FILE
-@click.option("--workers", type=click.IntRange(min=1), help="Processes at a time; by default one a core, at most 8.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Processes, or workers of a cluster, at a time; by default one a core, at most 8.",
+)
+@click.option(
+    "--executor",
+    type=click.Choice(["processes", "dask", "slurm", "pbs", "lsf"]),
+    default="processes",
+    help="Who does the units of work: processes of this machine, or a cluster's workers (docs/cluster.md).",
+)
+@click.option(
+    "--address", metavar="tcp://HOST:PORT", help="Of a Dask scheduler that is running (with --executor dask)."
+)
 @click.option("--force", is_flag=True, help="Execute notebooks again that are finished and unchanged.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and for how long.")
 @click.option("--output", type=click.Path(path_type=Path), help="Folder of the results; by default outputs/<name>.")
@@ -50,6 +63,8 @@ def run(
     context: click.Context,
     run_file: Path,
     workers: int | None,
+    executor: str,
+    address: str | None,
     force: bool,
     dry_run: bool,
     output: Path | None,
@@ -63,6 +78,8 @@ def run(
     from nbkit.batch.run import dry_run as plan
     from nbkit.batch.run import run as run_grid
 
+    if address is not None and executor != "dask":
+        raise click.UsageError("--address is a Dask scheduler's: it goes with --executor dask")
     if offline:
         go_offline()
     path = find_params(run_file)
@@ -72,7 +89,7 @@ def run(
     # What a scheduler sends before it kills ends a run in order, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        summary = run_grid(path, output=output, workers=workers, force=force)
+        summary = run_grid(path, output=output, workers=workers, executor=executor, address=address, force=force)
     except KeyboardInterrupt:
         click.echo("\nStopped. What is finished is kept; the same command goes on from there.", err=True)
         context.exit(130)

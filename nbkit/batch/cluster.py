@@ -1,0 +1,287 @@
+"""Units of work on other machines: a Dask scheduler by its address, or workers as jobs of SLURM, PBS or LSF."""
+
+from __future__ import annotations
+
+import queue
+import shutil
+import sys
+import time
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
+
+from nbkit.batch.cluster_worker import ROOM, ClusterError, Pledge, prove, run_there, versions
+from nbkit.batch.execute import places
+from nbkit.batch.pool import Done, Task, TaskError
+from nbkit.errors import MissingExtraError, NbkitError
+from nbkit.store.folder import Folder
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+#: What ``--executor`` may be beside processes of this machine.
+EXECUTORS = ("dask", "slurm", "pbs", "lsf")
+_JOBS = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "lsf": "LSFCluster"}
+
+CONNECT_SECONDS = 10.0
+FIRST_WORKER_SECONDS = 60.0  # for a scheduler that somebody started; jobs may wait in a queue for hours
+LOOK_SECONDS = 10.0  # between looks at the cluster while nothing ends
+RETRIES = 1  # of a unit that fails: a full disk or a broken GPU is often one machine's
+GPU = "GPU"  # what workers call it: dask worker … --resources GPU=1
+
+_KEPT = "what is stored is kept, and the same command goes on from there"
+
+
+@contextmanager
+def hired(
+    executor: str, *, address: str | None, workers: int, environment: Mapping[str, str], auto_device: bool
+) -> Iterator[Cluster]:
+    """A cluster that was found fit, as a context: workers that were started here end with it, others stay.
+
+    executor: one of `EXECUTORS`. address: of a scheduler that is there (``tcp://host:8786``), with "dask" alone;
+    without it "dask" starts *workers* processes of this machine. environment: variables of those.
+    auto_device: whether parameters say ``device: auto``, which has to mean the same on workers as here.
+    Raises `ClusterError` for a scheduler that cannot be reached, workers that see another store or run another
+    nbkit, and a job scheduler that is not there; `MissingExtraError` without Dask.
+    """
+    _require(executor, address)
+    with ExitStack() as stack:
+        pledge = stack.enter_context(_pledged(auto_device))
+        if executor in _JOBS:
+            target = stack.enter_context(_jobs(executor, workers))
+        else:
+            target = address or stack.enter_context(_processes(workers, environment))
+        cluster = Cluster(stack.enter_context(_client(target)), pledge, patient=executor in _JOBS)
+        cluster.check()
+        yield cluster
+
+
+class Cluster:
+    """Runs units on the workers of a Dask cluster. A worker that is lost costs the units on it, which run elsewhere.
+
+    patient: whether to wait for a first worker as long as it takes.
+    """
+
+    def __init__(self, client: Client, pledge: Pledge, patient: bool = False):
+        self.client, self.pledge, self.patient = client, pledge, patient
+        self.address = str(client.scheduler.address)
+        self.has_gpus = False
+        self._said: set[str] = set()
+
+    def check(self) -> None:
+        """Wait for a first worker, and have all that are there prove that they can be used."""
+        self._wait_for_worker()
+        self._compare_schedulers()
+        workers = self._workers()
+        with_gpu = {address for address, worker in workers.items() if worker["resources"].get(GPU)}
+        self.has_gpus = bool(with_gpu)
+        for chosen, runs_models in ((with_gpu or set(workers), True), (set(workers) if with_gpu else set(), False)):
+            self._prove(chosen, runs_models)
+        if any(worker["nthreads"] > 1 for worker in workers.values()):
+            self._note("a worker runs one unit at a time, whatever its threads: start workers with --nthreads 1")
+
+    def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
+        """Each of *tasks* (calls of `run_unit`) as it ends. Raises `ClusterError` where the scheduler goes away."""
+        ended: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        waiting: dict[str, tuple[Task, Future]] = {}
+        try:
+            for task in tasks:
+                future = self._submit(task)
+                waiting[future.key] = task, future
+                future.add_done_callback(ended.put)
+            while waiting:
+                try:
+                    future = ended.get(timeout=LOOK_SECONDS)
+                except queue.Empty:
+                    self._look()
+                    continue
+                task, _ = waiting.pop(future.key)
+                yield self._done(task, future)
+                future.release()  # what a finished unit said is on its worker: held, it would be made again with it
+        finally:
+            if waiting:
+                with suppress(Exception):
+                    self.client.cancel([future for _, future in waiting.values()], force=True)
+
+    def _submit(self, task: Task) -> Future:
+        runs_models = task.runs_models
+        try:
+            return self.client.submit(
+                run_there, *task.arguments, self.pledge, runs_models,
+                key=f"nbkit-{uuid.uuid4().hex}", pure=False, retries=RETRIES,
+                resources={GPU: 1} if runs_models and self.has_gpus else None,
+            )  # fmt: skip
+        except (OSError, RuntimeError) as error:  # a client without a scheduler
+            raise self._gone() from error
+
+    def _done(self, task: Task, future: Future) -> Done:
+        from distributed import KilledWorker
+
+        if future.status in ("cancelled", "lost") or self.client.status != "running":
+            raise self._gone()
+        try:
+            return Done(task, future.result(timeout=CONNECT_SECONDS))
+        except (ClusterError, TaskError) as error:
+            if isinstance(error, ClusterError):
+                raise ClusterError(f"{task.label}: {error}; {_KEPT}") from None
+            return Done(task, error=error)
+        except KilledWorker as error:
+            return Done(
+                task,
+                error=TaskError(
+                    "WorkerKilled",
+                    f"{error.allowed_failures + 1} workers ended while they ran it: killed for lack of memory, or by "
+                    "the time limit of their jobs; give them more",
+                ),
+            )
+        except Exception as error:  # whatever comes over the wire
+            if future.status in ("cancelled", "lost") or self.client.status != "running":
+                raise self._gone() from error
+            return Done(task, error=TaskError(type(error).__name__, str(error)))
+
+    def _look(self) -> None:
+        if self.client.status != "running":
+            raise self._gone()
+        if not self._workers():
+            self._note("no worker is left; units wait for new ones (what is stored is kept, Ctrl-C stops)")
+
+    def _workers(self) -> dict[str, Any]:
+        try:
+            return dict(self.client.scheduler_info(n_workers=-1)["workers"])
+        except (OSError, RuntimeError) as error:
+            raise self._gone() from error
+
+    def _wait_for_worker(self) -> None:
+        until = time.monotonic() + FIRST_WORKER_SECONDS
+        while not self._workers():
+            self._note(f"waiting for the first worker of {self.address}")
+            if not self.patient and time.monotonic() > until:
+                raise ClusterError(
+                    f"the scheduler at {self.address} has no workers; start some with: "
+                    f"dask worker {self.address} --nthreads 1"
+                )
+            time.sleep(0.5)
+
+    def _compare_schedulers(self) -> None:
+        found = self.client.get_versions()
+        ours, theirs = found["client"], found["scheduler"]
+        for name, of in (("python", "host"), ("dask", "packages"), ("distributed", "packages")):
+            here, there = dict(ours[of])[name], dict((theirs or {}).get(of, {})).get(name)
+            if name == "python":
+                here, there = (".".join(str(number).split(".")[:2]) for number in (here, there))
+            if here != there:
+                raise ClusterError(
+                    f"the scheduler at {self.address} has {name} {there}, this machine {here}: "
+                    "start scheduler and workers in the environment that the run is started in"
+                )
+
+    def _prove(self, workers: Collection[str], runs_models: bool) -> None:
+        if not workers:
+            return
+        said = self.client.run(prove, self.pledge, places(), runs_models, workers=sorted(workers), on_error="return")
+        refused = {address: error for address, error in said.items() if isinstance(error, BaseException)}
+        for address, error in sorted(refused.items()):
+            if isinstance(error, ClusterError):
+                raise ClusterError(f"worker {address}: {error}") from None
+            if isinstance(error, ImportError):
+                raise ClusterError(
+                    f"worker {address} has no nbkit, or another one ({error}): "
+                    "start workers in the environment that the run is started in"
+                ) from None
+            if not isinstance(error, OSError):  # one that ended meanwhile is no obstacle
+                raise ClusterError(f"worker {address} cannot be used: {type(error).__name__}: {error}") from None
+
+    def _gone(self) -> ClusterError:
+        return ClusterError(f"the scheduler at {self.address} went away; start one again: {_KEPT}")
+
+    def _note(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            tqdm.write(text, file=sys.stderr)
+
+
+def _require(executor: str, address: str | None) -> None:
+    if executor not in EXECUTORS:
+        raise NbkitError(f"unknown executor '{executor}'; there are: processes, {', '.join(EXECUTORS)}")
+    if address is not None and executor != "dask":
+        raise NbkitError(f"--address is a Dask scheduler's: use --executor dask with it, not {executor}")
+    try:
+        import distributed  # noqa: F401
+
+        if executor in _JOBS:
+            import dask_jobqueue  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(f'--executor {executor} needs Dask ({error}): pip install "nbkit[dask]"') from None
+
+
+@contextmanager
+def _pledged(auto_device: bool) -> Iterator[Pledge]:
+    """What workers have to agree on; the file that proves the store is shared is there meanwhile."""
+    from nbkit.models.identity import resolve_device
+
+    folder = Folder.at(f"{places()['NBKIT_CACHE'].rstrip('/')}/{ROOM}")
+    token = uuid.uuid4().hex
+    folder.write(token, token.encode())
+    try:
+        yield Pledge(token, versions(), resolve_device("auto").partition(":")[0] if auto_device else None)
+    finally:
+        with suppress(NbkitError):
+            folder.remove(token)
+
+
+@contextmanager
+def _client(target: Any) -> Iterator[Client]:
+    from distributed import Client
+
+    try:
+        client = Client(target, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        raise ClusterError(
+            f"no Dask scheduler answers at {target} ({type(error).__name__}: {error}); start one with: dask scheduler, "
+            "and give the address that it prints: --address tcp://HOST:8786"
+        ) from None
+    try:
+        yield client
+    finally:
+        with suppress(Exception):
+            client.close(timeout=2)
+
+
+@contextmanager
+def _processes(workers: int, environment: Mapping[str, str]) -> Iterator[Any]:
+    """A scheduler and *workers* processes of this machine."""
+    import dask
+    from distributed import LocalCluster
+
+    with dask.config.set({"distributed.nanny.pre-spawn-environ": dict(environment)}):
+        cluster = LocalCluster(
+            n_workers=workers, threads_per_worker=1, memory_limit=None, dashboard_address=None, silence_logs=40
+        )
+    with cluster:
+        yield cluster
+
+
+@contextmanager
+def _jobs(executor: str, workers: int) -> Iterator[Any]:
+    """*workers* workers as jobs of the cluster's own scheduler, as Dask's configuration says (``jobqueue.slurm``)."""
+    import dask_jobqueue
+
+    kind = getattr(dask_jobqueue, _JOBS[executor])
+    command = kind.job_cls.submit_command.split()[0]
+    if shutil.which(command) is None:
+        raise ClusterError(
+            f"--executor {executor}: there is no {command} on this machine; run nbkit where jobs are submitted"
+        )
+    try:
+        cluster = kind()
+    except (ValueError, TypeError, OSError, RuntimeError) as error:
+        raise ClusterError(
+            f"--executor {executor}: {str(error).partition(', for example')[0]}; say what a job is in ~/.config/dask/jobqueue.yaml (docs/cluster.md)"
+        ) from None
+    with cluster:
+        # Unlike `scale`, this submits a job anew when one has reached its time limit.
+        cluster.adapt(minimum=workers, maximum=workers)
+        yield cluster

@@ -1,0 +1,228 @@
+"""Units on a real scheduler with worker processes on loopback: lost workers, a lost scheduler, and who is refused."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from nbkit.batch import cluster
+from nbkit.batch import run as runner
+from nbkit.batch.cluster_worker import ClusterError
+from nbkit.batch.execute import places, run_unit
+from nbkit.batch.params import RunFile, parse
+from nbkit.batch.pool import Task
+from nbkit.batch.run import run
+from nbkit.errors import NbkitError
+
+pytest.importorskip("distributed")
+SHARD = 10  # as in toy_study
+_GRID = "name: toys\nruns:\n  - {{study: toy, params: {{words: {}, n: {}, delay: {}}}, notebooks: [{}]}}\n"
+
+
+def grid(words: list[str], n: int = 20, delay: float = 0.0, notebooks: str = "summary") -> RunFile:
+    return parse(_GRID.format(words, n, delay, notebooks))
+
+
+def computed(toy: Path) -> Counter[str]:
+    """How often each text was computed."""
+    log = toy / "log"
+    lines = log.read_text().splitlines() if log.exists() else []
+    return Counter(line.partition(" ")[2] for line in lines if not line.endswith("prepare"))
+
+
+class Machines:
+    """A scheduler and workers as processes of their own, as somebody else would start them."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.workers = folder, []
+        self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(folder / "scheduler.json"))
+        self.address = ""
+        until(lambda: self._listens(), self.scheduler)
+
+    def worker(self, *options: str, **variables: str) -> subprocess.Popen:
+        options = ("--nthreads", "1", "--no-nanny", "--memory-limit", "0", *options)
+        self.workers.append(self._start("worker", self.address, *options, **variables))
+        return self.workers[-1]
+
+    def end(self) -> None:
+        for process in [*self.workers, self.scheduler]:
+            process.kill()
+            process.wait(20)
+
+    def _start(self, what: str, *options: str, **variables: str) -> subprocess.Popen:
+        command = [
+            sys.executable,
+            "-m",
+            f"distributed.cli.dask_{what}",
+            "--no-dashboard",
+            "--host",
+            "127.0.0.1",
+            *options,
+        ]
+        with (self.folder / "machines.log").open("a") as log:
+            return subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder, env={**os.environ, **variables})
+
+    def _listens(self) -> bool:
+        try:
+            self.address = json.loads((self.folder / "scheduler.json").read_text())["address"]
+        except (OSError, ValueError):
+            return False
+        return True
+
+
+def until(condition: Callable[[], bool], process: subprocess.Popen) -> None:
+    deadline = time.monotonic() + 300
+    while not condition():
+        assert process.poll() is None and time.monotonic() < deadline, "it ended, or it hangs"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def machines(toy: Path) -> Iterator[Machines]:
+    started = Machines(toy)
+    yield started
+    started.end()
+
+
+def when(condition: Callable[[], bool], do: Callable[[], object]) -> None:
+    """*do* in the background, as soon as *condition* is true."""
+
+    def wait() -> None:
+        deadline = time.monotonic() + 300
+        while not condition() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        do()
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+@pytest.fixture
+def no_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "_run_notebooks", lambda job, processes: [])
+
+
+@pytest.mark.slow
+def test_a_grid_survives_a_killed_worker_and_goes_on_after_a_scheduler_that_went_away(toy, machines, monkeypatch):
+    victim, _ = machines.worker(), machines.worker()
+    when(lambda: computed(toy).total() > 25, victim.kill)
+    summary = run(grid(["eins", "zwei", "drei", "vier"], 30, 0.02), executor="dask", address=machines.address)
+    assert summary.exit_code == 0 and victim.wait(20) == -signal.SIGKILL
+    # What was stored was not computed again: with the worker, a shard at most was lost.
+    assert len(computed(toy)) == 120 and computed(toy).total() - 120 <= SHARD
+    (cell,) = json.loads((summary.output / "notebooks" / "toy.summary.ipynb").read_text())["cells"][-1:]
+    printed = "".join(cell["outputs"][0]["data"]["text/plain"])
+    assert ast.literal_eval(printed) == {"eins": 120, "zwei": 120, "drei": 120, "vier": 120}
+    # The same grid by processes of this machine finds all of it.
+    monkeypatch.setattr(runner, "_run_notebooks", lambda job, processes: [])
+    assert run(grid(["eins", "zwei"], 30, 0.02), workers=1, force=True).exit_code == 0
+    before = computed(toy).total()
+    assert before - 120 <= SHARD
+
+    machines.worker()
+    when(lambda: computed(toy).total() > before + 15, machines.scheduler.kill)
+    with pytest.raises(ClusterError, match=r"scheduler at tcp://.* went away; .* same command goes on"):
+        run(grid(["neun", "zehn", "elf"], 30, 0.05), executor="dask", address=machines.address)
+    assert json.loads((summary.output / "run.json").read_text())["status"] == "interrupted"
+    for worker in machines.workers:
+        worker.wait(60)  # a worker ends when its scheduler is gone for good
+    assert before + 15 < computed(toy).total() < before + 90
+    run(grid(["neun", "zehn", "elf"], 30), workers=1)
+    assert len(computed(toy)) == 210 and computed(toy).total() - before - 90 <= 2 * SHARD
+
+
+@pytest.mark.slow
+def test_who_cannot_be_used_is_refused_before_anything_is_done(toy, machines, no_notebooks, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(cluster, "FIRST_WORKER_SECONDS", 0.0)
+        with pytest.raises(ClusterError, match=r"has no workers; start some with: dask worker tcp://"):
+            run(grid(["eins"]), executor="dask", address=machines.address)
+    stranger = machines.worker(NBKIT_CACHE=str(toy / "elsewhere"))
+    with pytest.raises(ClusterError, match=r"worker tcp://.*the store is not shared: .*elsewhere.*NBKIT_CACHE"):
+        run(grid(["eins"]), executor="dask", address=machines.address)
+    stranger.kill()
+    stranger.wait(20)
+    # The same folder under another name, as another machine may mount it, is the same store.
+    (toy / "mounted").symlink_to(toy / "cache")
+    machines.worker("--resources", "GPU=1", NBKIT_CACHE=str(toy / "mounted"))
+    with monkeypatch.context() as patch:
+        patch.setattr(cluster, "versions", lambda: {"python": "3.11", "torch": "1.0"})
+        with pytest.raises(ClusterError, match=r"another installation: torch 2\S* \(here: 1.0\)"):
+            run(grid(["eins"]), executor="dask", address=machines.address)
+    assert computed(toy).total() == 0 and not (toy / "outputs" / "toys" / "run.json").exists()
+    with cluster.hired("dask", address=machines.address, workers=1, environment={}, auto_device=True) as hired:
+        assert hired.has_gpus
+        machines.worker()
+        until(lambda: len(hired._workers()) == 2, machines.scheduler)
+        tasks = [Task(str(n), run_unit, ("os:getpid", {}, places()), runs_models=True) for n in range(4)]
+        tasks.append(Task("bad", run_unit, ("os:no_such_call", {}, places())))
+        done = {each.task.label: each for each in hired(tasks)}
+    assert "cannot be found" in str(done.pop("bad").error)
+    assert {each.value[0] for each in done.values()} == {machines.workers[1].pid}  # the one with a GPU
+    # One that comes later is looked at when it gets its first unit.
+    with cluster.hired("dask", address=machines.address, workers=1, environment={}, auto_device=False) as hired:
+        for worker in machines.workers[1:]:
+            worker.kill()
+        machines.worker(NBKIT_CACHE=str(toy / "elsewhere"))
+        with pytest.raises(ClusterError, match="later: the store is not shared"):
+            list(hired([Task("later", run_unit, ("os:getpid", {}, places()))]))
+
+
+@pytest.mark.slow
+def test_without_an_address_workers_are_processes_of_this_machine(toy, no_notebooks):
+    summary = run(grid(["eins", "zwei"]), executor="dask", workers=2)
+    assert summary.failures == () and computed(toy).total() == 40
+
+
+SBATCH = """#!/bin/sh
+# Stands in for a job scheduler: a job begins at once, on this machine.
+sh "$1" > "$1.log" 2>&1 &
+echo $! >> {folder}/jobs
+echo "Submitted batch job $!"
+"""
+
+
+@pytest.mark.slow
+def test_workers_are_jobs_of_a_cluster(toy, no_notebooks, monkeypatch):
+    import dask
+
+    with pytest.raises(ClusterError, match="there is no sbatch on this machine"):
+        run(grid(["eins"]), executor="slurm")
+    for name, text in {"sbatch": SBATCH.format(folder=toy), "scancel": "#!/bin/sh\nkill $1\n"}.items():
+        (toy / "bin").mkdir(exist_ok=True)
+        (toy / "bin" / name).write_text(text)
+        (toy / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{toy / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(ClusterError, match=r"how much cores and memory .*docs/cluster.md"):
+        run(grid(["eins"]), executor="slurm")
+    job = {"cores": 1, "processes": 1, "memory": "1GB", "interface": "lo"}
+    with dask.config.set({f"jobqueue.slurm.{name}": value for name, value in job.items()}):
+        summary = run(grid(["eins", "zwei"]), executor="slurm", workers=1)
+    assert summary.failures == () and computed(toy).total() == 40
+    assert len((toy / "jobs").read_text().split()) >= 1
+
+
+def test_a_wrong_address_is_an_error_at_once(toy, monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
+    started = time.monotonic()
+    for address in ("tcp://127.0.0.1:9", "nowhere://127.0.0.1:9"):
+        with pytest.raises(ClusterError, match=rf"no Dask scheduler answers at {address}.*dask scheduler"):
+            run(grid(["eins"]), executor="dask", address=address)
+    assert time.monotonic() - started < 30 and not (toy / "outputs" / "toys" / "run.json").exists()
+
+
+def test_what_does_not_fit_together_is_refused(toy):
+    with pytest.raises(NbkitError, match="--address is a Dask scheduler's"):
+        run(grid(["eins"]), executor="slurm", address="tcp://127.0.0.1:8786")
+    with pytest.raises(NbkitError, match="unknown executor 'slrum'; there are: processes, dask, slurm, pbs, lsf"):
+        run(grid(["eins"]), executor="slrum")
