@@ -279,7 +279,8 @@ def _jobs(executor: str, workers: int) -> Iterator[Any]:
         cluster = kind()
     except (ValueError, TypeError, OSError, RuntimeError) as error:
         raise ClusterError(
-            f"--executor {executor}: {str(error).partition(', for example')[0]}; say what a job is in ~/.config/dask/jobqueue.yaml (docs/cluster.md)"
+            f"--executor {executor}: {str(error).partition(', for example')[0]}; "
+            "say what a job is in ~/.config/dask/jobqueue.yaml (docs/cluster.md)"
         ) from None
     with cluster:
         # Unlike `scale`, this submits a job anew when one has reached its time limit.

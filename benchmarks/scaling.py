@@ -1,0 +1,231 @@
+"""How far a word-order grid scales on a cluster: its real units of work on 1 to 64 simulated workers.
+
+python benchmarks/scaling.py [--pairs 10000] [--rates opus-mt=1000,mbart50=300,…] [--load 20] [--measure 1000]
+
+The units are those that `nbkit run` would send out, in their stages. A free worker takes the next one, as Dask has it,
+and loads the model unless it is one of the last that it used; a stage begins when the one before has ended. Notebooks
+come last, in eight processes of one machine. Costs are options. A model's rate is the one that this cache measured,
+unless --rates gives another; --measure takes the costs of reading, scoring and summing from that many sandbox pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import tempfile
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import NamedTuple
+
+from nbkit.batch import throughput
+from nbkit.languages import TARGETS
+from nbkit.models.catalogue import resolve
+from nbkit.models.remember import KEPT
+from nbkit.studies.word_order import STUDY, WordOrderParams, work
+
+#: Texts a second on one GPU of today, for each model: stated, not measured.
+RATES = {"opus-mt": 1000.0, "m2m100-418m": 400.0, "mbart50": 300.0, "m2m100-1.2b": 150.0}
+LOCAL = 8  # processes that execute notebooks
+WORKERS = (1, 2, 4, 8, 16, 32, 64)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds a thousand pairs: read (parsed, perturbed, scored as far as no model is needed), scored, summed.
+
+    read, sum_texts: once a language. score, sum_scores: once a language and model. texts: distinct texts a pair.
+    rates: texts a second, by model. load: seconds for a model. notebook: for a page. start: for workers.
+    """
+
+    rates: Mapping[str, float]
+    texts: float = 14.8
+    read: float = 36.0
+    sum_texts: float = 7.2
+    score: float = 3.4
+    sum_scores: float = 3.6
+    load: float = 20.0
+    notebook: float = 10.0
+    start: float = 30.0
+
+
+class Job(NamedTuple):
+    """A unit of work: seconds on a worker that has *model* loaded, where it runs one."""
+
+    stage: int
+    seconds: float
+    model: str | None = None
+
+
+def jobs(params: WordOrderParams, costs: Costs) -> Iterator[Job]:
+    """The study's units. Models are there: nodes of a cluster often have no network to fetch them from."""
+    thousands = params.n_pairs / 1000
+    for unit in work.units(params):
+        function = unit.function.partition(":")[2]
+        if function == "score_texts":
+            yield Job(unit.stage, costs.read * work.CHUNK / 1000)
+        elif function == "sum_texts":
+            yield Job(unit.stage, costs.sum_texts * thousands)
+        elif function == "score_translations":
+            yield Job(unit.stage, costs.score * work.CHUNK / 1000)
+        elif function == "sum_scores":
+            yield Job(unit.stage, costs.sum_scores * thousands)
+        elif function == "translate_texts":
+            start, model = unit.arguments["start"] or 0, unit.arguments["model"]
+            pairs = min(work.SPAN * work.CHUNK, params.n_pairs - start)
+            texts = pairs * costs.texts / unit.arguments["parts"]
+            yield Job(unit.stage, texts / costs.rates[model], _loaded(params, unit.arguments["language"], model))
+
+
+def coarse(params: WordOrderParams, costs: Costs) -> Iterator[Job]:
+    """The same work as it was cut at first: a language read at once, chunks translated language by language."""
+    for _ in params.languages:
+        yield Job(0, costs.read * params.n_pairs / 1000)
+    for language in params.languages:
+        for model in params.models:
+            for _ in range(0, params.n_pairs, work.CHUNK):
+                translated = costs.texts * work.CHUNK / costs.rates[model]
+                yield Job(1, translated + costs.score * work.CHUNK / 1000, _loaded(params, language, model))
+
+
+def _loaded(params: WordOrderParams, language: str, model: str) -> str:
+    """What is loaded for a model and language: of a model of many languages the same."""
+    return str(resolve(model, params.source, language).hub)
+
+
+def simulate(work: Sequence[Job], costs: Costs, workers: int) -> Counter[str]:
+    """Seconds in all, and by worker on average: at work, loading models, waiting for a stage to end."""
+    kept: list[OrderedDict[str, None]] = [OrderedDict() for _ in range(workers)]
+    now, spent = costs.start, Counter({"start": costs.start})
+    for _, members in groupby(work, key=lambda job: job.stage):
+        free = [(now, worker) for worker in range(workers)]
+        for job in members:
+            at, worker = heapq.heappop(free)
+            took = job.seconds
+            spent["at work"] += job.seconds / workers
+            if job.model is not None:
+                if job.model not in kept[worker]:
+                    took += costs.load
+                    spent["loading"] += costs.load / workers
+                    while len(kept[worker]) >= KEPT:
+                        kept[worker].popitem(last=False)
+                kept[worker][job.model] = None
+                kept[worker].move_to_end(job.model)
+            heapq.heappush(free, (at + took, worker))
+        now = max(at for at, _ in free)
+        spent["waiting"] += sum(now - at for at, _ in free) / workers
+    spent["units"] = now
+    return spent
+
+
+def notebooks(params: WordOrderParams, costs: Costs, summed: bool) -> float:
+    """Seconds for the pages, a wave of eight at a time; summed: whether units have made the sums that they show."""
+    pages = Counter(notebook.scope for notebook in STUDY.notebooks)
+    blocks = len(params.languages) * len(params.models)
+    sums = params.n_pairs / 1000 * (costs.sum_scores * blocks + costs.sum_texts * len(params.languages)) / LOCAL
+    return -(-(pages["cell"] * blocks + pages["grid"]) // LOCAL) * costs.notebook + (0 if summed else sums)
+
+
+def table(params: WordOrderParams, costs: Costs) -> Iterator[str]:
+    """Rows of Markdown: workers, minutes of units and in all, speed-ups, and shares of a worker's time."""
+    yield "| workers | units, min | speed-up | at work | loading | waiting | all, min | speed-up | units cut coarsely |"
+    yield "|---" * 9 + "|"
+    cuts = [sorted(cut, key=lambda job: job.stage) for cut in (jobs(params, costs), coarse(params, costs))]
+    alone = [simulate(cut, costs, 1)["units"] for cut in cuts]
+    pages = notebooks(params, costs, summed=True)
+    for workers in WORKERS:
+        spent, before = (simulate(cut, costs, workers) for cut in cuts)
+        units = spent["units"]
+        shares = " | ".join(f"{spent[name] / units:.0%}" for name in ("at work", "loading", "waiting"))
+        yield (
+            f"| {workers} | {units / 60:.1f} | {alone[0] / units:.1f}× | {shares} | {(units + pages) / 60:.1f} "
+            f"| {(alone[0] + pages) / (units + pages):.1f}× | {alone[1] / before['units']:.1f}× |"
+        )
+
+
+def measured(pairs: int) -> dict[str, float]:
+    """CPU seconds that each step without a model takes a thousand sandbox pairs, and distinct texts a pair."""
+    from nbkit.models import remember
+    from nbkit.store import Store
+    from nbkit.studies.word_order import blocks, per_sentence
+
+    class Copies:
+        def translate(self, texts: Sequence[str], *_: object, **__: object) -> Sequence[str]:
+            return texts
+
+    remember.kept_translator = lambda *_, **__: Copies()
+    params = WordOrderParams(corpus="sandbox", models=["./copies"], n_pairs=pairs)
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(folder)
+
+        def read() -> None:
+            for start in work.chunk_starts(pairs):
+                per_sentence.difficulty_chunk(params, "de", start, store)
+                per_sentence.similarity_chunk(params, "de", start, store)
+                per_sentence.texts_chunk(params, "de", start, store)
+
+        def translated() -> list[str]:
+            texts = [
+                t for start in work.chunk_starts(pairs) for t in per_sentence.texts_chunk(params, "de", start, store)
+            ]
+            return per_sentence.translate(params, "./copies", texts, "de", store)
+
+        def score() -> None:
+            for start in work.chunk_starts(pairs):
+                per_sentence.behaviour_chunk(params, "de", "./copies", start, store)
+
+        def sum_texts() -> None:
+            per_sentence.n_pairs(params, "de", store)
+            list(blocks.difficulty_blocks(params, store)), list(blocks.similarity_blocks(params, store))
+
+        steps = (
+            ("read", read), ("", translated), ("sum_texts", sum_texts), ("score", score),
+            ("sum_scores", lambda: list(blocks.score_blocks(params, store))),
+        )  # fmt: skip
+        for name, step in steps:
+            began = time.process_time()
+            step()
+            found[name] = (time.process_time() - began) * 1000 / pairs
+        del found[""]
+        found["texts"] = len(set(translated())) / pairs
+    return found
+
+
+def _rates(stated: str) -> dict[str, float]:
+    rates = dict(RATES)
+    for model in rates:
+        speed = throughput.recall(work.Unit("", "nbkit.studies.word_order.work:translate_texts", {"model": model}))
+        if speed is not None and speed.seconds_per_text:
+            rates[model] = 1 / speed.seconds_per_text
+    for item in filter(None, stated.split(",")):
+        model, _, rate = item.partition("=")
+        rates[model] = float(rate)
+    return rates
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=10_000, help="a language")
+    parser.add_argument("--quick", action="store_true", help="1,000 pairs")
+    parser.add_argument("--rates", default="", help="MODEL=TEXTS_PER_SECOND,…")
+    parser.add_argument("--measure", type=int, metavar="PAIRS", help="of the sandbox, for the costs without a model")
+    costs = Costs({})
+    for name in ("texts", "read", "sum_texts", "score", "sum_scores", "load", "notebook", "start"):
+        parser.add_argument(f"--{name.replace('_', '-')}", type=float, help=f"by default {getattr(costs, name)}")
+    given = vars(parser.parse_args())
+    rates = _rates(given["rates"])
+    costs = replace(costs, rates=rates, **(measured(given["measure"]) if given["measure"] else {}))
+    costs = replace(
+        costs, **{name: given[name] for name in vars(costs) if given.get(name) is not None and name != "rates"}
+    )
+    pairs = 1000 if given["quick"] else given["pairs"]
+    params = WordOrderParams(corpus="sandbox", languages=list(TARGETS), models=list(rates), n_pairs=pairs)
+    print(", ".join(f"{name} {value}" for name, value in vars(costs).items()), end="\n\n")
+    print("\n".join(table(params, costs)))
+
+
+if __name__ == "__main__":
+    main()
