@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nbkit.seeding import generator
 
@@ -75,9 +76,7 @@ def random_classifier(folder: Path, shape: Shape) -> str:
         for weight in model.parameters():
             if weight.dim() > 1:
                 weight.normal_(0, 0.1)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return str(folder)
+    return _saved(model, folder, tokenizer)
 
 
 def random_language_model(folder: Path, shape: Shape) -> str:
@@ -95,9 +94,7 @@ def random_language_model(folder: Path, shape: Shape) -> str:
     torch.manual_seed(0)
     model = new_language_model(recipe, tokenizer)
     model.resize_token_embeddings(shape.vocabulary, mean_resizing=False)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return str(folder)
+    return _saved(model, folder, tokenizer)
 
 
 def random_translator(folder: Path, shape: Shape, architecture: str = "marian") -> str:
@@ -126,5 +123,15 @@ def random_translator(folder: Path, shape: Shape, architecture: str = "marian") 
     forbidden = sorted({tokenizer.eos_token_id, tokenizer.pad_token_id})
     model.generation_config.update(bad_words_ids=[[token] for token in forbidden])
     model.generation_config.forced_eos_token_id = None
-    model.save_pretrained(folder)
+    return _saved(model, folder)
+
+
+def _saved(model: Any, folder: Path, tokenizer: Any = None) -> str:
+    """Model and tokenizer in *folder*, without a bar of progress."""
+    from nbkit.models.loading import quiet
+
+    with quiet():
+        model.save_pretrained(folder)
+    if tokenizer is not None:
+        tokenizer.save_pretrained(folder)
     return str(folder)

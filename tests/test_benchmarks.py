@@ -1,0 +1,100 @@
+"""The benchmarks' shared part, and that the one for accelerators, which few machines can run, still runs."""
+
+from __future__ import annotations
+
+import argparse
+import doctest
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+SHARED = ("reporting", "random_models")
+
+
+@pytest.fixture
+def module(monkeypatch):
+    """Imports a script by its name, as scripts beside it do."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module
+
+
+@pytest.mark.parametrize("name", ["reporting", "gpu"])
+def test_examples(module, name):
+    found = doctest.testmod(module(name))
+    assert found.attempted and not found.failed
+
+
+def test_a_table_says_what_was_measured_where_and_against_what(module, tmp_path, capsys):
+    reporting = module("reporting")
+    options = argparse.Namespace(quick=True, shapes=["small", "base"])
+    report = reporting.Report("somewhere/speed.py", "Speed", options)
+    report.add("decoding", 9.96, against="a loop", bar="≥ 10", note="a | b")
+    report.add("reading", 2.5, "s", bar="≤ 3")
+    report.add("texts", 85_000, "")
+    report.remark("All agree.")
+    path = report.write(tmp_path)
+    assert path.name == "speed.md" and [each.name for each in tmp_path.iterdir()] == ["speed.md"]
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "# Speed" and lines[-1] == "All agree."
+    assert any(re.match(r"- machine: cpu .*cores?\)", line) for line in lines)
+    assert "- settings: quick yes, shapes small base" in lines
+    rows = [line for line in lines if line.startswith("|")]
+    assert rows[2:] == [
+        r"| decoding | a loop | 9.96× | ≥ 10× | **no** | a \| b |",
+        "| reading |  | 2.5 s | ≤ 3 s | yes |  |",
+        "| texts |  | 85,000 |  |  |  |",
+    ]
+
+
+def test_what_cannot_run_here_is_skipped_and_says_why(tmp_path):
+    """And `make bench` goes on after it."""
+    code = "import reporting; reporting.data_folder()"
+    environment = {"PYTHONPATH": str(BENCHMARKS), "PATH": "", "NBKIT_DATA": str(tmp_path / "nowhere")}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=BENCHMARKS.parent,
+        env=environment,
+    )
+    assert done.returncode == 77 and done.stderr.startswith("skipped: NBKIT_DATA does not name")
+    makefile = (BENCHMARKS.parent / "Makefile").read_text(encoding="utf-8")
+    assert "[ $$? = 77 ]" in makefile
+    assert all(f"%/{name}.py" in makefile for name in SHARED)
+
+
+def test_the_accelerators_work_is_done_by_tiny_models_on_a_cpu(module, tmp_path, monkeypatch):
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "own"))
+    gpu = module("gpu")
+    pytest.importorskip("ctranslate2", reason='the extra "ct2" is not installed')
+    arguments = ["--device", "cpu", "--tiny", "--scale", "0.0003", "--sample", "16", "--beams", "2", "--length", "4"]
+    text = gpu.main(arguments, tmp_path).read_text(encoding="utf-8")
+    for work in gpu.WORK:
+        assert re.search(rf"^\| {work}: all of it \| .* s \|.*roofline", text, re.MULTILINE)
+        (share,) = re.findall(rf"^\| {work}: of the roofline \|  \| (\S+)%", text, re.MULTILINE)
+        assert 0 < float(share) < 100
+    assert "| opus-mt: a text | CTranslate2, float32 |" in text
+
+
+def test_the_roofline_counts_what_the_layers_multiply(module):
+    """Against torch's own count of the operations of one pass."""
+    import torch
+    from torch.utils.flop_counter import FlopCounterMode
+    from transformers import RobertaConfig, RobertaModel
+
+    gpu = module("gpu")
+    config = RobertaConfig(
+        vocab_size=50, hidden_size=16, intermediate_size=40, num_hidden_layers=3, num_attention_heads=2,
+        attn_implementation="eager",
+    )  # fmt: skip
+    network = RobertaModel(config, add_pooling_layer=False).eval()
+    counter = FlopCounterMode(display=False)
+    with counter, torch.inference_mode():
+        network(input_ids=torch.ones(5, 7, dtype=torch.long))
+    assert counter.get_total_flops() == 2 * gpu.weights(network) * 5 * 7 + gpu.attention(3, 16, [7] * 5)
