@@ -13,10 +13,11 @@ from decimal import Decimal
 from nbkit.errors import NbkitError
 from nbkit.metrics.number_errors import Expected, classify, classify_foreign, mixes_scripts
 from nbkit.metrics.statistics import Interval
-from nbkit.numbers import Number, find_numbers
+from nbkit.numbers import Number, count_both, find_numbers
 
 #: The minutes of 8:00, which no language has to say.
 _FULL_HOUR = "00"
+_TWO = Decimal(2)
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def judge_number(
     with or without thousands separators, with a scale word, spelled out. A writing by another convention that cannot
     be mistaken (German ``1.23``) passes only *leniently*; one that means another number (German ``1.234`` for 1.234)
     does not pass. An article or a one-word *one* may satisfy the value 1 and is never an extra number; an ordinal in
-    words is neither.
+    words is neither. *Both* may satisfy the value 2.
 
     >>> judge_number("Es kostete 1.234,5 Euro.", Decimal("1234.5"), "1,234.5", "en", "de")
     Judgement(strict=True, lenient=True, error=None, found='')
@@ -76,6 +77,7 @@ def compare_numbers(source: str, hypothesis: str, src: str, tgt: str) -> list[Fi
 
     Every number of the source is expected once, but for weak ones (articles, a one-word *one*) and ordinals in words,
     which languages use too differently, and the 00 of a full hour: they may be there or not.
+    *Both* may stand for two, and two for *both*.
 
     >>> compare_numbers("It took 15 men 2.5 hours.", "15 Männer brauchten 25 Stunden.", "en", "de")
     [Finding(error='separator not localised', expected='2.5', found='25', tolerable=False)]
@@ -89,6 +91,7 @@ def compare_numbers(source: str, hypothesis: str, src: str, tgt: str) -> list[Fi
             optional.append(number.value)
         else:
             demanded.append(Expected(number.value, written, number.kind == "ordinal"))
+    optional += [_TWO] * count_both(source, src)
     return _findings(demanded, optional, hypothesis, src, tgt)
 
 
@@ -132,6 +135,7 @@ def _findings(expected: list[Expected], own: list[Decimal], hypothesis: str, src
         text = hypothesis[slice(*number.span)]
         if not number.localised or mixes_scripts(text, tgt):
             findings.append(Finding(classify_foreign(each, text, tgt), each.written, text, tolerable=True))
+    lost = _without_both(lost, count_both(hypothesis, tgt))
     left = _without(own, left)
     settled = [number for number in there if number not in left and not _is_optional(number)]
     rest = _blanked(hypothesis, settled) if lost else ""
@@ -140,6 +144,17 @@ def _findings(expected: list[Expected], own: list[Decimal], hypothesis: str, src
         left = [number for number in left if number not in verdict.numbers]
         findings.append(Finding(verdict.error, each.written, verdict.found))
     return findings + [Finding("extra number", "", hypothesis[slice(*number.span)]) for number in left]
+
+
+def _without_both(lost: list[Expected], both: int) -> list[Expected]:
+    """*lost* without as many twos as the hypothesis says *both*."""
+    kept = []
+    for each in lost:
+        if both and each.value == _TWO and not each.ordinal:
+            both -= 1
+        else:
+            kept.append(each)
+    return kept
 
 
 def _blanked(text: str, numbers: Iterable[Number]) -> str:

@@ -7,8 +7,9 @@
 '320 Millionen'
 """
 
+from nbkit.numbers.both import count_both
 from nbkit.numbers.number import Kind, Number
 from nbkit.numbers.reading import find_numbers
 from nbkit.numbers.writing import forms, in_place, write_number
 
-__all__ = ["Kind", "Number", "find_numbers", "forms", "in_place", "write_number"]
+__all__ = ["Kind", "Number", "count_both", "find_numbers", "forms", "in_place", "write_number"]

@@ -25,7 +25,7 @@ _VULGAR = {"¼": ".25", "½": ".5", "¾": ".75", "⅕": ".2", "⅖": ".4", "⅗"
 }
 _GAP = re.compile("[ \u00a0\u2009\u202f]*")
 _HYPHENS = frozenset("-\u2010\u2011\u00ad")
-_CURRENCY = frozenset("$€£¥₹₽￥")
+_CURRENCY = "$€£¥₹₽￥"
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,11 @@ class SpacedReader:
     rules: Convention
     after_digits: dict[str, Atom]
     attached: re.Pattern[str] | None
+    before_currency: re.Pattern[str] | None
     after_currency: re.Pattern[str] | None
     suffixes: dict[str, Decimal]
     comma: bool
+    half_after: frozenset[str]
     clock_after: re.Pattern[str] | None
 
     def pieces(self, text: str) -> list[Piece]:
@@ -73,7 +75,10 @@ class SpacedReader:
                 if self._follows(text, tokens, i, rest):
                     length = len(rest)
                     end = tokens[i + length].end()
-                    pieces.append(Piece(start, end, atom, found.key, self._joined(text, pieces, start)))
+                    joined = self._joined(text, pieces, start)
+                    if atom.role == "half" and i and not joined:
+                        joined = self._after_unit(text, pieces, tokens[i - 1], start)
+                    pieces.append(Piece(start, end, atom, found.key, joined))
                     break
             else:
                 for part in found.parts:
@@ -97,6 +102,13 @@ class SpacedReader:
             if gap not in _HYPHENS and not (gap and _GAP.fullmatch(gap)):
                 return False
         return True
+
+    def _after_unit(self, text: str, pieces: list[Piece], unit: re.Match[str], start: int) -> bool:
+        """*deux heures et demie*: whether only a unit stands between the last piece and the half at *start*."""
+        if not pieces or unit[0].lower() not in self.half_after:
+            return False
+        gaps = text[pieces[-1].end : unit.start()], text[unit.end() : start]
+        return all(gap and _GAP.fullmatch(gap) for gap in gaps)
 
     def _joined(self, text: str, pieces: list[Piece], start: int) -> bool:
         """Whether a word at *start* may continue the last piece; a comma between them becomes a piece of its own."""
@@ -129,13 +141,14 @@ class SpacedReader:
             pieces.append(literal_piece(literal, joined))
         if before.isalpha():
             return  # a name: MP3, B2B
-        money = self.after_currency if before in _CURRENCY else None
+        money = self.after_currency if before and before in _CURRENCY else None
         end = start + len(run)
-        for pattern in (money, self.attached):
+        for pattern in (money, self.attached, self.before_currency):
             match = pattern.match(text, end) if pattern is not None else None
             if match:
-                scale = Atom("scale", self.suffixes[match[0]])
-                pieces.append(Piece(end, match.end(), scale, match[0], joined=True))
+                suffix = match[0].strip()
+                scale = Atom("scale", self.suffixes[suffix])
+                pieces.append(Piece(match.end() - len(suffix), match.end(), scale, suffix, joined=True))
                 break
 
     def _leading_point(self, text: str, start: int, run: str) -> bool:
@@ -171,9 +184,11 @@ def spaced_reader(lang: str) -> SpacedReader:
         rules=convention(lang),
         after_digits={word: Atom("scale", Decimal(value)) for word, value in data.get("after_digits", {}).items()},
         attached=_suffix(attached),
+        before_currency=_before_currency(attached),
         after_currency=_suffix(money),
         suffixes={suffix: Decimal(value) for suffix, value in {**attached, **money}.items()},
         comma=bool(data.get("comma")),
+        half_after=frozenset(data.get("half_after", ())),
         clock_after=re.compile(data["clock_after"]) if "clock_after" in data else None,
     )
 
@@ -182,3 +197,11 @@ def _suffix(suffixes: dict[str, int]) -> re.Pattern[str] | None:
     if not suffixes:
         return None
     return re.compile(f"(?:{'|'.join(sorted(suffixes, key=len, reverse=True))})(?![^\\W_])")
+
+
+def _before_currency(suffixes: dict[str, int]) -> re.Pattern[str] | None:
+    """*3 M€*: the letter of a scale may stand after a space where a currency sign follows it."""
+    if not suffixes:
+        return None
+    letters = "|".join(sorted(suffixes, key=len, reverse=True))
+    return re.compile(f"{_GAP.pattern}(?:{letters})(?=[{_CURRENCY}])")

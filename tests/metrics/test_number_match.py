@@ -142,6 +142,10 @@ def test_the_documented_examples_are_of_their_type(kind):
         ("Two men and a dog.", "Zwei Männer und ein Hund.", "en", "de"),
         ("One of the men sings.", "Jemand singt.", "en", "de"),  # *one* is a pronoun as often as a number
         ("Someone sings.", "One man sings.", "de", "en"),
+        ("Are you two OK?", "Geht es euch beiden gut?", "en", "de"),  # *both* may stand for two, and two for *both*
+        ("Both men left.", "Les deux hommes sont partis.", "en", "fr"),
+        ("Both men left.", "两个男人都走了。", "en", "zh"),
+        ("Two and a half hours.", "Deux heures et demie.", "en", "fr"),
         ("On 12 May 2020.", "Am 12. Mai 2020.", "en", "de"),  # a date is an ordinal in German
         ("The second man.", "Der andere Mann.", "en", "de"),  # ordinals in words are not demanded
         ("King George III ruled.", "König Georg regierte.", "en", "de"),  # nor is the number of a king
@@ -161,6 +165,11 @@ def test_each_lost_number_is_found_once():
     assert found == [Finding("digit substituted", "3", "4"), Finding("number missing", "14.5", "")]
     twice = compare_numbers("He ran 3 km, then 3 km.", "Er lief 3 km.", "en", "de")
     assert twice == [Finding("number missing", "3", "")]
+
+
+def test_one_both_stands_for_one_two():
+    (missing,) = compare_numbers("Two men and two dogs.", "Beide Männer und Hunde.", "en", "de")
+    assert (missing.error, missing.expected) == ("number missing", "two")
 
 
 @pytest.mark.parametrize("src", LANGUAGES)
