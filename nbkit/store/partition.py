@@ -200,7 +200,7 @@ class Partition:
         result: dict[bytes, dict[str, Any]] = {}
         for number in np.unique(shard[found]).tolist():
             here = np.flatnonzero(found & (shard == number))
-            table = self._table(names[number]).take(row[here])
+            table = self._table(names[number]).take(_as_arrow(row[here]))
             for position, values in zip(here.tolist(), shards.table_rows(table), strict=True):
                 result[keys[position]] = values
         return result
@@ -217,6 +217,14 @@ def set_aside(folder: Folder, name: str) -> None:
         folder.rename(name, f"{name}.damaged")
     except NbkitError as error:  # a store that may only be read: the shard stays, unused
         warnings.warn(str(error), DamagedShardWarning, stacklevel=2)
+
+
+def _as_arrow(numbers: np.ndarray) -> pa.Array:
+    """Row numbers as Arrow's own: given an array of NumPy it would import pandas, to see whether it is a series."""
+    import pyarrow as pa
+
+    given = np.ascontiguousarray(numbers, np.int32)
+    return pa.Array.from_buffers(pa.int32(), len(given), [None, pa.py_buffer(given)])
 
 
 def _key_array(keys: Sequence[bytes]) -> np.ndarray:
