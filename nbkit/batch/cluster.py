@@ -67,7 +67,7 @@ class Cluster:
 
     def __init__(self, client: Client, pledge: Pledge, patient: bool = False):
         self.client, self.pledge, self.patient = client, pledge, patient
-        self.address = str(client.scheduler.address)
+        self.address = str(getattr(client.scheduler, "address", "?"))
         self.has_gpus = False
         self._said: set[str] = set()
 
@@ -86,7 +86,7 @@ class Cluster:
     def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Each of *tasks* (calls of `run_unit`) as it ends. Raises `ClusterError` where the scheduler goes away."""
         ended: queue.SimpleQueue[Future] = queue.SimpleQueue()
-        waiting: dict[str, tuple[Task, Future]] = {}
+        waiting: dict[Any, tuple[Task, Future]] = {}
         try:
             for task in tasks:
                 future = self._submit(task)
@@ -157,7 +157,8 @@ class Cluster:
     def _wait_for_worker(self) -> None:
         until = time.monotonic() + FIRST_WORKER_SECONDS
         while not self._workers():
-            self._note(f"waiting for the first worker of {self.address}")
+            hint = ": see the queue, and the logs of jobs that have ended" if self.patient else ""
+            self._note(f"waiting for the first worker of {self.address}{hint}")
             if not self.patient and time.monotonic() > until:
                 raise ClusterError(
                     f"the scheduler at {self.address} has no workers; start some with: "
@@ -166,7 +167,7 @@ class Cluster:
             time.sleep(0.5)
 
     def _compare_schedulers(self) -> None:
-        found = self.client.get_versions()
+        found: Any = self.client.get_versions()
         ours, theirs = found["client"], found["scheduler"]
         for name, of in (("python", "host"), ("dask", "packages"), ("distributed", "packages")):
             here, there = dict(ours[of])[name], dict((theirs or {}).get(of, {})).get(name)

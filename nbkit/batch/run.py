@@ -242,7 +242,7 @@ def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
             throughput.remember(unit, seconds, texts)
 
 
-def _run_notebooks(job: _Job, runner: LocalProcesses) -> Iterator[Failure]:
+def _run_notebooks(job: _Job, runner: Runner) -> Iterator[Failure]:
     executions = {execution.label: execution for execution in job.waiting}
     with tempfile.TemporaryDirectory(prefix="nbkit-", dir=_socket_folder(), ignore_cleanup_errors=True) as runtime:
         tasks = [

@@ -18,7 +18,7 @@ import pytest
 
 from nbkit.batch import cluster
 from nbkit.batch import run as runner
-from nbkit.batch.cluster_worker import ClusterError
+from nbkit.batch.cluster_worker import ClusterError, versions
 from nbkit.batch.execute import places, run_unit
 from nbkit.batch.params import RunFile, parse
 from nbkit.batch.pool import Task
@@ -107,6 +107,13 @@ def when(condition: Callable[[], bool], do: Callable[[], object]) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
+@pytest.fixture(autouse=True)
+def sources_may_be_edited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody may save a file of nbkit while the tests run: a worker that starts later is then another nbkit."""
+    known = {name: found for name, found in versions().items() if name != "nbkit"}
+    monkeypatch.setattr(cluster, "versions", lambda: known)
+
+
 @pytest.fixture
 def no_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "_run_notebooks", lambda job, processes: [])
@@ -162,7 +169,7 @@ def test_who_cannot_be_used_is_refused_before_anything_is_done(toy, machines, no
     assert computed(toy).total() == 0 and not (toy / "outputs" / "toys" / "run.json").exists()
     with cluster.hired("dask", address=machines.address, workers=1, environment={}, auto_device=True) as hired:
         assert hired.has_gpus
-        machines.worker()
+        machines.worker(NBKIT_CACHE=f"file://{toy / 'cache'}")
         until(lambda: len(hired._workers()) == 2, machines.scheduler)
         tasks = [Task(str(n), run_unit, ("os:getpid", {}, places()), runs_models=True) for n in range(4)]
         tasks.append(Task("bad", run_unit, ("os:no_such_call", {}, places())))
@@ -186,7 +193,8 @@ def test_without_an_address_workers_are_processes_of_this_machine(toy, no_notebo
 
 SBATCH = """#!/bin/sh
 # Stands in for a job scheduler: a job begins at once, on this machine.
-sh "$1" > "$1.log" 2>&1 &
+cp "$1" {folder}/job.$$
+sh {folder}/job.$$ > {folder}/job.$$.log 2>&1 &
 echo $! >> {folder}/jobs
 echo "Submitted batch job $!"
 """
