@@ -142,6 +142,7 @@ def _minutes(seconds: float) -> str:
 @click.option("--no-text", is_flag=True, help="Pack without the sentences of the corpus (implies --zip).")
 def report(folder: Path, as_zip: bool, no_text: bool) -> None:
     """Make the report of an output folder anew, and pack it for an e-mail."""
+    from nbkit.batch.folder import OutputFolder
     from nbkit.batch.report import archive, archive_without_text, build
 
     if no_text:
@@ -150,3 +151,6 @@ def report(folder: Path, as_zip: bool, no_text: bool) -> None:
         click.echo(archive(folder))
     else:
         click.echo(build(folder))
+    status = OutputFolder(folder).read_run().get("status")
+    if status in ("running", "interrupted"):
+        click.echo(f"nbkit: the run in {folder} is not finished: the report shows what is there", err=True)

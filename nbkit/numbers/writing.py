@@ -39,8 +39,8 @@ def write_number(value: Decimal | int, lang: str, form: str = "digits") -> str:
         "words" (spelled out, a fraction digit by digit), "native" (the language's own digits, ungrouped) or
         "financial" (壹贰叁).
 
-    Raises `UnknownNameError` for a language or form that there is not, `NbkitError` for a value that cannot be
-    written so (not finite, or larger than the language's number words).
+    Raises `UnknownNameError` for a language or form that there is not, `NbkitError` for a value that is not exact (a
+    float) or cannot be written so (not finite, or larger than the language's number words).
 
     >>> write_number(Decimal("1234.5"), "de"), write_number(Decimal("1234.5"), "de", "grouped")
     ('1234,5', '1.234,5')
@@ -53,6 +53,8 @@ def write_number(value: Decimal | int, lang: str, form: str = "digits") -> str:
     """
     if form not in forms(lang):
         raise UnknownNameError(f"form of numbers in '{lang}'", form, forms(lang))
+    if isinstance(value, bool) or not isinstance(value, Decimal | int):
+        raise NbkitError(f"{value!r} is no exact number: a Decimal or an int can be written in '{lang}'")
     number = Decimal(value)
     if not number.is_finite():
         raise NbkitError(f"{value} is no number that could be written in '{lang}': it is not finite")

@@ -140,6 +140,12 @@ def test_what_is_no_number_is_refused(value):
         write_number(Decimal(value), "en")
 
 
+@pytest.mark.parametrize("value", [1.5, True, None])
+def test_what_is_not_exact_is_refused(value):
+    with pytest.raises(NbkitError, match=f"{value} is no exact number"):
+        write_number(value, "de")
+
+
 @pytest.mark.parametrize("lang", sorted(NAMES))
 def test_words_end_somewhere(lang):
     with pytest.raises(NbkitError, match="write it in digits"):
