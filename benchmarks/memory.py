@@ -78,16 +78,14 @@ def main() -> None:
     report = Report(__file__, "Memory of streams: one and one twice as long", options)
     sizes = TENTH if options.tenth else USUAL
     with tempfile.TemporaryDirectory() as folder:
-        models = {
-            "scored": random_language_model(Path(folder) / "gpt2", SHAPES["tiny"]),
-            "classified": random_classifier(Path(folder) / "roberta", SHAPES["tiny"]),
-        }
+        made_of = {"scored": random_language_model, "classified": random_classifier}
         for kind in options.kinds:
+            model = made_of[kind](Path(folder) / kind, SHAPES["tiny"]) if kind in made_of else ""
             peaks = []
             long = max(2, int(sizes[kind] * options.share))
             for n in (long // 2, long):
                 os.environ["NBKIT_CACHE"] = str(Path(folder) / f"{kind}-{n}")  # for the process that is started
-                peaks.append(peak_of(WORK[kind], n, models.get(kind, "")))
+                peaks.append(peak_of(WORK[kind], n, model))
             note = f"{peaks[0]} MiB for {long // 2:,}, {peaks[1]} MiB for {long:,}"
             report.add(f"{kind}: peak memory", peaks[1] / peaks[0], against="half of it", bar="≤ 1.05", note=note)
             report.add(f"{kind}: peak memory", peaks[1] / 1024, "GiB", bar="≤ 4")
