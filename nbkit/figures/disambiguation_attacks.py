@@ -14,12 +14,10 @@ from nbkit.figures.disambiguation import NO_SAMPLE, ONE_MODEL
 from nbkit.figures.disambiguation_tables import (
     ATTRACTOR,
     HOMOGRAPH,
-    empty,
     intervals,
     marked_word,
     marked_words,
     one_decimal,
-    span,
     with_html,
 )
 from nbkit.figures.panels import NO_MODEL
@@ -29,7 +27,7 @@ NO_FORMS = (
     "No filled form in this run: make two with nbkit annotate senses, have them filled in by two people or more, "
     "and name the files in annotations and annotation_key, naturalness and naturalness_key."
 )
-_STRUCK = "color: #8a8a8a; text-decoration: line-through"
+_STRUCK = 'span style="color: #8a8a8a; text-decoration: line-through"'
 
 
 def seeds_table(seeds_left: pd.DataFrame) -> Styler:
@@ -60,7 +58,7 @@ def perturbations_table(examples: pd.DataFrame) -> Styler:
     examples: `disambiguation.perturbation_examples`.
     """
     if examples.empty:
-        return empty(NO_SAMPLE)
+        return styles.empty(NO_SAMPLE)
     rows = pd.DataFrame(
         {
             "kind": [escape(looks.kind(name)) for name in examples["kind"]],
@@ -80,7 +78,7 @@ def printed_perturbations_table() -> Styler:
             _place(row["sentence"], row["homograph"], HOMOGRAPH),
         ]
         marks += [_place(row["sentence"], row["replaced"], _STRUCK)] if row["replaced"] else []
-        rows.append((escape(row["perturbation"]), span(row["sentence"], marks)))
+        rows.append((escape(row["perturbation"]), styles.marked_by(row["sentence"], marks)))
     headings = {"kind": "perturbation", "text": "sample"}
     return with_html(pd.DataFrame(rows, columns=["kind", "text"]), "The paper's Table 4", headings)
 
@@ -88,7 +86,7 @@ def printed_perturbations_table() -> Styler:
 def rates_table(rates: pd.DataFrame, what: str) -> Styler:
     """Success rates in percent, by *what*: "kind" of `success_by_kind`, or "set" of `attack_challenge`."""
     if rates.empty or not rates["n"].sum():
-        return empty(NO_SAMPLE if len(rates) else NO_MODEL)
+        return styles.empty(NO_SAMPLE if len(rates) else NO_MODEL)
     rows = rates.assign(
         cell=intervals(rates, ["rate", "low", "high"], 1, 100),
         ceiling=[one_decimal(100 * value) for value in rates["ceiling"]],
@@ -109,7 +107,7 @@ def rates_table(rates: pd.DataFrame, what: str) -> Styler:
 def successes_table(successes: pd.DataFrame) -> Styler:
     """Successful attacks (Tables 6 and 13 to 18). successes: `disambiguation.successes`."""
     if successes.empty:
-        return empty("No attack of this run succeeded, or there is no model in it.")
+        return styles.empty("No attack of this run succeeded, or there is no model in it.")
     rows = pd.DataFrame(
         {
             "model": [escape(name) for name in successes["model"]],
@@ -134,9 +132,11 @@ def printed_successes_table(table: int) -> Styler:
         source = row["source"]
         marks = [_place(source, row["attractor"], ATTRACTOR), _place(source, row["homograph"], HOMOGRAPH, last=True)]
         marks += [_place(source, row["replaced"], _STRUCK)] if row["replaced"] else []
-        words = [marked_word(row[text], row[f"{text}_word"], style) for text, style in
+        words = [marked_word(row[text], row[f"{text}_word"], element) for text, element in
                  (("original", HOMOGRAPH), ("perturbed", ATTRACTOR))]  # fmt: skip
-        rows.append((span(source, marks), *words, escape(f"{row['seed_sense']} → {row['adversarial_sense']}")))
+        rows.append(
+            (styles.marked_by(source, marks), *words, escape(f"{row['seed_sense']} → {row['adversarial_sense']}"))
+        )
     shown = pd.DataFrame(rows, columns=["source", "original", "perturbed", "sense"])
     caption = f"The paper's Table {table}: {own['model'].iloc[0]}. In parentheses what was put in, and what it replaced"
     return with_html(shown, caption, {"original": "original output", "perturbed": "perturbed output"})
@@ -145,7 +145,7 @@ def printed_successes_table(table: int) -> Styler:
 def transfer_table(transfer: pd.DataFrame) -> Styler:
     """Jaccard indices in percent with intervals, beside the paper's ranges (§4). transfer: of the study."""
     if transfer.empty:
-        return empty(ONE_MODEL)
+        return styles.empty(ONE_MODEL)
     rows = transfer.assign(
         cell=intervals(transfer, ["jaccard", "low", "high"], 1, 100),
         chance=[one_decimal(100 * value) for value in transfer["chance"]],
@@ -176,7 +176,7 @@ def grammar_table(grammar: pd.DataFrame, skipped: str | None = None) -> Styler:
     skipped: why there is nothing (`disambiguation.grammar_skipped`).
     """
     if grammar.empty:
-        return empty(skipped or NO_SAMPLE)
+        return styles.empty(skipped or NO_SAMPLE)
     printed = PUBLISHED.texts("grammar").query("topic == 'grammar'").set_index("domain")["printed"]
     rows = grammar.assign(
         cell=intervals(grammar, ["percent", "low", "high"], 2),
@@ -192,7 +192,7 @@ def grammar_table(grammar: pd.DataFrame, skipped: str | None = None) -> Styler:
 def error_rates_table(error_rates: pd.DataFrame | None) -> Styler:
     """How often judges did not choose the right sense (§3.3). error_rates: `nbkit.annotate.senses.error_rates`."""
     if error_rates is None or error_rates.empty:
-        return empty(NO_FORMS)
+        return styles.empty(NO_FORMS)
     rows = error_rates.assign(
         cell=intervals(error_rates, ["error_rate", "low", "high"], 1, 100),
         **{name: [one_decimal(100 * value) for value in error_rates[name]] for name in ("wrong_sense", "both", "none")},
@@ -207,7 +207,7 @@ def error_rates_table(error_rates: pd.DataFrame | None) -> Styler:
 def naturalness_table(means: pd.DataFrame | None) -> Styler:
     """Mean naturalness from 1 to 5 (§3.3). means: `nbkit.annotate.senses.naturalness`."""
     if means is None or means.empty:
-        return empty(NO_FORMS)
+        return styles.empty(NO_FORMS)
     cells = intervals(means, ["mean", "low", "high"], 2)
     rows = means.assign(cell=cells)[["set", "annotator", "cell", "n"]]
     return styles.styled(rows, caption="Mean naturalness with 95% bootstrap interval; 5: completely natural",
@@ -217,7 +217,7 @@ def naturalness_table(means: pd.DataFrame | None) -> Styler:
 def agreement_table(agreement: pd.DataFrame | None) -> Styler:
     """Agreement of the judges. agreement: `agreement` or `weighted_agreement` of `nbkit.annotate`."""
     if agreement is None or agreement.empty:
-        return empty("No agreement without filled forms.")
+        return styles.empty("No agreement without filled forms.")
     cells = intervals(agreement, ["value", "low", "high"], 2)
     first = "measure" if "measure" in agreement else "weights"
     rows = agreement.assign(cell=cells)[[first, "annotators", "cell", "n"]]
@@ -229,16 +229,16 @@ def sample_html(row: dict) -> str:
     marks = [(row["start"], row["end"], ATTRACTOR), (row["homograph_start"], row["homograph_end"], HOMOGRAPH)]
     text, replaced = row["text"], row["replaced"]
     if not replaced:
-        return span(text, marks)
+        return styles.marked_by(text, marks)
     # The replaced word is put back for show, so that what stands behind it moves.
     start, by = row["start"], len(replaced) + 1
-    moved = [(a + by * (a >= start), b + by * (a >= start), style) for a, b, style in marks]
+    moved = [(a + by * (a >= start), b + by * (a >= start), element) for a, b, element in marks]
     shown = f"{text[:start]}{replaced} {text[start:]}"
-    return span(shown, [(start, start + len(replaced), _STRUCK), *moved])
+    return styles.marked_by(shown, [(start, start + len(replaced), _STRUCK), *moved])
 
 
-def _place(text: str, word: str, style: str, *, last: bool = False) -> tuple[int, int, str]:
+def _place(text: str, word: str, element: str, *, last: bool = False) -> tuple[int, int, str]:
     """Where a word stands in *text* by itself, the last time or the first."""
     found = [each.span() for each in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text)]
     start, end = found[-1 if last else 0]
-    return start, end, style
+    return start, end, element

@@ -21,7 +21,8 @@ from nbkit.figures.panels import NO_MODEL
 from nbkit.studies.disambiguation import PUBLISHED
 
 #: How an attractor and a homograph are marked, as in the paper: red and blue.
-ATTRACTOR, HOMOGRAPH = "color: #b3202c; font-weight: bold", "color: #1f4e9e; font-weight: bold"
+ATTRACTOR = 'span style="color: #b3202c; font-weight: bold"'
+HOMOGRAPH = 'span style="color: #1f4e9e; font-weight: bold"'
 _SIZES = ("small", "medium", "large")
 
 
@@ -32,7 +33,7 @@ def attractors_table(attractors: pd.DataFrame, homographs: int = 12) -> Styler:
     """
     seen = attractors[attractors["pairs"] > 0]
     if seen.empty:
-        return empty(NO_PAIRS_COUNTED)
+        return styles.empty(NO_PAIRS_COUNTED)
     words = list(dict.fromkeys(seen["homograph"]))
     chosen = [*(["spring"] if "spring" in words else []), *(word for word in words if word != "spring")][:homographs]
     rows = []
@@ -91,7 +92,7 @@ def left_out_table(left_out: pd.DataFrame) -> Styler:
 def reasons_table(undecided: pd.DataFrame) -> Styler:
     """Why senses of training pairs could not be told, over all homographs. undecided: `undecided_senses`."""
     if undecided.empty:
-        return empty("The sense of every homograph of the training corpus could be told.")
+        return styles.empty("The sense of every homograph of the training corpus could be told.")
     rows = undecided.groupby("reason", sort=False)
     names = [", ".join(group["homograph"].head(5)) for _, group in rows]
     shown = pd.DataFrame({"reason": list(rows.groups), "n": rows["n"].sum().to_numpy(), "most often of": names})
@@ -102,7 +103,7 @@ def reasons_table(undecided: pd.DataFrame) -> Styler:
 def bleu_table(bleu: pd.DataFrame, domain: str) -> Styler:
     """BLEU of the models with intervals, beside the paper's (Table 2). bleu: `disambiguation.bleu`."""
     if bleu.empty:
-        return empty(NO_BLEU)
+        return styles.empty(NO_BLEU)
     cells = intervals(bleu, ["bleu", "low", "high"], 1)
     shown = bleu.assign(cell=cells, corpus=[theme.short_name(name, 40) for name in bleu["corpus"]])
     shown = shown.assign(printed=_printed_bleu(bleu["model"], domain))
@@ -128,7 +129,7 @@ def _printed_bleu(models: pd.Series, domain: str) -> list[str]:
 def settings_table(settings: pd.DataFrame) -> Styler:
     """How the models of the run were trained (Table 12). settings: `disambiguation.model_settings`."""
     if settings.empty:
-        return empty("No model of this run was trained by nbkit: how others were trained is not known here.")
+        return styles.empty("No model of this run was trained by nbkit: how others were trained is not known here.")
     wide = settings.pivot(index="parameter", columns="model", values="value")
     wide = wide.reindex(
         index=list(dict.fromkeys(settings["parameter"])), columns=list(dict.fromkeys(settings["model"]))
@@ -155,7 +156,7 @@ def correlations_table(correlations: pd.DataFrame, yes: str = "errors") -> Style
     correlations: rows of `disambiguation.correlations` with one row a model and measure, or `attack_correlations`.
     """
     if correlations.empty or correlations["rbc"].isna().all():
-        return empty(NO_ERROR if len(correlations) else NO_MODEL)
+        return styles.empty(NO_ERROR if len(correlations) else NO_MODEL)
     models, measures = (list(dict.fromkeys(correlations[name])) for name in ("model", "measure"))
     cells = intervals(correlations, ["rbc", "low", "high"], 2)
     stars = ["" if pd.isna(p) or p >= 1e-5 else "*" for p in correlations["p"]]
@@ -184,7 +185,7 @@ def variants_table(correlations: pd.DataFrame) -> Styler:
     """The mean beside the sum, and both sample spaces of PPMI. correlations: `disambiguation.correlations`."""
     rows = correlations[correlations["rbc"].notna() & (correlations["measure"] != "length")]
     if rows.empty:
-        return empty(NO_ERROR if len(correlations) else NO_MODEL)
+        return styles.empty(NO_ERROR if len(correlations) else NO_MODEL)
     space = [_space(name, where) for name, where in zip(rows["measure"], rows["space"], strict=True)]
     table = rows.assign(
         measure=[looks.measure(name) for name in rows["measure"]],
@@ -205,11 +206,11 @@ def compared_table(table: pd.DataFrame, artefact: str, domain: str, on: Sequence
     """
     value = PUBLISHED.value_column(artefact)
     if table.empty or table[value].isna().all():
-        return empty(NO_ERROR if len(table) else NO_MODEL)
+        return styles.empty(NO_ERROR if len(table) else NO_MODEL)
     named = table.assign(model=[f"{domain} {model}" for model in table["model"]])
     both = PUBLISHED.beside(named, artefact, on)
     if both["published"].isna().all():
-        return empty(f"The paper prints no values of the domain '{domain}'; its own are in the next table.")
+        return styles.empty(f"The paper prints no values of the domain '{domain}'; its own are in the next table.")
     if "measure" in both:
         both["measure"] = [looks.measure(name) for name in both["measure"]]
     shown = both[[*on, value, "printed", "difference"]]
@@ -220,7 +221,7 @@ def compared_table(table: pd.DataFrame, artefact: str, domain: str, on: Sequence
 def thresholds_table(thresholds: pd.DataFrame, what: str) -> Styler:
     """Thresholds of small, medium and large effects by model (Tables 7 and 8). thresholds: of the study's tables."""
     if thresholds.empty:
-        return empty(f"No threshold: it needs a share of {what} above 0 and below 1.")
+        return styles.empty(f"No threshold: it needs a share of {what} above 0 and below 1.")
     wide = thresholds.pivot(index="model", columns="size", values="threshold")
     wide = wide.reindex(index=list(dict.fromkeys(thresholds["model"])), columns=list(_SIZES))
     rates = thresholds.drop_duplicates("model").set_index("model")["base_rate"].reindex(wide.index)
@@ -233,7 +234,7 @@ def thresholds_table(thresholds: pd.DataFrame, what: str) -> Styler:
 def error_rates_table(challenge_errors: pd.DataFrame) -> Styler:
     """Error rates in percent by set, with the factor over the random set (Figure 1)."""
     if challenge_errors.empty or not challenge_errors["n"].sum():
-        return empty(NO_PAIR if len(challenge_errors) else NO_MODEL)
+        return styles.empty(NO_PAIR if len(challenge_errors) else NO_MODEL)
     rows = challenge_errors.assign(
         cell=intervals(challenge_errors, ["rate", "low", "high"], 1, 100),
         factor=[styles.NOTHING if pd.isna(value) else f"{value:.2f}" for value in challenge_errors["factor"]],
@@ -277,7 +278,7 @@ def claims_table(topic: str) -> Styler:
 def errors_table(errors: pd.DataFrame) -> Styler:
     """Error rates of the models over the whole pool. errors: `disambiguation.errors`."""
     if errors.empty or not (errors["n"] + errors["undecided"]).sum():
-        return empty(NO_PAIR if len(errors) else NO_MODEL)
+        return styles.empty(NO_PAIR if len(errors) else NO_MODEL)
     rows = errors.assign(cell=intervals(errors, ["rate", "low", "high"], 1, 100))
     return styles.styled(
         rows[["model", "cell", "errors", "n", "undecided"]],
@@ -289,7 +290,7 @@ def errors_table(errors: pd.DataFrame) -> Styler:
 def error_examples_table(examples: pd.DataFrame) -> Styler:
     """The errors of the most biased sentences. examples: `disambiguation.error_examples`."""
     if examples.empty:
-        return empty("No model of this run took a wrong sense." if examples.shape[1] else NO_MODEL)
+        return styles.empty("No model of this run took a wrong sense." if examples.shape[1] else NO_MODEL)
     rows = pd.DataFrame(
         {
             "model": [escape(name) for name in examples["model"]],
@@ -304,32 +305,17 @@ def error_examples_table(examples: pd.DataFrame) -> Styler:
     return with_html(rows, caption, {"freq_diff": "FREQ diff"})
 
 
-def marked_word(text: str, word: str, style: str) -> str:
+def marked_word(text: str, word: str, element: str) -> str:
     """*text* as HTML with the first place of *word*, or of a form that begins so, marked; both escaped.
 
-    >>> marked_word("two springs", "spring", "color: blue")
+    >>> marked_word("two springs", "spring", 'span style="color: blue"')
     'two <span style="color: blue">springs</span>'
     """
     at = text.lower().find(word.lower()) if word else -1
-    if at < 0:
-        return escape(text)
     end = at + len(word)
     while end < len(text) and text[end].isalpha():
         end += 1
-    return span(text, [(at, end, style)])
-
-
-def span(text: str, marks: Sequence[tuple[int, int, str]]) -> str:
-    """*text* as HTML with half-open ranges of characters in a style of their own.
-
-    >>> span("a <b>", [(0, 1, "color: red")])
-    '<span style="color: red">a</span> &lt;b&gt;'
-    """
-    parts, at = [], 0
-    for start, end, style in sorted(marks):
-        parts += [escape(text[at:start]), f'<span style="{style}">{escape(text[start:end])}</span>']
-        at = end
-    return "".join([*parts, escape(text[at:])])
+    return styles.marked(text, [(at, end)] if at >= 0 else [], element)
 
 
 def with_html(rows: pd.DataFrame, caption: str, headings: dict[str, str] | None = None) -> Styler:
@@ -349,19 +335,14 @@ def intervals(table: pd.DataFrame, columns: Sequence[str], decimals: int, scale:
     return [styles.with_interval(a, b, c, decimals) for a, b, c in (scale * table[list(columns)]).to_numpy()]
 
 
-def marked_words(table: pd.DataFrame, text: str, word: str, style: str) -> list[str]:
+def marked_words(table: pd.DataFrame, text: str, word: str, element: str) -> list[str]:
     """`marked_word` of two columns of a table."""
-    return [marked_word(str(a), str(b), style) for a, b in table[[text, word]].to_numpy()]
+    return [marked_word(str(a), str(b), element) for a, b in table[[text, word]].to_numpy()]
 
 
 def one_decimal(value: float) -> str:
     """A number with one decimal, or a dash."""
     return styles.NOTHING if pd.isna(value) else f"{value:.1f}"
-
-
-def empty(why: str) -> Styler:
-    """A table that says, in words, why there is nothing in it."""
-    return styles.styled(pd.DataFrame({"nothing to show": [why]})).hide(axis="columns")
 
 
 def _space(measure: str, where: str) -> str:

@@ -16,7 +16,6 @@ import pandas as pd
 from nbkit.corpora import Pair, load_pairs
 from nbkit.errors import NbkitError
 from nbkit.figures import styles, theme
-from nbkit.figures.word_order_tables import mark
 from nbkit.languages import TARGETS
 from nbkit.metrics import load_metric
 from nbkit.models import MODELS, Decoding, translate_remembered
@@ -151,11 +150,13 @@ def as_html(text: Text, result: Probe, perturbation: str) -> str:
         parts.append(f"<p>{escape(label(perturbation))} does not apply to this sentence.</p>")
     lines = [
         ("source", escape(result.source)),
-        ("perturbed", None if result.perturbed is None else mark(result.perturbed, result.moved)),
+        ("perturbed", None if result.perturbed is None else styles.marked(result.perturbed, result.moved)),
         ("reference", None if result.reference is None else escape(result.reference)),
         (
             "perturbed reference",
-            None if result.perturbed_reference is None else mark(result.perturbed_reference, result.moved_in_reference),
+            None
+            if result.perturbed_reference is None
+            else styles.marked(result.perturbed_reference, result.moved_in_reference),
         ),
         ("translation", escape(result.hypothesis)),
         (

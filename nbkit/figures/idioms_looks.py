@@ -11,6 +11,7 @@ from typing import Any
 import matplotlib as mpl
 import yaml
 
+from nbkit.corpora.idiom_splits import training_copies
 from nbkit.figures import theme
 from nbkit.figures.theme import Look
 from nbkit.studies.idioms.params import AS_IT_IS
@@ -84,15 +85,10 @@ def system_label(model: str, condition: str) -> str:
 
 
 def in_order(conditions: Iterable[str]) -> list[str]:
-    """Conditions without repeats, from least to most of idiom-train; controls' empty one is left out.
+    """Conditions without repeats, from least to most of idiom-train, then "as it is"; controls' empty one is left out.
 
-    >>> in_order(["upsample-100", "joint", "", "zero", "upsample-20", "joint"])
-    ['zero', 'joint', 'upsample-20', 'upsample-100']
+    >>> in_order(["as it is", "upsample-100", "joint", "", "zero", "upsample-20", "joint"])
+    ['zero', 'joint', 'upsample-20', 'upsample-100', 'as it is']
     """
-
-    def rank(name: str) -> tuple[int, int]:
-        kind, _, times = name.partition("-")
-        order = ["zero", "joint", "upsample"]
-        return (order.index(kind) if kind in order else len(order), int(times) if times.isdigit() else 0)
-
-    return sorted((name for name in dict.fromkeys(conditions) if name), key=rank)
+    names = [name for name in dict.fromkeys(conditions) if name]
+    return sorted(names, key=lambda name: (name == AS_IT_IS, name != AS_IT_IS and training_copies(name)))

@@ -17,8 +17,8 @@ from nbkit.studies.idioms.alignments import token_spans
 from nbkit.syntax.phrases import PhraseMatch
 from nbkit.text import Text
 
-_IDIOM = '<mark style="background-color: #e3edf9">'
-_TRIGGER = '<mark style="background-color: #fbdcd4">'
+_IDIOM = 'mark style="background-color: #e3edf9"'
+_TRIGGER = 'mark style="background-color: #fbdcd4"'
 
 
 def examples_table(samples: pd.DataFrame, language: str | None = None) -> Styler:
@@ -28,7 +28,7 @@ def examples_table(samples: pd.DataFrame, language: str | None = None) -> Styler
     not say.
     """
     if samples.empty:
-        return _empty(
+        return styles.empty(
             "No translation of this run had a blocklist that its reference leaves: nothing could be triggered."
         )
     several = "language" in samples and samples["language"].nunique() > 1
@@ -37,7 +37,7 @@ def examples_table(samples: pd.DataFrame, language: str | None = None) -> Styler
         lang = row.get("language", language) or "fr"
         triggers = json.loads(row["triggers"])
         shown: dict[Hashable, Any] = {"whose": _whose(row, several)}
-        source = _marked(row["source"], [tuple(span) for span in json.loads(row["spans"])], _IDIOM)
+        source = styles.marked(row["source"], [tuple(span) for span in json.loads(row["spans"])], _IDIOM)
         if row["spans"] == "[]":
             source = f"{source}<br><i>{escape(row['idiom'])}</i>"
         hit = sorted({token for _, tokens in triggers for token in tokens})
@@ -45,7 +45,7 @@ def examples_table(samples: pd.DataFrame, language: str | None = None) -> Styler
         shown["texts"] = "<br>".join([
             f"<b>source</b> {source}",
             f"<b>reference</b> {escape(row['reference'])}",
-            f"<b>translation</b> {_marked(row['hypothesis'], [places[token] for token in hit], _TRIGGER)}",
+            f"<b>translation</b> {styles.marked(row['hypothesis'], [places[token] for token in hit], _TRIGGER)}",
         ])  # fmt: skip
         shown["blocklists"] = _blocklists(json.loads(row["blocklists"]), [name for name, _ in triggers])
         names = ", ".join(dict.fromkeys(name for name, _ in triggers))
@@ -64,11 +64,11 @@ def contexts_table(examples: pd.DataFrame, contexts: Sequence[str]) -> Styler:
     """Translations of the same sentences with the idiom in less and less context. examples:
     `idioms.context_examples`."""
     if examples.empty:
-        return _empty(NO_PROBE)
+        return styles.empty(NO_PROBE)
     several = examples["language"].nunique() > 1
     rows: list[dict[Hashable, Any]] = []
     for row in examples.to_dict("records"):
-        source = _marked(row["source"], [tuple(span) for span in json.loads(row["spans"])], _IDIOM)
+        source = styles.marked(row["source"], [tuple(span) for span in json.loads(row["spans"])], _IDIOM)
         lines = [f"<b>source</b> {source}", f"<b>reference</b> {escape(row['reference'])}"]
         lines += [f"<b>{escape(name)}</b> {escape(row[name])}" for name in contexts]
         rows.append({"whose": _whose(row, several), "texts": "<br>".join(lines)})
@@ -98,14 +98,14 @@ def matches_table(found: Iterable[tuple[Text, Sequence[PhraseMatch]]]) -> Styler
     """What was found in each text, the phrase's words marked."""
     rows = [
         {
-            "text": _marked(text.text, [match.span for match in own], _IDIOM),
+            "text": styles.marked(text.text, [match.span for match in own], _IDIOM),
             "phrase": "<br>".join(escape(match.phrase) for match in own) or "none",
             "overlapping": "<br>".join(escape(each.phrase) for match in own for each in match.overlapping),
         }
         for text, own in found
     ]
     if not rows:
-        return _empty("There is no text to look at.")
+        return styles.empty("There is no text to look at.")
     table = _html_table(
         pd.DataFrame(rows), "Phrases found; the longest of overlapping ones counts", {"overlapping": "overlapped by it"}
     )
@@ -139,26 +139,12 @@ def _blocklists(lists: Sequence[Sequence[Any]], triggers: Sequence[str]) -> str:
     lines = []
     for word, translations, left in lists:
         shown = [
-            f"{_TRIGGER}{escape(each)}</mark>" if left and each in triggers else escape(each) for each in translations
+            styles.marked(each, [(0, len(each))] if left and each in triggers else [], _TRIGGER)
+            for each in translations
         ]
         line = f"{escape(word)} → {', '.join(shown)}"
         lines.append(line if left else f"<s>{line}</s>")
     return "<br>".join(lines)
-
-
-def _marked(text: str, spans: Iterable[tuple[int, int]], mark: str) -> str:
-    """*text* as HTML with *spans* marked, those that touch together; everything is escaped.
-
-    >>> _marked("a <b> c", [(2, 5)], "<mark>")
-    'a <mark>&lt;b&gt;</mark> c'
-    """
-    parts, end = [], 0
-    for start, stop in sorted(set(spans)):
-        start = max(start, end)
-        if start < stop:
-            parts += [escape(text[end:start]), mark, escape(text[start:stop]), "</mark>"]
-            end = stop
-    return "".join([*parts, escape(text[end:])])
 
 
 def _html_table(frame: pd.DataFrame, caption: str, headings: dict[str, str]) -> Styler:
@@ -173,7 +159,3 @@ def _wide(table: Styler, widths: dict[str, str]) -> Styler:
         for name, width in widths.items()
     ]
     return table.set_table_styles(rules, overwrite=False)
-
-
-def _empty(why: str) -> Styler:
-    return styles.styled(pd.DataFrame({"nothing to show": [why]})).hide(axis="columns")

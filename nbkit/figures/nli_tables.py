@@ -284,4 +284,4 @@ def _two_lines(cell: object) -> str:
 
 def _empty(why: str, caption: str = "") -> Styler:
     """A table that says, in words, why there is nothing in it."""
-    return _styled(pd.DataFrame({"": [why]}), caption=caption)
+    return styles.empty(why, caption, typeset=nli_looks.as_html)

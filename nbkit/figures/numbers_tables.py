@@ -23,7 +23,6 @@ from nbkit.studies.numbers import PUBLISHED
 #: What stands for all capabilities together in a row of Table 3.
 ALL = "mean of the capabilities"
 
-_MARK = '<mark style="background-color: #fdeeba">'
 #: Columns that hold sentences.
 _SENTENCES = ("source", "hypothesis", "example", "report", "sentence")
 _WHOSE = {"whose": "pair and model"}
@@ -34,7 +33,7 @@ _NOT_SHRUNK = "No failure of this run was shrunk: there is none, or the paramete
 def capabilities_table(capabilities: pd.DataFrame) -> Styler:
     """What each capability asks for, an example a format, the number marked (Table 2). See `numbers.capabilities`."""
     texts = [_marked(*row) for row in capabilities[["sentence", "number"]].itertuples(index=False, name=None)]
-    keys = _varying(capabilities, ["lang"])
+    keys = styles.varying(capabilities, ["lang"])
     shown = _named(capabilities.assign(sentence=texts)[[*keys, "capability", "format", "sentence"]])
     return _with_html(shown, ["sentence"], "A sentence of each format; the number that was filled in is marked", _LANG)
 
@@ -42,7 +41,7 @@ def capabilities_table(capabilities: pd.DataFrame) -> Styler:
 def formats_table(formats: pd.DataFrame) -> Styler:
     """The formats, how many numbers they hold, and some of those drawn (Table 5). formats: `numbers.formats_used`."""
     columns = ["capability", "format", "digits", "fraction_digits", "size", "drawn", "examples"]
-    shown = _named(formats[[*_varying(formats, ["lang"]), *columns]])
+    shown = _named(formats[[*styles.varying(formats, ["lang"]), *columns]])
     table = styles.styled(
         shown,
         caption="Formats: d is a digit, n a numeral such as million; , and . are written as the language writes them. "
@@ -55,8 +54,8 @@ def formats_table(formats: pd.DataFrame) -> Styler:
 def templates_table(templates: pd.DataFrame) -> Styler:
     """The sentences that numbers were put in (Table 5). templates: `numbers.templates_used`."""
     if templates.empty:
-        return _empty(panels.NO_MODEL)
-    first, last = (_varying(templates, [name]) for name in ("lang", "models"))
+        return styles.empty(panels.NO_MODEL)
+    first, last = (styles.varying(templates, [name]) for name in ("lang", "models"))
     shown = _named(templates[[*first, "capability", "template", "place", *last]])
     return styles.styled(shown, caption="Templates", headings={"models": "put to", **_LANG})
 
@@ -67,7 +66,7 @@ def rates_table(pass_rates: pd.DataFrame) -> Styler:
     pass_rates: `numbers.pass_rates`. The last row of a pair is the mean of its capabilities.
     """
     if pass_rates.empty:
-        return _empty(panels.NO_MODEL)
+        return styles.empty(panels.NO_MODEL)
     keys, models = ["pair", "capability"], list(dict.fromkeys(pass_rates["model"]))
     means = pass_rates.groupby(["pair", "model"], sort=False)["strict"].mean().reset_index()
     rows = pd.concat([pass_rates, means.assign(capability=ALL)], ignore_index=True)
@@ -93,7 +92,7 @@ def rates_table(pass_rates: pd.DataFrame) -> Styler:
 def format_rates_table(rates: pd.DataFrame) -> Styler:
     """Strict pass rates in percent of each format. rates: `numbers.rates_by_format`."""
     if rates.empty:
-        return _empty(panels.NO_MODEL)
+        return styles.empty(panels.NO_MODEL)
     keys, models = ["pair", "capability", "format"], list(dict.fromkeys(rates["model"]))
     cells = rates.assign(cell=[_percent(*row) for row in rates[["strict", "strict_low", "strict_high"]].values])
     order = list(dict.fromkeys(rates[keys].itertuples(index=False, name=None)))
@@ -109,7 +108,7 @@ def format_rates_table(rates: pd.DataFrame) -> Styler:
 def length_table(rates: pd.DataFrame, column: str, heading: str) -> Styler:
     """Strict pass rates in percent by a length. rates: `numbers.rates_by_digits` or `numbers.rates_by_fraction`."""
     if rates.empty:
-        return _empty(panels.NO_MODEL)
+        return styles.empty(panels.NO_MODEL)
     cells = [_percent(*row) for row in rates[["strict", "strict_low", "strict_high"]].itertuples(index=False)]
     return styles.styled(
         rates[["pair", "model", column]].assign(strict=cells, n=rates["n"]),
@@ -121,7 +120,7 @@ def length_table(rates: pd.DataFrame, column: str, heading: str) -> Styler:
 def training_table(in_training: pd.DataFrame, sentences: int) -> Styler:
     """How often numbers of each length stand in training sentences. in_training: `numbers.lengths_in_training`."""
     if in_training.empty:
-        return _empty("No model of this run was trained by nbkit, so what they saw in training is not known.")
+        return styles.empty("No model of this run was trained by nbkit, so what they saw in training is not known.")
     places = in_training["places"].map({"digits": "whole numbers", "fraction": "fractions"})
     rows = in_training[["pair", "model", "n"]].assign(what=places, length=in_training["length"])
     wide = rows.pivot(index=["pair", "model", "what"], columns="length", values="n").fillna(0).astype(int)
@@ -161,13 +160,13 @@ def averages_table(averages: pd.DataFrame) -> Styler:
 def notation_table(pass_rates: pd.DataFrame) -> Styler:
     """Strict and lenient pass rates in percent, and how far they are apart. pass_rates: `numbers.pass_rates`."""
     if pass_rates.empty:
-        return _empty(panels.NO_MODEL)
+        return styles.empty(panels.NO_MODEL)
     rates = {
         name: [_percent(*row) for row in pass_rates[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)]
         for name in ("strict", "lenient")
     }
     apart = (100 * (pass_rates["lenient"] - pass_rates["strict"])).map(_one_decimal)
-    keys = _varying(pass_rates, ["pair", "model"])
+    keys = styles.varying(pass_rates, ["pair", "model"])
     table = styles.styled(
         _named(pass_rates[[*keys, "capability"]]).assign(**rates, apart=apart, n=pass_rates["n"]),
         caption="Pass rates in percent with 95% Wilson intervals; lenient − strict: what fails by its notation alone, "
@@ -180,13 +179,13 @@ def notation_table(pass_rates: pd.DataFrame) -> Styler:
 def mitigation_table(mitigation: pd.DataFrame) -> Styler:
     """Strict pass rates without and with the placeholder step, and what it did. mitigation: `numbers.mitigation`."""
     if mitigation.empty:
-        return _empty(NO_TWIN)
+        return styles.empty(NO_TWIN)
     rates = {
         name: [_percent(*row) for row in mitigation[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)]
         for name in ("plain", "by_rule")
     }
     gain = (100 * mitigation["gain"]).map("{:+.1f}".format)
-    keys = _varying(mitigation, ["pair", "model"])
+    keys = styles.varying(mitigation, ["pair", "model"])
     carried = [f"{carried} of {n}" for carried, n in mitigation[["carried", "n"]].itertuples(index=False, name=None)]
     shown = _named(mitigation[[*keys, "capability"]]).assign(**rates, gain=gain, carried=carried)
     table = styles.styled(
@@ -204,7 +203,7 @@ def errors_table(errors_found: pd.DataFrame) -> Styler:
     errors_found: `numbers.errors_found`.
     """
     if errors_found.empty:
-        return _empty(NO_FAILURE)
+        return styles.empty(NO_FAILURE)
     shown = (
         _whose(errors_found)
         .join(_named(errors_found[["capability", "error"]]))
@@ -221,8 +220,8 @@ def errors_table(errors_found: pd.DataFrame) -> Styler:
 def passed_table(passed: pd.DataFrame) -> Styler:
     """Translations that passed. passed: `numbers.passed_samples`."""
     if passed.empty:
-        return _empty("No number of this run was carried over.")
-    shown = _named(passed[[*_varying(passed, ["pair", "model"]), "capability"]]).assign(
+        return styles.empty("No number of this run was carried over.")
+    shown = _named(passed[[*styles.varying(passed, ["pair", "model"]), "capability"]]).assign(
         source=_sources(passed), hypothesis=passed["hypothesis"].map(escape)
     )
     return _with_html(shown, ["source", "hypothesis"], "Cases that passed")
@@ -231,9 +230,9 @@ def passed_table(passed: pd.DataFrame) -> Styler:
 def error_types_table(error_counts: pd.DataFrame) -> Styler:
     """How often each type of error is seen, what it means, and one example (Table 4). See `numbers.error_counts`."""
     if error_counts["n"].sum() == 0:
-        return _empty(NO_FAILURE if len(error_counts) else panels.NO_MODEL)
+        return styles.empty(NO_FAILURE if len(error_counts) else panels.NO_MODEL)
     seen = error_counts[error_counts["n"] > 0]
-    keys = _varying(error_counts, ["model"])
+    keys = styles.varying(error_counts, ["model"])
     examples = [
         f"{source}<br>{hypothesis}" for source, hypothesis in zip(_sources(seen), _hypotheses(seen), strict=True)
     ]
@@ -254,7 +253,7 @@ def unseen_types(error_counts: pd.DataFrame) -> str:
 def shrunk_table(shrunk: pd.DataFrame) -> Styler:
     """The smallest failing number of each shrunk failure, in its sentence. shrunk: `numbers.shrunk_failures`."""
     if shrunk.empty:
-        return _empty(_NOT_SHRUNK)
+        return styles.empty(_NOT_SHRUNK)
     reports = [f"{source}<br>{hypothesis}" for source, hypothesis in
                zip(_sources(shrunk), _hypotheses(shrunk), strict=True)]  # fmt: skip
     shown = _whose(shrunk).join(_named(shrunk[["capability"]])).assign(
@@ -283,8 +282,7 @@ def _sources(table: pd.DataFrame) -> list[str]:
     texts = []
     for template, source in table[["template", "source"]].itertuples(index=False, name=None):
         before, _, after = template.partition(PLACEHOLDER)
-        number = source[len(before) : len(source) - len(after)]
-        texts.append(f"{escape(before)}{_MARK}{escape(number)}</mark>{escape(after)}")
+        texts.append(styles.marked(source, [(len(before), len(source) - len(after))]))
     return texts
 
 
@@ -301,10 +299,7 @@ def _marked(text: str, number: str) -> str:
     """
     alone = re.search(rf"(?<!\d){re.escape(number)}(?!\d)", text) if number else None
     start = alone.start() if alone else text.find(number) if number else -1
-    if start < 0:
-        return escape(text)
-    end = start + len(number)
-    return f"{escape(text[:start])}{_MARK}{escape(text[start:end])}</mark>{escape(text[end:])}"
+    return styles.marked(text, [(start, start + len(number))] if start >= 0 else [])
 
 
 def _named(table: pd.DataFrame) -> pd.DataFrame:
@@ -318,14 +313,9 @@ def _named(table: pd.DataFrame) -> pd.DataFrame:
 
 def _whose(table: pd.DataFrame) -> pd.DataFrame:
     """Pair and model, as HTML in one column, which leaves room for sentences; no column where all rows share them."""
-    keys = _varying(table, ["pair", "model"])
+    keys = styles.varying(table, ["pair", "model"])
     lines = ["<br>".join(map(escape, row)) for row in table[keys].itertuples(index=False, name=None)]
     return pd.DataFrame({"whose": lines} if keys else {}, index=table.index)
-
-
-def _varying(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Those of *columns* that tell rows apart."""
-    return [name for name in columns if table[name].nunique() > 1]
 
 
 def _percent(rate: float, low: float, high: float) -> str:
@@ -355,8 +345,3 @@ def _spaced(table: Styler, wide: Sequence[str] = ()) -> Styler:
     rules += [("model", "white-space: nowrap")] if "model" in columns and not wide else []
     added: list[Any] = [{"selector": f"td.col{columns.index(name)}", "props": rule} for name, rule in rules]
     return table.set_table_styles(added, overwrite=False)
-
-
-def _empty(why: str) -> Styler:
-    """A table that says, in words, why there is nothing in it."""
-    return styles.styled(pd.DataFrame({"nothing to show": [why]})).hide(axis="columns")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape, unescape
 from typing import Any
 
@@ -22,6 +22,8 @@ from nbkit.perturb import label
 
 #: What stands for a number that does not exist.
 NOTHING = "–"
+#: The HTML element that `marked` puts around a part of a text where nothing else is said.
+MARK = 'mark style="background-color: #fdeeba"'
 
 _HEADINGS = {
     "perturbed_source": "perturbed source",
@@ -112,6 +114,12 @@ def styled(
     return table.set_caption(typeset(caption)) if caption else table
 
 
+def empty(why: str, caption: str = "", typeset: Callable[[str], str] = escape) -> Styler:
+    """A table that says, in words, why there is nothing in it. caption, typeset: see `styled`."""
+    frame = pd.DataFrame({"nothing to show": [why.replace("\n", " ")]})
+    return styled(frame, caption=caption, typeset=typeset).hide(axis="columns")
+
+
 def to_latex(table: Styler) -> str:
     """A ``tabular`` with the same cells, for a paper (booktabs rules, texts escaped for LaTeX)."""
     frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
@@ -192,6 +200,38 @@ def with_interval(mean: Any, low: Any, high: Any, decimals: int = 3) -> str:
         return NOTHING
     shown = f"{mean:.{decimals}f}"
     return shown if pd.isna(low) or pd.isna(high) else f"{shown} [{low:.{decimals}f}, {high:.{decimals}f}]"
+
+
+def varying(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Those of *columns* that tell rows apart.
+
+    >>> varying(pd.DataFrame({"language": ["fr", "fr"], "model": ["a", "b"]}), ["language", "model"])
+    ['model']
+    """
+    return [name for name in columns if table[name].nunique() > 1]
+
+
+def marked(text: str, spans: Iterable[tuple[int, int]], element: str = MARK) -> str:
+    """*text* as HTML with its *spans* in an *element*; see `marked_by`."""
+    return marked_by(text, [(*span, element) for span in spans])
+
+
+def marked_by(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
+    """*text* as HTML with each half-open range of characters in an element of its own; all of the text is escaped.
+
+    Of overlapping ranges the first has what both want.
+
+    >>> marked_by("a <b> c", [(2, 5, 'span style="color: red"'), (0, 1, "mark")])
+    '<mark>a</mark> <span style="color: red">&lt;b&gt;</span> c'
+    """
+    parts, done = [], 0
+    for start, end, element in sorted(set(spans)):
+        start = max(start, done)
+        if start < end:
+            name = element.partition(" ")[0]
+            parts += [escape(text[done:start]), f"<{element}>{escape(text[start:end])}</{name}>"]
+            done = end
+    return "".join([*parts, escape(text[done:])])
 
 
 def note(text: str) -> HTML:

@@ -8,7 +8,7 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 
 from nbkit.figures import styles
-from nbkit.figures.word_order_tables import empty, language_headings, model_headings, wide_table
+from nbkit.figures.word_order_tables import language_headings, model_headings, wide_table
 from nbkit.studies import published
 
 
@@ -23,7 +23,7 @@ def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
         why = published.note(artefact)
         if published.is_printed(artefact):
             why = "The paper prints no number for any of these rows: it tested other models or languages."
-        return empty(why, caption=published.title(artefact))
+        return styles.empty(why, caption=published.title(artefact))
     value = published.value_column(artefact)
     shown = known[[*on, value, "printed", "difference", *(["note"] if known["note"].ne("").any() else [])]]
     return styles.styled(

@@ -19,8 +19,6 @@ from nbkit.perturb import label
 #: Below this corrected p a difference between two models is counted as one.
 SIGNIFICANT = 0.05
 
-_MARK = '<mark style="background-color: #fdeeba">'
-
 
 def table1(counts: pd.DataFrame) -> Styler:
     """N, the pairs perturbed on both sides, by perturbation and language (Table 1); the last row: pairs read.
@@ -44,7 +42,7 @@ def table2(quality: pd.DataFrame, metric: str = "bleu", signature: str = "") -> 
     """
     rows = panels.rows_of(quality, metric, "beta")
     if rows.empty:
-        return empty(panels.why_empty(quality, metric, panels.NO_MODEL))
+        return styles.empty(panels.why_empty(quality, metric, panels.NO_MODEL))
     models, languages = list(dict.fromkeys(rows["model"])), in_order(rows["language"])
     cells = rows.assign(cell=list(map(styles.with_interval, rows["beta"], rows["low"], rows["high"])))
     wide = cells.pivot(index="language", columns="model", values="cell").reindex(index=languages, columns=models)
@@ -89,7 +87,7 @@ def examples(table: pd.DataFrame) -> Styler:
     table: `word_order.examples`.
     """
     if table.empty:
-        return empty(panels.NO_ROWS)
+        return styles.empty(panels.NO_ROWS)
     order = panels.in_paper_order(table["perturbation"])
     rows = []
     for language in in_order(table["language"]):
@@ -101,7 +99,7 @@ def examples(table: pd.DataFrame) -> Styler:
                     [name for name in order if name in set(group["perturbation"])]
                 )
                 rows += [
-                    (language, side, label(name), mark(perturbed, moved))
+                    (language, side, label(name), styles.marked(perturbed, moved))
                     for name, perturbed, moved in zip(group.index, group["perturbed"], group["moved"], strict=True)
                 ]
     frame = pd.DataFrame(rows, columns=["language", "side", "perturbation", "text"])
@@ -124,10 +122,10 @@ def sentences(table: pd.DataFrame, caption: str) -> Styler:
     samples, whose orders are not known.
     """
     if table.empty:
-        return empty("No such sentence in this run.", caption=caption)
+        return styles.empty("No such sentence in this run.", caption=caption)
     texts = table[[name for name in _TEXTS if name in table]].map(escape)
     if "moved" in table:
-        texts["perturbed_source"] = list(map(mark, table["perturbed_source"], table["moved"]))
+        texts["perturbed_source"] = list(map(styles.marked, table["perturbed_source"], table["moved"]))
     lines = [
         "<br>".join(f'<span style="color: #586374">{_TEXTS[str(name)]}:</span> {text}' for name, text in row.items())
         for row in texts.to_dict("records")
@@ -144,7 +142,7 @@ def perturbation_scores(by_perturbation: pd.DataFrame, metric: str = "bleu", sig
     """β₁, β₂ and their difference with intervals, one row a perturbation (and language, model, spacing)."""
     rows = panels.rows_of(by_perturbation, metric, "beta1")
     if rows.empty:
-        return empty(panels.why_empty(by_perturbation, metric, panels.NO_MODEL))
+        return styles.empty(panels.why_empty(by_perturbation, metric, panels.NO_MODEL))
     keys = [name for name in ("language", "model", "spacing") if rows[name].nunique() > 1]
     scores = ["beta", "beta1", "beta2", "difference", "chance"]
     rank = {name: i for i, name in enumerate(panels.in_paper_order(rows["perturbation"]))}
@@ -170,7 +168,7 @@ def correlation_table(correlations: pd.DataFrame, metric: str, what: str) -> Sty
     """
     rows = panels.rows_of(correlations, metric, "rho")
     if rows.empty:
-        return empty(panels.why_empty(correlations, metric, panels.NO_MODEL))
+        return styles.empty(panels.why_empty(correlations, metric, panels.NO_MODEL))
     names = {"beta1": "β₁ robustness", "beta2": "β₂ faithfulness"}
     return styles.styled(
         rows.drop(columns="metric").assign(score=rows["score"].map(names)),
@@ -186,7 +184,7 @@ def model_tests(tests: pd.DataFrame, metric: str = "bleu") -> Styler:
     """
     rows = tests[tests["metric"] == metric]
     if rows.empty:
-        return empty("Paired tests need two models or more: add names to the parameter models.")
+        return styles.empty("Paired tests need two models or more: add names to the parameter models.")
     significant = rows["p_corrected"] < SIGNIFICANT
     rows = rows.assign(a=significant & (rows["difference"] > 0), b=significant & (rows["difference"] < 0))
     groups = rows.groupby(["language", "score", "model_a", "model_b"], sort=False)
@@ -213,7 +211,7 @@ def spacing_table(spacing_effect: pd.DataFrame, metric: str = "bleu", signature:
     """
     rows = panels.rows_of(spacing_effect, metric, "control")
     if rows.empty:
-        return empty(panels.why_empty(spacing_effect, metric, panels.NO_MODEL))
+        return styles.empty(panels.why_empty(spacing_effect, metric, panels.NO_MODEL))
     cells = {
         s: list(map(styles.with_interval, rows[s], rows[f"{s}_low"], rows[f"{s}_high"])) for s in ("beta", "control")
     }
@@ -229,7 +227,7 @@ def spacing_table(spacing_effect: pd.DataFrame, metric: str = "bleu", signature:
 def left_out(table: pd.DataFrame) -> Styler:
     """What was not used and why, without the rows that count nothing. table: `word_order.left_out`."""
     rows = table[table["n"] > 0]
-    return styles.styled(rows, caption="Left out of this run") if len(rows) else empty("Nothing was left out.")
+    return styles.styled(rows, caption="Left out of this run") if len(rows) else styles.empty("Nothing was left out.")
 
 
 def similarity(table: pd.DataFrame, metric: str = "bleu", side: str = "source") -> Styler:
@@ -240,7 +238,7 @@ def similarity(table: pd.DataFrame, metric: str = "bleu", side: str = "source") 
     rows = panels.rows_of(table, metric, "kappa")
     rows = rows[rows["side"] == side].reset_index(drop=True)
     if rows.empty:
-        return empty(panels.why_empty(table, metric, panels.NO_ROWS))
+        return styles.empty(panels.why_empty(table, metric, panels.NO_ROWS))
     names = panels.in_paper_order([*rows["perturbation_a"], *rows["perturbation_b"]])
     rank = {name: i for i, name in enumerate(names)}
     first, second = rows["perturbation_a"].map(rank), rows["perturbation_b"].map(rank)
@@ -274,7 +272,7 @@ def similarity(table: pd.DataFrame, metric: str = "bleu", side: str = "source") 
 def _flip_table(flips: pd.DataFrame, metric: str, rows: str, columns: str) -> Styler:
     own = flips[flips["metric"] == metric]
     if own.empty:
-        return empty(panels.why_empty(flips, metric, panels.NO_MODEL))
+        return styles.empty(panels.why_empty(flips, metric, panels.NO_MODEL))
     names = in_order(own[columns]) if columns == "language" else list(dict.fromkeys(own[columns]))
     cells = [
         f"{count:,} ({share:.1%} [{100 * low:.1f}, {100 * high:.1f}])"
@@ -300,13 +298,6 @@ def wide_table(table: pd.DataFrame, rows: str, columns: str, value: str, names: 
     return styles.named(wide.reset_index()).rename_axis(columns=None)
 
 
-def empty(why: str, caption: str = "") -> Styler:
-    """A table that says why there is none."""
-    return styles.styled(pd.DataFrame({"nothing to show": [why.replace("\n", " ")]}), caption=caption).hide(
-        axis="columns"
-    )
-
-
 def _caption(text: str, metric: str, signature: str) -> str:
     return f"{text}; κ is {theme.metric_label(metric)}" + (f", {signature}" if signature else "")
 
@@ -319,19 +310,6 @@ def language_headings(codes: Iterable[str]) -> dict[str, str]:
 def model_headings(names: Iterable[str]) -> dict[str, str]:
     """Headings of columns that are models."""
     return {name: look.label for name, look in theme.model_looks(names).items()}
-
-
-def mark(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """*text* as HTML with *spans* of its characters, from left to right, marked; all of it is escaped.
-
-    >>> mark("could Tom <b>", [(0, 5)])
-    '<mark style="background-color: #fdeeba">could</mark> Tom &lt;b&gt;'
-    """
-    parts, done = [], 0
-    for start, end in spans:
-        parts += [escape(text[done:start]), f"{_MARK}{escape(text[start:end])}</mark>"]
-        done = end
-    return "".join([*parts, escape(text[done:])])
 
 
 def _with_html(rows: pd.DataFrame, columns: list[Hashable], caption: str) -> Styler:

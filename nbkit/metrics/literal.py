@@ -44,6 +44,14 @@ class Trigger(NamedTuple):
     translation: str
     tokens: tuple[int, ...]
 
+    def is_aligned(self, aligned: Collection[int]) -> bool:
+        """Whether a word of it is among *aligned* tokens of the hypothesis, as those of the idiom (see `Litter.judge`).
+
+        >>> Trigger("pain", (4, 7)).is_aligned([7, 8]), Trigger("pain", (4, 7)).is_aligned([])
+        (True, False)
+        """
+        return not set(aligned).isdisjoint(self.tokens)
+
 
 @dataclass(frozen=True)
 class LiteralJudgement:
@@ -143,14 +151,14 @@ class Litter:
         in_hypothesis = [self._parts(token) for token in hypothesis]
         triggers = []
         for translation in dict.fromkeys(each for blocklist in surviving for each in blocklist.translations):
-            places = self._places(translation, in_hypothesis)
             length = len(self._keys(translation))
-            if aligned is not None:
-                places = [place for place in places if not set(aligned).isdisjoint(range(place, place + length))]
+            occurrences = [
+                Trigger(translation, tuple(range(place, place + length)))
+                for place in self._places(translation, in_hypothesis)
+            ]
+            places = [i for each in occurrences if aligned is None or each.is_aligned(aligned) for i in each.tokens]
             if places:
-                triggers.append(
-                    Trigger(translation, tuple(i for place in places for i in range(place, place + length)))
-                )
+                triggers.append(Trigger(translation, tuple(places)))
         return LiteralJudgement(candidates, surviving, tuple(triggers))
 
     def judge_texts(self, idiom: str, reference: str, hypothesis: str) -> LiteralJudgement:

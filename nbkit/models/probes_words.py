@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from nbkit.errors import NbkitError
 from nbkit.models.probes import ContextProbe
-from nbkit.syntax.offsets import Span, token_offsets, tokens_in
+from nbkit.syntax.offsets import Span
 
 
 @dataclass(frozen=True)
@@ -86,40 +87,14 @@ def split_by_alignment(
     return SplitEntropy(idiom_mean, other_mean, idiom_words, other_words)
 
 
-def split_entropy(
-    probe: ContextProbe,
-    source: tuple[str, Sequence[str]],
-    reference: tuple[str, Sequence[str]],
-    links: Iterable[tuple[int, int]],
-    spans: Iterable[Span],
-) -> SplitEntropy:
-    """`split_by_alignment` of one pair. source, reference: text and its tokens, which *links* are between.
+def corpus_perplexity(log_probability: ArrayLike, subwords: ArrayLike) -> np.ndarray:
+    """The perplexity of several references together, by subword: exp(−Σ ln p / Σ |y|); NaN without subwords.
 
-    spans: characters of the idiom in the source. Raises `NbkitError` for tokens that are not of their text and for a
-    span that no token is in.
-
-    >>> probe = ContextProbe("full", "", (-1.0,) * 3, (0.5, 2.0, 9.0), ((0, 5), (6, 8), (0, 0)), 0)
-    >>> source, reference = ("It's a doddle", ["It", "'s", "a", "doddle"]), ("C'est un jeu", ["C'est", "un", "jeu"])
-    >>> split_entropy(probe, source, reference, [(0, 0), (1, 0), (2, 1)], [(5, 13)])
-    SplitEntropy(idiom=2.0, other=0.5, idiom_words=1, other_words=1)
-    """
-    idiom = frozenset(tokens_in(spans, token_offsets(source[1], source[0])))
-    words = token_offsets(reference[1], reference[0])
-    return split_by_alignment(word_entropies(probe, words), links, idiom)
-
-
-def corpus_perplexity(probes: Iterable[ContextProbe]) -> float:
-    """The perplexity of all references together, by subword: exp(−Σ ln p / Σ |y|); NaN without probes.
-
+    log_probability: Σ ln p in nats. subwords: Σ |y|. Of arrays, element by element: one entry a set of references.
     A mean of `ContextProbe.perplexity` counts each pair once in place of each subword.
 
-    >>> one = ContextProbe("full", "", (-1.0,), (0.0,), ((0, 0),), 0)
-    >>> two = ContextProbe("full", "", (-3.0, -2.0, -2.0), (0.0,) * 3, ((0, 1), (1, 2), (0, 0)), 0)
-    >>> round(corpus_perplexity([one, two]), 3)
-    7.389
+    >>> corpus_perplexity([-8.0, 0.0], [4, 0]).round(3).tolist()
+    [7.389, nan]
     """
-    total, count = 0.0, 0
-    for probe in probes:
-        total += sum(probe.log_probabilities)
-        count += len(probe.log_probabilities)
-    return float(np.exp(-total / count)) if count else float("nan")
+    with np.errstate(invalid="ignore"):
+        return np.exp(-np.asarray(log_probability, dtype=np.float64) / np.asarray(subwords))

@@ -1,4 +1,4 @@
-"""Between characters and tokens: where tokens stand in a text, and which of them a range of characters covers."""
+"""Between characters and tokens: which tokens a range of characters covers."""
 
 from __future__ import annotations
 
@@ -11,33 +11,12 @@ from nbkit.errors import NbkitError
 Span: TypeAlias = tuple[int, int]
 
 
-def token_offsets(tokens: Iterable[str], text: str) -> list[Span]:
-    """The range of characters of each token in *text*, left to right, whatever stands between them.
-
-    Raises `NbkitError` for a token that does not come after the one before it.
-
-    >>> token_offsets(["l", "'", "œil"], "l'œil")
-    [(0, 1), (1, 2), (2, 5)]
-    """
-    offsets = []
-    end = 0
-    for number, token in enumerate(tokens):
-        start = text.find(token, end)
-        if start < 0:
-            raise NbkitError(
-                f"token {number}, {token!r}, is not in {text[end : end + 40]!r}: these are no tokens of it"
-            )
-        end = start + len(token)
-        offsets.append((start, end))
-    return offsets
-
-
 def tokens_in(spans: Iterable[Span], offsets: Sequence[Span]) -> tuple[int, ...]:
     """The tokens that share a character with any of *spans*, from left to right.
 
     Raises `NbkitError` for a span that no token matches.
 
-    >>> tokens_in([(2, 9)], token_offsets("a front-runner".split(), "a front-runner"))
+    >>> tokens_in([(2, 9)], [(0, 1), (2, 14)])
     (1,)
     >>> tokens_in([(40, 44)], [(0, 3)])
     Traceback (most recent call last):

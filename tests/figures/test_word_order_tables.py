@@ -173,8 +173,8 @@ def test_the_papers_own_tables_are_shown_as_printed(artefact: str) -> None:
 
 def test_what_moved_is_marked_and_nothing_else() -> None:
     text = "played <b> today ."
-    assert re.findall(r"<mark[^>]*>(.*?)</mark>", tables.mark(text, [(0, 6), (7, 10)])) == ["played", "&lt;b&gt;"]
-    assert tables.mark(text, []) == "played &lt;b&gt; today ."
+    assert re.findall(r"<mark[^>]*>(.*?)</mark>", styles.marked(text, [(0, 6), (7, 10)])) == ["played", "&lt;b&gt;"]
+    assert styles.marked(text, []) == "played &lt;b&gt; today ."
 
 
 def test_significant_perturbations_are_counted() -> None:

@@ -18,7 +18,7 @@ from nbkit.corpora.idioms import english_idioms, read_idiom_pairs
 from nbkit.errors import DataError, NbkitError
 from nbkit.syntax import load_parser
 from nbkit.syntax.english_forms import english_bases, english_forms
-from nbkit.syntax.offsets import token_offsets, tokens_in
+from nbkit.syntax.offsets import tokens_in
 from nbkit.syntax.phrase_rules import phrase_words, pieces
 from nbkit.syntax.phrases import PhraseMatcher, displacy_data, read_phrases, render_matches
 from nbkit.text import Sentence, Text
@@ -232,10 +232,7 @@ def test_no_forms_of_function_words(word):
 
 
 def test_offsets():
-    assert token_offsets(["a", "b", "b"], "a b  b") == [(0, 1), (2, 3), (5, 6)]
     assert tokens_in([(0, 1), (5, 6)], [(0, 1), (2, 3), (5, 6)]) == (0, 2)
-    with pytest.raises(NbkitError, match="token 1, 'c'"):
-        token_offsets(["a", "c"], "a b")
     with pytest.raises(NbkitError, match=r"no token is in the span \(1, 2\)"):
         tokens_in([(1, 2)], [(0, 1), (2, 3)])
     with pytest.raises(NbkitError, match="tokens end at 0"):

@@ -6,7 +6,6 @@ translated, and seeds chosen among them; samples are made; samples are translate
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -21,7 +20,7 @@ from nbkit.corpora.corpus import FileCorpus
 from nbkit.corpora.homographs import check_homographs
 from nbkit.errors import NbkitError
 from nbkit.store import Store
-from nbkit.studies.base import Cell, Unit
+from nbkit.studies.base import Cell, Unit, cell_label
 from nbkit.studies.devices import no_device
 from nbkit.studies.disambiguation.generated import CHUNK, chunks, generated_chunk
 from nbkit.studies.disambiguation.judged import attacked_chunk, judged
@@ -53,7 +52,7 @@ def cells(params: DisambiguationParams) -> list[Cell]:
     """One cell a model; twins have none of their own."""
     return [
         Cell(
-            label=re.sub(r"[^A-Za-z0-9.]+", "-", f"{params.domain}.{models.label(model)}").strip("-"),
+            label=cell_label(params.domain, models.label(model)),
             params=params.narrowed(model),
             tags={"language": params.target, "model": models.label(model), "corpus": params.domain},
         )

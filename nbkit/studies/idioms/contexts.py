@@ -12,7 +12,7 @@ from nbkit.corpora.idioms import IdiomPair
 from nbkit.metrics.chrf import Chrf
 from nbkit.metrics.statistics import Interval, bootstrap_draws, bootstrap_mean, percentile_interval
 from nbkit.models.probes import ContextProbe, probe_config, probe_key, probe_problem, probe_remembered
-from nbkit.models.probes_words import split_by_alignment, word_entropies
+from nbkit.models.probes_words import corpus_perplexity, split_by_alignment, word_entropies
 from nbkit.store import Store
 from nbkit.studies.idioms.alignments import align_texts, aligner_key, idiom_tokens, token_spans
 from nbkit.studies.idioms.data import drawn, load_data
@@ -173,11 +173,11 @@ def _summary(table: pd.DataFrame, other: pd.DataFrame | None, measure: str, para
         values = table[measure].to_numpy(float) - (0.0 if other is None else other[measure].to_numpy(float))
         return bootstrap_mean(values, groups=idioms, seed=params.seed)
     sides = [table] if other is None else [table, other]
-    columns = [column for side in sides for column in (-side["log_probability"], side["subwords"])]
+    columns = [side[name] for side in sides for name in ("log_probability", "subwords")]
     sums = np.column_stack([column.groupby(table["idiom"].to_numpy(), sort=True).sum() for column in columns])
 
     def perplexity(totals: np.ndarray) -> np.ndarray:
-        values = [np.exp(totals[..., at] / totals[..., at + 1]) for at in range(0, len(columns), 2)]
+        values = [corpus_perplexity(totals[..., at], totals[..., at + 1]) for at in range(0, len(columns), 2)]
         return values[0] if other is None else values[0] - values[1]
 
     low, high = percentile_interval(perplexity(bootstrap_draws(sums, seed=params.seed)))

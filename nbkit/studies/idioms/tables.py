@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nbkit.metrics.literal import LiteralJudgement, coverage
+from nbkit.metrics.aligned_phrase import AlignedPhrase, empty_matches, signature
+from nbkit.metrics.literal import Blocklist, LiteralJudgement, Trigger, coverage
 from nbkit.metrics.macro import macro_average
 from nbkit.store import Store
 from nbkit.studies.idioms.data import generic_pairs, load_data
@@ -111,15 +112,13 @@ def accuracy(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
     micro, micro_low, micro_high, n, idioms, empty_reference and empty_hypothesis (shares of pairs whose idiom is
     aligned to nothing), signature.
     """
-    from nbkit.metrics.aligned_phrase import signature
-
     store = store or Store()
     rows = []
     for language in params.languages:
         for system in all_systems(params):
             for aligner in params.aligners:
                 table = aligned(params, language, system, aligner, store)
-                empty = [(table[f"{side}_words"] == "").mean() for side in ("reference", "hypothesis")]
+                empty = empty_matches(list(map(_phrase, table["reference_words"], table["hypothesis_words"])))
                 for measure in ("unigram_precision", "aligned_chrf"):
                     found = _averages(table[measure].to_numpy(float), table["idiom"], params)
                     key = (language, system.condition, system.model, aligner, measure)
@@ -236,18 +235,20 @@ def _errors(
     if variant == "paper" or variant in SETTINGS:
         return table[variant].to_numpy(float)
     places = aligned(params, language, system, params.aligners[0], store)["hypothesis_tokens"]
-    return np.array([
-        any(not set(trigger[1]).isdisjoint(json.loads(near)) for trigger in json.loads(triggers))
-        for triggers, near in zip(table["triggers"], places, strict=True)
-    ], dtype=float)  # fmt: skip
+    triggers = ([Trigger(*each) for each in json.loads(row)] for row in table["triggers"])
+    rows = zip(triggers, map(json.loads, places), strict=True)
+    return np.array([any(each.is_aligned(near) for each in found) for found, near in rows], dtype=float)
 
 
 def _reach(covered: bool, left: bool) -> LiteralJudgement:
     """A judgement that is covered, and has a blocklist left, as a row of `judged` says."""
-    from nbkit.metrics.literal import Blocklist
-
     some = (Blocklist("", ()),)
     return LiteralJudgement(some if covered else (), some if left else (), ())
+
+
+def _phrase(reference: str, hypothesis: str) -> AlignedPhrase:
+    """The words that are aligned to an idiom, as a row of `aligned` has them."""
+    return AlignedPhrase(tuple(reference.split()), tuple(hypothesis.split()))
 
 
 def _averages(values: np.ndarray, idioms: Iterable[str], params: IdiomsParams) -> Iterator[Any]:

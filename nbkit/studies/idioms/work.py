@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from nbkit import models
 from nbkit.store import Store
-from nbkit.studies.base import Cell, Unit
+from nbkit.studies.base import Cell, Unit, cell_label
 from nbkit.studies.devices import no_device
 from nbkit.studies.idioms.alignments import align_texts, aligner_key, alignment_problems
 from nbkit.studies.idioms.contexts import probe_problems, probed, probes_stored
@@ -25,7 +24,7 @@ def cells(params: IdiomsParams) -> list[Cell]:
     """One cell a language and model, in all its conditions."""
     return [
         Cell(
-            label=re.sub(r"[^A-Za-z0-9.]+", "-", f"{language}.{model}").strip("-"),
+            label=cell_label(language, model),
             params=params.narrowed(language, model),
             tags={"language": language, "model": model},
         )

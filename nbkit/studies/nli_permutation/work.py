@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from nbkit import models
 from nbkit.corpora.nli import check_nli
 from nbkit.store import Store
-from nbkit.studies.base import Cell, Unit
+from nbkit.studies.base import Cell, Unit, cell_label
 from nbkit.studies.devices import no_device
 from nbkit.studies.nli_permutation import mini_trees, per_pair
 from nbkit.studies.nli_permutation.params import HYPOTHESIS, NliPermutationParams
@@ -27,7 +26,7 @@ def cells(params: NliPermutationParams) -> list[Cell]:
     """One cell a model; none where the run has no models."""
     return [
         Cell(
-            label=re.sub(r"[^A-Za-z0-9.]+", "-", f"{params.language}.{models.classifier_label(model)}").strip("-"),
+            label=cell_label(params.language, models.classifier_label(model)),
             params=params.narrowed(model),
             tags={
                 "language": params.language,

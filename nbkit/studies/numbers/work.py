@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from nbkit.models.texts import corpus_texts_problems
 from nbkit.numbers import forms
 from nbkit.numbers.formats import parse_format
 from nbkit.store import Store
-from nbkit.studies.base import Cell, Unit
+from nbkit.studies.base import Cell, Unit, cell_label
 from nbkit.studies.devices import no_device
 from nbkit.studies.numbers.cases import cases as test_cases
 from nbkit.studies.numbers.judged import judged, shrunk
@@ -29,7 +28,7 @@ def cells(params: NumbersParams) -> list[Cell]:
     """One cell a language and model."""
     return [
         Cell(
-            label=re.sub(r"[^A-Za-z0-9.]+", "-", f"{language}.{models.label(model)}").strip("-"),
+            label=cell_label(language, models.label(model)),
             params=params.narrowed(language, model),
             tags={"language": language, "model": models.label(model), "templates": params.templates},
         )
