@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -28,8 +29,26 @@ def not_printed(*names: str, more: str = "") -> HTML:
     >>> not_printed("fig5", "fig16").data.partition(">")[2]
     'Published values: not printed; the paper only draws Figure 5 and Figure 16.</p>'
     """
-    figures = " and ".join(PUBLISHED.title(name).partition(":")[0] for name in names)
-    return styles.note(f"Published values: not printed; the paper only draws {figures}. {more}".strip())
+    return styles.note(f"Published values: not printed; the paper only draws {_numbers(names)}. {more}".strip())
+
+
+def drawn_from(figures: Sequence[str], tables: Sequence[str]) -> HTML:
+    """A remark on figures whose values the paper prints, in tables.
+
+    >>> drawn_from(["fig3", "fig13"], ["table3"]).data.partition(">")[2]
+    'Published values: those that Figure 3 and Figure 13 draw are printed in Table 3.</p>'
+    """
+    return styles.note(f"Published values: those that {_numbers(figures)} draw are printed in {_numbers(tables)}.")
+
+
+def illustrated(*names: str) -> HTML:
+    """A remark on drawings of the paper that show a procedure, and no values.
+
+    >>> illustrated("fig1").data.partition(">")[2]
+    'Illustrations of what is done here, without values: Figure 1: overview of LitTER.</p>'
+    """
+    titles = "; ".join(map(PUBLISHED.title, names))
+    return styles.note(f"Illustrations of what is done here, without values: {titles}.")
 
 
 def training_checked(checked: pd.DataFrame) -> HTML:
@@ -45,6 +64,11 @@ def training_checked(checked: pd.DataFrame) -> HTML:
         others = checked.loc[checked["pairs"].isna(), "model"]
         parts.append(f"Not known: what {', '.join(dict.fromkeys(others))} saw in training.")
     return styles.note(" ".join(parts) or "No model in this run, so no training data was looked through.")
+
+
+def _numbers(names: Sequence[str]) -> str:
+    """The numbers that figures and tables have in the paper."""
+    return " and ".join(PUBLISHED.title(name).partition(":")[0] for name in names)
 
 
 def footer(params: IdiomsParams) -> provenance.Footer:

@@ -15,7 +15,7 @@ from nbkit.figures import idioms_looks, styles
 from nbkit.figures.idioms import NO_SYSTEM
 from nbkit.figures.idioms_contexts import NO_PROBE
 from nbkit.studies.idioms import PUBLISHED
-from nbkit.studies.idioms.tables import RESULTS_OF, is_control
+from nbkit.studies.idioms.tables import is_control
 
 #: What counts as better where it rises, and where it falls.
 _DOWN = frozenset({"litter", "perplexity", "entropy_idiom", "entropy_other"})
@@ -23,8 +23,7 @@ _DOWN = frozenset({"litter", "perplexity", "entropy_idiom", "entropy_other"})
 
 def statistics_table(statistics: pd.DataFrame) -> Styler:
     """How many pairs there are of what, beside the paper's (Table 1). statistics: `idioms.data_statistics`."""
-    pairs = list(dict.fromkeys(statistics["language"]))
-    shown = statistics[[*(["language"] if len(pairs) > 1 else []), "statistic"]].assign(
+    shown = statistics[[*styles.varying(statistics, ["language"]), "statistic"]].assign(
         value=[_whole(value) for value in statistics["value"]],
         printed=[text if text == "not printed" else _whole(float(text)) for text in statistics["printed"]],
     )
@@ -34,7 +33,7 @@ def statistics_table(statistics: pd.DataFrame) -> Styler:
 
 def frequencies_table(frequencies: pd.DataFrame) -> Styler:
     """How often each idiom is there. frequencies: `idioms.idiom_frequencies`."""
-    columns = [*_varying(frequencies, ["language"]), "rank", "idiom", "train", "test"]
+    columns = [*styles.varying(frequencies, ["language"]), "rank", "idiom", "train", "test"]
     caption = "Sentence pairs of each idiom"
     return styles.styled(frequencies[columns], caption=caption, headings={"train": "idiom-train", "test": "idiom-test"})
 
@@ -60,7 +59,7 @@ def litter_table(errors: pd.DataFrame) -> Styler:
     """LitTER in the paper's way of counting, in both signatures. errors: `idioms.literal_errors`."""
     own = errors[errors["variant"] == "paper"]
     if own.empty:
-        return _empty(NO_SYSTEM)
+        return styles.empty(NO_SYSTEM)
     every, covered = (own[own["pairs"] == pairs].reset_index(drop=True) for pairs in ("paper", "covered"))
     shown = _systems(own).assign(
         all=_cells(every, "value", "low", "high"),
@@ -82,9 +81,9 @@ def litter_table(errors: pd.DataFrame) -> Styler:
 def findings_table(findings: pd.DataFrame) -> Styler:
     """Whether the paper's main findings hold in this run. findings: `idioms.findings`."""
     if findings.empty:
-        return _empty("This run has no two conditions or models to compare.")
+        return styles.empty("This run has no two conditions or models to compare.")
     cells = findings[["difference", "low", "high"]].itertuples(index=False, name=None)
-    shown = findings[[*_varying(findings, ["language"]), "finding"]].assign(
+    shown = findings[[*styles.varying(findings, ["language"]), "finding"]].assign(
         difference=[_change(value, low, high, 3) for value, low, high in cells], holds=findings["holds"]
     )
     return styles.styled(
@@ -112,7 +111,7 @@ def variants_table(errors: pd.DataFrame) -> Styler:
     """LitTER by each way of counting, of all pairs. errors: `idioms.literal_errors`."""
     own = errors[errors["pairs"] == "paper"]
     if own.empty:
-        return _empty(NO_SYSTEM)
+        return styles.empty(NO_SYSTEM)
     parts = {}
     for variant in dict.fromkeys(own["variant"]):
         side = own[own["variant"] == variant].reset_index(drop=True)
@@ -127,7 +126,7 @@ def variants_table(errors: pd.DataFrame) -> Styler:
 def accuracy_table(accuracy: pd.DataFrame) -> Styler:
     """APT-Eval by every aligner. accuracy: `idioms.accuracy`."""
     if accuracy.empty:
-        return _empty(NO_SYSTEM)
+        return styles.empty(NO_SYSTEM)
     measures = list(dict.fromkeys(accuracy["measure"]))
     sides = [accuracy[accuracy["measure"] == name].reset_index(drop=True) for name in measures]
     cells = {idioms_looks.measure_label(str(name)): _cells(side, "value", "low", "high")
@@ -146,7 +145,7 @@ def accuracy_table(accuracy: pd.DataFrame) -> Styler:
 def scores_table(scores: pd.DataFrame) -> Styler:
     """BLEU and chrF on every test set. scores: `idioms.global_scores`."""
     if scores.empty:
-        return _empty(NO_SYSTEM)
+        return styles.empty(NO_SYSTEM)
     columns: dict[str, list[str]] = {}
     for measure in ("bleu", "chrf"):
         for name in dict.fromkeys(scores["of"]):
@@ -166,18 +165,15 @@ def results_table(results: pd.DataFrame) -> Styler:
     """This run in the form of Tables 2 to 4, the best of a column in bold. results: `idioms.results`."""
     systems = results[~results["model"].map(is_control).astype(bool)]
     if systems.empty:
-        return _empty(NO_SYSTEM)
+        return styles.empty(NO_SYSTEM)
     return _wide(
         results, "All results of this run: LitTER and APT-Eval as means over idioms, BLEU in per cent, chrF as a share"
     )
 
 
-def published_table(published: pd.DataFrame, language: str) -> Styler:
-    """What the paper prints for a language (Tables 3 and 4). published: `idioms.published_results`."""
-    own = published[published["language"] == language]
-    if own.empty:
-        return _empty(f"The paper does not have this language pair (into {language}).")
-    return _wide(own, f"{PUBLISHED.title(RESULTS_OF[language])}, as printed")
+def printed_table(artefact: str) -> Styler:
+    """What the paper prints: "table2", "table3" (en→fr) or "table4" (en→es)."""
+    return _wide(PUBLISHED.load(artefact), f"{PUBLISHED.title(artefact)}, as printed")
 
 
 def beside_table(results: pd.DataFrame, measures: Iterable[str]) -> Styler:
@@ -188,7 +184,7 @@ def beside_table(results: pd.DataFrame, measures: Iterable[str]) -> Styler:
     own = results[results["measure"].isin(list(measures))]
     known = own[own["published"].notna()]
     if known.empty:
-        return _empty("The paper prints no number for a model and condition of this run's: not printed.")
+        return styles.empty("The paper prints no number for a model and condition of this run's: not printed.")
     decimals = [1 if measure == "bleu" else 3 for measure in known["measure"]]
     shown = _named(known[[*_keys(known)]]).assign(
         measure=[_measure(measure, of) for measure, of in known[["measure", "of"]].itertuples(index=False)],
@@ -222,7 +218,7 @@ def contexts_table(effects: pd.DataFrame, measures: Sequence[str]) -> Styler:
     """Each measure in each context, and what the loss of context changes. effects: `idioms.context_effects`."""
     own = effects[effects["measure"].isin(list(measures))].reset_index(drop=True)
     if own.empty:
-        return _empty(NO_PROBE)
+        return styles.empty(NO_PROBE)
     keys = [*_keys(own), *(["measure"] if len(measures) > 1 else []), "context"]
     decimals = 2 if "perplexity" in measures else 3
     changes = own[["change", "change_low", "change_high"]].itertuples(index=False, name=None)
@@ -288,7 +284,7 @@ def _systems(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _keys(table: pd.DataFrame) -> list[str]:
-    return [*_varying(table, ["language"]), "condition", "model"]
+    return [*styles.varying(table, ["language"]), "condition", "model"]
 
 
 def _named(table: pd.DataFrame) -> pd.DataFrame:
@@ -308,15 +304,5 @@ def _cells(table: pd.DataFrame, value: str, low: str, high: str, decimals: int =
     return [styles.with_interval(mean, lowest, highest, decimals) for mean, lowest, highest in rows]
 
 
-def _varying(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Those of *columns* that tell rows apart."""
-    return [name for name in columns if table[name].nunique() > 1]
-
-
 def _whole(value: float) -> str:
     return styles.NOTHING if pd.isna(value) else f"{value:,.0f}"
-
-
-def _empty(why: str) -> Styler:
-    """A table that says, in words, why there is nothing in it."""
-    return styles.styled(pd.DataFrame({"nothing to show": [why]})).hide(axis="columns")
