@@ -259,7 +259,7 @@ def _processes(workers: int, environment: Mapping[str, str]) -> Iterator[Any]:
 
     with dask.config.set({"distributed.nanny.pre-spawn-environ": dict(environment)}):
         cluster = LocalCluster(
-            n_workers=workers, threads_per_worker=1, memory_limit=None, dashboard_address=None, silence_logs=40
+            n_workers=workers, threads_per_worker=1, memory_limit=None, dashboard_address=":0", silence_logs=40
         )
     with cluster:
         yield cluster

@@ -142,7 +142,8 @@ def test_a_grid_survives_a_killed_worker_and_goes_on_after_a_scheduler_that_went
         run(grid(["neun", "zehn", "elf"], 30, 0.05), executor="dask", address=machines.address)
     assert json.loads((summary.output / "run.json").read_text())["status"] == "interrupted"
     for worker in machines.workers:
-        worker.wait(60)  # a worker ends when its scheduler is gone for good
+        worker.kill()  # it would go on with its unit, and end when it has looked for its scheduler in vain
+        worker.wait(20)
     assert before + 15 < computed(toy).total() < before + 90
     run(grid(["neun", "zehn", "elf"], 30), workers=1)
     assert len(computed(toy)) == 210 and computed(toy).total() - before - 90 <= 2 * SHARD
