@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +37,7 @@ from nbkit.studies.disambiguation.judged import (
     attacked_chunk,
 )
 from nbkit.studies.disambiguation.pool import counts_without, lexicon_of, source_of
+from tests.pages import Page, html, run_page
 
 from .conftest import Dummy
 
@@ -266,6 +268,41 @@ def test_problems_are_told_before_anything_runs(tmp_path: Path):
     )  # fmt: skip
     found = "\n".join(study.STUDY.problems(params))
     assert "masked one is needed" in found and "there is no file" in found
+
+
+@pytest.fixture(scope="module")
+def pages(run, tmp_path_factory) -> dict[str, Page]:
+    params, folder = run[0].model_dump(), tmp_path_factory.mktemp("pages")
+    with pytest.MonkeyPatch.context() as patch:
+        return {each.path: run_page(each.path, params, folder / each.path, patch) for each in study.STUDY.notebooks}
+
+
+def test_pages_show_and_keep_what_the_tables_say(run, pages):
+    params, store, _ = run
+    for page, name, table in (
+        ("error_prediction", "table3_correlations_all", study.correlations),
+        ("challenge_sets", "fig1_error_rates_all", study.challenge_errors),
+        ("attack_success", "fig2_kinds_all", study.success_by_kind),
+        ("models", "table2_bleu_all", study.bleu),
+        ("transferability", "section4_transfer_all", study.transfer),
+    ):
+        found, expected = pages[f"disambiguation/{page}"].frame(name), table(params, store=store)
+        assert len(found) == len(expected) and list(found.columns) == list(expected.columns)
+        for column in expected.select_dtypes("number"):
+            assert found[column].to_numpy(float) == pytest.approx(expected[column].to_numpy(float), nan_ok=True)
+    assert {name.partition("/")[2]: len(page.figures) for name, page in pages.items() if page.figures} == {
+        "models": 1, "attractors": 1, "error_prediction": 2, "challenge_sets": 1, "attack_success": 3,
+        "transferability": 1, "model_card": 3,
+    }  # fmt: skip
+    for page in pages.values():
+        assert "Where these results come from" in html(list(page.shown.values())[-1])
+        assert len([name for name in page.kept if name.startswith("figures/")]) == len(page.figures)
+
+
+@pytest.mark.parametrize("name", [*(f"fig{n}" for n in range(1, 4)), *(f"table{n}" for n in range(1, 19))])
+def test_every_artefact_of_the_paper_is_named_by_its_number(pages, name):
+    number = study.PUBLISHED.title(name).partition(":")[0]
+    assert any(re.search(rf"\b{number}\b", page.text) for page in pages.values())
 
 
 def test_language_models_filter_seeds_and_samples(run, monkeypatch):

@@ -1,0 +1,114 @@
+"""Every page of the idioms study, run on idioms whose translations are known: what it draws, shows and keeps."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from nbkit.models import remember
+from nbkit.models.probes import CONTEXTS, ContextProbe
+from nbkit.studies.idioms import PUBLISHED, STUDY, contexts
+from nbkit.studies.idioms.alignments import token_spans
+from tests.pages import Page, html, run_page
+
+from .conftest import Dummy
+from .idioms_cases import literally, toy_params
+
+#: The languages of the paper, and the table that has all its results.
+LANGUAGES = {"fr": "table3", "es": "table4"}
+
+
+def surprised(name, wanted, src, tgt, decoding, **_):
+    """Less context makes the reference less likely and the translation worse."""
+    for pair in wanted:
+        words = token_spans(pair.target, tgt)
+        entropies = tuple(1.0 + place % 3 for place in range(len(words)))
+        yield {
+            context: ContextProbe(context, " ".join(pair.target.split()[factor - 1 :]), (-float(factor),) * len(words),
+                                  entropies, words, 1)
+            for factor, context in enumerate(CONTEXTS, start=1)
+        }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Page]:
+    """All pages of one run into both languages of the paper, whose files say the same."""
+    folder = tmp_path_factory.mktemp("idioms")
+    params = toy_params(folder).model_dump()
+    shutil.copy(folder / "set.fr", folder / "set.es")
+    run = params | {"languages": list(LANGUAGES), "conditions": ["zero", "joint"], "contexts": list(CONTEXTS)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NBKIT_CACHE", str(folder / "cache"))
+        patch.setattr(remember, "kept_translator", lambda *args, **kwargs: Dummy(literally))
+        patch.setattr(contexts, "probe_remembered", surprised)
+        return {each.path: run_page(each.path, run, folder / each.path, patch) for each in STUDY.notebooks}
+
+
+def test_every_page_draws_what_its_tables_say(pages: dict[str, Page]) -> None:
+    """Bars are as high as the tables' values, in panels of both languages; the footer comes last."""
+    found = pages["idioms/literal_errors"]
+    drawn = found.frame("litter_all").query("variant == 'paper' and pairs == 'paper' and condition == condition")
+    assert sorted(heights(found.figures["cell-4"])) == pytest.approx(sorted(drawn["value"])) and len(drawn) == 4
+    effects = pages["idioms/context_likelihood"].frame("probes_all").query("measure == 'perplexity'")
+    figure = pages["idioms/context_likelihood"].figures["cell-4"]
+    assert sorted(heights(figure)) == pytest.approx(sorted(effects["value"]))
+    assert sorted(set(effects["value"])) == pytest.approx([math.e, math.e**2, math.e**3])
+    assert [panel.get_title().rpartition(", ")[2] for panel in figure.axes] == list(LANGUAGES)
+    for page in pages.values():
+        assert "Where these results come from" in html(list(page.shown.values())[-1])
+        assert len([name for name in page.kept if name.startswith("figures/")]) == len(page.figures)
+    assert {name: len(page.figures) for name, page in pages.items() if page.figures} == {
+        "idioms/idiom_data": 1, "idioms/literal_errors": 2, "idioms/accuracy": 2, "idioms/global_scores": 2,
+        "idioms/context_translation": 1, "idioms/context_likelihood": 1, "idioms/uncertainty": 1,
+        "idioms/model_card": 3,
+    }  # fmt: skip
+
+
+def test_the_papers_values_stand_beside_those_of_both_languages(pages: dict[str, Page]) -> None:
+    for page, table, measures in (
+        ("literal_errors", "litter_beside", {"LitTER"}),
+        ("accuracy", "apt_eval_beside", {"UniPrec", "chrF"}),
+        ("global_scores", "global_scores_beside", {"BLEU", "chrF"}),
+    ):
+        found = pages[f"idioms/{page}"].frame(table)
+        assert set(found["language"]) == set(LANGUAGES) and set(found["condition"]) == {"zero", "joint"}
+        assert {name.split()[0] for name in found["measure"]} == measures and found["printed"].notna().all()
+    beside = pages["idioms/literal_errors"].frame("litter_beside_all").query("model == 'random'")
+    assert beside.set_index(["language", "condition"])["published"].to_dict() == {
+        (language, condition): value
+        for language, table in LANGUAGES.items()
+        for _, condition, model, measure, *_, value, _ in PUBLISHED.load(table).itertuples(index=False)
+        if (model, measure) == ("random", "litter") and condition in ("zero", "joint")
+    }
+    statistics = pages["idioms/idiom_data"].frame("table1_statistics").set_index(["language", "statistic"])["printed"]
+    assert statistics["fr", "Idiom-test"] == "1,383" and statistics["es", "Idiom-train"] == "1,312"
+    text = pages["idioms/global_scores"].text
+    for table in ("table2", "table3", "table4"):
+        assert PUBLISHED.title(table) in text
+        for row in PUBLISHED.load(table).itertuples():
+            assert f"{row.value:.{1 if row.measure == 'bleu' else 3}f}" in text
+
+
+@pytest.mark.parametrize("name", [*(f"fig{n}" for n in range(1, 22)), *(f"table{n}" for n in range(1, 5))])
+def test_every_artefact_of_the_paper_is_named_by_its_number(pages: dict[str, Page], name: str) -> None:
+    """In what a page shows, not in its prose alone: illustrations too, and the figures of the second language."""
+    number = PUBLISHED.title(name).partition(":")[0]
+    assert any(re.search(rf"\b{number}\b", page.text, re.IGNORECASE) for page in pages.values())
+
+
+def test_examples_and_matches_are_marked(pages: dict[str, Page]) -> None:
+    shown = pages["idioms/worked_examples"].shown["cell-6"]
+    assert html(shown).count("as printed") == 5 and "arbre</mark>" in html(shown)
+    assert "tables/fig14_fig15_published.texts.csv" in pages["idioms/worked_examples"].kept
+    matcher = pages["idioms/phrase_matcher"]
+    assert "pulled the wool over our eyes</mark>" in html(matcher.shown["cell-5"])
+    assert matcher.frame("matcher_recall")["language"].tolist() == list(LANGUAGES)
+
+
+def heights(figure: Figure) -> list[float]:
+    return [patch.get_height() for panel in figure.axes for patch in panel.patches if isinstance(patch, Rectangle)]
