@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import shutil
 import sys
@@ -257,12 +258,17 @@ def _processes(workers: int, environment: Mapping[str, str]) -> Iterator[Any]:
     import dask
     from distributed import LocalCluster
 
+    before = dict(os.environ)  # Dask sets the variables of a worker in this process first, and leaves them there
     with dask.config.set({"distributed.nanny.pre-spawn-environ": dict(environment)}):
         cluster = LocalCluster(
             n_workers=workers, threads_per_worker=1, memory_limit=None, dashboard_address=":0", silence_logs=40
         )
-    with cluster:
-        yield cluster
+    try:
+        with cluster:
+            yield cluster
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 @contextmanager

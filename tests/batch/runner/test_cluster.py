@@ -188,7 +188,9 @@ def test_who_cannot_be_used_is_refused_before_anything_is_done(toy, machines, no
 
 @pytest.mark.slow
 def test_without_an_address_workers_are_processes_of_this_machine(toy, no_notebooks):
+    variables = dict(os.environ)
     summary = run(grid(["eins", "zwei"]), executor="dask", workers=2)
+    assert dict(os.environ) == variables
     assert summary.failures == () and computed(toy).total() == 40
 
 
