@@ -157,15 +157,22 @@ def prepare_worker(environment: Mapping[str, str]) -> None:
     """First thing in a worker: its environment, Ctrl-C left to the parent, and an end with the parent's end."""
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
 
 
-def _end_with_parent() -> None:
-    # Without this the workers of a parent that was killed wait for tasks for ever.
-    parent = multiprocessing.parent_process()
-    if parent is not None:
+def end_with_parent() -> None:
+    """From now on this process of multiprocessing ends when the one that started it ends, even by ``kill -9``.
+
+    Without this the workers of a parent that was killed wait for tasks for ever, and kernels for messages.
+    """
+
+    def wait_and_end(parent: Any) -> None:
         parent.join()
         os._exit(1)
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=wait_and_end, args=(parent,), daemon=True).start()
 
 
 def _end(pool: ProcessPoolExecutor) -> None:

@@ -155,7 +155,7 @@ if __name__ == "__main__":
 
 
 def _until(condition, process: subprocess.Popen) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300  # a slow machine is not a hang
     while not condition():
         assert process.poll() is None and time.monotonic() < deadline, "it ended, or it hangs"
         time.sleep(0.05)
