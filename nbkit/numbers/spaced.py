@@ -77,7 +77,9 @@ class SpacedReader:
                     end = tokens[i + length].end()
                     joined = self._joined(text, pieces, start)
                     if atom.role == "half" and i and not joined:
-                        joined = self._after_unit(text, pieces, tokens[i - 1], start)
+                        joined = text[end : end + 1] not in _HYPHENS and self._after_unit(
+                            text, pieces, tokens[i - 1], start
+                        )
                     pieces.append(Piece(start, end, atom, found.key, joined))
                     break
             else:
@@ -104,7 +106,10 @@ class SpacedReader:
         return True
 
     def _after_unit(self, text: str, pieces: list[Piece], unit: re.Match[str], start: int) -> bool:
-        """*deux heures et demie*: whether only a unit stands between the last piece and the half at *start*."""
+        """*deux heures et demie*: whether only a unit stands between the last piece and the half at *start*.
+
+        With a hyphen after it, the half is another word's: *two years and a half-term holiday*.
+        """
         if not pieces or unit[0].lower() not in self.half_after:
             return False
         gaps = text[pieces[-1].end : unit.start()], text[unit.end() : start]
