@@ -94,18 +94,20 @@ def read_phrase(line: str) -> Phrase:
 
 
 def patterns(phrase: Phrase) -> list[list[TokenPattern]]:
-    """The rules for spaCy's `Matcher` (Figure 9), one a wording; lemmas are base forms in lower case.
+    """The rules for spaCy's `Matcher` (Figure 9), one a wording.
+
+    Lemmas are base forms in lower case; that of any hyphen is "-".
 
     >>> for token in patterns(read_phrase("pull your leg"))[0]:
     ...     print(token)
     {'LEMMA': 'pull'}
-    {'ORTH': {'IN': ['-', '‐', '‑', '–']}, 'OP': '?'}
+    {'LEMMA': '-', 'OP': '?'}
     {'ORTH': {'REGEX': "\\\\w|^[-‐‑'’]$"}, 'OP': '{0,4}'}
     {'LEMMA': {'IN': ["'s", "'"]}, 'OP': '?'}
-    {'ORTH': {'IN': ['-', '‐', '‑', '–']}, 'OP': '?'}
+    {'LEMMA': '-', 'OP': '?'}
     {'LEMMA': 'leg'}
     """
-    hyphen = {"ORTH": {"IN": phrase_words().hyphens}, "OP": "?"}
+    hyphen = {"LEMMA": "-", "OP": "?"}  # plain, as a set of forms would be looked up for every token
     rules = []
     for wording in phrase.wordings:
         rule: list[TokenPattern] = []

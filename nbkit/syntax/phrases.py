@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import DataError, NbkitError
-from nbkit.syntax.phrase_rules import Phrase, TokenPattern, Wording, patterns, pieces, read_phrase
+from nbkit.syntax.phrase_rules import Phrase, TokenPattern, Wording, patterns, phrase_words, pieces, read_phrase
 from nbkit.text import Sentence, Text
 
 if TYPE_CHECKING:
@@ -235,8 +237,8 @@ def render_matches(text: Text | Sentence, matches: Iterable[PhraseMatch]) -> str
 class _Row:
     """The pieces of a text in a row: tokens, or parts of them. Every list has one entry a piece.
 
-    texts, lowers: the pieces, and in lower case. lemmas: in lower case, empty where unknown. tokens: their indices over
-    `Text.tokens`. starts: their places in `Text.text`.
+    texts, lowers: the pieces, and in lower case. lemmas: in lower case, empty where unknown, "-" of any hyphen. tokens:
+    their indices over `Text.tokens`. starts: their places in `Text.text`.
     """
 
     def __init__(self, text: Text):
@@ -264,14 +266,11 @@ class _Row:
                 add_token(number)
                 add_start(place)
             else:
-                parts = pieces(_straight(surface))
-                start = place
-                for part, of_part in zip(parts, _piece_lemmas(parts, lemma), strict=True):
+                for part, of_part, offset in _cut(surface, lemma):
                     add_text(part)
                     add_lemma(of_part)
                     add_token(number)
-                    add_start(start)
-                    start += len(part)
+                    add_start(place + offset)
             place += len(surface) + space
 
     def around(self, entry: _Entry) -> slice:
@@ -297,12 +296,19 @@ def _is_word(text: str) -> bool:
     return text[0] not in "'’" and any(map(str.isalnum, text))
 
 
-def _piece_lemmas(parts: Sequence[str], lemma: str) -> list[str]:
-    """The lemmas of a token's pieces: those of its lemma where that has as many, otherwise none."""
-    if len(parts) == 1:
-        return [lemma.lower()]
-    lemmas = pieces(_straight(lemma.lower()))
-    return lemmas if len(lemmas) == len(parts) else [""] * len(parts)
+@lru_cache(maxsize=10_000)
+def _cut(surface: str, lemma: str) -> list[tuple[str, str, int]]:
+    """The pieces of a token, each with its lemma and its offset in the token.
+
+    The lemmas are those of the token's lemma where that has as many pieces, otherwise none but a hyphen's.
+    """
+    parts = pieces(_straight(surface))
+    lemmas = [lemma.lower()] if len(parts) == 1 else pieces(_straight(lemma.lower()))
+    if len(lemmas) != len(parts):
+        lemmas = [""] * len(parts)
+    hyphens = phrase_words().hyphens
+    lemmas = ["-" if part in hyphens else of_part for part, of_part in zip(parts, lemmas, strict=True)]
+    return list(zip(parts, lemmas, accumulate(map(len, parts), initial=0), strict=False))
 
 
 def _vocabulary(sentence: Sentence) -> set[str]:
