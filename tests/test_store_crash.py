@@ -10,6 +10,7 @@ import time
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from nbkit.store import DamagedShardWarning, Store
@@ -127,6 +128,19 @@ def test_what_a_killed_writer_left_is_removed_when_it_is_old(tmp_path):
     os.utime(old, (0, time.time() - 3 * 24 * 3600))
     store.records(CONFIG, texts(1, 1), Counter())
     assert young.exists() and not old.exists()
+
+
+def test_keys_that_share_a_half_are_told_apart(tmp_path, monkeypatch):
+    """Half a key finds a row; whose it is, the whole one says."""
+    monkeypatch.setattr(partition_module, "_halves", lambda keys: np.array([key[0] % 3 for key in keys], np.uint64))
+    store, compute = Store(tmp_path), Counter()
+    for start in (0, 15, 5):
+        rows = store.records(CONFIG, texts(30, start), compute, shard=4)
+        assert [row["text"] for row in rows] == [text for (text,) in texts(30, start)]
+    assert len(compute.seen) > 45
+    assert [row["text"] for row in Store(tmp_path).records(CONFIG, texts(45), compute)] == [
+        f"text {n}" for n in range(45)
+    ]
 
 
 # Company and crashes, in real processes

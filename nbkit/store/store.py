@@ -28,7 +28,8 @@ Input = tuple[str, ...]
 TABLE_SUFFIX = "table.parquet"
 CONFIG_FILE = "config.json"
 _KIND = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-_WINDOW_SHARDS = 10
+# Of a stream: shards that are in memory at a time, and inputs, unless a single shard has more.
+_WINDOW_SHARDS, _WINDOW = 10, 20_000
 
 
 def cache_folder() -> str:
@@ -97,6 +98,17 @@ class Store:
         Raises `NbkitError` for a configuration or a result that JSON cannot hold, for a wrong number of results,
         and where the store cannot be written, naming the place.
         """
+        return list(self._records(config, inputs, compute, shard, progress))
+
+    def _records(
+        self,
+        config: Mapping[str, Any],
+        inputs: Sequence[Input],
+        compute: Callable[[list[Input]], Iterable[Mapping[str, Any]]],
+        shard: int,
+        progress: str | None,
+    ) -> Iterator[dict[str, Any]]:
+        """`records`, whose results are copies that are made when they are asked for."""
         partition = self._partition(config)
         keys = [shards.input_digest(texts) for texts in inputs]
         distinct = dict(zip(keys, inputs, strict=True))
@@ -112,7 +124,7 @@ class Store:
                     found.update(zip(chunk, rows, strict=True))
                     bar.update(len(chunk))
             _compact(partition)
-        return [dict(found[key]) for key in keys]
+        return (dict(found[key]) for key in keys)
 
     def iter_records(
         self,
@@ -124,8 +136,8 @@ class Store:
     ) -> Iterator[dict[str, Any]]:
         """`records` for inputs without end: a window of a few shards is in memory at a time."""
         stream = iter(inputs)
-        while window := list(islice(stream, _WINDOW_SHARDS * shard)):
-            yield from self.records(config, window, compute, shard=shard)
+        while window := list(islice(stream, shard * max(1, min(_WINDOW_SHARDS, _WINDOW // shard)))):
+            yield from self._records(config, window, compute, shard, None)
 
     def missing(self, config: Mapping[str, Any], inputs: Iterable[Input]) -> list[Input]:
         """The distinct inputs that are not remembered, in their first order."""

@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from nbkit.errors import NbkitError
 from nbkit.fingerprint import digest
 from nbkit.metrics.acceptance import entropy
 from nbkit.metrics.permutation_bleu import permutation_bleu
-from nbkit.models import classify_remembered, ensure_classifier
+from nbkit.models import ensure_classifier, iter_classified
 from nbkit.models.identity import with_revision
 from nbkit.store import Store
 from nbkit.studies.nli_permutation.params import HYPOTHESIS, PERMUTED, NliPermutationParams
@@ -122,18 +124,12 @@ def scores_chunk(
     def compute() -> pd.DataFrame:
         import pandas as pd
 
-        found = list(variants(params, read_chunk(params, corpus, start, store), start, scheme))
-        # All texts of the chunk at once, so that those of one length are classified together.
-        answers = classify(params, model, [text for item in found for text in texts_of(item)], store)
-        rows, place = [], 0
-        for item in found:
-            own = answers[place : place + len(texts_of(item))]
-            place += len(own)
-            right = own.argmax(axis=1) == LABELS.index(item.pair.label)
-            unsure = entropy(own[1:]).astype(np.float32).tolist()
-            accepted = right[2:].tolist()
+        rows = []
+        for item, own in classified(params, model, corpus, scheme, start, store):
+            right = own.argmax(axis=1) == LABELS.index(item.label)
+            unsure = entropy(own[1:]).astype(np.float32)
             rows.append(
-                (item.index, item.pair.label, item.length, *right[:2].tolist(), unsure[0], accepted, unsure[1:])
+                (item.index, item.label, item.length, *right[:2].tolist(), float(unsure[0]), right[2:], unsure[1:])
             )
         return pd.DataFrame(rows, columns=_SCORES)
 
@@ -218,11 +214,37 @@ def stacked(lists: pd.Series, width: int, dtype: Any) -> np.ndarray:
     return np.array([np.asarray(row, dtype=dtype) for row in lists], dtype=dtype).reshape(-1, width)
 
 
-def classify(params: NliPermutationParams, model: str, pairs: Sequence[tuple[str, str]], store: Store) -> np.ndarray:
-    """Label probabilities of *pairs*, each distinct pair classified once ever with these settings."""
-    return classify_remembered(
-        model, pairs, lang=params.language, store=store, device=params.device, dtype=params.dtype
+class Asked(NamedTuple):
+    """A kept pair whose texts were handed on to a classifier, and how many these are."""
+
+    index: int
+    label: str
+    length: int
+    texts: int
+
+
+def classified(
+    params: NliPermutationParams, model: str, corpus: str, scheme: str, start: int, store: Store
+) -> Iterator[tuple[Asked, np.ndarray]]:
+    """Each kept pair of a chunk with the label probabilities of its texts (texts × 3), in the order of `texts_of`.
+
+    Texts of several pairs are classified together, and a window of them is in memory, however many permutations a
+    pair has. Each distinct text is classified once ever with these settings.
+    """
+    asked: deque[Asked] = deque()
+
+    def texts() -> Iterator[tuple[str, str]]:
+        for item in variants(params, read_chunk(params, corpus, start, store), start, scheme):
+            found = texts_of(item)
+            asked.append(Asked(item.index, item.pair.label, item.length, len(found)))
+            yield from found
+
+    answers = iter_classified(
+        model, texts(), lang=params.language, store=store, device=params.device, dtype=params.dtype
     )
+    for first in answers:
+        item = asked.popleft()
+        yield item, np.array([first, *islice(answers, item.texts - 1)])
 
 
 _SCORES = ["index", "label", "length", "correct", "control", "control_entropy", "accepted", "entropies"]
