@@ -1,6 +1,6 @@
 """How far a word-order grid scales on a cluster: its real units of work on 1 to 64 simulated workers.
 
-python benchmarks/scaling.py [--pairs 10000] [--rates opus-mt=1000,mbart50=300,…] [--load 20] [--measure 1000]
+    python benchmarks/scaling.py [--pairs 10000] [--rates opus-mt=1000,mbart50=300,…] [--load 20] [--measure 1000]
 
 The units are those that `nbkit run` would send out, in their stages. A free worker takes the next one, as Dask has it,
 and loads the model unless it is one of the last that it used; a stage begins when the one before has ended. Notebooks
@@ -15,10 +15,12 @@ import heapq
 import tempfile
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from typing import NamedTuple
+
+from reporting import Report, parse, parser
 
 from nbkit.batch import throughput
 from nbkit.languages import TARGETS
@@ -128,20 +130,44 @@ def notebooks(params: WordOrderParams, costs: Costs, summed: bool) -> float:
     return -(-(pages["cell"] * blocks + pages["grid"]) // LOCAL) * costs.notebook + (0 if summed else sums)
 
 
-def table(params: WordOrderParams, costs: Costs) -> Iterator[str]:
-    """Rows of Markdown: workers, minutes of units and in all, speed-ups, and shares of a worker's time."""
-    yield "| workers | units, min | speed-up | at work | loading | waiting | all, min | speed-up | units cut coarsely |"
-    yield "|---" * 9 + "|"
+class Row(NamedTuple):
+    """A number of workers. units, everything: seconds of the units, and with the notebooks after them.
+
+    faster, all_faster: than one worker. shares: of a worker's time. coarse: how much faster if the work were cut as at
+    first.
+    """
+
+    workers: int
+    units: float
+    faster: float
+    shares: Mapping[str, float]
+    everything: float
+    all_faster: float
+    coarse: float
+
+
+def rows(params: WordOrderParams, costs: Costs) -> Iterator[Row]:
+    """What is simulated, for each of `WORKERS`."""
     cuts = [sorted(cut, key=lambda job: job.stage) for cut in (jobs(params, costs), coarse(params, costs))]
     alone = [simulate(cut, costs, 1)["units"] for cut in cuts]
     pages = notebooks(params, costs, summed=True)
     for workers in WORKERS:
         spent, before = (simulate(cut, costs, workers) for cut in cuts)
         units = spent["units"]
-        shares = " | ".join(f"{spent[name] / units:.0%}" for name in ("at work", "loading", "waiting"))
+        shares = {name: spent[name] / units for name in ("at work", "loading", "waiting")}
+        together = (alone[0] + pages) / (units + pages)
+        yield Row(workers, units, alone[0] / units, shares, units + pages, together, alone[1] / before["units"])
+
+
+def table(found: Iterable[Row]) -> Iterator[str]:
+    """The lines of Markdown that docs/cluster.md has."""
+    yield "| workers | units, min | speed-up | at work | loading | waiting | all, min | speed-up | units cut coarsely |"
+    yield "|---" * 9 + "|"
+    for row in found:
+        shares = " | ".join(f"{share:.0%}" for share in row.shares.values())
         yield (
-            f"| {workers} | {units / 60:.1f} | {alone[0] / units:.1f}× | {shares} | {(units + pages) / 60:.1f} "
-            f"| {(alone[0] + pages) / (units + pages):.1f}× | {alone[1] / before['units']:.1f}× |"
+            f"| {row.workers} | {row.units / 60:.1f} | {row.faster:.1f}× | {shares} | {row.everything / 60:.1f} "
+            f"| {row.all_faster:.1f}× | {row.coarse:.1f}× |"
         )
 
 
@@ -207,24 +233,34 @@ def _rates(stated: str) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=10_000, help="a language")
-    parser.add_argument("--quick", action="store_true", help="1,000 pairs")
-    parser.add_argument("--rates", default="", help="MODEL=TEXTS_PER_SECOND,…")
-    parser.add_argument("--measure", type=int, metavar="PAIRS", help="of the sandbox, for the costs without a model")
-    costs = Costs({})
-    for name in ("texts", "read", "sum_texts", "score", "sum_scores", "load", "notebook", "start"):
-        parser.add_argument(f"--{name.replace('_', '-')}", type=float, help=f"by default {getattr(costs, name)}")
-    given = vars(parser.parse_args())
-    rates = _rates(given["rates"])
-    costs = replace(costs, rates=rates, **(measured(given["measure"]) if given["measure"] else {}))
-    costs = replace(
-        costs, **{name: given[name] for name in vars(costs) if given.get(name) is not None and name != "rates"}
+    made = parser(__doc__, repeat=1)
+    made.add_argument("--pairs", type=int, default=10_000, help="a language")
+    made.add_argument("--rates", default="", help="MODEL=TEXTS_PER_SECOND,…")
+    made.add_argument(
+        "--measure", type=int, default=0, metavar="PAIRS", help="of the sandbox, for costs without models"
     )
-    pairs = 1000 if given["quick"] else given["pairs"]
-    params = WordOrderParams(corpus="sandbox", languages=list(TARGETS), models=list(rates), n_pairs=pairs)
-    print(", ".join(f"{name} {value}" for name, value in vars(costs).items()), end="\n\n")
-    print("\n".join(table(params, costs)))
+    costs = Costs(RATES)
+    named = [each.name for each in fields(Costs) if each.name != "rates"]
+    for name in named:
+        made.add_argument(f"--{name.replace('_', '-')}", type=float, help=f"by default {getattr(costs, name)}")
+    options = parse(made, pairs=1000)
+    costs = replace(costs, rates=_rates(options.rates), **(measured(options.measure) if options.measure else {}))
+    costs = replace(costs, **{name: getattr(options, name) for name in named if getattr(options, name) is not None})
+    settings = {**vars(options), **vars(costs), "rates": [f"{name}={rate:g}" for name, rate in costs.rates.items()]}
+    report = Report(
+        __file__, "Scaling: a word-order grid on more and more workers", argparse.Namespace(**settings),
+        seconds="simulated workers, from costs that the settings state",
+    )  # fmt: skip
+    params = WordOrderParams(corpus="sandbox", languages=list(TARGETS), models=list(costs.rates), n_pairs=options.pairs)
+    found = list(rows(params, costs))
+    for row in found[1:]:
+        shares = ", ".join(f"{share:.0%} {name}" for name, share in row.shares.items())
+        note = f"{row.units / 60:.1f} min of {found[0].units / 60:.1f}; {shares}; cut coarsely {row.coarse:.1f}×"
+        report.add(f"units on {row.workers} workers", row.faster, against="one worker", note=note)
+        note = f"{row.everything / 60:.1f} min of {found[0].everything / 60:.1f}"
+        report.add(f"with notebooks, on {row.workers} workers", row.all_faster, against="one worker", note=note)
+    report.write()
+    print("\n".join(table(found)))
 
 
 if __name__ == "__main__":

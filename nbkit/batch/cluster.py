@@ -33,7 +33,7 @@ LOOK_SECONDS = 10.0  # between looks at the cluster while nothing ends
 RETRIES = 1  # of a unit that fails: a full disk or a broken GPU is often one machine's
 GPU = "GPU"  # what workers call it: dask worker … --resources GPU=1
 
-_KEPT = "what is stored is kept, and the same command goes on from there"
+KEPT = "what is stored is kept, and the same command goes on from there"
 
 
 @contextmanager
@@ -127,7 +127,7 @@ class Cluster:
             return Done(task, future.result(timeout=CONNECT_SECONDS))
         except (ClusterError, TaskError) as error:
             if isinstance(error, ClusterError):
-                raise ClusterError(f"{task.label}: {error}; {_KEPT}") from None
+                raise ClusterError(f"{task.label}: {error}; {KEPT}") from None
             return Done(task, error=error)
         except KilledWorker as error:
             return Done(
@@ -197,7 +197,7 @@ class Cluster:
                 raise ClusterError(f"worker {address} cannot be used: {type(error).__name__}: {error}") from None
 
     def _gone(self) -> ClusterError:
-        return ClusterError(f"the scheduler at {self.address} went away; start one again: {_KEPT}")
+        return ClusterError(f"the scheduler at {self.address} went away; start one again: {KEPT}")
 
     def _note(self, text: str) -> None:
         if text not in self._said:

@@ -16,6 +16,7 @@ from nbkit.batch.folder import OutputFolder
 from nbkit.batch.plan import Execution
 from nbkit.batch.pool import TaskError
 from nbkit.errors import NbkitError
+from nbkit.files import writable
 from nbkit.store import cache_folder
 
 START_TIMEOUT = 120  # seconds for a kernel to answer: many start at once on a busy machine
@@ -71,6 +72,11 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
     output: the run's folder. runtime: a short-named folder for connection files and sockets (the name of a
     socket may have 107 characters). A notebook that fails keeps its traceback and what it had saved.
     """
+    with writable(Path(output)):
+        return _executed(execution, output, runtime, provenance)
+
+
+def _executed(execution: Execution, output: str, runtime: str, provenance: Mapping[str, Any]) -> Outcome:
     _spare_grammar()
     import papermill
     from papermill.exceptions import PapermillExecutionError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import queue
 import signal
 import threading
 import traceback
@@ -93,20 +94,24 @@ class ForeignExecutor:
 class LocalProcesses:
     """Runs tasks in *workers* processes of its own (spawned: no state of this process leaks in), as a context.
 
+    gpus: as ``CUDA_VISIBLE_DEVICES`` names them: each worker sees one of them and no other, so that "cuda" is another
+    one in each; as many workers as GPUs then.
+
     A worker that is killed breaks a whole `ProcessPoolExecutor`. Then the tasks that were running are tried
     once more, each alone in a pool of one: the one that breaks that too is to blame and fails,
     and the rest goes on in a new pool.
     """
 
-    def __init__(self, workers: int, environment: Mapping[str, str]):
-        self.workers, self.environment = workers, dict(environment)
+    def __init__(self, workers: int, environment: Mapping[str, str], gpus: Sequence[str] = ()):
+        self.workers, self.environment, self.gpus = len(gpus) or workers, dict(environment), tuple(gpus)
         self._pool: ProcessPoolExecutor | None = None
+        self._ended = False
 
     def __enter__(self) -> LocalProcesses:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        pool, self._pool = self._pool, None
+        pool, self._pool, self._ended = self._pool, None, True
         if pool is None:
             return
         if kind is None:
@@ -116,10 +121,10 @@ class LocalProcesses:
 
     def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
         queue = deque(tasks)
-        while queue:
+        while queue and not self._ended:
             suspects = yield from self._until_broken(queue)
             for task in suspects:
-                with LocalProcesses(1, self.environment) as alone:
+                with LocalProcesses(1, self.environment, self.gpus[:1]) as alone:
                     if (yield from alone._until_broken(deque([task]))):
                         yield Done(task, error=_KILLED)
 
@@ -127,7 +132,10 @@ class LocalProcesses:
         """Work the queue off; where the pool breaks, stop and return the tasks that were running."""
         if self._pool is None:
             spawn = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.workers, spawn, prepare_worker, (self.environment,))
+            free = spawn.SimpleQueue() if self.gpus else None
+            for gpu in self.gpus:
+                free.put(gpu)
+            self._pool = ProcessPoolExecutor(self.workers, spawn, prepare_worker, (self.environment, free))
         running: dict[Future[Any], Task] = {}
         suspects: list[Task] = []
         broken = False
@@ -153,9 +161,53 @@ class LocalProcesses:
         return [*suspects, *running.values()]
 
 
-def prepare_worker(environment: Mapping[str, str]) -> None:
-    """First thing in a worker: its environment, Ctrl-C left to the parent, and an end with the parent's end."""
+class Lanes:
+    """Tasks that run models in the processes of *models*, all others in those of *others*, at the same time."""
+
+    def __init__(self, models: LocalProcesses, others: LocalProcesses):
+        self.models, self.others = models, others
+
+    def __enter__(self) -> Lanes:
+        return self
+
+    def __exit__(self, *how: Any) -> None:
+        self.models.__exit__(*how)
+        self.others.__exit__(*how)
+
+    def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
+        ended: queue.SimpleQueue[Done | BaseException | None] = queue.SimpleQueue()
+
+        def work(lane: LocalProcesses, own: Sequence[Task]) -> None:
+            try:
+                for done in lane(own):
+                    ended.put(done)
+                ended.put(None)
+            except BaseException as error:  # noqa: BLE001 - for the thread that waits
+                ended.put(error)
+
+        lanes = [(self.models, [task for task in tasks if task.runs_models])]
+        lanes += [(self.others, [task for task in tasks if not task.runs_models])]
+        for lane in lanes:
+            threading.Thread(target=work, args=lane, daemon=True).start()
+        at_work = len(lanes)
+        while at_work:
+            done = ended.get()
+            if isinstance(done, BaseException):
+                raise done
+            if done is None:
+                at_work -= 1
+            else:
+                yield done
+
+
+def prepare_worker(environment: Mapping[str, str], gpus: Any = None) -> None:
+    """First thing in a worker: its environment, Ctrl-C left to the parent, and an end with the parent's end.
+
+    gpus: a queue of names; one of them is the only GPU that this worker sees.
+    """
     os.environ.update(environment)
+    if gpus is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpus.get()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
 

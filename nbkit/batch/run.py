@@ -20,12 +20,15 @@ from tqdm import tqdm
 import nbkit
 from nbkit import provenance
 from nbkit.batch import cluster, throughput
+from nbkit.batch.cluster import KEPT
 from nbkit.batch.execute import places, run_notebook, run_unit, worker_environment
 from nbkit.batch.folder import OutputFolder
+from nbkit.batch.gpus import local_processes
 from nbkit.batch.params import RunFile, listing, read, validate
 from nbkit.batch.plan import Execution, Plan, make_plan
-from nbkit.batch.pool import Done, ForeignExecutor, LocalProcesses, Runner, Task, TaskError
+from nbkit.batch.pool import Done, ForeignExecutor, Runner, Task, TaskError
 from nbkit.errors import NbkitError, ParamsError
+from nbkit.store import StoreError
 from nbkit.studies.base import Unit
 from nbkit.studies.devices import models_run_elsewhere
 
@@ -92,7 +95,7 @@ def run(
 
     A notebook that fails keeps its traceback and the rest goes on; `RunSummary.failures` lists it.
     Raises `ParamsError` for a run file that cannot be run here, before any work is done, and `NbkitError` for a
-    folder or a cluster that cannot be used. Ctrl-C and ``kill -9`` lose at most the shards being written.
+    folder, a store or a cluster that cannot be used. Ctrl-C and ``kill -9`` lose at most the shards being written.
     """
     from nbkit.batch import report
 
@@ -222,7 +225,7 @@ def _runner(
         return nullcontext(ForeignExecutor(executor))
     environment = worker_environment(max(1, _cores() // workers))
     if (executor == "processes" and address is None) or not units:
-        return LocalProcesses(workers, environment)
+        return local_processes(workers, environment, units)
     auto = any(unit.device == "auto" and unit.runs_models for unit in units)
     return cluster.hired(executor, address=address, workers=workers, environment=environment, auto_device=auto)
 
@@ -236,6 +239,8 @@ def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
         for done in _logged(runner(tasks), len(tasks), f"stage {stage + 1}"):
             unit = by_task[id(done.task)]
             if done.error is not None:
+                if done.error.name == StoreError.__name__:  # the others would end alike, after all their work
+                    raise NbkitError(f"{unit.label}: {done.error.message}; {KEPT}")
                 yield Failure(unit.label, str(done.error), done.error.details)
                 continue
             texts, seconds = done.value

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,6 +15,7 @@ from matplotlib.figure import Figure
 from pandas.io.formats.style import Styler
 
 from nbkit.figures import styles, theme
+from nbkit.files import atomic_write
 
 Table = TypeVar("Table", Styler, pd.DataFrame)
 
@@ -28,7 +28,7 @@ def output_folder() -> Path:
 def save_figure(figure: Figure, name: str) -> Figure:
     """Keep *figure* as ``figures/<name>.pdf``; returns the figure, to be shown."""
     path = _path("figures", name, ".pdf")
-    with theme.style(), _replacing(path) as temporary:
+    with theme.style(), atomic_write(path) as temporary:
         figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
     return figure
 
@@ -66,25 +66,5 @@ def _path(folder: str, name: str, suffix: str) -> Path:
 
 
 def _write(path: Path, text: str) -> None:
-    with _replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="")
-
-
-class _replacing:
-    """A temporary name in the folder of *path*; moved to *path* when the block ends well, else removed."""
-
-    def __init__(self, path: Path):
-        self.path = path
-
-    def __enter__(self) -> Path:
-        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        os.close(handle)
-        self.temporary = Path(name)
-        return self.temporary
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self.temporary.chmod(0o644)
-            self.temporary.replace(self.path)
-        else:
-            self.temporary.unlink(missing_ok=True)

@@ -1,13 +1,15 @@
 """One room above every backend: equal items once, batches of like length under a token budget, order restored.
 
 A batch that does not fit in memory is halved and the run goes on. Items are taken from a stream a window at a
-time, so that memory stays flat however many there are.
+time, so that memory stays flat however many there are; the next window can be made ready while an accelerator is at
+work on this one.
 """
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TypeVar
 
@@ -24,6 +26,7 @@ _MEMORY_MESSAGES = (
     "can't allocate memory",
     "cannot allocate memory",
     "failed to allocate",
+    "status_alloc_failed",
 )
 
 
@@ -37,6 +40,8 @@ def run_batches(
     window: int = WINDOW,
     done: Callable[[int], object] = lambda count: None,
     free: Callable[[], object] = gc.collect,
+    shrunk: Callable[[int], object] = lambda budget: None,
+    ahead: bool = False,
 ) -> Iterator[Result]:
     """The result of every item, in the order of the items.
 
@@ -45,7 +50,11 @@ def run_batches(
     group: items of different groups never share a batch. window: how many items are in memory at a time; equal ones
     among them are run once. done: told how many items are finished, for a progress bar.
     free: gives memory back after a batch that did not fit; half of that batch's tokens are the budget from
-    then on. Raises `ModelError` where a single item does not fit.
+    then on, and *shrunk* is told of it, so that a later call need not find out again.
+    ahead: a thread takes the next window of items (tokenizes it, mostly) while this one is run. That gains where an
+    accelerator computes and this process waits, and on a CPU nothing.
+
+    Raises `ModelError` where a single item does not fit.
 
     >>> calls = []
     >>> def run(batch):
@@ -58,8 +67,7 @@ def run_batches(
     """
     if budget < 1 or window < 1:
         raise ModelError(f"budget and window: at least 1 expected, {budget} and {window} given")
-    stream = iter(items)
-    while taken := list(islice(stream, window)):
+    for taken in _windows(iter(items), window, ahead):
         counts: dict[Item, int] = {}
         for item in taken:
             counts[item] = counts.get(item, 0) + 1
@@ -78,11 +86,25 @@ def run_batches(
                         "take a machine with more memory, a smaller model, fewer beams or a shorter text"
                     )
                 budget = max(1, len(batch) // 2 * length(batch[0]))
+                shrunk(budget)
                 continue
             results.update(zip(batch, outcome, strict=True))
             start += len(batch)
             done(sum(counts[item] for item in batch))
         yield from (results[item] for item in taken)
+
+
+def _windows(stream: Iterator[Item], size: int, ahead: bool) -> Iterator[list[Item]]:
+    """So many items of *stream* at a time; *ahead*: the next ones are taken by a thread meanwhile."""
+    if not ahead:
+        while taken := list(islice(stream, size)):
+            yield taken
+        return
+    with ThreadPoolExecutor(1, thread_name_prefix="nbkit-ahead") as thread:
+        coming = thread.submit(lambda: list(islice(stream, size)))
+        while taken := coming.result():
+            coming = thread.submit(lambda: list(islice(stream, size)))
+            yield taken
 
 
 def _next_batch(

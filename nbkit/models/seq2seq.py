@@ -13,7 +13,7 @@ from nbkit.errors import ModelError
 from nbkit.models.catalogue import Family, Reference
 from nbkit.models.collate import padded
 from nbkit.models.decoding import Decoding
-from nbkit.models.loading import quiet, torch_device, torch_dtype
+from nbkit.models.loading import on_device, quiet, torch_device, torch_dtype
 from nbkit.models.tokenized import Ids, TokenizedTranslator
 
 
@@ -68,7 +68,7 @@ class Seq2SeqTranslator(TokenizedTranslator):
         return config
 
     def _log_probabilities(self, batch: list[tuple[Ids, Ids]], *, forced: bool) -> list[float]:
-        labels = padded([pair[1] for pair in batch], -100).to(self.device)
+        labels = on_device(padded([pair[1] for pair in batch], -100), self.device)
         with torch.inference_mode():
             logits = self.model(**self._padded([pair[0] for pair in batch]), labels=labels).logits.float()
         if self.family.token_starts:
@@ -84,7 +84,7 @@ class Seq2SeqTranslator(TokenizedTranslator):
     def _padded(self, batch: list[Ids]) -> dict[str, torch.Tensor]:
         ids = padded(batch, fill=self.tokenizer.pad_token_id)
         mask = padded([(1,) * len(row) for row in batch], fill=0)
-        return {"input_ids": ids.to(self.device), "attention_mask": mask.to(self.device)}
+        return {"input_ids": on_device(ids, self.device), "attention_mask": on_device(mask, self.device)}
 
     def _free(self) -> None:
         if self.kind == "cuda":

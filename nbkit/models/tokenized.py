@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +32,8 @@ class TokenizedTranslator(ABC):
 
     #: Padded source tokens × beams of one batch, by kind of device.
     budgets: ClassVar[Mapping[str, int]]
+    #: What has fitted into memory so far, where a batch has not.
+    _fitting = sys.maxsize
     positions: int
 
     def __init__(self, reference: Reference, family: Family, folder: Path, device: str):
@@ -77,6 +80,7 @@ class TokenizedTranslator(ABC):
                 window=max(1, len(filled)),
                 done=bar.update,
                 free=self._free,
+                shrunk=lambda budget: self._shrink(budget * decoding.beams),
             )
             return [next(hypotheses) if text.strip() else "" for text in texts]
 
@@ -103,12 +107,17 @@ class TokenizedTranslator(ABC):
                 budget=self._budget,
                 window=max(1, len(texts)),
                 free=self._free,
+                shrunk=self._shrink,
             )
         )
 
     @property
     def _budget(self) -> int:
-        return self.budgets.get(self.kind, self.budgets["cpu"])
+        return min(self._fitting, self.budgets.get(self.kind, self.budgets["cpu"]))
+
+    def _shrink(self, budget: int) -> None:
+        """A batch did not fit; from now on at most *budget*."""
+        self._fitting = min(self._fitting, budget)
 
     def _hypotheses(self, batch: list[Ids], target: int | None, decoding: Decoding) -> list[str]:
         limit = min(decoding.limit(max(map(len, batch))), self.positions - 1)

@@ -13,10 +13,13 @@ from typing import Any
 import torch
 from filelock import FileLock
 
-from nbkit.errors import ModelError
+from nbkit.errors import ModelError, NbkitError
 from nbkit.models import weights
 from nbkit.models.recipe import Recipe
 from nbkit.models.weights import RECORD_FILE
+
+#: Bytes that a checkpoint always needs: with less left, the disk is what was in the way.
+_ROOM = 2**20
 
 
 def trained_once(
@@ -26,7 +29,7 @@ def trained_once(
 
     record: what identifies the model, its ``recipe`` above all. A folder that was made by it is left as it is; one in
     training goes on from what is there (``resume=False`` begins anew). Of several processes one works and the others
-    wait. Raises `ModelError` where *output* is there already and was not made by the recipe.
+    wait. Raises `ModelError` where *output* is there already and was not made by the recipe, or where the disk is full.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     work = output.with_name(f".{output.name}.training")
@@ -40,7 +43,8 @@ def trained_once(
                 shutil.rmtree(work, ignore_errors=True)
             work.mkdir(exist_ok=True)
             write_record(record, work)
-        finished = train(work)
+        with _full_disk_told(output):
+            finished = train(work)
         if is_main_process():
             finished.replace(output)
             shutil.rmtree(work)
@@ -119,6 +123,22 @@ def threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+@contextmanager
+def _full_disk_told(output: Path) -> Iterator[None]:
+    """Libraries have words of their own for it ("PytorchStreamWriter failed writing file"), and no place."""
+    try:
+        yield
+    except NbkitError:
+        raise
+    except Exception as error:
+        if shutil.disk_usage(output.parent).free > _ROOM:
+            raise
+        raise ModelError(
+            f"training stopped: the disk of {output.parent} is full ({type(error).__name__}: {str(error)[:80]}); make "
+            "room there and run it again, which goes on from the last checkpoint"
+        ) from error
 
 
 @contextmanager

@@ -5,7 +5,8 @@ A shard's name is the time it was written and the digest of its bytes: it is wri
 renamed (one PUT on an object store), is never changed, and one that does not match its name is set aside.
 """
 
+from nbkit.store.folder import StoreError
 from nbkit.store.partition import DamagedShardWarning
 from nbkit.store.store import Store, cache_folder, cache_problem
 
-__all__ = ["DamagedShardWarning", "Store", "cache_folder", "cache_problem"]
+__all__ = ["DamagedShardWarning", "Store", "StoreError", "cache_folder", "cache_problem"]

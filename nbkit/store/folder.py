@@ -19,6 +19,10 @@ STALE_SECONDS = 24 * 3600
 OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "oci", "memory"})
 
 
+class StoreError(NbkitError):
+    """A place of the store that cannot be read or written, as on a full disk; what is stored there is kept."""
+
+
 class Folder:
     """The files of one folder. Every failure but a missing file is an `NbkitError` that names the place."""
 
@@ -141,8 +145,8 @@ def _explained(verb: str, place: object) -> Iterator[None]:
         raise _refusal(verb, place, error) from error
 
 
-def _refusal(verb: str, place: object, error: OSError) -> NbkitError:
-    return NbkitError(
+def _refusal(verb: str, place: object, error: OSError) -> StoreError:
+    return StoreError(
         f"the store cannot {verb} {place}: {error.strerror or error}; make room or grant access there, "
         "or set NBKIT_CACHE to another folder"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,3 +99,52 @@ def test_memory_is_flat_in_the_number_of_items():
     next(results)
     assert taken <= 51
     assert sum(1 for _ in results) == 999
+
+
+def test_a_budget_that_shrank_is_told():
+    told = []
+
+    def run(batch):
+        if len(batch) > 2:
+            raise MemoryError
+        return batch
+
+    items = [f"{number:02}" for number in range(20)]
+    assert list(run_batches(items, len, run, budget=40, shrunk=told.append)) == items
+    assert told == [20, 10, 4]
+
+
+def test_the_next_window_is_made_ready_while_this_one_is_run():
+    """Each waits for the other: one after the other they would wait for ever."""
+    taken = [threading.Event() for _ in range(3)]
+
+    def items():
+        for number in range(30):
+            taken[number // 10].set()
+            yield str(number)
+
+    def run(batch):
+        following = int(batch[0]) // 10 + 1
+        assert following == 3 or taken[following].wait(60)
+        return [text * 2 for text in batch]
+
+    found = run_batches(items(), lambda text: 1, run, budget=5, window=10, ahead=True)
+    assert next(found) == "00" and not taken[2].is_set()  # a window ahead, and not all there is
+    assert list(found) == [str(number) * 2 for number in range(1, 30)]
+
+
+@given(texts, st.integers(1, 40), st.integers(1, 9))
+def test_windows_made_ready_ahead_change_nothing(items, budget, window):
+    def run(batch):
+        return [item[::-1] for item in batch]
+
+    assert list(run_batches(iter(items), len, run, budget, window=window, ahead=True)) == [i[::-1] for i in items]
+
+
+def test_an_error_of_the_stream_comes_through_a_thread_too():
+    def items():
+        yield "a"
+        raise ModelError("no more")
+
+    with pytest.raises(ModelError, match="no more"):
+        list(run_batches(items(), len, lambda batch: batch, 5, window=1, ahead=True))

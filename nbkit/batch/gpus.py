@@ -1,0 +1,43 @@
+"""The GPUs of this machine, and who gets which: one worker each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+
+from nbkit.batch.pool import Lanes, LocalProcesses
+from nbkit.studies.base import Unit
+
+
+def visible_gpus() -> tuple[str, ...]:
+    """The GPUs that torch may use, by the names that ``CUDA_VISIBLE_DEVICES`` has for them.
+
+    Where that variable is set it counts: a job of a cluster sees what it was given.
+    """
+    if version("torch").endswith("+cpu"):
+        return ()  # no need to wait for torch to say so
+    import torch
+
+    count = torch.cuda.device_count()
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    names = map(str, range(count)) if named is None else map(str.strip, named.split(","))
+    return tuple(names)[:count]
+
+
+def local_processes(workers: int, environment: Mapping[str, str], units: Iterable[Unit]) -> LocalProcesses | Lanes:
+    """Who does *units* on this machine.
+
+    Where some of them run models on "cuda", these go to one process a GPU, which sees no other: two models on one GPU
+    would take memory from each other. All others go to *workers* processes beside them, and so does everything where
+    there is no GPU, or where parameters name one by its number (``cuda:1``).
+    """
+    devices = {unit.device for unit in units if unit.runs_models}
+    gpus = visible_gpus() if devices and devices <= {"auto", "cuda", None} else ()
+    others = LocalProcesses(workers, environment)
+    if not gpus:
+        return others
+    # One process keeps a GPU busy with texts only where it tokenizes them by several threads.
+    threads = str(max(1, (os.cpu_count() or 1) // len(gpus)))
+    own = {**environment, "TOKENIZERS_PARALLELISM": "true", "RAYON_NUM_THREADS": threads}
+    return Lanes(LocalProcesses(len(gpus), own, gpus), others)
