@@ -19,6 +19,9 @@ from nbkit.errors import MissingExtraError
 
 #: Goes up when checkpoints are converted, or searched with the same settings, in another way.
 CONVERSION = 1
+#: Architectures, as ``config.json`` calls them, that are run by CTranslate2: encoders of classifiers, language models.
+ENCODERS = ("bert", "camembert", "distilbert", "roberta", "xlm-roberta")
+DECODERS = ("gpt2",)
 
 
 @dataclass(frozen=True)

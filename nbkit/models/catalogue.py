@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -93,7 +93,8 @@ class ModelEntry:
 class Origin:
     """Where the files of the model *name* come from: a folder, a hub id, or a recipe to train by.
 
-    Exactly one of *folder*, *hub* and *recipe* is set; *revision* belongs to *hub*.
+    Exactly one of *folder*, *hub* and *recipe* is set; *revision* belongs to *hub*. *name* is that of the weights,
+    without the backend that runs them.
     """
 
     name: str
@@ -101,14 +102,20 @@ class Origin:
     hub: str | None = field(default=None, kw_only=True)
     revision: str | None = field(default=None, kw_only=True)
     recipe: str | None = field(default=None, kw_only=True)
+    backend: Backend = field(default=TRANSFORMERS, kw_only=True)
 
     #: The transformers class that loads the weights.
     auto_class: ClassVar[str] = "AutoModel"
 
+    @property
+    def full_name(self) -> str:
+        """The name with its backend: what stands for the system in tables and messages."""
+        return f"{self.name}@{self.backend.suffix}" if self.backend.suffix else self.name
+
 
 @dataclass(frozen=True)
 class Reference(Origin):
-    """What a name means for one language pair; *name* is that of the weights, without what runs them.
+    """What a name means for one language pair.
 
     remote: a model behind a service, which has no files here: no folder, hub id or recipe.
     variant: what its recipe is changed by, for a model that is trained here.
@@ -117,16 +124,10 @@ class Reference(Origin):
     entry: ModelEntry
     src: str
     tgt: str
-    backend: Backend = field(default=TRANSFORMERS, kw_only=True)
     remote: RemoteModel | None = field(default=None, kw_only=True)
     variant: Variant = field(default=AS_IT_IS, kw_only=True)
 
     auto_class: ClassVar[str] = "AutoModelForSeq2SeqLM"
-
-    @property
-    def full_name(self) -> str:
-        """The name with its backend: what stands for the system in tables and messages."""
-        return f"{self.name}@{self.backend.suffix}" if self.backend.suffix else self.name
 
 
 def _read_catalogue() -> Registry[ModelEntry]:
@@ -205,7 +206,7 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
     if is_remote(name):
         return _behind_service(name, ModelEntry(hub=name), src, tgt)
     name, backend = split_backend(name)
-    _check_suffix(name)
+    check_suffix(name, MODELS)
     base, variant = split_variant(name)
     check_condition(name)
     entry = ModelEntry(hub=name) if base not in MODELS and is_place(name) else MODELS.get(base)
@@ -261,10 +262,10 @@ def is_place(name: str) -> bool:
     return "/" in name or "\\" in name or name.startswith(("~", "$", ".")) or Path(name).is_dir()
 
 
-def _check_suffix(name: str) -> None:
-    """Raises `UnknownNameError` for a catalogue name with an ``@`` behind it that is no backend's."""
+def check_suffix(name: str, known: Container[str]) -> None:
+    """Raises `UnknownNameError` for a name of a catalogue, *known*, with an ``@`` behind it that is no backend's."""
     model, at, suffix = name.rpartition("@")
-    if at and name not in MODELS and model in MODELS:
+    if at and name not in known and model in known:
         raise UnknownNameError("backend", suffix, BACKENDS)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
 
 from nbkit.corpora.nli_pair import LABELS
 from nbkit.errors import ModelError
+from nbkit.models.backends import TRANSFORMERS
 from nbkit.models.batching import run_batches
 from nbkit.models.classifier_catalogue import (
     ClassifierReference,
@@ -19,18 +20,17 @@ from nbkit.models.classifier_catalogue import (
     output_order,
     resolve_classifier,
 )
-from nbkit.models.classifier_encoding import INPUTS, Encoded, Pair, encode_pairs, positions_of
+from nbkit.models.classifier_encoding import INPUTS, Encoded, Pair, at_most, encode_pairs
 from nbkit.models.classifier_local import classifier_files
 from nbkit.models.encoders import SentencePairClassifier
 from nbkit.models.identity import resolve_device, resolve_dtype
 from nbkit.models.loading import load_trained, torch_device, torch_dtype
+from nbkit.models.pretrained import positions
 from nbkit.progress import progress_bar
 
 #: Probabilities in the order of `LABELS`.
 Row = tuple[float, ...]
 
-#: Tokens of one batch, both sides of its pairs. More are slower on a CPU, whose caches they outgrow.
-BUDGETS = {"cpu": 1024, "cuda": 131072}
 #: Pairs looked at together: what is in memory at a time, and what equal lengths are looked for in.
 WINDOW = 4096
 #: Pairs of sentence codes that are compared at a time.
@@ -51,35 +51,51 @@ def load_classifier(name: str, *, lang: str = "en", device: str = "auto", dtype:
     """The classifier of that name, on the device; downloaded or trained first where it must be.
 
     name: a catalogue name, a hub id (``id@revision`` pins it) or a folder, each with an optional ``?labels=…``, as
-    `resolve_classifier` has it. device: ``auto`` (CUDA where there is one), ``cpu``, ``cuda``, ``cuda:1``. dtype:
-    ``auto`` (bfloat16 on CUDA, float32 on the CPU) or a torch dtype's name.
+    `resolve_classifier` has it, and with ``@ct2`` or ``@ct2-int8`` after it where CTranslate2 is to run it. device:
+    ``auto`` (CUDA where there is one), ``cpu``, ``cuda``, ``cuda:1``. dtype: ``auto`` (bfloat16 on CUDA, float32 on the
+    CPU) or a torch dtype's name.
 
     Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
-    language it is not for, a checkpoint that is no classifier, or one whose labels are not the three.
+    language it is not for, a checkpoint that is no classifier, or one whose labels are not the three, an architecture
+    that the backend does not run, and `MissingExtraError` for a backend that is not installed.
     """
     from transformers import AutoModelForSequenceClassification
 
     reference = resolve_classifier(name, lang)
+    reference.backend.require()
     folder = classifier_files(reference)
     place = resolve_device(device)
     precision = torch_dtype(resolve_dtype(dtype, place))
     output_order(reference, folder)  # before gigabytes are read
+    tokenizer = _load_tokenizer(reference, folder)
+    if reference.backend != TRANSFORMERS:
+        from nbkit.models.ct2_classifier import ConvertedClassifier
+
+        return ConvertedClassifier(reference, folder, place, resolve_dtype(dtype, place), tokenizer)
     what = f"classifier '{reference.name}'"
     auto = AutoModelForSequenceClassification
     model = load_trained(auto, folder, torch_device(place), precision, what, "classifier")
     kind = SentenceClassifier if isinstance(model, SentencePairClassifier) else PairClassifier
-    return kind(reference, folder, model, _load_tokenizer(reference, folder))
+    return kind(reference, folder, model, tokenizer, positions=positions(model))
 
 
 class PairClassifier:
-    """A transformers model that reads premise and hypothesis together, and its tokenizer."""
+    """A transformers model that reads premise and hypothesis together, and its tokenizer.
 
-    def __init__(self, reference: ClassifierReference, folder: Path, model: Any, tokenizer: Any):
-        self.name = reference.name
+    positions: the longest pair in tokens, None where the model does not say.
+    """
+
+    #: Tokens of one batch, both sides of its pairs. More are slower on a CPU, whose caches they outgrow.
+    budgets: ClassVar = {"cpu": 1024, "cuda": 131072}
+
+    def __init__(
+        self, reference: ClassifierReference, folder: Path, model: Any, tokenizer: Any, *, positions: int | None
+    ):
+        self.name = reference.full_name
         self.reference, self.folder, self.model, self.tokenizer = reference, folder, model, tokenizer
         self.device: torch.device = model.device
         self._order = output_order(reference, folder)
-        self._positions = positions_of(model, tokenizer)
+        self._positions = at_most(positions, tokenizer)
 
     def probabilities(self, pairs: Sequence[Pair], *, progress: bool = True) -> np.ndarray:
         """p(label | premise, hypothesis), one row a pair; the columns are in the order of `LABELS`.
@@ -108,7 +124,7 @@ class PairClassifier:
 
     @property
     def _budget(self) -> int:
-        return BUDGETS.get(self.device.type, BUDGETS["cpu"])
+        return self.budgets.get(self.device.type, self.budgets["cpu"])
 
     def _encoded(self, pairs: Iterable[Pair]) -> Iterator[Encoded]:
         return encode_pairs(self.tokenizer, pairs, self._positions, self.name)

@@ -15,7 +15,8 @@ import yaml
 from nbkit.corpora.nli_files import catalogue as nli_catalogue
 from nbkit.corpora.nli_pair import LABELS
 from nbkit.errors import ModelError
-from nbkit.models.catalogue import Origin, is_place, last_part, located
+from nbkit.models.backends import TRANSFORMERS, split_backend
+from nbkit.models.catalogue import Origin, check_suffix, is_place, last_part, located
 from nbkit.models.weights import read_json
 from nbkit.registry import Registry
 
@@ -72,7 +73,12 @@ def classifier_label(name: str) -> str:
 
     >>> classifier_label("bart-large-mnli"), classifier_label("models/mine?labels=neutral,entailment,contradiction")
     ('BART (large)', 'mine')
+    >>> classifier_label("roberta-large-mnli@ct2"), classifier_label("models/mine@ct2-int8")
+    ('RoBERTa (large) CT2', 'mine CT2 int8')
     """
+    name, backend = split_backend(name)
+    if backend.label:
+        return f"{classifier_label(name)} {backend.label}"
     place = name.partition(_OPTION)[0]
     return (CLASSIFIERS.get(place).label or place) if place in CLASSIFIERS else last_part(place)
 
@@ -81,18 +87,27 @@ def resolve_classifier(name: str, lang: str) -> ClassifierReference:
     """What *name* means: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
 
     After any of these, ``?labels=contradiction,neutral,entailment`` says what the outputs stand for, in their order,
-    of a checkpoint that does not (or not rightly) say so itself.
+    of a checkpoint that does not (or not rightly) say so itself. Last of all, ``@ct2`` or ``@ct2-int8`` says that
+    CTranslate2 runs it (`nbkit.models.backends`).
 
     Raises `UnknownNameError` for a name that is none of these, with the closest match, and `ModelError` for a
     language that it was not trained for, for labels that are not the three, or a placeholder that cannot be filled in.
 
     >>> resolve_classifier("roberta-large-mnli", "en").hub
     'FacebookAI/roberta-large-mnli'
+    >>> resolve_classifier("roberta-large-mnli@ct2", "en").backend.package
+    'ctranslate2'
     >>> resolve_classifier("roberta-large-mnli", "zh")
     Traceback (most recent call last):
     nbkit.errors.ModelError: classifier 'roberta-large-mnli' is not for 'zh'; it is for: en
     """
+    name, backend = split_backend(name)
     place, option, given = name.partition(_OPTION)
+    if backend == TRANSFORMERS and split_backend(place)[1] != TRANSFORMERS:
+        weights, backend = split_backend(place)
+        right = f"{weights}{option}{given}@{backend.suffix}"
+        raise ModelError(f"classifier '{name}': the backend comes last of all: '{right}'")
+    check_suffix(place, CLASSIFIERS)
     entry = ClassifierEntry(hub=place) if place not in CLASSIFIERS and is_place(place) else CLASSIFIERS.get(place)
     if entry.languages is not None and lang not in entry.languages:
         raise ModelError(f"classifier '{place}' is not for '{lang}'; it is for: {', '.join(entry.languages)}")
@@ -100,10 +115,11 @@ def resolve_classifier(name: str, lang: str) -> ClassifierReference:
     if labels is not None:
         order_of(labels, name)
     if entry.recipe is not None:
-        return ClassifierReference(name, entry, lang, labels, recipe=entry.recipe)
+        return ClassifierReference(name, entry, lang, labels, recipe=entry.recipe, backend=backend)
     if entry.hub is None:
         raise ModelError(f"classifier '{place}': its entry has neither hub id, folder nor recipe")
-    return ClassifierReference(name, entry, lang, labels, **located(place, entry.hub, {"lang": lang}))
+    files = located(place, entry.hub, {"lang": lang})
+    return ClassifierReference(name, entry, lang, labels, **files, backend=backend)
 
 
 def order_of(labels: Sequence[str], place: str) -> list[int]:

@@ -52,7 +52,12 @@ def _tokenized(tokenizer: Any, pairs: Sequence[Pair], **options: Any) -> list[li
 
 def positions_of(model: Any, tokenizer: Any) -> int:
     """How many tokens a pair may have at most."""
-    return min(positions(model) or tokenizer.model_max_length, tokenizer.model_max_length)
+    return at_most(positions(model), tokenizer)
+
+
+def at_most(positions: int | None, tokenizer: Any) -> int:
+    """The same for a model of so many *positions*, None where it does not say."""
+    return min(positions or tokenizer.model_max_length, tokenizer.model_max_length)
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import ModelError, NbkitError
 from nbkit.models import weights
+from nbkit.models.backends import ENCODERS, TRANSFORMERS
 from nbkit.models.catalogue import located
 from nbkit.models.classifier_catalogue import (
     ClassifierEntry,
@@ -16,7 +18,13 @@ from nbkit.models.classifier_catalogue import (
 )
 from nbkit.models.identity import backend_identity, fetched_identity, origin_identity
 from nbkit.models.language_model_catalogue import LANGUAGE_MODELS, resolve_language_model
-from nbkit.models.language_model_local import check_language_model, ensure_language_model, weights_digest
+from nbkit.models.language_model_local import (
+    architecture_of,
+    check_language_model,
+    ensure_language_model,
+    weights_digest,
+)
+from nbkit.models.languages import check_architecture
 from nbkit.models.local import models_folder
 from nbkit.models.recipe_files import files_of, is_here, recipe_fields
 
@@ -82,6 +90,8 @@ def classifier_files(reference: ClassifierReference) -> Path:
 
     Of several processes that ask, one trains and the others wait for it.
     """
+    if reference.recipe is not None:
+        _check_recipe(reference)
 
     def train(folder: Path) -> Path:
         from nbkit.models.classifier_training import train_classifier
@@ -92,13 +102,20 @@ def classifier_files(reference: ClassifierReference) -> Path:
 
 
 def ensure_classifier(name: str, lang: str = "en") -> Path:
-    """Makes sure that a classifier's files are on this machine: trains or downloads them; gives their folder.
+    """Makes sure that a classifier's files are on this machine: trains, downloads, converts them; gives their folder.
 
     The first stage of a grid calls this once a model, so that the workers after it find everything there.
 
     Raises what `load_classifier` raises for a classifier that cannot be had.
     """
-    return classifier_files(resolve_classifier(name, lang))
+    reference = resolve_classifier(name, lang)
+    reference.backend.require()
+    folder = classifier_files(reference)
+    if reference.backend != TRANSFORMERS:
+        from nbkit.models.ct2_encoder import ensure_converted_classifier
+
+        ensure_converted_classifier(reference, folder)
+    return folder
 
 
 def is_classifier_here(name: str, lang: str = "en") -> bool:
@@ -125,23 +142,28 @@ def classifier_identity(name: str, lang: str = "en", *, device: str = "auto", dt
     """
     reference = resolve_classifier(name, lang)
     trained = None if reference.recipe is None else recipe_digest(classifier_recipe(reference))
-    identity = {"classification": VERSION, **origin_identity(reference, trained), **backend_identity(device, dtype)}
+    backend = backend_identity(device, dtype, reference.backend)
+    # The head is torch's in every case.
+    identity = {"classification": VERSION, **origin_identity(reference, trained), **backend, "torch": version("torch")}
     return identity if reference.labels is None else {**identity, "labels": list(reference.labels)}
 
 
 def check_classifier(name: str, lang: str = "en") -> str | None:
     """Why a classifier cannot be had for a language, in one message; None where nothing stands against it.
 
-    Looks at the name, the language, the labels and the files (on disk, in the Hugging Face cache, or offered by the
-    hub) or the training data, without loading the model.
+    Looks at the name, the backend, the language, the labels and the files (on disk, in the Hugging Face cache, or
+    offered by the hub) or the training data, without loading the model.
 
     >>> check_classifier("distilbert-mnli", "zh")
     "classifier 'distilbert-mnli' is not for 'zh'; it is for: en"
     """
     try:
         reference = resolve_classifier(name, lang)
+        reference.backend.require()
         if reference.recipe is not None:
             from nbkit.corpora.nli import check_nli
+
+            _check_recipe(reference)
 
             recipe = classifier_recipe(reference)
             corpora = dict.fromkeys((recipe.train, recipe.dev, recipe.test))
@@ -158,6 +180,20 @@ def check_classifier(name: str, lang: str = "en") -> str | None:
     return None
 
 
+def _check_recipe(reference: ClassifierReference) -> None:
+    """Raises `ModelError` where the backend does not run what would be trained."""
+    recipe = classifier_recipe(reference)
+    architecture = recipe.architecture
+    if recipe.start in LANGUAGE_MODELS:
+        architecture = architecture_of(resolve_language_model(recipe.start, recipe.lang))
+    elif recipe.start is not None:
+        folder = weights.find(_start_reference(recipe.start, recipe.lang))
+        if folder is None:
+            return  # not known before it is downloaded; whoever converts it looks at it again
+        architecture = weights.read_json(folder / "config.json").get("model_type")
+    check_architecture("classifier", reference, architecture, ENCODERS)
+
+
 def _check_folder(reference: ClassifierReference, folder: Path) -> None:
     """Raises `ModelError` where *folder* holds no classifier of the three labels, for the language."""
     weights.check_files(reference, folder)
@@ -169,6 +205,7 @@ def _check_folder(reference: ClassifierReference, folder: Path) -> None:
             f"classifier '{reference.name}': {folder} holds {found}, which is no classifier; fine-tune it first: "
             f"nbkit train classifier OUTPUT --start {folder}"
         )
+    check_architecture("classifier", reference, config.get("model_type"), ENCODERS)
     # Without its files transformers would make an empty tokenizer, to which every word is unknown.
     if not weights.has_tokenizer(folder):
         raise ModelError(f"classifier '{reference.name}': {folder} holds no tokenizer (tokenizer.json)")

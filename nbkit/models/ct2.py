@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import ctranslate2
-import torch
 
-from nbkit.errors import ModelError
 from nbkit.models import weights
 from nbkit.models.catalogue import Family, Reference
 from nbkit.models.ct2_conversion import SEARCH_FILE, ensure_converted
+from nbkit.models.ct2_engine import load_engine
 from nbkit.models.decoding import Decoding
 from nbkit.models.loading import torch_device
 from nbkit.models.tokenized import Ids, TokenizedTranslator
@@ -36,8 +35,7 @@ class CTranslate2Translator(TokenizedTranslator):
         converted = ensure_converted(reference, folder)
         self._search = weights.read_json(converted / SEARCH_FILE)
         self.positions = min(self._search["positions"], self.tokenizer.model_max_length)
-        quantization = reference.backend.quantization
-        self.model = _load(reference, converted, place, f"{quantization}_{dtype}" if quantization else dtype)
+        self.model = load_engine(ctranslate2.Translator, reference, converted, place, dtype)
 
     def _generate(self, batch: list[Ids], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
         first = self._search["first"] if target is None else target
@@ -80,21 +78,3 @@ def patience(decoding: Decoding) -> float:
 
 def _names(ids: Ids) -> list[str]:
     return list(map(str, ids))
-
-
-def _load(reference: Reference, folder: Path, device: torch.device, compute_type: str) -> Any:
-    try:
-        return ctranslate2.Translator(
-            str(folder),
-            device=device.type,
-            device_index=device.index or 0,
-            compute_type=compute_type,
-            intra_threads=torch.get_num_threads(),
-        )
-    except (ValueError, RuntimeError) as error:
-        if isinstance(error, ValueError) and device.type in ("cpu", "cuda"):
-            known = ", ".join(sorted(ctranslate2.get_supported_compute_types(device.type)))
-            raise ModelError(
-                f"model '{reference.full_name}': cannot compute in '{compute_type}' on '{device}'; there are: {known}"
-            ) from error
-        raise ModelError(f"model '{reference.full_name}': {folder} cannot be loaded: {error}") from error

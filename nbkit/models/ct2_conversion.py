@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from filelock import FileLock
 from nbkit.errors import ModelError
 from nbkit.models import weights
 from nbkit.models.backends import CONVERSION
-from nbkit.models.catalogue import Reference
+from nbkit.models.catalogue import Origin, Reference
 from nbkit.models.identity import folder_digest
 from nbkit.models.languages import check_backend
 from nbkit.models.local import models_folder
@@ -59,6 +60,18 @@ def ensure_converted(reference: Reference, folder: Path) -> Path:
     reference.backend.require()
     family = weights.family(reference, folder)
     check_backend(reference, family)
+
+    def convert(target: Path) -> None:
+        model = load_seq2seq(reference, folder, torch.float32)
+        search = _search_settings(reference, model)
+        save_spec(_LOADERS[family.model_type](), model, target)
+        (target / SEARCH_FILE).write_text(json.dumps(search), encoding="utf-8")
+
+    return converted_once(reference, folder, convert)
+
+
+def converted_once(reference: Origin, folder: Path, convert: Callable[[Path], None]) -> Path:
+    """The folder that *convert* filled from the checkpoint in *folder*, kept in the cache: now, or some time before."""
     name = f"{folder_digest(folder)}-{reference.backend.version}-{CONVERSION}"
     target = models_folder() / reference.backend.package / name
     if target.is_dir():
@@ -67,28 +80,26 @@ def ensure_converted(reference: Reference, folder: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(target.with_name(f".{name}.lock")):
             if not target.is_dir():
-                _convert(reference, folder, _LOADERS[family.model_type](), target)
+                partial = target.with_name(f".{target.name}.partial")
+                shutil.rmtree(partial, ignore_errors=True)
+                partial.mkdir()
+                try:
+                    convert(partial)
+                    partial.replace(target)
+                finally:
+                    shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
         raise ModelError(f"model '{reference.full_name}': {target} cannot be written: {error}") from error
     return target
 
 
-def _convert(reference: Reference, folder: Path, loader: Any, target: Path) -> None:
-    partial = target.with_name(f".{target.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
-    try:
-        model = load_seq2seq(reference, folder, torch.float32)
-        search = _search_settings(reference, model)
-        with torch.no_grad():
-            converted = loader(model, None)
-        converted.validate()
-        converted.optimize()
-        converted.save(str(partial))
-        (partial / SEARCH_FILE).write_text(json.dumps(search), encoding="utf-8")
-        partial.replace(target)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+def save_spec(loader: stock.ModelLoader, model: Any, target: Path) -> None:
+    """Writes what *loader* makes of a transformers model; tokens are named by their ids."""
+    with torch.no_grad():
+        converted = loader(model, None)
+    converted.validate()
+    converted.optimize()
+    converted.save(str(target))
 
 
 def _search_settings(reference: Reference, model: Any) -> dict[str, Any]:

@@ -27,8 +27,9 @@ import numpy as np
 import torch
 
 from nbkit.errors import ModelError
+from nbkit.models.backends import TRANSFORMERS
 from nbkit.models.batching import run_batches
-from nbkit.models.classifier_encoding import positions_of
+from nbkit.models.classifier_encoding import at_most
 from nbkit.models.identity import resolve_device, resolve_dtype
 from nbkit.models.language_model_catalogue import (
     Kind,
@@ -41,32 +42,38 @@ from nbkit.models.language_model_encoding import Filled, Ids, Likelihood, Span, 
 from nbkit.models.language_model_local import language_model_files
 from nbkit.models.loading import load_trained, torch_device, torch_dtype
 from nbkit.models.output_layer import OutputLayer
+from nbkit.models.pretrained import positions
 from nbkit.progress import progress_bar
 
-#: Tokens of one batch. More are slower on a CPU, whose caches they outgrow.
-BUDGETS = {"cpu": 2048, "cuda": 131072}
 #: Texts, or candidates in a place, that are looked at together.
 WINDOW = 4096
 
 
 def load_language_model(
     name: str, *, lang: str | None = None, device: str = "auto", dtype: str = "auto"
-) -> CausalLanguageModel | MaskedLanguageModel:
+) -> NextTokenModel | MaskedLanguageModel:
     """The language model of that name, on the device; downloaded or trained first where it must be.
 
-    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder. lang: the language of the texts; without
+    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder; with ``@ct2`` or ``@ct2-int8`` after it
+    CTranslate2 runs it, where it is a GPT-2. lang: the language of the texts; without
     one, the first that the catalogue has for the name. device: ``auto`` (CUDA where there is one), ``cpu``, ``cuda``,
     ``cuda:1``. dtype: ``auto`` (bfloat16 on CUDA, float32 on the CPU) or a torch dtype's name.
 
     Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
-    language it is not for, or a checkpoint that is no language model.
+    language it is not for, a checkpoint that is no language model, or one that the backend does not run, and
+    `MissingExtraError` for a backend that is not installed.
     """
     import transformers
 
     reference = resolve_language_model(name, lang)
+    reference.backend.require()
     folder = language_model_files(reference)
     place = resolve_device(device)
     kind = kind_of(reference, folder)
+    if reference.backend != TRANSFORMERS:
+        from nbkit.models.ct2_generator import ConvertedLanguageModel
+
+        return ConvertedLanguageModel(reference, folder, place, resolve_dtype(dtype, place))
     precision = torch_dtype(resolve_dtype(dtype, place))
     auto: Any = transformers.AutoModelForCausalLM if kind == "causal" else transformers.AutoModelForMaskedLM
     what = f"language model '{reference.name}'"
@@ -75,17 +82,20 @@ def load_language_model(
 
 
 class LanguageModel(ABC):
-    """A transformers language model and its tokenizer."""
+    """A language model's tokenizer, and batches of the network that a subclass runs.
+
+    positions: the longest text in tokens, None where the model does not say.
+    """
 
     kind: ClassVar[Kind]
+    #: Tokens of one batch. More are slower on a CPU, whose caches they outgrow.
+    budgets: ClassVar = {"cpu": 2048, "cuda": 131072}
 
-    def __init__(self, reference: LanguageModelReference, folder: Path, model: Any):
-        self.name, self.lang = reference.name, reference.lang
-        self.reference, self.folder, self.model = reference, folder, model
-        self.device: torch.device = model.device
+    def __init__(self, reference: LanguageModelReference, folder: Path, device: torch.device, positions: int | None):
+        self.name, self.lang = reference.full_name, reference.lang
+        self.reference, self.folder, self.device = reference, folder, device
         self.tokenizer = _load_tokenizer(reference, folder)
-        self._encoder = TextEncoder(self.tokenizer, positions_of(model, self.tokenizer), self.name)
-        self._output = OutputLayer(model, self.name)
+        self._encoder = TextEncoder(self.tokenizer, at_most(positions, self.tokenizer), self.name)
 
     def perplexities(self, texts: Sequence[str], *, progress: bool = True) -> np.ndarray:
         """The perplexity of every text, float64, in order; see `nbkit.models.language_model` for what it is.
@@ -106,17 +116,21 @@ class LanguageModel(ABC):
 
     @property
     def _budget(self) -> int:
-        return BUDGETS.get(self.device.type, BUDGETS["cpu"])
+        return self.budgets.get(self.device.type, self.budgets["cpu"])
 
     def _free(self) -> None:
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
 
 
-class CausalLanguageModel(LanguageModel):
-    """A model of the next token, such as GPT-2."""
+class NextTokenModel(LanguageModel):
+    """A model of the next token, such as GPT-2, whatever runs it."""
 
     kind = "causal"
+
+    @abstractmethod
+    def _score(self, batch: list[Ids]) -> list[Likelihood]:
+        """What the tokens of each row but its first one have."""
 
     def likelihoods(
         self, texts: Iterable[str], done: Callable[[int], object] = lambda count: None
@@ -127,6 +141,14 @@ class CausalLanguageModel(LanguageModel):
         ids = ((*before, *content) for content in self._encoder.contents(texts, len(before)))
         # Later tokens change nothing for earlier ones, so that texts of different lengths are padded behind, unmasked.
         return run_batches(ids, length=len, run=self._score, budget=self._budget, done=done, free=self._free)
+
+
+class CausalLanguageModel(NextTokenModel):
+    """One that transformers runs."""
+
+    def __init__(self, reference: LanguageModelReference, folder: Path, model: Any):
+        super().__init__(reference, folder, model.device, positions(model))
+        self.model, self._output = model, OutputLayer(model, self.name)
 
     def _score(self, batch: list[Ids]) -> list[Likelihood]:
         lengths = torch.tensor([len(ids) for ids in batch])
@@ -153,9 +175,13 @@ class MaskedPlace(NamedTuple):
 
 
 class MaskedLanguageModel(LanguageModel):
-    """A model of tokens between others, such as BERT."""
+    """A model of tokens between others, such as BERT, run by transformers."""
 
     kind = "masked"
+
+    def __init__(self, reference: LanguageModelReference, folder: Path, model: Any):
+        super().__init__(reference, folder, model.device, positions(model))
+        self.model, self._output = model, OutputLayer(model, self.name)
 
     def likelihoods(
         self, texts: Iterable[str], done: Callable[[int], object] = lambda count: None

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Literal
 import yaml
 
 from nbkit.errors import ModelError
-from nbkit.models.catalogue import Origin, is_place, last_part, located
+from nbkit.models.backends import split_backend
+from nbkit.models.catalogue import Origin, check_suffix, is_place, last_part, located
 from nbkit.models.weights import RECORD_FILE, read_json
 from nbkit.registry import Registry
 
@@ -73,13 +74,19 @@ def language_model_label(name: str) -> str:
 
     >>> language_model_label("gpt2"), language_model_label("models/mine-{lang}")
     ('GPT-2', 'mine')
+    >>> language_model_label("gpt2@ct2")
+    'GPT-2 CT2'
     """
+    name, backend = split_backend(name)
+    if backend.label:
+        return f"{language_model_label(name)} {backend.label}"
     return (LANGUAGE_MODELS.get(name).label or name) if name in LANGUAGE_MODELS else last_part(name)
 
 
 def resolve_language_model(name: str, lang: str | None = None) -> LanguageModelReference:
     """What *name* means: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
 
+    After any of these, ``@ct2`` or ``@ct2-int8`` says that CTranslate2 runs it (`nbkit.models.backends`): GPT-2 alone.
     lang: the language of the texts; without one, the first that the entry names.
 
     Raises `UnknownNameError` for a name that is none of these, with the closest match, and `ModelError` for a
@@ -91,6 +98,8 @@ def resolve_language_model(name: str, lang: str | None = None) -> LanguageModelR
     Traceback (most recent call last):
     nbkit.errors.ModelError: language model 'gpt2' is not for 'de'; it is for: en
     """
+    name, backend = split_backend(name)
+    check_suffix(name, LANGUAGE_MODELS)
     known = name in LANGUAGE_MODELS or not is_place(name)
     entry = LANGUAGE_MODELS.get(name) if known else LanguageModelEntry(hub=name)
     if entry.languages is not None:
@@ -98,11 +107,11 @@ def resolve_language_model(name: str, lang: str | None = None) -> LanguageModelR
         if lang not in entry.languages:
             raise ModelError(f"language model '{name}' is not for '{lang}'; it is for: {', '.join(entry.languages)}")
     if entry.recipe is not None:
-        return LanguageModelReference(name, entry, lang, recipe=entry.recipe)
+        return LanguageModelReference(name, entry, lang, recipe=entry.recipe, backend=backend)
     if entry.hub is None:
         raise ModelError(f"language model '{name}': its entry has neither hub id, folder nor recipe")
     values = {} if lang is None else {"lang": lang}
-    return LanguageModelReference(name, entry, lang, **located(name, entry.hub, values))
+    return LanguageModelReference(name, entry, lang, **located(name, entry.hub, values), backend=backend)
 
 
 def kind_of(reference: LanguageModelReference, folder: Path) -> Kind:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import ModelError, NbkitError
 from nbkit.models import weights
+from nbkit.models.backends import DECODERS, TRANSFORMERS
 from nbkit.models.identity import backend_identity, origin_identity
 from nbkit.models.language_model_catalogue import (
     LanguageModelReference,
     kind_of,
     resolve_language_model,
 )
+from nbkit.models.languages import check_architecture
 from nbkit.models.local import models_folder
 from nbkit.models.recipe_files import files_of, is_here, recipe_fields
 
@@ -52,6 +54,8 @@ def language_model_files(reference: LanguageModelReference) -> Path:
 
     Of several processes that ask, one trains and the others wait for it.
     """
+    if reference.recipe is not None:
+        _check_backend(reference, architecture_of(reference))
 
     def train(folder: Path) -> Path:
         from nbkit.models.language_model_training import train_language_model
@@ -62,13 +66,20 @@ def language_model_files(reference: LanguageModelReference) -> Path:
 
 
 def ensure_language_model(name: str, lang: str | None = None) -> Path:
-    """Makes sure that a language model's files are on this machine: trains or downloads them; gives their folder.
+    """Makes sure that a language model's files are here: trains, downloads, converts them; gives their folder.
 
     The first stage of a grid calls this once a model, so that the workers after it find everything there.
 
     Raises what `load_language_model` raises for a language model that cannot be had.
     """
-    return language_model_files(resolve_language_model(name, lang))
+    reference = resolve_language_model(name, lang)
+    reference.backend.require()
+    folder = language_model_files(reference)
+    if reference.backend != TRANSFORMERS:
+        from nbkit.models.ct2_generator import ensure_converted_language_model
+
+        ensure_converted_language_model(reference, folder)
+    return folder
 
 
 def is_language_model_here(name: str, lang: str | None = None) -> bool:
@@ -99,8 +110,16 @@ def language_model_identity(
     return {
         "language_model": VERSION,
         **origin_identity(reference, weights_digest(reference)),
-        **backend_identity(device, dtype),
+        **backend_identity(device, dtype, reference.backend),
     }
+
+
+def architecture_of(reference: LanguageModelReference) -> str | None:
+    """The architecture of a language model as ``config.json`` has it, None where its files are not here."""
+    if reference.recipe is not None:
+        return language_model_recipe(reference).architecture
+    folder = weights.find(reference)
+    return None if folder is None else weights.read_json(folder / "config.json").get("model_type")
 
 
 def weights_digest(reference: LanguageModelReference) -> str | None:
@@ -111,8 +130,8 @@ def weights_digest(reference: LanguageModelReference) -> str | None:
 def check_language_model(name: str, lang: str | None = None, *, kind: str | None = None) -> str | None:
     """Why a language model cannot be had for a language, in one message; None where nothing stands against it.
 
-    Looks at the name, the language and the files (on disk, in the Hugging Face cache, or offered by the hub) or the
-    training data, without loading the model. kind: "causal" or "masked", where only one of them will do.
+    Looks at the name, the backend, the language and the files (on disk, in the Hugging Face cache, or offered by the
+    hub) or the training data, without loading the model. kind: "causal" or "masked", where only one of them will do.
 
     >>> check_language_model("gpt2", "de")
     "language model 'gpt2' is not for 'de'; it is for: en"
@@ -121,7 +140,9 @@ def check_language_model(name: str, lang: str | None = None, *, kind: str | None
     """
     try:
         reference = resolve_language_model(name, lang)
+        reference.backend.require()
         if reference.recipe is not None:
+            _check_backend(reference, architecture_of(reference))
             from nbkit.models.language_model_texts import corpus_problem
 
             recipe = language_model_recipe(reference)
@@ -138,6 +159,10 @@ def check_language_model(name: str, lang: str | None = None, *, kind: str | None
         return str(error)
 
 
+def _check_backend(reference: LanguageModelReference, architecture: str | None) -> None:
+    check_architecture("language model", reference, architecture, DECODERS)
+
+
 def _other_kind(name: str, found: str, wanted: str | None) -> str | None:
     if wanted in (None, found):
         return None
@@ -148,6 +173,7 @@ def _check_folder(reference: LanguageModelReference, folder: Path) -> str:
     """The kind of the model in *folder*; raises `ModelError` where it holds no language model with its tokenizer."""
     weights.check_files(reference, folder)
     kind = kind_of(reference, folder)
+    _check_backend(reference, weights.read_json(folder / "config.json").get("model_type"))
     # Without its files transformers would make an empty tokenizer, to which every word is unknown.
     if not weights.has_tokenizer(folder):
         raise ModelError(f"language model '{reference.name}': {folder} holds no tokenizer (tokenizer.json)")

@@ -17,13 +17,13 @@ from nbkit.store import Store
 if TYPE_CHECKING:
     import numpy as np
 
-    from nbkit.models.language_model import CausalLanguageModel, MaskedLanguageModel
+    from nbkit.models.language_model import MaskedLanguageModel, NextTokenModel
 
 #: Language models that stay loaded in a process: one of each kind.
 KEPT = 2
 #: Texts that are scored and written together, by device: what an interruption costs at most.
 SHARDS = {"cpu": 4096, "cuda": 65536}
-_loaded: Kept[CausalLanguageModel | MaskedLanguageModel] = Kept(KEPT)
+_loaded: Kept[NextTokenModel | MaskedLanguageModel] = Kept(KEPT)
 
 
 def perplexities_remembered(
@@ -117,7 +117,7 @@ def masked_remembered(
 
 def kept_language_model(
     name: str, lang: str | None, identity: Mapping[str, Any], *, device: str = "auto", dtype: str = "auto"
-) -> CausalLanguageModel | MaskedLanguageModel:
+) -> NextTokenModel | MaskedLanguageModel:
     """`load_language_model`, with the last `KEPT` of them kept in this process.
 
     identity: of the model that is meant, as the store's address holds it: a folder may hold another one by now.

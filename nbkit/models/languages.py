@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from nbkit.errors import ModelError
 from nbkit.languages import in_order
 from nbkit.models.backends import TRANSFORMERS
-from nbkit.models.catalogue import Family, Reference
+from nbkit.models.catalogue import Family, Origin, Reference
 from nbkit.models.weights import RECORD_FILE, read_json, tokenizer_config
 
 _THREE_LETTERS = {
@@ -40,6 +40,19 @@ def check_backend(reference: Reference, family: Family) -> None:
         raise ModelError(
             f"model '{reference.full_name}': {reference.backend.package} has no conversion of its architecture "
             f"({family.name}); leave the backend out: '{reference.name}'"
+        )
+
+
+def check_architecture(what: str, reference: Origin, architecture: str | None, known: Sequence[str]) -> None:
+    """The same for other models than translators: a backend runs transformers' architectures *known* alone.
+
+    what: the kind of model. architecture: as ``config.json`` has it, None where that does not say.
+    """
+    if reference.backend != TRANSFORMERS and architecture not in known:
+        raise ModelError(
+            f"{what} '{reference.full_name}': {reference.backend.package} has no conversion of its architecture "
+            f"({architecture or 'not stated'}), but of: {', '.join(known)}. "
+            f"Leave the backend out, transformers runs it: '{reference.name}'"
         )
 
 

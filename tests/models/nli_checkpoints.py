@@ -20,6 +20,12 @@ LABELS = {
     "bilstm": ("neutral", "contradiction", "entailment"),
     "convnet": ("entailment", "contradiction", "neutral"),
 }
+#: Others that any checkpoint can have: what their classifier is called, and whose settings and tokenizer it goes with.
+MORE = {
+    "bert": ("Bert", "distilbert", ("neutral", "entailment", "contradiction")),
+    "camembert": ("Camembert", "roberta", ("entailment", "neutral", "contradiction")),
+    "xlm-roberta": ("XLMRoberta", "roberta", ("contradiction", "entailment", "neutral")),
+}
 PAIRS = tuple(
     (" ".join(first.split()[i:]), " ".join(second.split()[: j + 2]))
     for i, first in enumerate(WORDS)
@@ -58,4 +64,35 @@ def save_classifier(folder: Path, architecture: str, width: int = 16, vocabulary
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     relabel(folder, LABELS[architecture])
+    return folder
+
+
+def save_other(folder: Path, architecture: str, like: Path) -> Path:
+    """A checkpoint of an architecture of `MORE`; *like*: one of the architecture whose tokenizer it goes with."""
+    import torch
+    import transformers
+
+    kind, _, labels = MORE[architecture]
+    tokenizer = transformers.AutoTokenizer.from_pretrained(like)
+    if architecture == "bert":
+        tokenizer = transformers.BertTokenizer(vocab=tokenizer.get_vocab(), model_max_length=tokenizer.model_max_length)
+    config = getattr(transformers, f"{kind}Config")(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=520,
+        type_vocab_size=2 if architecture == "bert" else 1,
+        pad_token_id=tokenizer.pad_token_id,
+        num_labels=3,
+    )
+    torch.manual_seed(6)
+    model = getattr(transformers, f"{kind}ForSequenceClassification")(config)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.copy_(torch.randn_like(weight) * 0.5)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    relabel(folder, labels)
     return folder

@@ -79,7 +79,7 @@ def test_probabilities_are_those_of_one_pair_at_a_time(architecture, folders, mo
     order = np.random.default_rng(0).permutation(len(pairs))
     shuffled = classifier.probabilities([pairs[i] for i in order], progress=False)
     np.testing.assert_allclose(shuffled, found[order], atol=2e-6)
-    monkeypatch.setattr(classifier_module, "BUDGETS", {"cpu": 40})
+    monkeypatch.setattr(classifier_module.PairClassifier, "budgets", {"cpu": 40})
     monkeypatch.setattr(classifier_module, "WINDOW", 3)
     np.testing.assert_allclose(classifier.probabilities(pairs, progress=False), found, atol=2e-6)
     assert classifier.probabilities([], progress=False).shape == (0, 3)

@@ -145,8 +145,8 @@ def test_marian_of_several_targets_gets_its_mark(checkpoints, sentences):
 
 
 def test_converted_once_for_all_who_ask(tmp_path, checkpoints, own_cache, monkeypatch):
-    conversions, convert = [], ct2_conversion._convert
-    monkeypatch.setattr(ct2_conversion, "_convert", lambda *given: conversions.append(given) or convert(*given))
+    conversions, save = [], ct2_conversion.save_spec
+    monkeypatch.setattr(ct2_conversion, "save_spec", lambda *given: conversions.append(given) or save(*given))
     copy = shutil.copytree(checkpoints["nllb"], tmp_path / "copy")
     names = [f"{folder}{suffix}" for folder in (checkpoints["nllb"], copy) for suffix in ("@ct2", "@ct2-int8")]
     with ThreadPoolExecutor(4) as pool:

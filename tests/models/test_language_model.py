@@ -119,7 +119,7 @@ def test_neither_batches_nor_order_nor_company_matter(architecture, folders, mon
     order = np.random.default_rng(0).permutation(len(texts))
     shuffled = model.perplexities([texts[i] for i in order], progress=False)
     np.testing.assert_allclose(shuffled, found[order], rtol=1e-5)
-    monkeypatch.setattr(module, "BUDGETS", {"cpu": 7})
+    monkeypatch.setattr(module.LanguageModel, "budgets", {"cpu": 7})
     monkeypatch.setattr("nbkit.models.output_layer.LOGITS", {"cpu": 1})
     np.testing.assert_allclose(model.perplexities(texts, progress=False), found, rtol=1e-5)
     assert model.perplexities([], progress=False).shape == (0,)

@@ -1,0 +1,37 @@
+"""Loading what was converted into one of CTranslate2's engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ctranslate2
+import torch
+
+from nbkit.errors import ModelError
+from nbkit.models.catalogue import Origin
+
+
+def load_engine(engine: Any, reference: Origin, folder: Path, device: torch.device, dtype: str) -> Any:
+    """An *engine* (``ctranslate2.Translator``, ``Encoder``, ``Generator``) of the converted model in *folder*.
+
+    dtype: what is computed in; weights are rounded further where the backend of the model's name says so. Raises
+    `ModelError` for a type that the device does not have, and for a folder that is damaged.
+    """
+    quantization = reference.backend.quantization
+    compute_type = f"{quantization}_{dtype}" if quantization else dtype
+    try:
+        return engine(
+            str(folder),
+            device=device.type,
+            device_index=device.index or 0,
+            compute_type=compute_type,
+            intra_threads=torch.get_num_threads(),
+        )
+    except (ValueError, RuntimeError) as error:
+        if isinstance(error, ValueError) and device.type in ("cpu", "cuda"):
+            known = ", ".join(sorted(ctranslate2.get_supported_compute_types(device.type)))
+            raise ModelError(
+                f"model '{reference.full_name}': cannot compute in '{compute_type}' on '{device}'; there are: {known}"
+            ) from error
+        raise ModelError(f"model '{reference.full_name}': {folder} cannot be loaded: {error}") from error
