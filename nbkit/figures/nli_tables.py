@@ -136,9 +136,20 @@ def as_printed(artefact: str, rows: Sequence[str], columns: str = "measure") -> 
 
 def max_entropy_table(max_entropy: pd.DataFrame) -> Styler:
     """𝒜 and Ω_max as trained usually and with maximum entropy, with intervals (Table 5)."""
+    caption = "Usual training (V) and maximum-entropy training (ME), 95% bootstrap intervals"
+    return _both_trainings(max_entropy, ("accuracy", "omega_max"), caption)
+
+
+def undecided_table(max_entropy: pd.DataFrame) -> Styler:
+    """𝒫^c and the entropy of the answers as trained usually and with maximum entropy, with intervals."""
+    caption = "H: mean entropy of the answers in nats (undecided: ln 3 = 1.099), 95% bootstrap intervals"
+    return _both_trainings(max_entropy, ("p_correct", "entropy", "control_entropy"), caption)
+
+
+def _both_trainings(max_entropy: pd.DataFrame, measures: Sequence[str], caption: str) -> Styler:
     if max_entropy.empty:
         return _empty(NO_TWIN)
-    rows = max_entropy[max_entropy["measure"].isin(["accuracy", "omega_max"])]
+    rows = max_entropy[max_entropy["measure"].isin(measures)]
     cells = list(map(styles.with_interval, rows["value"], rows["low"], rows["high"]))
     names = [
         f"{nli_looks.measure(measure)} ({training})"
@@ -147,16 +158,9 @@ def max_entropy_table(max_entropy: pd.DataFrame) -> Styler:
     table = rows.assign(cell=cells, column=names)
     wide = table.pivot(index=["model", "corpus"], columns="column", values="cell")
     keys = list(dict.fromkeys(zip(table["model"], table["corpus"], strict=True)))
-    order = [
-        f"{nli_looks.measure(name)} ({training})" for name in ("accuracy", "omega_max") for training in ("V", "ME")
-    ]
+    order = [f"{nli_looks.measure(name)} ({training})" for name in measures for training in ("V", "ME")]
     wide = wide.reindex(index=pd.MultiIndex.from_tuples(keys, names=["model", "corpus"]), columns=order)
-    return _styled(
-        wide.reset_index(),
-        caption="Usual training (V) and maximum-entropy training (ME), 95% bootstrap intervals",
-        headings={name: name for name in order},
-        two_lines=order,
-    )
+    return _styled(wide.reset_index(), caption=caption, headings={name: name for name in order}, two_lines=order)
 
 
 def examples_table(examples: pd.DataFrame) -> Styler:

@@ -298,3 +298,15 @@ def test_human_judgements_are_shown():
 def test_sentences_are_escaped():
     examples = NLI_PERMUTATION.load("table1").assign(premise="<script>x</script>")
     assert "<script>" not in tables.examples_table(examples).to_html()
+
+
+def test_both_trainings_stand_side_by_side_measure_by_measure():
+    measures = ["accuracy", "omega_max", "p_correct", "entropy", "control_entropy"]
+    both = conditions("training", ["V", "ME"], measures)
+    assert list(tables.max_entropy_table(both).data.columns[2:]) == ["𝒜 (V)", "𝒜 (ME)", "Ω_max (V)", "Ω_max (ME)"]
+    undecided = tables.undecided_table(both).data
+    assert list(undecided.columns[2:]) == [
+        *("𝒫^c (V)", "𝒫^c (ME)", "H permuted (V)", "H permuted (ME)", "H own order (V)", "H own order (ME)")
+    ]
+    row = both.query("training == 'ME' and measure == 'entropy'").iloc[0]
+    assert undecided.iloc[0]["H permuted (ME)"] == styles.with_interval(row["value"], row["low"], row["high"])

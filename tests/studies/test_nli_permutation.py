@@ -259,6 +259,10 @@ def test_max_entropy_puts_both_trainings_side_by_side(models):
     assert value(table, training="V", measure="omega_max") == 1
     assert value(table, training="ME", measure="omega_max") < 0.6
     assert value(table, training="ME", measure="accuracy") == 1
+    # The stand-ins are as sure of everything: 0.8 for one label, 0.1 for the others.
+    sure = -(0.8 * np.log(0.8) + 0.2 * np.log(0.1))
+    assert value(table, training="V", measure="entropy") == pytest.approx(sure)
+    assert value(table, training="V", measure="control_entropy") == pytest.approx(sure)
     assert p.schemes("./strict") == [study.PERMUTED]  # the twin is asked for no more than Table 5 needs
     assert study.max_entropy(params("bag")).empty
 

@@ -219,15 +219,21 @@ def hypothesis_only(params: NliPermutationParams, store: Store | None = None) ->
 def max_entropy(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
     """𝒜 and Ω_max of each model as trained usually (V) and with maximum entropy (ME) (Table 5, Figure 4).
 
-    Columns: model (the usual one), corpus, training ("V", "ME"), measure (all five of `results`), value, low, high, n.
+    Columns: model (the usual one), corpus, training ("V", "ME"), measure, value, low, high, n. The measures are the
+    five of `results`, and beyond the paper "entropy" and "control_entropy": the mean entropy, in nats, of the answers
+    to permuted pairs, accepted or not, and to the pairs re-joined in their own order.
     Empty where the run names no model trained so (parameter max_entropy).
     """
     rows = []
     for model, twin in params.max_entropy.items():
         for corpus in params.corpora:
             for training, name in (("V", model), ("ME", twin)):
-                for measure, interval in _acceptance(params, corpus, name, store).items():
-                    rows.append((classifier_label(model), corpus, training, measure, *interval))
+                found = per_pair.scores(params, corpus, name, store=store)
+                values: dict[str, Any] = acceptance(found.accepted, found.correct, seed=params.seed)._asdict()
+                values["entropy"] = bootstrap_mean(found.entropies.mean(axis=1), seed=params.seed)
+                values["control_entropy"] = bootstrap_mean(found.control_entropy, seed=params.seed)
+                label = classifier_label(model)
+                rows += [(label, corpus, training, measure, *interval) for measure, interval in values.items()]
     return frame(rows, ["model", "corpus", "training", "measure", *_INTERVAL])
 
 
