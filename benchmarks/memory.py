@@ -16,9 +16,9 @@ kept; most of an hour on two cores) beside a hundredth of it: ten times as much,
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +43,11 @@ SIZES = {
     "stored": Sizes(680_000, 850_000, "results"),
 }
 
-#: Each is given the number of items and the folder of the tiny model.
+_OWN_CACHE = """
+import os, sys
+os.environ["NBKIT_CACHE"] = sys.argv[3]
+"""
+#: Each is given the number of items, the folder of the tiny model and that of the cache.
 WORK = {
     "mined": """
 import sys
@@ -99,29 +103,38 @@ def main() -> None:
     made = parser(__doc__, repeat=1)
     made.add_argument("--tenth", action="store_true", help="the sizes of a tenth of the largest work")
     made.add_argument("--share", type=float, default=1.0, help="of these sizes")
+    made.add_argument("--at-once", type=int, default=1, help="kinds that are run at the same time")
     made.add_argument("--kinds", nargs="+", default=list(WORK), choices=list(WORK))
     options = parse(made, share=0.25)
     from random_models import SHAPES, random_classifier, random_language_model
 
     longer = "ten times" if options.tenth else "twice"
     report = Report(__file__, f"Memory of streams: one and one {longer} as long", options)
-    with tempfile.TemporaryDirectory() as folder:
-        made_of = {"scored": random_language_model, "classified": random_classifier, "permuted": random_classifier}
-        for kind in options.kinds:
-            model = made_of[kind](Path(folder) / kind, SHAPES["tiny"]) if kind in made_of else ""
-            size = SIZES[kind]
+    made_of = {"scored": random_language_model, "classified": random_classifier, "permuted": random_classifier}
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.at_once) as pool:
+        models = {kind: made_of[kind](Path(folder) / kind, SHAPES["tiny"]) for kind in options.kinds if kind in made_of}
+
+        def measure(kind: str) -> tuple[int, int, list[int], float]:
+            size, began = SIZES[kind], time.perf_counter()
             long = max(10, int((size.tenth if options.tenth else size.usual) * options.share))
             short = long // (10 if options.tenth else 2)
-            peaks = []
-            for n in (short, long):
-                os.environ["NBKIT_CACHE"] = str(Path(folder) / f"{kind}-{n}")  # for the process that is started
-                began = time.perf_counter()
-                peaks.append(peak_of(WORK[kind], n, model))
-            note = f"{peaks[0]} MiB for {short:,} {size.of}, {peaks[1]} MiB for {long:,}"
-            note += f" ({time.perf_counter() - began:,.0f} s)"
+            peaks = [
+                peak_of(_OWN_CACHE + WORK[kind], n, models.get(kind, ""), Path(folder) / f"{kind}-{n}")
+                for n in (short, long)
+            ]
+            return short, long, peaks, time.perf_counter() - began
+
+        for kind, (short, long, peaks, seconds) in zip(options.kinds, pool.map(measure, options.kinds), strict=True):
+            of = SIZES[kind].of
+            note = f"{peaks[0]} MiB for {short:,} {of}, {peaks[1]} MiB for {long:,} ({seconds:,.0f} s)"
             against = "a tenth of it" if options.tenth else "half of it"
             report.add(f"{kind}: peak memory", peaks[1] / peaks[0], against=against, bar="≤ 1.05", note=note)
             report.add(f"{kind}: peak memory", peaks[1] / 1024, "GiB", bar="≤ 4")
+            if options.tenth:
+                grown = (peaks[1] - peaks[0]) / (long - short)
+                full = peaks[1] + grown * 9 * long
+                note = f"{grown * 2**20:,.0f} bytes for each of the {of}"
+                report.add(f"{kind}: ten times as much, as it grows", full / 1024, "GiB", bar="≤ 4", note=note)
     report.write()
 
 

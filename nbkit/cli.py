@@ -57,11 +57,13 @@ class _LazyGroup(click.Group):
         except NbkitError as error:
             return _explain(context, str(error))
         except OSError as error:  # a full disk, a folder that may not be written to
+            from nbkit.files import REFUSALS
             from nbkit.store import cache_problem
 
-            if error.filename is None:
+            if error.filename is None and error.errno not in REFUSALS:
                 raise
-            return _explain(context, cache_problem() or f"{error.filename}: {error.strerror}")
+            place = error.filename or "what was to be written is cut short"
+            return _explain(context, cache_problem() or f"{place}: {error.strerror}")
 
 
 def _explain(context: click.Context, message: str):

@@ -12,7 +12,7 @@ from pathlib import Path
 from nbkit.errors import NbkitError
 
 #: What a disk says that takes no more: nothing of the block's own doing.
-_REFUSALS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
+REFUSALS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
 
 
 @contextmanager
@@ -53,6 +53,6 @@ def writable(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _REFUSALS:
+        if error.errno not in REFUSALS:
             raise
         raise NbkitError(f"cannot write to {place}: {error.strerror}; make room there and run it again") from error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -102,3 +104,12 @@ def test_an_error_of_the_writers_own_is_left_as_it_is(tmp_path):
     with pytest.raises(NbkitError, match="no text"), atomic_write(tmp_path / "a"):
         raise NbkitError("no text")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_the_command_line_says_what_the_disk_said():
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "nbkit", "list", "metrics"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode != 0 and "Traceback" not in done.stderr
+    assert done.stderr.startswith("nbkit: what was to be written is cut short: No space left on device\n")

@@ -14,6 +14,7 @@ from nbkit.commands.entries import params_of
 from nbkit.commands.settings import go_offline
 from nbkit.commands.tables import aligned
 from nbkit.errors import NbkitError
+from nbkit.files import atomic_write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +77,8 @@ def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
 
     judgements = read_forms(_named(forms), key)
     if output is not None:
-        judgements.to_csv(output, index=False)
+        with atomic_write(output) as unfinished:
+            judgements.to_csv(unfinished, index=False)
     by = [column for column in ("stratum", "length_group") if column in judgements]
     table = accuracy_table(judgements, labels=LABELS, by=by)
     click.echo(

@@ -8,10 +8,11 @@ work on this one.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from nbkit.errors import ModelError
 
@@ -28,6 +29,29 @@ _MEMORY_MESSAGES = (
     "failed to allocate",
     "status_alloc_failed",
 )
+
+
+class Budgeted:
+    """A model whose batches have budgets: less from the time on that one did not fit.
+
+    >>> class Model(Budgeted):
+    ...     budgets = {"cpu": 2048}
+    >>> model = Model()
+    >>> model._shrink(500)
+    >>> model._budget_on("cpu")
+    500
+    """
+
+    #: Tokens of a batch after padding, by kind of device.
+    budgets: ClassVar[Mapping[str, int]]
+    _fitting = sys.maxsize
+
+    def _budget_on(self, kind: str) -> int:
+        return min(self._fitting, self.budgets.get(kind, self.budgets["cpu"]))
+
+    def _shrink(self, budget: int) -> None:
+        """A batch did not fit; from now on at most *budget*."""
+        self._fitting = min(self._fitting, budget)
 
 
 def run_batches(

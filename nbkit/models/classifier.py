@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -13,7 +13,7 @@ import torch
 from nbkit.corpora.nli_pair import LABELS
 from nbkit.errors import ModelError
 from nbkit.models.backends import TRANSFORMERS
-from nbkit.models.batching import run_batches
+from nbkit.models.batching import Budgeted, run_batches
 from nbkit.models.classifier_catalogue import (
     ClassifierReference,
     classifier_label,
@@ -24,7 +24,7 @@ from nbkit.models.classifier_encoding import INPUTS, Encoded, Pair, at_most, enc
 from nbkit.models.classifier_local import classifier_files
 from nbkit.models.encoders import SentencePairClassifier
 from nbkit.models.identity import resolve_device, resolve_dtype
-from nbkit.models.loading import load_trained, torch_device, torch_dtype
+from nbkit.models.loading import load_trained, on_device, torch_device, torch_dtype
 from nbkit.models.pretrained import positions
 from nbkit.progress import progress_bar
 
@@ -79,7 +79,7 @@ def load_classifier(name: str, *, lang: str = "en", device: str = "auto", dtype:
     return kind(reference, folder, model, tokenizer, positions=positions(model))
 
 
-class PairClassifier:
+class PairClassifier(Budgeted):
     """A transformers model that reads premise and hypothesis together, and its tokenizer.
 
     positions: the longest pair in tokens, None where the model does not say.
@@ -110,28 +110,33 @@ class PairClassifier:
 
     def rows(self, pairs: Iterable[Pair], done: Callable[[int], object] = lambda count: None) -> Iterator[Row]:
         """The same for a stream of pairs, row by row: a window of them is in memory at a time."""
-        # Of pairs of one length none is padded. Without a mask attention takes its fastest way.
         return run_batches(
             self._encoded(pairs),
             length=lambda item: len(item[0]),
-            group=lambda item: len(item[0]),
+            group=self._group,
             run=self._classify,
             budget=self._budget,
             window=WINDOW,
             done=done,
             free=self._free,
+            shrunk=self._shrink,
+            ahead=self.device.type == "cuda",
         )
 
     @property
     def _budget(self) -> int:
-        return self.budgets.get(self.device.type, self.budgets["cpu"])
+        return self._budget_on(self.device.type)
 
     def _encoded(self, pairs: Iterable[Pair]) -> Iterator[Encoded]:
         return encode_pairs(self.tokenizer, pairs, self._positions, self.name)
 
+    def _group(self, item: Encoded) -> Hashable:
+        """What pairs of one batch have in common: of one length none is padded, and without a mask torch is fastest."""
+        return len(item[0])
+
     def _classify(self, batch: list[Encoded]) -> list[Row]:
-        """Rows of pairs of one length."""
-        columns = (torch.tensor(column, device=self.device) for column in zip(*batch, strict=True))
+        """Rows of pairs of one group."""
+        columns = (on_device(torch.tensor(column), self.device) for column in zip(*batch, strict=True))
         with torch.inference_mode():
             return self._as_rows(self.model(**dict(zip(INPUTS, columns, strict=False))).logits)
 
@@ -158,6 +163,7 @@ class SentenceClassifier(PairClassifier):
                 budget=self._budget,
                 window=2 * WINDOW,
                 free=self._free,
+                shrunk=self._shrink,
             )
             while part := list(islice(zip(codes, codes, strict=True), _COMPARED)):
                 premises, hypotheses = (torch.stack(side) for side in zip(*part, strict=True))
@@ -173,7 +179,7 @@ class SentenceClassifier(PairClassifier):
 
     def _encode(self, batch: list[tuple[int, ...]]) -> Sequence[torch.Tensor]:
         with torch.inference_mode():
-            return self.model.encode(torch.tensor(batch, device=self.device)).unbind()
+            return self.model.encode(on_device(torch.tensor(batch), self.device)).unbind()
 
 
 def _load_tokenizer(reference: ClassifierReference, folder: Path) -> Any:

@@ -28,7 +28,7 @@ import torch
 
 from nbkit.errors import ModelError
 from nbkit.models.backends import TRANSFORMERS
-from nbkit.models.batching import run_batches
+from nbkit.models.batching import Budgeted, run_batches
 from nbkit.models.classifier_encoding import at_most
 from nbkit.models.identity import resolve_device, resolve_dtype
 from nbkit.models.language_model_catalogue import (
@@ -40,7 +40,7 @@ from nbkit.models.language_model_catalogue import (
 )
 from nbkit.models.language_model_encoding import Filled, Ids, Likelihood, Span, TextEncoder
 from nbkit.models.language_model_local import language_model_files
-from nbkit.models.loading import load_trained, torch_device, torch_dtype
+from nbkit.models.loading import load_trained, on_device, torch_device, torch_dtype
 from nbkit.models.output_layer import OutputLayer
 from nbkit.models.pretrained import positions
 from nbkit.progress import progress_bar
@@ -81,7 +81,7 @@ def load_language_model(
     return (CausalLanguageModel if kind == "causal" else MaskedLanguageModel)(reference, folder, model)
 
 
-class LanguageModel(ABC):
+class LanguageModel(Budgeted, ABC):
     """A language model's tokenizer, and batches of the network that a subclass runs.
 
     positions: the longest text in tokens, None where the model does not say.
@@ -116,7 +116,7 @@ class LanguageModel(ABC):
 
     @property
     def _budget(self) -> int:
-        return self.budgets.get(self.device.type, self.budgets["cpu"])
+        return self._budget_on(self.device.type)
 
     def _free(self) -> None:
         if self.device.type == "cuda":
@@ -140,7 +140,16 @@ class NextTokenModel(LanguageModel):
         before: Ids = () if begin is None else (begin,)
         ids = ((*before, *content) for content in self._encoder.contents(texts, len(before)))
         # Later tokens change nothing for earlier ones, so that texts of different lengths are padded behind, unmasked.
-        return run_batches(ids, length=len, run=self._score, budget=self._budget, done=done, free=self._free)
+        return run_batches(
+            ids,
+            length=len,
+            run=self._score,
+            budget=self._budget,
+            done=done,
+            free=self._free,
+            shrunk=self._shrink,
+            ahead=self.device.type == "cuda",
+        )
 
 
 class CausalLanguageModel(NextTokenModel):
@@ -156,8 +165,8 @@ class CausalLanguageModel(NextTokenModel):
         scored = (lengths - 1).clamp(min=0)
         if not scored.any():
             return [Likelihood(0.0, 0) for _ in batch]
-        rows = torch.tensor([ids + (0,) * (width - len(ids)) for ids in batch], device=self.device)
-        chosen = (torch.arange(width) < scored.unsqueeze(1)).to(self.device)
+        rows = on_device(torch.tensor([ids + (0,) * (width - len(ids)) for ids in batch]), self.device)
+        chosen = on_device(torch.arange(width) < scored.unsqueeze(1), self.device)
         with torch.inference_mode():
             states = self._output.states(chosen, input_ids=rows, use_cache=False)
             following = rows.roll(-1, dims=1)[chosen].unsqueeze(1)
@@ -271,20 +280,22 @@ class MaskedLanguageModel(LanguageModel):
             run=self._look_up,
             budget=self._budget,
             free=self._free,
+            shrunk=self._shrink,
         )
 
     def _states(self, batch: list[MaskedPlace]) -> torch.Tensor:
-        rows = torch.tensor([place.ids for place in batch], device=self.device)
-        at = torch.tensor([place.at for place in batch], device=self.device)
+        rows = on_device(torch.tensor([place.ids for place in batch]), self.device)
+        at = on_device(torch.tensor([place.at for place in batch]), self.device)
         chosen = torch.arange(rows.shape[1], device=self.device) == at.unsqueeze(1)
         with torch.inference_mode():
             return self._output.states(chosen, input_ids=rows)
 
     def _look_up(self, batch: list[MaskedPlace]) -> list[tuple[float, ...]]:
         most = max(len(place.tokens) for place in batch)
-        tokens = torch.tensor([place.tokens + (0,) * (most - len(place.tokens)) for place in batch])
+        rows = [place.tokens + (0,) * (most - len(place.tokens)) for place in batch]
+        tokens = on_device(torch.tensor(rows), self.device)
         with torch.inference_mode():
-            log_p = self._output.log_probabilities(self._states(batch), tokens.to(self.device)).double().tolist()
+            log_p = self._output.log_probabilities(self._states(batch), tokens).double().tolist()
         return [tuple(row[: len(place.tokens)]) for row, place in zip(log_p, batch, strict=True)]
 
 

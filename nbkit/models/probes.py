@@ -193,6 +193,7 @@ def probe(
             window=max(1, len(items)),
             done=bar.update,
             free=translator._free,
+            shrunk=lambda budget: translator._shrink(budget * decoding.beams),
         )
         part = chosen(translator, target)
         return [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from nbkit.errors import ModelError
-from nbkit.models.batching import run_batches
+from nbkit.models.batching import Budgeted, run_batches
 from nbkit.models.catalogue import Family, Reference, label, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.languages import check_pair
@@ -23,7 +22,7 @@ Ids = tuple[int, ...]
 _CHUNK = 1024
 
 
-class TokenizedTranslator(ABC):
+class TokenizedTranslator(Budgeted, ABC):
     """A tokenizer, and the batches of a network that a subclass runs; for one thread: tokenizers remember languages.
 
     A subclass sets *positions*, the longest text in tokens, and runs one batch at a time (`_generate`,
@@ -32,8 +31,6 @@ class TokenizedTranslator(ABC):
 
     #: Padded source tokens × beams of one batch, by kind of device.
     budgets: ClassVar[Mapping[str, int]]
-    #: What has fitted into memory so far, where a batch has not.
-    _fitting = sys.maxsize
     positions: int
 
     def __init__(self, reference: Reference, family: Family, folder: Path, device: str):
@@ -55,8 +52,8 @@ class TokenizedTranslator(ABC):
     def _log_probabilities(self, batch: list[tuple[Ids, Ids]], *, forced: bool) -> list[float]:
         """The mean log-probability of the labels of every (source, labels); *forced*: the first label left out."""
 
-    def _free(self) -> None:  # noqa: B027 (most backends have nothing to give back)
-        """Gives memory back after a batch that did not fit."""
+    def _free(self) -> None:
+        """Gives memory back after a batch that did not fit; most backends have nothing to give."""
 
     def translate(
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
@@ -113,11 +110,7 @@ class TokenizedTranslator(ABC):
 
     @property
     def _budget(self) -> int:
-        return min(self._fitting, self.budgets.get(self.kind, self.budgets["cpu"]))
-
-    def _shrink(self, budget: int) -> None:
-        """A batch did not fit; from now on at most *budget*."""
-        self._fitting = min(self._fitting, budget)
+        return self._budget_on(self.kind)
 
     def _hypotheses(self, batch: list[Ids], target: int | None, decoding: Decoding) -> list[str]:
         limit = min(decoding.limit(max(map(len, batch))), self.positions - 1)

@@ -33,7 +33,7 @@ def trained_once(
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     work = output.with_name(f".{output.name}.training")
-    with _one_at_a_time(output):
+    with _one_at_a_time(output), _full_disk_told(output):
         if _recipe_in(output) == record["recipe"] and weights.is_complete(output):
             return output
         if output.exists():
@@ -43,8 +43,7 @@ def trained_once(
                 shutil.rmtree(work, ignore_errors=True)
             work.mkdir(exist_ok=True)
             write_record(record, work)
-        with _full_disk_told(output):
-            finished = train(work)
+        finished = train(work)
         if is_main_process():
             finished.replace(output)
             shutil.rmtree(work)
