@@ -132,7 +132,7 @@ class LocalProcesses:
         """Work the queue off; where the pool breaks, stop and return the tasks that were running."""
         if self._pool is None:
             spawn = multiprocessing.get_context("spawn")
-            free = spawn.SimpleQueue() if self.gpus else None
+            free: Any = spawn.SimpleQueue() if self.gpus else None
             for gpu in self.gpus:
                 free.put(gpu)
             self._pool = ProcessPoolExecutor(self.workers, spawn, prepare_worker, (self.environment, free))

@@ -1,0 +1,49 @@
+"""A server that goes bad in the middle of work that is remembered: told, nothing lost, and no wrong answer stored."""
+
+from __future__ import annotations
+
+import pytest
+
+from nbkit.errors import ModelError
+from nbkit.models import translate_remembered, usage_remembered
+from nbkit.store import Store
+
+from .chat_server import Asked, Reply, chat_server, says
+
+TEXTS = [f"sentence {number}" for number in range(12)]
+GOOD = 5
+#: Each fault, and what is said of it.
+FAULTS = {
+    "hangs": (says("WRONG", pause=30.0), r"no answer within 0\.3 s, after 2 attempts"),
+    "says wait": (Reply({"error": {"message": "slow down"}}, 429), "answers 429: slow down, after 2 attempts"),
+    "garbage": (Reply(b'{"choices": [{"message": {"content": "WRO'), "no chat completion in the answer"),
+    "another page": (Reply(b"<html>WRONG</html>", 200), "no chat completion in the answer '<html>WRONG"),
+    "error as an answer": (Reply({"error": {"message": "CUDA out of memory"}}, 200), "no chat completion"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_server_that_goes_bad_costs_what_it_did_not_answer(fault, tmp_path, monkeypatch):
+    for variable in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    reply, message = FAULTS[fault]
+    well: list[str] = []
+    is_bad = [True]
+
+    def answer(asked: Asked) -> Reply:
+        if is_bad[0] and len(well) == GOOD:
+            return reply
+        well.append(asked.text)
+        return says(asked.text.upper())
+
+    with chat_server(answer) as server:
+        name = f"openai:tiny@{server.url}?concurrency=1&timeout=0.3&attempts=2&backoff=0.01"
+        store = Store(tmp_path)
+        with pytest.raises(ModelError, match=rf"{message}.*run again to go on"):
+            translate_remembered(name, TEXTS, "en", "de", store=store, progress=False)
+        assert usage_remembered(name, "en", "de", store=store).texts == GOOD
+        is_bad[0] = False
+        # Another process finds what was answered, asks for the rest, and has what a good server would have said.
+        found = translate_remembered(name, TEXTS, "en", "de", store=Store(tmp_path), progress=False)
+    assert found == [text.upper() for text in TEXTS]
+    assert sorted(well) == sorted(TEXTS)
