@@ -28,14 +28,14 @@ def visible_gpus() -> tuple[str, ...]:
 def local_processes(workers: int, environment: Mapping[str, str], units: Iterable[Unit]) -> LocalProcesses | Lanes:
     """Who does *units* on this machine.
 
-    Where some of them run models on "cuda", these go to one process a GPU, which sees no other: two models on one GPU
-    would take memory from each other. All others go to *workers* processes beside them, and so does everything where
-    there is no GPU, or where parameters name one by its number (``cuda:1``).
+    Where there are several GPUs, units that run models on "cuda" go to one process a GPU, which sees no other; left
+    alone, all of them would take the first. All other units go to *workers* processes beside them, and so does
+    everything where there is one GPU, which they share, or where parameters name one by its number (``cuda:1``).
     """
     devices = {unit.device for unit in units if unit.runs_models}
     gpus = visible_gpus() if devices and devices <= {"auto", "cuda", None} else ()
     others = LocalProcesses(workers, environment)
-    if not gpus:
+    if len(gpus) < 2:
         return others
     # One process keeps a GPU busy with texts only where it tokenizes them by several threads.
     threads = str(max(1, (os.cpu_count() or 1) // len(gpus)))

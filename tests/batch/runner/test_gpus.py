@@ -59,7 +59,7 @@ def test_gpus_are_those_that_may_be_used(four, monkeypatch):
     assert gpus.visible_gpus() == ()
 
 
-def test_who_gets_a_gpu(four):
+def test_who_gets_a_gpu(four, monkeypatch):
     text = Unit("read", "m:f", {"params": {"device": "auto"}})
     for device in ("auto", "cuda"):
         found = gpus.local_processes(8, {}, [text, *units(device)])
@@ -67,6 +67,8 @@ def test_who_gets_a_gpu(four):
         assert (found.models.workers, found.others.workers, found.others.gpus) == (4, 8, ())
     for alone in ([text], units("cpu"), units("cuda:2"), [*units("cuda"), *units("cuda:1")], []):
         assert isinstance(gpus.local_processes(8, {}, alone), LocalProcesses)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)  # which workers share
+    assert isinstance(gpus.local_processes(8, {}, units("cuda")), LocalProcesses)
 
 
 def test_each_worker_sees_one_gpu_of_its_own(tmp_path):
