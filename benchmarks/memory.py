@@ -1,6 +1,6 @@
 """Whether memory stays flat while streams get longer: the same work at two sizes, each in a process of its own.
 
-    python benchmarks/memory.py [--tenth] [--quick] [--kinds mined …]
+    python benchmarks/memory.py [--tenth] [--quick] [--kinds mined:0.1 scored …]
 
 - mined: pairs of the sandbox's homographs, counted shard by shard into the store;
 - scored: perplexities of a stream of texts by a tiny GPT-2, kept in the store;
@@ -39,7 +39,7 @@ SIZES = {
     "scored": Sizes(40_000, 390_000, "texts"),
     "perturbed": Sizes(12_000, 10_000, "pairs"),
     "classified": Sizes(40_000, 390_000, "pairs"),
-    "permuted": Sizes(100, 100, "permutations a pair"),
+    "permuted": Sizes(200, 100, "permutations a pair"),
     "stored": Sizes(680_000, 850_000, "results"),
 }
 
@@ -104,19 +104,22 @@ def main() -> None:
     made.add_argument("--tenth", action="store_true", help="the sizes of a tenth of the largest work")
     made.add_argument("--share", type=float, default=1.0, help="of these sizes")
     made.add_argument("--at-once", type=int, default=1, help="kinds that are run at the same time")
-    made.add_argument("--kinds", nargs="+", default=list(WORK), choices=list(WORK))
+    made.add_argument("--kinds", nargs="+", default=list(WORK), metavar="KIND[:SHARE]", help=", ".join(WORK))
     options = parse(made, share=0.25)
+    kinds = {kind: float(share or 1) for kind, _, share in (each.partition(":") for each in options.kinds)}
+    if unknown := kinds.keys() - WORK.keys():
+        made.error(f"there is no {', '.join(unknown)}; there are: {', '.join(WORK)}")
     from random_models import SHAPES, random_classifier, random_language_model
 
     longer = "ten times" if options.tenth else "twice"
     report = Report(__file__, f"Memory of streams: one and one {longer} as long", options)
     made_of = {"scored": random_language_model, "classified": random_classifier, "permuted": random_classifier}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.at_once) as pool:
-        models = {kind: made_of[kind](Path(folder) / kind, SHAPES["tiny"]) for kind in options.kinds if kind in made_of}
+        models = {kind: made_of[kind](Path(folder) / kind, SHAPES["tiny"]) for kind in kinds if kind in made_of}
 
         def measure(kind: str) -> tuple[int, int, list[int], float]:
             size, began = SIZES[kind], time.perf_counter()
-            long = max(10, int((size.tenth if options.tenth else size.usual) * options.share))
+            long = max(10, int((size.tenth if options.tenth else size.usual) * options.share * kinds[kind]))
             short = long // (10 if options.tenth else 2)
             peaks = [
                 peak_of(_OWN_CACHE + WORK[kind], n, models.get(kind, ""), Path(folder) / f"{kind}-{n}")
@@ -124,7 +127,7 @@ def main() -> None:
             ]
             return short, long, peaks, time.perf_counter() - began
 
-        for kind, (short, long, peaks, seconds) in zip(options.kinds, pool.map(measure, options.kinds), strict=True):
+        for kind, (short, long, peaks, seconds) in zip(kinds, pool.map(measure, kinds), strict=True):
             of = SIZES[kind].of
             note = f"{peaks[0]} MiB for {short:,} {of}, {peaks[1]} MiB for {long:,} ({seconds:,.0f} s)"
             against = "a tenth of it" if options.tenth else "half of it"
@@ -135,7 +138,7 @@ def main() -> None:
                 full = peaks[1] + grown * 9 * long
                 note = f"{grown * 2**20:,.0f} bytes for each of the {of}"
                 report.add(f"{kind}: ten times as much, as it grows", full / 1024, "GiB", bar="≤ 4", note=note)
-    report.write()
+            report.write()  # what is there after hours stays, whatever happens then
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def module(monkeypatch):
     return importlib.import_module
 
 
-@pytest.mark.parametrize("name", ["reporting", "gpu"])
+@pytest.mark.parametrize("name", ["reporting", "gpu", "classify"])
 def test_examples(module, name):
     found = doctest.testmod(module(name))
     assert found.attempted and not found.failed
@@ -98,3 +98,34 @@ def test_the_roofline_counts_what_the_layers_multiply(module):
     with counter, torch.inference_mode():
         network(input_ids=torch.ones(5, 7, dtype=torch.long))
     assert counter.get_total_flops() == 2 * gpu.weights(network) * 5 * 7 + gpu.attention(3, 16, [7] * 5)
+
+
+def test_what_the_page_on_clusters_says_of_scaling_is_what_is_simulated(module):
+    scaling = module("scaling")
+    params = scaling.WordOrderParams(
+        corpus="sandbox", languages=list(scaling.TARGETS), models=list(scaling.RATES), n_pairs=10_000
+    )
+    page = (BENCHMARKS.parent / "docs" / "cluster.md").read_text(encoding="utf-8")
+
+    def hours(costs):
+        found = list(scaling.rows(params, costs))
+        return [round(row.everything / 3600, 1) for row in (found[0], found[-1])], found[-1].faster
+
+    found = list(scaling.rows(params, scaling.Costs(scaling.RATES)))
+    assert "\n".join(scaling.table(found)) in page
+    assert f"(5 s a model and to start: {hours(scaling.Costs(scaling.RATES, load=5, start=5))[1]:.1f}×" in page
+    (alone, many), faster = hours(scaling.Costs({model: rate / 40 for model, rate in scaling.RATES.items()}))
+    assert f"takes {alone:.0f} hours alone and {many} hours on 64 workers, {faster:.0f}×" in page.replace("\n", " ")
+
+
+def test_streams_of_two_lengths_are_compared(module, tmp_path, monkeypatch, capsys):
+    memory, reporting = module("memory"), module("reporting")
+    if not Path("/proc/self/status").is_file():
+        pytest.skip("peaks of memory are read from /proc, which is not there")
+    write = reporting.Report.write
+    monkeypatch.setattr(reporting.Report, "write", lambda report: write(report, tmp_path))
+    monkeypatch.setattr(sys, "argv", ["memory.py", "--tenth", "--share", "0.001", "--kinds", "stored"])
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path))
+    memory.main()
+    text = (tmp_path / "memory.md").read_text(encoding="utf-8")
+    assert re.search(r"\| stored: peak memory \| a tenth of it \| .*× .* for 85 results, .* for 850 ", text)
