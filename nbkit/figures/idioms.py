@@ -18,7 +18,7 @@ from matplotlib.patches import Patch
 
 from nbkit.figures import idioms_looks, panels, theme
 from nbkit.figures.theme import Look
-from nbkit.studies.idioms.tables import condition_name, is_control
+from nbkit.studies.idioms.tables import is_control
 
 NO_SYSTEM = "No model in this run, so nothing was translated: add names to the parameter models."
 #: Idioms of a figure that are named on its axis.
@@ -146,7 +146,7 @@ def _groups(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], looks: M
         panel.vlines(
             np.array(at)[known], own["low"][known], own["high"][known], color="#222222", linewidth=1.1, zorder=3
         )
-    panel.set_xticks(range(len(conditions)), [condition_name(name).replace(" ", "\n") for name in conditions])
+    panel.set_xticks(range(len(conditions)), [idioms_looks.condition_tick(name) for name in conditions])
     panel.set_xlim(-0.6, len(conditions) - 0.4)
     panel.grid(axis="x", visible=False)
     panel.tick_params(axis="x", length=0)

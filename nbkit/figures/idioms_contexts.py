@@ -16,7 +16,6 @@ from matplotlib.patches import Patch
 
 from nbkit.figures import idioms_looks, panels, theme
 from nbkit.figures.theme import Look
-from nbkit.studies.idioms.tables import condition_name
 
 NO_PROBE = "Nothing was probed in this run: that takes names in the parameter models, and contexts in contexts."
 
@@ -73,7 +72,7 @@ def _overlapping(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], loo
                           edgecolor="white", zorder=4 - number)  # fmt: skip
                 # Lines stand apart from each other, each over the part of its bar that is seen.
                 panel.vlines(middle + 0.5 * step, low, high, color="#222222", linewidth=1.0, zorder=6)
-    panel.set_xticks(range(len(conditions)), [condition_name(name).replace(" ", "\n") for name in conditions])
+    panel.set_xticks(range(len(conditions)), [idioms_looks.condition_tick(name) for name in conditions])
     panel.set_xlim(-0.6, len(conditions) - 0.4)
     panel.grid(axis="x", visible=False)
     panel.tick_params(axis="x", length=0)

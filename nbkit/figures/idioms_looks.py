@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
@@ -82,6 +83,15 @@ def system_label(model: str, condition: str) -> str:
     ('random, upsample 20x', 'references')
     """
     return f"{model}, {condition_name(condition)}" if condition not in ("", AS_IT_IS) else model
+
+
+def condition_tick(condition: str) -> str:
+    """A training condition below an axis: a long name on two lines.
+
+    >>> condition_tick("upsample-20"), condition_tick(AS_IT_IS)
+    ('upsample\\n20x', 'as it is')
+    """
+    return textwrap.fill(condition_name(condition), 8)
 
 
 def in_order(conditions: Iterable[str]) -> list[str]:

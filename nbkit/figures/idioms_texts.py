@@ -44,7 +44,7 @@ def examples_table(samples: pd.DataFrame, language: str | None = None) -> Styler
         places = token_spans(row["hypothesis"], lang)
         shown["texts"] = "<br>".join([
             f"<b>source</b> {source}",
-            f"<b>reference</b> {escape(row['reference'])}",
+            f"<b>reference</b> {styles.breakable(row['reference'])}",
             f"<b>translation</b> {styles.marked(row['hypothesis'], [places[token] for token in hit], _TRIGGER)}",
         ])  # fmt: skip
         shown["blocklists"] = _blocklists(json.loads(row["blocklists"]), [name for name, _ in triggers])
@@ -69,8 +69,8 @@ def contexts_table(examples: pd.DataFrame, contexts: Sequence[str]) -> Styler:
     rows: list[dict[Hashable, Any]] = []
     for row in examples.to_dict("records"):
         source = styles.marked(row["source"], [tuple(span) for span in json.loads(row["spans"])], _IDIOM)
-        lines = [f"<b>source</b> {source}", f"<b>reference</b> {escape(row['reference'])}"]
-        lines += [f"<b>{escape(name)}</b> {escape(row[name])}" for name in contexts]
+        lines = [f"<b>source</b> {source}", f"<b>reference</b> {styles.breakable(row['reference'])}"]
+        lines += [f"<b>{escape(name)}</b> {styles.breakable(row[name])}" for name in contexts]
         rows.append({"whose": _whose(row, several), "texts": "<br>".join(lines)})
     table = _html_table(
         pd.DataFrame(rows),

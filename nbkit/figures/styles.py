@@ -47,6 +47,7 @@ _HEADINGS = {
 # The sign of a number in a cell, and the sign of one that is rounded to nothing.
 _HYPHEN = re.compile(r"(?<![\w.)\]])-(?=\d)")
 _SIGN_OF_ZERO = re.compile(r"(?<![\w.)\]])[-+](?=0(?:\.0+)?(?![\d.]))")
+_LONG_WORD = re.compile(r"\S{40}(?=\S)")
 _PROBABILITIES = frozenset({"p", "p_corrected"})
 _SIGNED = frozenset({"difference", "effect", "rho"})
 _SHARES = frozenset({"share", "paper_share"})
@@ -142,8 +143,14 @@ def _format(table: Styler, language: str, typeset: Callable[[str], str] = str) -
         headings = names | {name.replace("_", r"\_"): _PERCENT.sub(r"\\%", heading) for name, heading in names.items()}
         table.format_index(lambda name: headings.get(str(name), _plain(str(name))), axis=1, escape=language)
     else:
+        texts: dict[Any, Any] = {name: _shown for name in frame.columns if name not in formats}
+        table.format(texts, na_rep=NOTHING, subset=list(texts))
         headings = {name: typeset(heading) for name, heading in names.items()}
         table.format_index(lambda name: headings.get(unescape(str(name)), _plain(str(name))), axis=1, escape=language)
+
+
+def _shown(value: Any) -> str:
+    return breakable(str(value))
 
 
 def _plain(name: str) -> str:
@@ -229,9 +236,20 @@ def marked_by(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
         start = max(start, done)
         if start < end:
             name = element.partition(" ")[0]
-            parts += [escape(text[done:start]), f"<{element}>{escape(text[start:end])}</{name}>"]
+            parts += [breakable(text[done:start]), f"<{element}>{breakable(text[start:end])}</{name}>"]
             done = end
-    return "".join([*parts, escape(text[done:])])
+    return "".join([*parts, breakable(text[done:])])
+
+
+def breakable(text: str) -> str:
+    """*text* escaped as HTML, with places for the end of a line in words so long that a table would outgrow its page.
+
+    Models that are lost write such words ("l'éppppppp…"). A copied text has nothing in it that was not there.
+
+    >>> breakable("a < b"), breakable("o" * 50).partition("<wbr>")[2]
+    ('a &lt; b', 'oooooooooo')
+    """
+    return escape(_LONG_WORD.sub("\\g<0>\0", text)).replace("\0", "<wbr>")
 
 
 def note(text: str) -> HTML:
