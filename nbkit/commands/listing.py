@@ -28,8 +28,8 @@ def _models() -> list[dict[str, Any]]:
     backends = [
         {
             "name": f"MODEL@{suffix}",
-            "task": "translation",
-            "from": "a translation model above",
+            "task": "any",
+            "from": "a translator, BERT's kind or GPT-2",
             "summary": backend.summary,
         }
         for suffix, backend in BACKENDS.items()

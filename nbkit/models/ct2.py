@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,6 +17,9 @@ from nbkit.models.decoding import Decoding
 from nbkit.models.loading import torch_device
 from nbkit.models.tokenized import Ids, TokenizedTranslator
 
+#: Texts, and source tokens × beams, of one batch of the engine on a CPU (measured in benchmarks/backends.py).
+_MOST_EXAMPLES, _MOST_TOKENS = 32, 8192
+
 
 class CTranslate2Translator(TokenizedTranslator):
     """A converted encoder-decoder with the checkpoint's own tokenizer.
@@ -26,8 +30,9 @@ class CTranslate2Translator(TokenizedTranslator):
     so.
     """
 
-    #: On a CPU, more than this is no faster (measured in benchmarks/backends.py).
-    budgets: ClassVar = {"cpu": 4096, "cuda": 65536}
+    #: What the engine is given at a time. On a CPU it takes it in smaller batches (`_examples`), all but the last one
+    #: of one size: the fewer the texts of a batch, the longer each takes.
+    budgets: ClassVar = {"cpu": 16384, "cuda": 65536}
 
     def __init__(self, reference: Reference, family: Family, folder: Path, device: str, dtype: str):
         place = torch_device(device)
@@ -41,6 +46,7 @@ class CTranslate2Translator(TokenizedTranslator):
         first = self._search["first"] if target is None else target
         results = self.model.translate_batch(
             [_names(row) for row in batch],
+            max_batch_size=_examples(batch, decoding.beams) if self.kind == "cpu" else 0,
             target_prefix=None if first is None else [_names((first,))] * len(batch),
             beam_size=decoding.beams,
             patience=patience(decoding),
@@ -74,6 +80,15 @@ def patience(decoding: Decoding) -> float:
     if decoding.early_stopping or decoding.beams == 1:
         return 1.0
     return (decoding.beams + 1) / decoding.beams
+
+
+def _examples(batch: Sequence[Ids], beams: int) -> int:
+    """Texts of one batch of the engine on a CPU: no more of short ones are faster, and long ones fill memory.
+
+    >>> _examples([(5,) * 20] * 100, beams=4), _examples([(5,) * 500] * 100, beams=4)
+    (32, 4)
+    """
+    return max(1, min(_MOST_EXAMPLES, _MOST_TOKENS // (beams * max(map(len, batch)))))
 
 
 def _names(ids: Ids) -> list[str]:

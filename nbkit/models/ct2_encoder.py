@@ -58,7 +58,7 @@ def load_converted_classifier(
 ) -> tuple[Any, int | None]:
     """transformers' classifier of the checkpoint in *folder* whose encoder CTranslate2 runs, and its positions.
 
-    The model is called as transformers' own is, on texts of one length, without a mask.
+    The model is called as transformers' own is, with a mask of where padding begins.
 
     Raises `ModelError` as `ensure_converted_classifier` does, and for a dtype that the device does not have.
     """
@@ -92,9 +92,9 @@ class ConvertedEncoder(torch.nn.Module):
         super().__init__()
         self.engine, self.place, self.pooler = engine, device, pooler
 
-    def forward(self, input_ids: Tensor, token_type_ids: Tensor | None = None, **_: Any) -> Any:
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None, **_: Any) -> Any:
         rows = np.ascontiguousarray(input_ids.cpu().numpy(), dtype=np.int32)
-        lengths = np.full(len(rows), rows.shape[1], dtype=np.int32)
+        lengths = attention_mask.sum(1).cpu().numpy().astype(np.int32)
         found = self.engine.forward_batch(
             ctranslate2.StorageView.from_array(rows),
             ctranslate2.StorageView.from_array(lengths),
