@@ -129,7 +129,7 @@ def scores_chunk(
             right = own.argmax(axis=1) == LABELS.index(item.label)
             unsure = entropy(own[1:]).astype(np.float32)
             rows.append(
-                (item.index, item.label, item.length, *right[:2].tolist(), float(unsure[0]), right[2:], unsure[1:])
+                (item.place, item.label, item.length, *right[:2].tolist(), float(unsure[0]), right[2:], unsure[1:])
             )
         return pd.DataFrame(rows, columns=_SCORES)
 
@@ -215,9 +215,9 @@ def stacked(lists: pd.Series, width: int, dtype: Any) -> np.ndarray:
 
 
 class Asked(NamedTuple):
-    """A kept pair whose texts were handed on to a classifier, and how many these are."""
+    """A kept pair whose texts were handed on to a classifier: its place in the set, and how many texts these are."""
 
-    index: int
+    place: int
     label: str
     length: int
     texts: int
