@@ -182,9 +182,11 @@ def check_classifier(name: str, lang: str = "en") -> str | None:
 
 def _check_recipe(reference: ClassifierReference) -> None:
     """Raises `ModelError` where the backend does not run what would be trained."""
+    if reference.backend == TRANSFORMERS:
+        return
     recipe = classifier_recipe(reference)
-    architecture = recipe.architecture
-    if recipe.start in LANGUAGE_MODELS:
+    architecture: str | None = recipe.architecture
+    if recipe.start is not None and recipe.start in LANGUAGE_MODELS:
         architecture = architecture_of(resolve_language_model(recipe.start, recipe.lang))
     elif recipe.start is not None:
         folder = weights.find(_start_reference(recipe.start, recipe.lang))
