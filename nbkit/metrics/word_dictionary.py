@@ -95,20 +95,11 @@ def fetch_muse(src: str, tgt: str, folder: str | Path, *, digest: str | None = N
     Raises `NbkitError` where the file cannot be fetched (with the address, for fetching it by hand), or is another one.
     Source: Lample et al. 2018, the ground-truth bilingual dictionaries.
     """
-    from urllib.error import URLError
-    from urllib.request import urlopen
-
-    folder = Path(folder).expanduser()
-    path = folder / f"muse-{src}-{tgt}.txt"
+    path = _muse_path(src, tgt, folder)
     if not path.is_file():
-        address = _MUSE_ADDRESS.format(src=src, tgt=tgt)
-        try:
-            with urlopen(address, timeout=60) as answer:
-                content = answer.read()
-        except (URLError, TimeoutError, ConnectionError) as error:
-            raise NbkitError(f"{address} cannot be fetched ({error}); put the file at {path}") from None
+        content = _ask_for_muse(src, tgt, path, "GET", timeout=60)
         _check_digest(content, digest, path)
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         _write(path, content)
     record = path.with_suffix(".sha256")
     if digest is None and record.is_file():
@@ -118,6 +109,33 @@ def fetch_muse(src: str, tgt: str, folder: str | Path, *, digest: str | None = N
     if not record.is_file():
         _write(record, hashlib.sha256(content).hexdigest().encode())
     return read_dictionary(path)
+
+
+def muse_problem(src: str, tgt: str, folder: str | Path) -> str | None:
+    """Why `fetch_muse` would fail: neither is the file in *folder*, nor does the network have it. Fetches nothing."""
+    path = _muse_path(src, tgt, folder)
+    try:
+        if not path.is_file():
+            _ask_for_muse(src, tgt, path, "HEAD", timeout=10)
+    except NbkitError as error:
+        return str(error)
+    return None
+
+
+def _muse_path(src: str, tgt: str, folder: str | Path) -> Path:
+    return Path(folder).expanduser() / f"muse-{src}-{tgt}.txt"
+
+
+def _ask_for_muse(src: str, tgt: str, path: Path, method: str, timeout: float) -> bytes:
+    from urllib.error import URLError
+    from urllib.request import Request, urlopen
+
+    address = _MUSE_ADDRESS.format(src=src, tgt=tgt)
+    try:
+        with urlopen(Request(address, method=method), timeout=timeout) as answer:
+            return answer.read()
+    except (URLError, TimeoutError, ConnectionError) as error:
+        raise NbkitError(f"{address} cannot be fetched ({error}); put the file at {path}") from None
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -33,6 +33,7 @@ _MOST_WORDINGS = 64
 _GAP = r"\w|^[-‐‑'’]$"
 _ITEM = re.compile(r"\s+/\s+|[()]|[^\s()]+(?:\([^\s()/]+\)[^\s()]*)*")
 _ENDING = re.compile(r"\(([^\s()/]+)\)")
+_SLASH = re.compile(r"(?<!\\)/")
 _PIECE = re.compile(r"n't$|'\w*$|[\w.&]+(?=n't$)|[\w.&]+|[^\w\s]")
 
 
@@ -71,18 +72,28 @@ class Phrase:
 
 
 def read_phrase(line: str) -> Phrase:
-    """The phrase that a line of a phrase list means. Words may be listed in any form (*barking up the wrong tree*).
+    r"""The phrase that a line of a phrase list means. English words may be listed in any form (*barking up the wrong
+    tree*); those of other languages match as they are listed, and by their lemma where that is what is listed.
+
+    Alternatives have a slash between them, wordings a slash between spaces; a slash of the phrase's own is ``\/``.
+    Punctuation may be missing, other signs may not (*C++*).
 
     Raises `NbkitError` for parentheses that do not match, an empty alternative, a phrase without a word that must be
-    there, and one of too many wordings. Source: idioms paper, appendix A.
+    there, one of too many wordings, and for what looks like another kind of line: a tab, or a remark behind ``#``.
+    Source: idioms paper, appendix A.
 
     >>> phrase = read_phrase("(caught) between a rock and a hard place")
     >>> [part.words[0] for part in phrase.wordings[1] if not part.optional]
     ['between', 'a', 'rock', 'and', 'a', 'hard', 'place']
+    >>> [part.words[0] for part in read_phrase(r"TCP\/IP").wordings[0] if not part.optional]
+    ['tcp', '/', 'ip']
     >>> read_phrase("someone's (own)")
     Traceback (most recent call last):
     nbkit.errors.NbkitError: phrase "someone's (own)" has no word that must be there: anything would match it
     """
+    for sign, meant in (("\t", "one phrase a line, without columns"), (" # ", "a remark has a line of its own")):
+        if sign in line.strip():
+            raise NbkitError(f'phrase "{line.strip()}" holds {sign!r}: {meant}')
     items = [match[0] for match in _ITEM.finditer(_plain(line))]
     wordings = []
     for sequence in _alternatives(items, line):
@@ -137,6 +148,7 @@ class PhraseWords:
     optional: frozenset[str]
     particles: frozenset[str]
     placeholders: frozenset[str]
+    marks: frozenset[str]
     hyphens: list[str]
     longest_gap: int
 
@@ -145,7 +157,7 @@ class PhraseWords:
 def phrase_words() -> PhraseWords:
     """The words that a phrase list writes and a sentence may leave out or replace: data."""
     data = yaml.safe_load((files(__package__) / "phrase_words.yaml").read_text(encoding="utf-8"))
-    sets = {name: frozenset(data[name]) for name in ("leading", "optional", "particles", "placeholders")}
+    sets = {name: frozenset(data[name]) for name in ("leading", "optional", "particles", "placeholders", "marks")}
     return PhraseWords(**sets, hyphens=data["hyphens"], longest_gap=data["longest_gap"])
 
 
@@ -201,7 +213,8 @@ def _parts(sequence: Sequence[str], line: str) -> Iterator[Part]:
     """The parts of one wording, all in the order of its words; an entry like *sheep's* or *front-runner* is several."""
     words = phrase_words()
     for item in sequence:
-        options = [option for full in item.split("/") for option in (_ENDING.sub(r"\1", full), _ENDING.sub("", full))]
+        alternatives = [each.replace(r"\/", "/") for each in _SLASH.split(item)]
+        options = [option for full in alternatives for option in (_ENDING.sub(r"\1", full), _ENDING.sub("", full))]
         if not all(options):
             raise NbkitError(f'phrase "{line}": an empty alternative in "{item}"')
         options = list(dict.fromkeys(option.lower() for option in options))
@@ -226,7 +239,7 @@ def _word(options: Sequence[str]) -> Part:
             for form in english_forms(base):
                 forms.setdefault(form, option)
     spare = words.optional | words.particles
-    optional = all(option in spare or not any(map(str.isalnum, option)) for option in options)
+    optional = all(option in spare or words.marks.issuperset(option) for option in options)
     return Part(tuple(options), tuple(sorted(forms.items())), optional=optional)
 
 

@@ -138,6 +138,9 @@ def test_what_is_no_form_or_no_key(form, tmp_path):
     (tmp_path / "no.key.json").write_text("[]")
     with pytest.raises(NbkitError, match="is no annotation key"):
         read_form(form, tmp_path / "no.key.json")
+    (tmp_path / "no.key.json").write_text('{"kind": "nbkit annotation key"}')
+    with pytest.raises(NbkitError, match="has no items, labels, texts, version"):
+        read_form(form, tmp_path / "no.key.json")
     with pytest.raises(NbkitError, match="there is no annotation key"):
         read_form(form, tmp_path / "none.key.json")
 

@@ -10,7 +10,7 @@ from urllib.error import URLError
 import pytest
 
 from nbkit.errors import DataError, NbkitError
-from nbkit.metrics.word_dictionary import WordDictionary, fetch_muse, induced_dictionary, read_dictionary
+from nbkit.metrics.word_dictionary import WordDictionary, fetch_muse, induced_dictionary, muse_problem, read_dictionary
 
 
 def test_muse_and_tsv(tmp_path):
@@ -51,14 +51,18 @@ def test_muse_is_pinned(tmp_path, monkeypatch):
     content = b"the le\nthe la\n"
     asked = []
 
-    def answer(address, timeout):
-        asked.append(address)
+    def answer(request, timeout):
+        asked.append((request.method, request.full_url))
         return BytesIO(content)
 
     monkeypatch.setattr(urllib.request, "urlopen", answer)
     assert fetch_muse("en", "fr", tmp_path).entries == {"the": ("le", "la")}
     assert fetch_muse("en", "fr", tmp_path, digest=hashlib.sha256(content).hexdigest()).entries
-    assert len(asked) == 1 and asked[0].endswith("/en-fr.txt")
+    assert muse_problem("en", "fr", tmp_path) is None
+    [(method, address)] = asked
+    assert method == "GET" and address.endswith("/en-fr.txt")
+    assert muse_problem("en", "es", tmp_path) is None and asked[-1][0] == "HEAD"
+    assert not (tmp_path / "muse-en-es.txt").exists()
     (tmp_path / "muse-en-fr.txt").write_bytes(b"the les\n")
     with pytest.raises(NbkitError, match="another file"):
         fetch_muse("en", "fr", tmp_path)
@@ -68,12 +72,13 @@ def test_muse_is_pinned(tmp_path, monkeypatch):
 
 
 def test_muse_out_of_reach(tmp_path, monkeypatch):
-    def answer(address, timeout):
+    def answer(request, timeout):
         raise URLError("no network")
 
     monkeypatch.setattr(urllib.request, "urlopen", answer)
     with pytest.raises(NbkitError, match=r"en-fr\.txt cannot be fetched .*put the file at"):
         fetch_muse("en", "fr", tmp_path)
+    assert str(tmp_path / "muse-en-fr.txt") in (muse_problem("en", "fr", tmp_path) or "")
 
 
 def test_induced_by_count_and_share():

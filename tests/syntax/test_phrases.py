@@ -250,3 +250,26 @@ def test_recall_on_real_sentences(data_folder):
     for pair, text in zip(some, texts, strict=True):
         found = {text.text[slice(*match.span)] for match in matcher.find_all(text) if match.phrase == pair.idiom}
         assert set(pair.words) <= found, pair
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "found"),
+    [
+        ("C++", "Vitamin C is fine", 0),
+        ("C++", "He writes C++ code", 1),
+        ("C#", "from C to C#", 1),
+        (r"TCP\/IP", "over TCP/IP and TCP", 1),
+        ("TCP/IP", "over TCP and IP", 2),
+        (r"9\/11", "on 9 May and on 9/11", 1),
+        ("50%", "only 50 of them", 0),
+        ("wake up!", "wake up now", 1),
+    ],
+)
+def test_signs_of_terms_have_to_be_there_and_punctuation_may_be_missing(phrase, text, found):
+    assert len(PhraseMatcher([phrase]).find(Sentence(tuple(text.split()), "en"))) == found
+
+
+@pytest.mark.parametrize("line", ["swan song\t12", "swan song # his last"])
+def test_a_line_that_is_no_phrase_alone_is_refused(line):
+    with pytest.raises(NbkitError, match="one phrase a line|a line of its own"):
+        PhraseMatcher([line])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nbkit.errors import NbkitError
 from nbkit.fingerprint import digest
-from nbkit.metrics.word_dictionary import WordDictionary, fetch_muse, induced_dictionary, read_dictionary
+from nbkit.metrics.word_dictionary import WordDictionary, fetch_muse, induced_dictionary, muse_problem, read_dictionary
 from nbkit.store import Store
 from nbkit.studies.idioms.alignments import aligned_pairs, aligner_key, run_aligner, training_key
 from nbkit.studies.idioms.params import IdiomsParams
@@ -51,11 +51,14 @@ def dictionary_key(params: IdiomsParams, language: str) -> dict[str, Any]:
 
 
 def dictionary_problems(params: IdiomsParams, language: str) -> list[str]:
-    """What stands in the way of the dictionary; a file is read, MUSE's is not fetched."""
+    """What stands in the way of the dictionary; a file is read, MUSE's is asked for and not fetched."""
     try:
         if params.dictionary == "sandbox":
             sandbox_identity(params.source, language)
-        elif params.dictionary != "induced" and not params.dictionary.startswith(MUSE):
+        elif params.dictionary.startswith(MUSE):
+            problem = muse_problem(params.source, language, _place(params, language, MUSE))
+            return [problem] if problem else []
+        elif params.dictionary != "induced":
             read_dictionary(_place(params, language))
     except NbkitError as error:
         return [str(error)]
