@@ -271,5 +271,5 @@ def test_signs_of_terms_have_to_be_there_and_punctuation_may_be_missing(phrase, 
 
 @pytest.mark.parametrize("line", ["swan song\t12", "swan song # his last"])
 def test_a_line_that_is_no_phrase_alone_is_refused(line):
-    with pytest.raises(NbkitError, match="one phrase a line|a line of its own"):
+    with pytest.raises(NbkitError, match=r"one phrase a line|a line of its own"):
         PhraseMatcher([line])
