@@ -70,9 +70,7 @@ def _key(path: Path) -> dict[str, Any]:
     if not isinstance(key, dict) or key.get("kind") != "nbkit annotation key":
         raise NbkitError(f"{path} is no annotation key: `nbkit annotate make` writes it beside the form (.key.json)")
     if missing := sorted({"version", "labels", "texts", "items"} - set(key)):
-        raise NbkitError(
-            f"annotation key {path} has no {', '.join(missing)}: take it as it was written"
-        )
+        raise NbkitError(f"annotation key {path} has no {', '.join(missing)}: take it as it was written")
     if key["version"] != VERSION:
         raise NbkitError(f"annotation key {path} is of version {key['version']}; this nbkit reads version {VERSION}")
     return key

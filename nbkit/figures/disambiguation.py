@@ -30,6 +30,10 @@ NO_ERROR = (
 NO_SAMPLE = (
     "No adversarial sample of this run is left after the filters of the page on attack samples: none is attacked."
 )
+NO_SET = (
+    "No adversarial sample at the homograph (IH, RH) is left after the filters of the page on attack samples:\n"
+    "there is no challenge set, and no random set of its size."
+)
 NO_SUCCESS = "No attack of this run succeeded, or none failed: there is no correlation to draw."
 ONE_MODEL = "One model alone: name others in models, or the same architecture with another random seed in twins."
 NO_BLEU = "No BLEU in this run: bleu_pairs is 0, or there is no model or no test corpus."
@@ -143,7 +147,7 @@ def success_figure(attack_challenge: pd.DataFrame) -> Figure:
     attack_challenge: `disambiguation.attack_challenge`; the ceiling is that of the challenge set.
     """
     if attack_challenge.empty or not attack_challenge["n"].sum():
-        return theme.message(NO_SAMPLE if attack_challenge.shape[0] else panels.NO_MODEL)
+        return theme.message(NO_SET if attack_challenge.shape[0] else panels.NO_MODEL)
     models = list(dict.fromkeys(attack_challenge["model"]))
     own = attack_challenge[attack_challenge["set"] == "challenge"].set_index("model").reindex(models)
     marks = dict(zip(range(len(models)), own["ceiling"], strict=True))

@@ -10,7 +10,7 @@ from pandas.io.formats.style import Styler
 
 from nbkit.figures import disambiguation_looks as looks
 from nbkit.figures import styles
-from nbkit.figures.disambiguation import NO_SAMPLE, ONE_MODEL
+from nbkit.figures.disambiguation import NO_SAMPLE, NO_SET, ONE_MODEL
 from nbkit.figures.disambiguation_tables import (
     ATTRACTOR,
     HOMOGRAPH,
@@ -86,7 +86,8 @@ def printed_perturbations_table() -> Styler:
 def rates_table(rates: pd.DataFrame, what: str) -> Styler:
     """Success rates in percent, by *what*: "kind" of `success_by_kind`, or "set" of `attack_challenge`."""
     if rates.empty or not rates["n"].sum():
-        return styles.empty(NO_SAMPLE if len(rates) else NO_MODEL)
+        without = NO_SET if what == "set" else NO_SAMPLE
+        return styles.empty(without if len(rates) else NO_MODEL)
     rows = rates.assign(
         cell=intervals(rates, ["rate", "low", "high"], 1, 100),
         ceiling=[one_decimal(100 * value) for value in rates["ceiling"]],
