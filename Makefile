@@ -38,7 +38,7 @@ lab: setup  ## JupyterLab with every notebook
 
 # 77 is the status of a benchmark that cannot run here and has said why. BENCH_ARGS=--quick: on a slow machine.
 bench: setup  ## ratios against named peers, measured in one run: tables in benchmarks/results/
-	for script in $(filter-out %/reporting.py %/random_models.py,$(wildcard benchmarks/*.py)); do \
+	for script in $(filter-out %/reporting.py %/random_models.py %/widened_models.py,$(wildcard benchmarks/*.py)); do \
 	  $(BIN)/python $$script $(BENCH_ARGS) || [ $$? = 77 ] || exit 1; done
 
 lock: $(VENV)/.installed  ## re-pin requirements.lock; the local part of torch's version (+cpu) is dropped

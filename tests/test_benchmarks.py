@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import doctest
 import importlib
+import json
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from .models.conftest import save_marian
+
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
-SHARED = ("reporting", "random_models")
+SHARED = ("reporting", "random_models", "widened_models")
 
 
 @pytest.fixture
@@ -129,3 +133,37 @@ def test_streams_of_two_lengths_are_compared(module, tmp_path, monkeypatch, caps
     memory.main()
     text = (tmp_path / "memory.md").read_text(encoding="utf-8")
     assert re.search(r"\| stored: peak memory \| a tenth of it \| .*× .* for 85 results, .* for 850 ", text)
+
+
+def test_a_widened_model_gives_what_the_small_one_gives(module, tmp_path, monkeypatch):
+    """By torch and, where it is installed, by CTranslate2, which adds up in another order."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    from nbkit.models import Decoding, load_translator
+
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    torch.manual_seed(3)
+    small = save_marian(tmp_path / "small")
+    tensors = load_file(small / "model.safetensors")
+    for name, tensor in tensors.items():  # normalizations as training leaves them: not those that change nothing
+        if "layer_norm" in name:
+            tensors[name] = tensor + torch.linspace(-0.3, 0.4, tensor.numel())
+    save_file(tensors, small / "model.safetensors", metadata={"format": "pt"})
+    size = json.loads((small / "config.json").read_text())
+    layers, vocabulary = size["encoder_layers"] + 2, size["vocab_size"] + 50
+    folder = module("widened_models").widened_marian(
+        small, tmp_path / "wide", times=3, layers=layers, vocabulary=vocabulary
+    )
+    wide = json.loads((tmp_path / "wide" / "config.json").read_text())
+    assert (wide["d_model"], wide["encoder_layers"], wide["vocab_size"]) == (3 * size["d_model"], layers, vocabulary)
+    texts = ["A man rides a bicycle.", "The dog sleeps under the old table.", "Two cats."]
+    references = ["Der Hund.", "Ein Mann fährt Rad.", "Zwei Katzen schlafen unter dem Tisch."]
+    decoding = Decoding(beams=3, max_new_tokens=12)
+    expected = load_translator(str(small), "en", "de", device="cpu")
+    scores = expected.score(texts, references, "en", "de")
+    assert max(scores) - min(scores) > 0.01  # else nothing would have been compared
+    for suffix in ("", "@ct2") if find_spec("ctranslate2") else ("",):
+        found = load_translator(f"{folder}{suffix}", "en", "de", device="cpu")
+        assert found.score(texts, references, "en", "de") == pytest.approx(scores, abs=2e-4)
+        assert found.translate(texts, "en", "de", decoding) == expected.translate(texts, "en", "de", decoding)

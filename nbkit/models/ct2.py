@@ -18,7 +18,7 @@ from nbkit.models.loading import torch_device
 from nbkit.models.tokenized import Ids, TokenizedTranslator
 
 #: Texts, and source tokens × beams, of one batch of the engine on a CPU (measured in benchmarks/backends.py).
-_MOST_EXAMPLES, _MOST_TOKENS = 32, 8192
+_MOST_EXAMPLES, _MOST_TOKENS = 64, 16384
 
 
 class CTranslate2Translator(TokenizedTranslator):
@@ -85,10 +85,13 @@ def patience(decoding: Decoding) -> float:
 def _examples(batch: Sequence[Ids], beams: int) -> int:
     """Texts of one batch of the engine on a CPU: no more of short ones are faster, and long ones fill memory.
 
-    >>> _examples([(5,) * 20] * 100, beams=4), _examples([(5,) * 500] * 100, beams=4)
-    (32, 4)
+    As few batches as hold all texts, and of one size: the fewer the texts of a batch, the longer each takes.
+
+    >>> _examples([(5,) * 20] * 100, beams=4), _examples([(5,) * 500] * 100, beams=4), _examples([(5,)] * 66, beams=4)
+    (50, 8, 33)
     """
-    return max(1, min(_MOST_EXAMPLES, _MOST_TOKENS // (beams * max(map(len, batch)))))
+    most = max(1, min(_MOST_EXAMPLES, _MOST_TOKENS // (beams * max(map(len, batch)))))
+    return math.ceil(len(batch) / math.ceil(len(batch) / most))
 
 
 def _names(ids: Ids) -> list[str]:
