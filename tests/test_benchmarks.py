@@ -86,6 +86,19 @@ def test_the_accelerators_work_is_done_by_tiny_models_on_a_cpu(module, tmp_path,
     assert "| opus-mt: a text | CTranslate2, float32 |" in text
 
 
+def test_what_texts_cost_without_a_network_is_measured_of_all_work(module, tmp_path, monkeypatch):
+    for name in ("TOKENIZERS_PARALLELISM", "NBKIT_CACHE"):  # the script sets the one; both are put back afterwards
+        monkeypatch.setenv(name, str(tmp_path / "own"))
+    language_models = importlib.import_module("nbkit.models.language_model_remember")
+    monkeypatch.setattr(language_models, "kept_language_model", language_models.kept_language_model)
+    monkeypatch.setattr(language_models, "SHARDS", dict(language_models.SHARDS))
+    host = module("host")
+    text = host.main(["--texts", "60", "--repeat", "1"], tmp_path).read_text(encoding="utf-8")
+    for work in host.WORK:
+        assert re.search(rf"^\| {work}: a text, all of it \| transformers' tokenizer alone \| \S+×", text, re.MULTILINE)
+        assert re.search(rf"^\| {work}: a text beside tokenizing \|  \| \S+ µs", text, re.MULTILINE)
+
+
 def test_the_roofline_counts_what_the_layers_multiply(module):
     """Against torch's own count of the operations of one pass."""
     import torch

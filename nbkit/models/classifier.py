@@ -22,6 +22,7 @@ from nbkit.models.classifier_catalogue import (
 )
 from nbkit.models.classifier_encoding import INPUTS, Encoded, Pair, at_most, encode_pairs
 from nbkit.models.classifier_local import classifier_files
+from nbkit.models.collate import padded
 from nbkit.models.encoders import SentencePairClassifier
 from nbkit.models.identity import resolve_device, resolve_dtype
 from nbkit.models.loading import load_trained, on_device, torch_device, torch_dtype
@@ -136,7 +137,7 @@ class PairClassifier(Budgeted):
 
     def _classify(self, batch: list[Encoded]) -> list[Row]:
         """Rows of pairs of one group."""
-        columns = (on_device(torch.tensor(column), self.device) for column in zip(*batch, strict=True))
+        columns = (on_device(padded(column, 0), self.device) for column in zip(*batch, strict=True))
         with torch.inference_mode():
             return self._as_rows(self.model(**dict(zip(INPUTS, columns, strict=False))).logits)
 
@@ -179,7 +180,7 @@ class SentenceClassifier(PairClassifier):
 
     def _encode(self, batch: list[tuple[int, ...]]) -> Sequence[torch.Tensor]:
         with torch.inference_mode():
-            return self.model.encode(on_device(torch.tensor(batch), self.device)).unbind()
+            return self.model.encode(on_device(padded(batch, 0), self.device)).unbind()
 
 
 def _load_tokenizer(reference: ClassifierReference, folder: Path) -> Any:

@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from nbkit.models.collate import padded
+from nbkit.models.bulk import bulk_encoded, has_bulk
+from nbkit.models.collate import attention_mask, padded
 from nbkit.models.pretrained import positions
 
 Pair = tuple[str, str]
@@ -29,25 +30,33 @@ def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], most: int, name: str) ->
     """
     stream, warned = iter(pairs), False
     while chunk := list(islice(stream, _CHUNK)):
-        found = _tokenized(tokenizer, chunk, truncation=False)
-        for i, ids in enumerate(found[0]):
-            if len(ids) <= most:
-                yield tuple(tuple(rows[i]) for rows in found)
+        for pair, encoded in zip(chunk, _whole(tokenizer, chunk), strict=True):
+            size = len(encoded[0])
+            if size <= most:
+                yield encoded
                 continue
             if not warned:
-                size = f"{len(ids)} tokens cut to its {most} positions"
-                warnings.warn(f"classifier '{name}': {size}: {chunk[i][0][:60]!r} …", stacklevel=2)
+                cut = f"{size} tokens cut to its {most} positions"
+                warnings.warn(f"classifier '{name}': {cut}: {pair[0][:60]!r} …", stacklevel=2)
             warned = True
-            cut = _tokenized(tokenizer, [chunk[i]], truncation="longest_first", max_length=most)
-            yield tuple(tuple(rows[0]) for rows in cut)
+            yield next(_tokenized(tokenizer, [pair], truncation="longest_first", max_length=most))
 
 
-def _tokenized(tokenizer: Any, pairs: Sequence[Pair], **options: Any) -> list[list[list[int]]]:
+def _whole(tokenizer: Any, pairs: Sequence[Pair]) -> Iterator[Encoded]:
+    if not has_bulk(tokenizer):
+        return _tokenized(tokenizer, pairs, truncation=False)
+    rows = bulk_encoded(tokenizer, pairs)
+    if INPUTS[1] in tokenizer.model_input_names:
+        return ((tuple(row.ids), tuple(row.type_ids)) for row in rows)
+    return ((tuple(row.ids),) for row in rows)
+
+
+def _tokenized(tokenizer: Any, pairs: Sequence[Pair], **options: Any) -> Iterator[Encoded]:
     premises, hypotheses = (list(side) for side in zip(*pairs, strict=True))
     found = tokenizer(
         premises, hypotheses, return_attention_mask=False, split_special_tokens=True, verbose=False, **options
     )
-    return [found[part] for part in INPUTS if part in found]
+    return zip(*(map(tuple, found[part]) for part in INPUTS if part in found), strict=True)
 
 
 def positions_of(model: Any, tokenizer: Any) -> int:
@@ -90,7 +99,7 @@ class CollatePairs:
         examples = [example for batch in batches for example in batch]
         copies = [copy for example in examples for copy in example.copies]
         rows = [example.pair for example in examples] + copies
-        tensors = {"attention_mask": padded([(1,) * len(row[0]) for row in rows], 0)}
+        tensors = {"attention_mask": attention_mask([row[0] for row in rows])}
         for part, column, fill in zip(INPUTS, zip(*rows, strict=True), (self.pad, 0), strict=False):
             tensors[part] = padded(column, fill)
         tensors["labels"] = torch.tensor([example.label for example in examples] + [-100] * len(copies))

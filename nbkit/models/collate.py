@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Generic, Protocol, TypeVar
 
+import numpy as np
 import torch
 from torch.utils.data import Dataset
 
@@ -87,13 +89,33 @@ class Collate:
         shifted = [example.prefix or (self.start, *example.target[:-1]) for example in examples]
         return {
             "input_ids": source,
-            "attention_mask": padded([(1,) * len(example.source) for example in examples], 0),
+            "attention_mask": attention_mask([example.source for example in examples]),
             "labels": labels,
             "decoder_input_ids": padded(shifted, self.pad),
         }
 
 
-def padded(rows: Sequence[tuple[int, ...]], fill: int) -> torch.Tensor:
-    """Rows of ids as one tensor, (rows × longest), filled up with *fill*."""
-    longest = max(map(len, rows))
-    return torch.tensor([row + (fill,) * (longest - len(row)) for row in rows])
+def padded(rows: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
+    """Rows of ids as one tensor, (rows × longest), int64, filled up with *fill*.
+
+    >>> padded([(5, 6, 7), (8,), ()], fill=0).tolist()
+    [[5, 6, 7], [8, 0, 0], [0, 0, 0]]
+    """
+    there = _there(rows)
+    table = np.full(there.shape, fill, np.int64)
+    table[there] = np.fromiter(chain.from_iterable(rows), np.int64, np.count_nonzero(there))
+    return torch.from_numpy(table)
+
+
+def attention_mask(rows: Sequence[Sequence[int]]) -> torch.Tensor:
+    """Where `padded` rows have an id of their own: 1, int64; 0 where they are filled up.
+
+    >>> attention_mask([(5, 6, 7), (8,)]).tolist()
+    [[1, 1, 1], [1, 0, 0]]
+    """
+    return torch.from_numpy(_there(rows).astype(np.int64))
+
+
+def _there(rows: Sequence[Sequence[int]]) -> np.ndarray:
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    return np.arange(lengths.max()) < lengths[:, np.newaxis]

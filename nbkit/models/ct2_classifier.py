@@ -10,7 +10,7 @@ import torch
 from nbkit.models.classifier import PairClassifier, Row
 from nbkit.models.classifier_catalogue import ClassifierReference
 from nbkit.models.classifier_encoding import INPUTS, Encoded
-from nbkit.models.collate import padded
+from nbkit.models.collate import attention_mask, padded
 from nbkit.models.ct2_encoder import load_converted_classifier
 from nbkit.models.loading import torch_device
 
@@ -32,6 +32,6 @@ class ConvertedClassifier(PairClassifier):
 
     def _classify(self, batch: list[Encoded]) -> list[Row]:
         rows = [padded(column, 0).to(self.device) for column in zip(*batch, strict=True)]
-        mask = padded([(1,) * len(item[0]) for item in batch], 0)
+        mask = attention_mask([item[0] for item in batch])
         with torch.inference_mode():
             return self._as_rows(self.model(**dict(zip(INPUTS, rows, strict=False)), attention_mask=mask).logits)

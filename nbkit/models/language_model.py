@@ -30,6 +30,7 @@ from nbkit.errors import ModelError
 from nbkit.models.backends import TRANSFORMERS
 from nbkit.models.batching import Budgeted, run_batches
 from nbkit.models.classifier_encoding import at_most
+from nbkit.models.collate import padded
 from nbkit.models.identity import resolve_device, resolve_dtype
 from nbkit.models.language_model_catalogue import (
     Kind,
@@ -160,19 +161,20 @@ class CausalLanguageModel(NextTokenModel):
         self.model, self._output = model, OutputLayer(model, self.name)
 
     def _score(self, batch: list[Ids]) -> list[Likelihood]:
-        lengths = torch.tensor([len(ids) for ids in batch])
-        width = int(lengths.max())
-        scored = (lengths - 1).clamp(min=0)
+        scored = np.fromiter(map(len, batch), np.int64, len(batch)) - 1
+        scored = scored.clip(min=0)
         if not scored.any():
             return [Likelihood(0.0, 0) for _ in batch]
-        rows = on_device(torch.tensor([ids + (0,) * (width - len(ids)) for ids in batch]), self.device)
-        chosen = on_device(torch.arange(width) < scored.unsqueeze(1), self.device)
+        ids = padded(batch, 0)
+        rows = on_device(ids, self.device)
+        chosen = on_device(torch.from_numpy(np.arange(ids.shape[1]) < scored[:, np.newaxis]), self.device)
         with torch.inference_mode():
             states = self._output.states(chosen, input_ids=rows, use_cache=False)
             following = rows.roll(-1, dims=1)[chosen].unsqueeze(1)
-            log_p = self._output.log_probabilities(states, following).double().cpu().squeeze(1)
-        sums = [float(part.sum()) for part in log_p.split(scored.tolist())]
-        return [Likelihood(*each) for each in zip(sums, scored.tolist(), strict=True)]
+            log_p = self._output.log_probabilities(states, following).double().cpu().squeeze(1).numpy()
+        sums = np.zeros(len(batch))
+        sums[scored > 0] = np.add.reduceat(log_p, (scored.cumsum() - scored)[scored > 0])
+        return list(map(Likelihood, sums.tolist(), scored.tolist()))
 
 
 class MaskedPlace(NamedTuple):

@@ -14,7 +14,7 @@ import torch
 from torch.utils.data import Dataset
 
 from nbkit.models.classifier_encoding import encode_pairs
-from nbkit.models.collate import Batches, padded
+from nbkit.models.collate import Batches, attention_mask, padded
 from nbkit.models.language_model_encoding import Ids, TextEncoder
 from nbkit.models.language_model_texts import Sample
 from nbkit.models.subwords import POSITIONS
@@ -117,7 +117,7 @@ class CollateMasked:
         labels, masked = self._masked(ids.numpy(), draw)
         tensors = {
             "input_ids": torch.from_numpy(masked),
-            "attention_mask": padded([(1,) * len(row.ids) for row in rows], 0),
+            "attention_mask": attention_mask([row.ids for row in rows]),
             "labels": torch.from_numpy(labels),
         }
         if rows[0].sides:

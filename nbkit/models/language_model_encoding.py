@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from nbkit.errors import ModelError
+from nbkit.models.bulk import bulk_encoded, has_bulk
 
 Ids = tuple[int, ...]
 #: A place in a text: its first character, and the first one after it.
@@ -68,12 +69,18 @@ class TextEncoder:
         """
         stream, warned, most = iter(texts), False, self.positions - room
         while chunk := list(islice(stream, _CHUNK)):
-            rows = self._tokenized(chunk, add_special_tokens=False)["input_ids"]
-            for text, ids in zip(chunk, rows, strict=True):
-                if len(ids) > most and not warned:
-                    warned = True
-                    self._warn(len(ids), most, text)
-                yield tuple(ids[:most])
+            for text, ids in zip(chunk, self._contents(chunk), strict=True):
+                if len(ids) > most:
+                    if not warned:
+                        warned = True
+                        self._warn(len(ids), most, text)
+                    ids = ids[:most]
+                yield tuple(ids)
+
+    def _contents(self, texts: Sequence[str]) -> Iterator[list[int]]:
+        if has_bulk(self.tokenizer):
+            return (encoded.ids for encoded in bulk_encoded(self.tokenizer, texts, specials=False))
+        return iter(self._tokenized(texts, add_special_tokens=False)["input_ids"])
 
     def frame(self) -> tuple[Ids, Ids]:
         """The special tokens before and after a text."""

@@ -11,7 +11,7 @@ from transformers import DynamicCache, EncoderDecoderCache
 
 from nbkit.errors import ModelError
 from nbkit.models.catalogue import Family, Reference
-from nbkit.models.collate import padded
+from nbkit.models.collate import attention_mask, padded
 from nbkit.models.decoding import Decoding
 from nbkit.models.loading import on_device, quiet, torch_device, torch_dtype
 from nbkit.models.tokenized import Ids, TokenizedTranslator
@@ -83,8 +83,8 @@ class Seq2SeqTranslator(TokenizedTranslator):
 
     def _padded(self, batch: list[Ids]) -> dict[str, torch.Tensor]:
         ids = padded(batch, fill=self.tokenizer.pad_token_id)
-        mask = padded([(1,) * len(row) for row in batch], fill=0)
-        return {"input_ids": on_device(ids, self.device), "attention_mask": on_device(mask, self.device)}
+        mask = on_device(attention_mask(batch), self.device)
+        return {"input_ids": on_device(ids, self.device), "attention_mask": mask}
 
     def _free(self) -> None:
         if self.kind == "cuda":

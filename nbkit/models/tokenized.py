@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from nbkit.errors import ModelError
 from nbkit.models.batching import Budgeted, run_batches
+from nbkit.models.bulk import BulkPieces
 from nbkit.models.catalogue import Family, Reference, label, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.languages import check_pair
@@ -38,6 +39,7 @@ class TokenizedTranslator(Budgeted, ABC):
         self.reference, self.family, self.folder = reference, family, folder
         self.kind = device.partition(":")[0]
         self.tokenizer = load_tokenizer(family, folder)
+        self._bulk = BulkPieces(self.tokenizer) if BulkPieces.fits(self.tokenizer) else None
 
     @abstractmethod
     def _generate(
@@ -115,6 +117,8 @@ class TokenizedTranslator(Budgeted, ABC):
     def _hypotheses(self, batch: list[Ids], target: int | None, decoding: Decoding) -> list[str]:
         limit = min(decoding.limit(max(map(len, batch))), self.positions - 1)
         rows = self._generate(batch, target, decoding, limit)
+        if self._bulk is not None:
+            return self._bulk.decoded(rows)
         return [text.strip() for text in self.tokenizer.batch_decode(rows, skip_special_tokens=True)]
 
     def _languages(self, src: str, tgt: str) -> int | None:
@@ -141,8 +145,12 @@ class TokenizedTranslator(Budgeted, ABC):
         stream = iter(texts)
         cut = 0
         while chunk := list(islice(stream, _CHUNK)):
-            rows = self.tokenizer(**{side: [prefix + text for text in chunk]}, truncation=False, verbose=False)
-            for text, row in zip(chunk, rows["input_ids"], strict=True):
+            written = [prefix + text for text in chunk]
+            if self._bulk is not None and not target:
+                rows = self._bulk.encoded(written)
+            else:
+                rows = self.tokenizer(**{side: written}, truncation=False, verbose=False)["input_ids"]
+            for text, row in zip(chunk, rows, strict=True):
                 if len(row) > self.positions:
                     cut += 1
                     if cut == 1:

@@ -111,7 +111,7 @@ def plain(value: Any) -> Any:
     if type(value) in _SCALARS or value is None:
         return value
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
+        return {str(name): item if type(item) in _SCALARS else plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if hasattr(value, "tolist"):  # NumPy scalars and arrays
