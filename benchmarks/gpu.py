@@ -233,6 +233,28 @@ def opus_mt(bench: Bench) -> None:
         run(sample[:LOOP_BATCH])
         seconds = bench.seconds(lambda run=run: run(sample)) / len(sample)
         bench.report.add("opus-mt: a text", seconds / ours, against=peer, bar="" if options.tiny else bar)
+    static_shapes(bench, loop, sample, decoding)
+
+
+def static_shapes(bench: Bench, translator: Any, texts: list[str], decoding: Any) -> None:
+    """One batch with a cache of fixed size, which transformers compiles into CUDA graphs on a GPU, against nbkit's."""
+    import torch
+
+    inputs, limit = translator._padded(list(translator._encoded(texts, "de"))), bench.options.length
+    config = translator._generation_config(None, decoding, limit)
+    config.update(cache_implementation="static")
+
+    def fixed() -> list[list[int]]:
+        with torch.inference_mode():
+            return translator.model.generate(**inputs, generation_config=config)[:, 1:].tolist()
+
+    found = translator._search(inputs, None, decoding, limit)
+    as_it_is = bench.seconds(lambda: translator._search(inputs, None, decoding, limit))
+    first = bench.seconds(lambda: fixed())
+    same = sum(map(list.__eq__, fixed(), found))
+    later = bench.seconds(lambda: fixed())
+    note = f"{same} of {len(texts)} hypotheses the same; the first time {first:.1f} s, as much for each new shape"
+    bench.report.add("opus-mt: one batch of static shapes", as_it_is / later, against="nbkit's of any shape", note=note)
 
 
 def m2m100(bench: Bench) -> None:

@@ -84,6 +84,8 @@ def test_the_accelerators_work_is_done_by_tiny_models_on_a_cpu(module, tmp_path,
         (share,) = re.findall(rf"^\| {work}: of the roofline \|  \| (\S+)%", text, re.MULTILINE)
         assert 0 < float(share) < 100
     assert "| opus-mt: a text | CTranslate2, float32 |" in text
+    same, texts = re.findall(r"^\| opus-mt: one batch of static shapes .* (\d+) of (\d+) hyp", text, re.MULTILINE)[0]
+    assert same == texts
 
 
 def test_what_texts_cost_without_a_network_is_measured_of_all_work(module, tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from nbkit.errors import ModelError
 from nbkit.models.catalogue import Family, Reference
 from nbkit.models.collate import attention_mask, padded
 from nbkit.models.decoding import Decoding
-from nbkit.models.loading import on_device, quiet, torch_device, torch_dtype
+from nbkit.models.loading import on_device, quiet, times_the_memory, torch_device, torch_dtype
 from nbkit.models.tokenized import Ids, TokenizedTranslator
 
 
@@ -32,6 +32,11 @@ class Seq2SeqTranslator(TokenizedTranslator):
         self._defaults = self.model.generation_config
         self.model.generation_config = type(self._defaults)()
         self.positions = min(self.model.config.max_position_embeddings, self.tokenizer.model_max_length)
+
+    @property
+    def _search_budget(self) -> int:
+        # A step takes a GPU about as long for a few texts as for many: as many as it has memory for.
+        return min(self._fitting, self._budget * times_the_memory(self.device))
 
     def _generate(self, batch: list[Ids], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
         return self._search(self._padded(batch), target, decoding, limit)

@@ -74,7 +74,7 @@ class TokenizedTranslator(Budgeted, ABC):
                 self._encoded(filled, tgt),
                 length=len,
                 run=lambda batch: self._hypotheses(batch, target, decoding),
-                budget=max(1, self._budget // decoding.beams),
+                budget=max(1, self._search_budget // decoding.beams),
                 group=lambda ids: decoding.limit(len(ids)),
                 window=max(1, len(filled)),
                 done=bar.update,
@@ -113,6 +113,11 @@ class TokenizedTranslator(Budgeted, ABC):
     @property
     def _budget(self) -> int:
         return self._budget_on(self.kind)
+
+    @property
+    def _search_budget(self) -> int:
+        """Padded source tokens × beams of one batch that is searched."""
+        return self._budget
 
     def _hypotheses(self, batch: list[Ids], target: int | None, decoding: Decoding) -> list[str]:
         limit = min(decoding.limit(max(map(len, batch))), self.positions - 1)

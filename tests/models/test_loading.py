@@ -10,6 +10,7 @@ import torch
 from nbkit.models import classifier, language_model
 from nbkit.models.identity import backend_identity
 from nbkit.models.loading import on_device
+from nbkit.models.seq2seq import Seq2SeqTranslator
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 
@@ -58,3 +59,17 @@ def test_texts_are_tokenized_ahead_where_a_gpu_computes(device, ahead, monkeypat
     # What did not fit is known from then on, to this model alone.
     given[0]["shrunk"](500)
     assert pairs._budget == 500 and texts._budget == budgets[1]
+
+
+@pytest.mark.parametrize(("gib", "times"), [(8, 1), (32, 1), (80, 2), (139, 4)])
+def test_a_gpu_with_more_memory_searches_more_texts_at_a_time_until_they_do_not_fit(gib, times, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(total_memory=gib << 30))
+    translator = object.__new__(Seq2SeqTranslator)
+    translator.device, translator.kind = GPU, "cuda"
+    assert (translator._search_budget, translator._budget) == (65536 * times, 65536)
+    translator._shrink(70_000)
+    assert translator._search_budget == min(65536 * times, 70_000)
+    translator._shrink(500)
+    assert (translator._search_budget, translator._budget) == (500, 500)
+    translator.device, translator.kind = CPU, "cpu"
+    assert translator._search_budget == 500
