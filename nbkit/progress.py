@@ -14,17 +14,19 @@ SECONDS_A_LINE = 30.0
 def progress_bar(description: str, total: int, shown: bool = True, *, unit: str = "text") -> Any:
     """A bar over *total* texts, for a ``with`` block that calls its ``update(count)``.
 
-    Lines where the output goes to a file (`Lines`), nothing for what is not *shown* or holds nothing.
+    Lines where the output goes to a file (`Lines`), nothing for what is not *shown* or holds nothing, nor where the
+    environment has ``TQDM_DISABLE``.
     unit: what is counted, in the singular.
 
     >>> with progress_bar("translate", 0) as bar:
     ...     bar.update(1)
     """
-    if shown and total and not is_live() and not os.environ.get("TQDM_DISABLE"):
+    wanted = shown and total > 0 and not os.environ.get("TQDM_DISABLE")
+    if wanted and not is_live():
         return Lines(description, total, f"{unit}s")
     from tqdm.auto import tqdm
 
-    return tqdm(total=total, desc=description, unit=unit, disable=not shown or total == 0)
+    return tqdm(total=total, desc=description, unit=unit, disable=not wanted)
 
 
 def is_live() -> bool:

@@ -29,6 +29,16 @@ def test_a_terminal_gets_a_bar(monkeypatch):
     assert "opus-mt en→de: 100%" in terminal.getvalue()
 
 
+def test_who_forbids_bars_gets_none(monkeypatch):
+    monkeypatch.setenv("TQDM_DISABLE", "1")
+    for stream in (Terminal(), io.StringIO()):
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setattr(progress, "SECONDS_A_LINE", 0.0)
+        with progress.progress_bar("opus-mt en→de", 3, True) as bar:
+            bar.update(3)
+        assert stream.getvalue() == ""
+
+
 def test_a_file_gets_a_line_now_and_then_and_none_for_what_is_quick(monkeypatch, capsys):
     for seconds, expected in ((30.0, []), (0.0, ["opus-mt en→de: 1/2 texts, 0 s", "opus-mt en→de: 2/2 texts, 0 s"])):
         monkeypatch.setattr(progress, "SECONDS_A_LINE", seconds)
