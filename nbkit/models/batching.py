@@ -8,6 +8,7 @@ work on this one.
 from __future__ import annotations
 
 import gc
+import math
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -136,7 +137,9 @@ def _next_batch(
 ) -> list[Item]:
     longest = max(1, length(waiting[start]))
     most = max(1, budget // longest)
-    batch = waiting[start : start + most]
+    # As few batches as hold what is left, and of one size: a small last one would take longer for each item.
+    rest = len(waiting) - start
+    batch = waiting[start : start + math.ceil(rest / math.ceil(rest / most))]
     first = group(batch[0])
     return batch[: next((i for i, item in enumerate(batch) if group(item) != first), len(batch))]
 
