@@ -9,6 +9,8 @@ from typing import Any
 
 #: SentencePiece's sign for a space.
 _SPACE = "▁"
+#: What Hugging Face's tokenizers take for no in ``TOKENIZERS_PARALLELISM``.
+_NO = frozenset({"", "off", "false", "f", "no", "n", "0"})
 #: Stands for a text among the special tokens that are put around it.
 _HERE = -1
 
@@ -54,16 +56,15 @@ class BulkPieces:
         self._odd = re.compile(f"(?=[{begins}])(?:{'|'.join(map(re.escape, marks))})")
         self._special_ids = frozenset(tokenizer.all_special_ids)
         self._special_names = frozenset(tokenizer.all_special_tokens)
-        self._threads = 1 if os.environ.get("TOKENIZERS_PARALLELISM", "").lower() == "false" else -1
+        self._threads = 1 if os.environ.get("TOKENIZERS_PARALLELISM", "on").lower() in _NO else -1
 
     @staticmethod
     def fits(tokenizer: Any) -> bool:
         """Whether *tokenizer* is one of these, with one vocabulary for both languages."""
         from transformers import M2M100Tokenizer, MarianTokenizer
 
-        return type(tokenizer) in (M2M100Tokenizer, MarianTokenizer) and not getattr(
-            tokenizer, "separate_vocabs", False
-        )
+        known = type(tokenizer) in (M2M100Tokenizer, MarianTokenizer)
+        return known and not getattr(tokenizer, "separate_vocabs", False)
 
     def encoded(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each source text, those that its language puts around it included; whole."""
