@@ -66,12 +66,18 @@ class BulkPieces:
         known = type(tokenizer) in (M2M100Tokenizer, MarianTokenizer)
         return known and not getattr(tokenizer, "separate_vocabs", False)
 
-    def encoded(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of each source text, those that its language puts around it included; whole."""
+    def encoded(self, texts: Sequence[str], mark: str = "") -> list[list[int]]:
+        """The ids of each source text, those that its language puts around it included; whole.
+
+        mark: what stands before each text, with a space between, where a Marian model has several target languages.
+        """
         frame = self._tokenizer.build_inputs_with_special_tokens([_HERE])
         before, after = frame[: frame.index(_HERE)], frame[frame.index(_HERE) + 1 :]
         odd = [bool(self._odd.search(text)) for text in texts]
         rest = [text for text, is_odd in zip(texts, odd, strict=True) if not is_odd]
+        if mark:
+            before, rest = [*before, self._ids[mark]], [f" {text}" for text in rest]
+            texts = [f"{mark} {text}" for text in texts]
         pieces = iter(self._pieces.encode(rest, out_type=str, num_threads=self._threads))
         return [
             self._tokenizer(text, truncation=False, verbose=False)["input_ids"]

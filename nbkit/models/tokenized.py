@@ -150,10 +150,10 @@ class TokenizedTranslator(Budgeted, ABC):
         stream = iter(texts)
         cut = 0
         while chunk := list(islice(stream, _CHUNK)):
-            written = [prefix + text for text in chunk]
             if self._bulk is not None and not target:
-                rows = self._bulk.encoded(written)
+                rows = self._bulk.encoded(chunk, prefix.strip())
             else:
+                written = [prefix + text for text in chunk]
                 rows = self.tokenizer(**{side: written}, truncation=False, verbose=False)["input_ids"]
             for text, row in zip(chunk, rows, strict=True):
                 if len(row) > self.positions:

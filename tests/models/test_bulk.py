@@ -51,6 +51,15 @@ def test_pieces_are_the_tokenizers_own_and_back(tokenizers, name, texts):
     assert bulk.decoded(rows) == expected
 
 
+@given(texts=TEXTS)
+@MANY
+def test_a_mark_before_every_text(tokenizers, texts):
+    tokenizer, mark = tokenizers["marian"], ">>cmn_Hans<<"
+    assert tokenizer.supported_language_codes == [mark]
+    expected = one_by_one(tokenizer, [f"{mark} {text}" for text in texts])
+    assert BulkPieces(tokenizer).encoded(texts, mark) == expected
+
+
 @pytest.mark.parametrize("name", ["marian", "m2m100-418m"])
 @given(data=st.data())
 @MANY
