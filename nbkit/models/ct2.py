@@ -17,8 +17,9 @@ from nbkit.models.decoding import Decoding
 from nbkit.models.loading import torch_device
 from nbkit.models.tokenized import Ids, TokenizedTranslator
 
-#: Texts, and source tokens × beams, of one batch of the engine on a CPU (measured in benchmarks/backends.py).
-_MOST_EXAMPLES, _MOST_TOKENS = 64, 16384
+#: Texts of one batch of the engine on a CPU, about, and source tokens × beams at most (measured in
+#: benchmarks/backends.py).
+_EXAMPLES, _MOST_TOKENS = 64, 16384
 
 
 class CTranslate2Translator(TokenizedTranslator):
@@ -85,13 +86,14 @@ def patience(decoding: Decoding) -> float:
 def _examples(batch: Sequence[Ids], beams: int) -> int:
     """Texts of one batch of the engine on a CPU: no more of short ones are faster, and long ones fill memory.
 
-    As few batches as hold all texts, and of one size: the fewer the texts of a batch, the longer each takes.
+    All batches of one size: the fewer the texts of a batch, the longer each takes.
 
-    >>> _examples([(5,) * 20] * 100, beams=4), _examples([(5,) * 500] * 100, beams=4), _examples([(5,)] * 66, beams=4)
-    (50, 8, 33)
+    >>> [_examples([(5,) * length] * 100, beams=4) for length in (20, 50, 500)]
+    [50, 50, 8]
     """
-    most = max(1, min(_MOST_EXAMPLES, _MOST_TOKENS // (beams * max(map(len, batch)))))
-    return math.ceil(len(batch) / math.ceil(len(batch) / most))
+    most = max(1, _MOST_TOKENS // (beams * max(map(len, batch))))
+    batches = max(round(len(batch) / _EXAMPLES), math.ceil(len(batch) / most))
+    return math.ceil(len(batch) / batches)
 
 
 def _names(ids: Ids) -> list[str]:
