@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import queue
 import shutil
@@ -210,6 +212,8 @@ def _require(executor: str, address: str | None) -> None:
         raise NbkitError(f"unknown executor '{executor}'; there are: processes, {', '.join(EXECUTORS)}")
     if address is not None and executor != "dask":
         raise NbkitError(f"--address is a Dask scheduler's: use --executor dask with it, not {executor}")
+    if address is not None and not address.strip():
+        raise NbkitError("--address is empty; a Dask scheduler's is expected, such as tcp://HOST:8786")
     try:
         import distributed  # noqa: F401
 
@@ -239,17 +243,30 @@ def _client(target: Any) -> Iterator[Client]:
     from distributed import Client
 
     try:
+        if isinstance(target, str):
+            asyncio.run(_greet(target))
         client = Client(target, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError, RuntimeError) as error:
+    except (OSError, ValueError, TypeError, RuntimeError, EOFError, LookupError) as error:
         raise ClusterError(
             f"no Dask scheduler answers at {target} ({type(error).__name__}: {error}); start one with: dask scheduler, "
             "and give the address that it prints: --address tcp://HOST:8786"
         ) from None
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a scheduler that goes away is told here
     try:
         yield client
     finally:
         with suppress(Exception):
             client.close(timeout=2)
+
+
+async def _greet(address: str) -> None:
+    """Raises where no scheduler is at *address*. A client that found none would try again when it is thrown away."""
+    from distributed.core import rpc
+    from distributed.security import Security
+
+    arguments = Security().get_connection_args("client")
+    async with rpc(address, timeout=CONNECT_SECONDS, connection_args=arguments) as scheduler:
+        await asyncio.wait_for(scheduler.identity(), CONNECT_SECONDS)
 
 
 @contextmanager

@@ -100,7 +100,8 @@ def translate(
     offline: bool,
 ) -> None:
     """Translate FILE (`-`: standard input), line by line; what was translated before is remembered."""
-    from nbkit.models import Decoding, translate_remembered
+    from nbkit.models import Decoding, translate_remembered, usage_remembered
+    from nbkit.models.remote_names import is_remote
     from nbkit.store import Store
 
     if offline:
@@ -114,10 +115,14 @@ def translate(
     filled = [line for line in lines if line]
     found: list[str] = []
     if filled:
-        progress = sys.stderr.isatty()
+        progress, store = sys.stderr.isatty(), Store()
         found = translate_remembered(
-            model, filled, source, target, decoding, store=Store(), device=device, dtype=dtype, progress=progress
+            model, filled, source, target, decoding, store=store, device=device, dtype=dtype, progress=progress
         )
+        if is_remote(model):
+            usage = usage_remembered(model, source, target, decoding, store=store, texts=filled)
+            facts = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in usage.facts().items())
+            click.echo(f"{model}: {facts}", err=True)
     hypotheses = iter(found)
     # An empty line stays one, and a hypothesis is one line, whatever the model made of it.
     translated = "".join(" ".join(next(hypotheses).split()) + "\n" if line else "\n" for line in lines)

@@ -114,10 +114,10 @@ def one_line(answer: Answer, text: str, labels: Iterable[str] = ()) -> Line:
 def _outcome(answer: Answer, line: str, kept: Sequence[str]) -> Outcome:
     if answer.finish == "content_filter":
         return "refused"
+    if answer.finish == "length":
+        return "truncated"  # of a model that reasons without an end nothing is left
     if not line:
         return "empty"
-    if answer.finish == "length":
-        return "truncated"
     if len(kept) > 1:
         return "cut"
     return "as is" if line == answer.raw.strip() else "trimmed"

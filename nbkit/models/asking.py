@@ -133,9 +133,9 @@ class RemoteTranslator(ABC):
                 f"model '{self.name}': {error.reason}, after {times} for {line[:60]!r}; "
                 "what was answered before is kept: run again to go on"
             ) from error
-        except ModelError:
+        except ModelError as error:
             stop.set()  # before this thread takes the next text
-            raise
+            raise ModelError(f"{error} (asked for {line[:60]!r})") from error
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
         """Seconds until the next attempt; where the server names them, they hold for all requests."""

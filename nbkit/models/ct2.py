@@ -9,10 +9,9 @@ from typing import ClassVar
 
 import ctranslate2
 
-from nbkit.models import weights
 from nbkit.models.catalogue import Family, Reference
 from nbkit.models.ct2_conversion import SEARCH_FILE, ensure_converted
-from nbkit.models.ct2_engine import load_engine
+from nbkit.models.ct2_engine import load_engine, read_settings
 from nbkit.models.decoding import Decoding
 from nbkit.models.loading import torch_device
 from nbkit.models.tokenized import Ids, TokenizedTranslator
@@ -39,7 +38,7 @@ class CTranslate2Translator(TokenizedTranslator):
         place = torch_device(device)
         super().__init__(reference, family, folder, device)
         converted = ensure_converted(reference, folder)
-        self._search = weights.read_json(converted / SEARCH_FILE)
+        self._search = read_settings(reference, converted / SEARCH_FILE)
         self.positions = min(self._search["positions"], self.tokenizer.model_max_length)
         self.model = load_engine(ctranslate2.Translator, reference, converted, place, dtype)
 

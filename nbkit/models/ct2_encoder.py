@@ -20,7 +20,7 @@ from transformers.modeling_outputs import BaseModelOutputWithPooling
 from nbkit.errors import ModelError
 from nbkit.models.catalogue import Origin
 from nbkit.models.ct2_conversion import converted_once, save_spec
-from nbkit.models.ct2_engine import load_engine
+from nbkit.models.ct2_engine import damaged, load_engine
 from nbkit.models.loading import load_trained, quiet
 from nbkit.models.pretrained import positions
 
@@ -78,7 +78,7 @@ def load_converted_classifier(
         setattr(model, model.base_model_prefix, body)
         model.load_state_dict(head, assign=True)
     except (OSError, RuntimeError, SafetensorError) as error:
-        raise ModelError(f"classifier '{reference.full_name}': {converted} cannot be loaded: {error}") from error
+        raise damaged(reference, converted, error) from error
     return model.eval(), most
 
 

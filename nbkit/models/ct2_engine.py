@@ -9,7 +9,16 @@ import ctranslate2
 import torch
 
 from nbkit.errors import ModelError
+from nbkit.models import weights
 from nbkit.models.catalogue import Origin
+
+
+def read_settings(reference: Origin, path: Path) -> dict[str, Any]:
+    """What was kept beside a converted model. Raises `ModelError` where it is damaged."""
+    try:
+        return weights.read_json(path)
+    except ModelError as error:
+        raise damaged(reference, path.parent, error) from None
 
 
 def load_engine(engine: Any, reference: Origin, folder: Path, device: torch.device, dtype: str) -> Any:
@@ -34,4 +43,12 @@ def load_engine(engine: Any, reference: Origin, folder: Path, device: torch.devi
             raise ModelError(
                 f"model '{reference.full_name}': cannot compute in '{compute_type}' on '{device}'; there are: {known}"
             ) from error
-        raise ModelError(f"model '{reference.full_name}': {folder} cannot be loaded: {error}") from error
+        raise damaged(reference, folder, error) from error
+
+
+def damaged(reference: Origin, folder: Path, error: Exception) -> ModelError:
+    """The error about what was converted and cannot be used, with the way out."""
+    return ModelError(
+        f"model '{reference.full_name}': {folder} cannot be loaded: {error}. Delete this folder, and the model is "
+        "converted again"
+    )

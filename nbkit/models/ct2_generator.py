@@ -12,9 +12,8 @@ import torch
 from ctranslate2.converters import transformers as stock
 
 from nbkit.errors import ModelError
-from nbkit.models import weights
 from nbkit.models.ct2_conversion import converted_once, save_spec
-from nbkit.models.ct2_engine import load_engine
+from nbkit.models.ct2_engine import load_engine, read_settings
 from nbkit.models.language_model import NextTokenModel
 from nbkit.models.language_model_catalogue import LanguageModelReference
 from nbkit.models.language_model_encoding import Ids, Likelihood
@@ -38,7 +37,7 @@ class ConvertedLanguageModel(NextTokenModel):
     def __init__(self, reference: LanguageModelReference, folder: Path, device: str, dtype: str):
         converted = ensure_converted_language_model(reference, folder)
         place = torch_device(device)
-        super().__init__(reference, folder, place, weights.read_json(converted / SETTINGS_FILE)["positions"])
+        super().__init__(reference, folder, place, read_settings(reference, converted / SETTINGS_FILE)["positions"])
         self.model = load_engine(ctranslate2.Generator, reference, converted, place, dtype)
 
     def _score(self, batch: list[Ids]) -> list[Likelihood]:

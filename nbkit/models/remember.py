@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nbkit.models.answers import Answer, Usage, one_line
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nbkit.models.translator import Translator
 
 #: Answers of a service that are asked for before any is waited for to the end: few, as each of them costs.
-SERVICE_SHARD = 256
+SERVICE_SHARD = 64
 #: Loaded translators kept in this process, the last used ones: enough to go back and forth between two.
 KEPT = 2
 _loaded: Kept[Translator] = Kept(KEPT)
@@ -126,18 +126,30 @@ def answers_remembered(
     return [answers.get(text, Answer("")) for text in texts]
 
 
-def usage_remembered(name: str, src: str, tgt: str, decoding: Decoding = DEFAULT, *, store: Store) -> Usage:
+def usage_remembered(
+    name: str,
+    src: str,
+    tgt: str,
+    decoding: Decoding = DEFAULT,
+    *,
+    store: Store,
+    texts: Iterable[str] | None = None,
+) -> Usage:
     """What all answers of a model behind a service that *store* holds cost when they were asked for; asks nobody.
 
-    Zero for a model that runs here. Of ``placeholder:NAME`` what NAME was asked counts.
+    texts: those whose answers count, None: all. Zero for a model that runs here. Of ``placeholder:NAME`` what NAME was
+    asked counts.
     """
     remote = resolve(name, src, tgt).remote
     usage = Usage()
     if remote is None:
         return usage
     labels = remote.labels(src, tgt)
+    wanted = None if texts is None else set(texts)
     for record in store.kept(translation_config(name.removeprefix(BY_RULE), src, tgt, decoding)):
         text = record.pop("text")
+        if wanted is not None and text not in wanted:
+            continue
         answer = Answer(**record)
         usage.add(text, answer, one_line(answer, text, labels))
     return usage

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 VENDOR = "https://api.openai.com/v1"
 URL_VARIABLE, KEY_VARIABLE = "OPENAI_BASE_URL", "OPENAI_API_KEY"
 _OPTIONS = ("prompt", "temperature", "seed", "limit")
+#: What looks like a server behind an ``@``, and is not a URL: another protocol, a port, a path that ends in a version.
+_PLACE = re.compile(r"@(\w+://.*|[^@]*:\d+(/.*)?|[^@]*/v\d+/?)$")
 _LIMITS = ("max_tokens", "max_completion_tokens", "none")
 
 
@@ -57,6 +59,9 @@ class ServerModel(RemoteModel):
         model, url = _split_url(rest.removeprefix(cls.prefix))
         if not model:
             raise ModelError(f"model '{name}': write {cls.prefix}MODEL, where MODEL is what the server calls it")
+        if url is None and _PLACE.search(model):
+            place = model.rpartition("@")[2]
+            raise ModelError(f"model '{name}': '{place}' is no base URL, such as http://localhost:8000/v1")
         limit = options.pop("limit", _LIMITS[0])
         if limit not in _LIMITS:
             raise ModelError(f"model '{name}': limit: '{limit}' given, one of {', '.join(_LIMITS)} expected")
@@ -161,9 +166,14 @@ def server_url() -> str:
 
 def _checked_url(url: str, place: str) -> str:
     """*url* without its last slash; `ModelError`, without showing what may be a password, where it is not one."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise ModelError(f"{place}: no base URL, such as http://localhost:8000/v1: {error}") from None
     if "@" in parts.netloc:
         raise ModelError(f"{place}: a URL holds no user and password; put a key into {KEY_VARIABLE}")
+    if "@" in parts.path:
+        raise ModelError(f"{place}: no @ stands in a base URL; what runs a server's model is not said here")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
         shown = url.partition("?")[0]
         raise ModelError(f"{place}: '{shown}' is no base URL, such as http://localhost:8000/v1")

@@ -112,7 +112,7 @@ class ServerTranslator(RemoteTranslator):
             return ModelError(f"model '{self.name}': {said} ({sent})")
         if status == 404:
             return ModelError(f"model '{self.name}': {said} (is '{self.model.model}' the server's name for the model?)")
-        return ModelError(f"model '{self.name}': {said}")
+        return ModelError(f"model '{self.name}': {said}{_remedy(message)}")
 
     def _parsed(self, body: bytes) -> Answer:
         try:
@@ -121,6 +121,7 @@ class ServerTranslator(RemoteTranslator):
             content = choice["message"].get("content") or ""
             if not isinstance(content, str):  # some servers answer in parts
                 content = "".join(part.get("text") or "" for part in content)
+            content.encode()  # half a surrogate pair is no text, and no file could hold it
         except (ValueError, KeyError, IndexError, TypeError, AttributeError):
             start = self._shown(body[:80].decode("utf-8", "replace"))
             raise TransientError(f"{self._url}: no chat completion in the answer {start!r}") from None
@@ -180,6 +181,19 @@ def _message(body: bytes) -> tuple[str, str]:
     if not isinstance(error, dict):
         return str(error), ""
     return str(error.get("message") or error.get("detail") or ""), str(error.get("code") or "")
+
+
+def _remedy(message: str) -> str:
+    """What can be done about a request that a server will not have, as far as its message tells.
+
+    >>> _remedy("Unsupported value: 'temperature' does not support 0 with this model")
+    '; options of the name leave a field out or call it otherwise: ?temperature=none'
+    >>> _remedy("context too long")
+    ''
+    """
+    written = {"max_tokens": "limit=max_completion_tokens", "temperature": "temperature=none", "seed": "seed=none"}
+    options = [option for field, option in written.items() if field in message]
+    return f"; options of the name leave a field out or call it otherwise: ?{'&'.join(options)}" if options else ""
 
 
 def _count(value: Any) -> int | None:

@@ -39,6 +39,7 @@ class TokenizedTranslator(Budgeted, ABC):
         self.reference, self.family, self.folder = reference, family, folder
         self.kind = device.partition(":")[0]
         self.tokenizer = load_tokenizer(family, folder)
+        self._silent = frozenset(self.tokenizer.all_special_ids) - {self.tokenizer.unk_token_id}
         self._bulk = BulkPieces(self.tokenizer) if BulkPieces.fits(self.tokenizer) else None
 
     @abstractmethod
@@ -62,7 +63,9 @@ class TokenizedTranslator(Budgeted, ABC):
     ) -> list[str]:
         """The model's best hypothesis for every text, in order; equal texts are translated once.
 
-        A blank text gives an empty hypothesis. A text longer than the model's positions is cut, with a warning.
+        A blank text gives an empty hypothesis, and so does one of which the tokenizer leaves nothing but special tokens
+        (``</s>``, a zero-width space), for which transformers makes up a sentence and CTranslate2 none. A text longer
+        than the model's positions is cut, with a warning.
         Hypotheses do not depend on what else is translated, as far as float arithmetic allows.
 
         Raises `ModelError` for a language that the model does not speak.
@@ -121,10 +124,14 @@ class TokenizedTranslator(Budgeted, ABC):
 
     def _hypotheses(self, batch: list[Ids], target: int | None, decoding: Decoding) -> list[str]:
         limit = min(decoding.limit(max(map(len, batch))), self.positions - 1)
-        rows = self._generate(batch, target, decoding, limit)
+        spoken = [ids for ids in batch if not self._silent.issuperset(ids)]
+        rows = self._generate(spoken, target, decoding, limit) if spoken else ()
         if self._bulk is not None:
-            return self._bulk.decoded(rows)
-        return [text.strip() for text in self.tokenizer.batch_decode(rows, skip_special_tokens=True)]
+            texts = self._bulk.decoded(rows)
+        else:
+            texts = [text.strip() for text in self.tokenizer.batch_decode(rows, skip_special_tokens=True)]
+        found = dict(zip(spoken, texts, strict=True))
+        return [found.get(ids, "") for ids in batch]
 
     def _languages(self, src: str, tgt: str) -> int | None:
         """Sets the tokenizer to the pair; the id of the target language's token, None for Marian."""

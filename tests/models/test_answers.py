@@ -57,7 +57,7 @@ def test_what_the_source_has_itself_stays():
 
 def test_the_server_s_word_on_why_it_stopped():
     assert one_line(Answer("Tom schl", "length"), SOURCE).outcome == "truncated"
-    assert one_line(Answer("", "length"), SOURCE).outcome == "empty"
+    assert one_line(Answer("", "length"), SOURCE).outcome == "truncated"  # all of it was reasoning
     assert one_line(Answer("", "content_filter"), SOURCE).outcome == "refused"
 
 

@@ -234,3 +234,25 @@ def test_rounding_costs_little_on_real_captions(data_folder, monkeypatch):
     assert sum(map(str.__eq__, *hypotheses)) >= 55
     scores = [each.score(texts, references, "en", "de") for each in (plain, rounded)]
     assert scores[1] == pytest.approx(scores[0], abs=0.3)
+
+
+@pytest.mark.parametrize("suffix", ["", "@ct2", "@ct2-int8"])
+def test_a_text_of_nothing_but_special_tokens_is_blank(suffix, checkpoints):
+    translator = load_translator(f"{checkpoints['marian']}{suffix}", "en", "de", device="cpu")
+    texts = ["</s>", "A man.", "\u200b", "</s>"]
+    found = translator.translate(texts, "en", "de", progress=False)
+    assert [bool(each) for each in found] == [False, True, False, False]
+
+
+def test_a_conversion_that_is_damaged_says_what_to_do(checkpoints, own_cache):
+    name = f"{checkpoints['marian']}@ct2"
+    load_translator(name, "en", "de", device="cpu")
+    for file in ("model.bin", "search.json"):
+        (path,) = own_cache.glob(f"models/ctranslate2/*/{file}")
+        path.write_bytes(b"")
+        with pytest.raises(
+            ModelError, match=r"cannot be loaded: .*Delete this folder, and the model is converted again"
+        ):
+            load_translator(name, "en", "de", device="cpu")
+        shutil.rmtree(path.parent)
+        load_translator(name, "en", "de", device="cpu")

@@ -160,8 +160,9 @@ def test_a_wait_without_end_is_told():
         Reply({"choices": []}),
         Reply({"choices": [{"message": None}]}),
         Reply({"object": "something else"}),
+        Reply(b'{"choices": [{"message": {"content": "a\\ud800b"}}]}'),
     ],
-    ids=["500", "503", "502", "cut", "bytes", "list", "no choice", "no message", "no completion"],
+    ids=["500", "503", "502", "cut", "bytes", "list", "no choice", "no message", "no completion", "half a pair"],
 )
 def test_what_passes_is_tried_again(fault):
     with chat_server(lambda asked: fault if len(server.asked) < 3 else upper(asked)) as server:
@@ -199,12 +200,16 @@ def test_waits_grow_from_attempt_to_attempt():
     [
         (Reply({"error": {"message": "no such key"}}, 401), "answers 401: no such key .no key was sent: NBKIT_KEY_127"),
         (Reply({"detail": "not found"}, 404), "is 'tiny' the server's name for the model"),
-        (Reply({"error": "unknown field seed"}, 400), "answers 400: unknown field seed"),
+        (
+            Reply({"error": "unknown field seed"}, 400),
+            r"400: unknown field seed; .*: \?seed=none .asked for 'sentence 0'",
+        ),
+        (Reply({"error": "context too long"}, 400), "answers 400: context too long .asked for 'sentence 0'"),
         (Reply({"error": {"message": "no money", "code": "insufficient_quota"}}, 429), "answers 429: no money"),
         (Reply("", 307, {"Location": "http://127.0.0.1:9/"}), "answers 307"),
         (Reply(b"x" * (5 * 2**20)), "answers with more than 4194304 bytes"),
     ],
-    ids=["key", "model", "field", "quota", "elsewhere", "flood"],
+    ids=["key", "model", "field", "text", "quota", "elsewhere", "flood"],
 )
 def test_what_does_not_pass_is_told_at_once(reply, message):
     with chat_server(lambda asked: reply) as server, pytest.raises(ModelError, match=message):
@@ -220,13 +225,15 @@ def test_answers_that_are_not_one_line_are_handled_and_counted():
         "d": says(None, "content_filter"),
         "e": says("Translation: Fün", "length"),
         "f": says([{"type": "text", "text": "Sechs"}, {"type": "text", "text": "."}]),
+        "g": says("<think>Hm, seven is", "length"),
+        "h": says(" \n"),
     }
     with chat_server(lambda asked: said[asked.text]) as server:
         model = translator(server)
         answers = model.translate(list(said), "en", "de", progress=False)
-    assert answers == ["Eins.", "Zwei.", "Drei.", "", "Fün", "Sechs."]
-    assert model.usage.outcomes == {"cut": 1, "trimmed": 1, "as is": 2, "refused": 1, "truncated": 1}
-    assert (model.usage.prompt_tokens, model.usage.completion_tokens) == (120, 30)
+    assert answers == ["Eins.", "Zwei.", "Drei.", "", "Fün", "Sechs.", "", ""]
+    assert model.usage.outcomes == {"cut": 1, "trimmed": 1, "as is": 2, "refused": 1, "truncated": 2, "empty": 1}
+    assert (model.usage.prompt_tokens, model.usage.completion_tokens) == (160, 40)
 
 
 def test_a_failure_in_the_middle_loses_nothing_that_was_answered(tmp_path):

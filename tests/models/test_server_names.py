@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from nbkit import provenance
+from nbkit.cli import main
 from nbkit.errors import DataError, ModelError, UnknownNameError
 from nbkit.models import (
     MODELS,
@@ -239,3 +241,30 @@ def test_a_change_of_server_or_key_holds_in_the_same_process(tmp_path, monkeypat
         assert translate_remembered("openai:tiny", ["a"], "en", "de", store=store, progress=False) == ["A"]
         monkeypatch.setenv("OPENAI_BASE_URL", second.url)
         assert translate_remembered("openai:tiny", ["a"], "en", "de", store=store, progress=False) == ["other"]
+
+
+@pytest.mark.parametrize("place", ["127.0.0.1:8931/v1", "ftp://x/v1", "api.example.org/v1", "localhost:8000"])
+def test_a_server_that_is_no_url_is_not_taken_for_the_vendors_model(place, monkeypatch):
+    """Else texts would go to where the key in the environment is for."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with pytest.raises(ModelError, match=f"'{place}' is no base URL, such as http://localhost:8000/v1"):
+        resolve(f"openai:tiny@{place}", "en", "de")
+    assert resolve("openai:org/tiny@2024-07", "en", "de").remote.model == "org/tiny@2024-07"
+
+
+@pytest.mark.parametrize("url", ["http://[::1/v1", "http://x/v1@ct2"])
+def test_urls_that_are_none(url):
+    with pytest.raises(ModelError, match=r"model 'openai:tiny@…': no "):
+        resolve(f"openai:tiny@{url}", "en", "de")
+
+
+def test_the_command_says_what_answers_cost_and_what_became_of_them(tmp_path):
+    (tmp_path / "texts.txt").write_text("a\nb\nc\n")
+    with chat_server(lambda asked: says("" if asked.text == "b" else asked.text.upper())) as server:
+        command = ["translate", str(tmp_path / "texts.txt"), "--model", f"openai:tiny@{server.url}", "--to", "de"]
+        done = CliRunner().invoke(main, command)
+        assert done.exit_code == 0 and done.stdout == "A\n\nC\n"
+        counts = "texts 3, prompt tokens 60, completion tokens 15, characters 3, as is 2, empty 1"
+        assert done.stderr == f"openai:tiny@{server.url}: {counts}\n"
+        (tmp_path / "texts.txt").write_text("c\n")
+        assert "texts 1, prompt tokens 20" in CliRunner().invoke(main, command).stderr  # of this file

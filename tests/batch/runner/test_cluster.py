@@ -226,7 +226,7 @@ def test_workers_are_jobs_of_a_cluster(toy, no_notebooks, monkeypatch):
 def test_a_wrong_address_is_an_error_at_once(toy, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
     started = time.monotonic()
-    for address in ("tcp://127.0.0.1:9", "nowhere://127.0.0.1:9"):
+    for address in ("tcp://127.0.0.1:9", "nowhere://127.0.0.1:9", "node7", "tcp://127.0.0.1"):
         with pytest.raises(ClusterError, match=rf"no Dask scheduler answers at {address}.*dask scheduler"):
             run(grid(["eins"]), executor="dask", address=address)
     assert time.monotonic() - started < 30 and not (toy / "outputs" / "toys" / "run.json").exists()
