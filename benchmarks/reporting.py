@@ -55,6 +55,7 @@ def parser(description: str | None, *, repeat: int = 3) -> argparse.ArgumentPars
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--quick", action="store_true", help="a small size, for slow machines")
     made.add_argument("--repeat", type=int, default=repeat, help="turns of each side")
+    made.add_argument("--results", type=Path, help="folder that the table goes to; the project's own without it")
     return made
 
 
@@ -155,7 +156,9 @@ class Report:
         self._remarks: list[str] = []
         load = f"load {os.getloadavg()[0]:.1f} at the start" if hasattr(os, "getloadavg") else ""
         packages = ", ".join(f"{name} {version}" for name, version in versions().items())
-        settings = ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in vars(options).items())
+        shown = {name: value for name, value in vars(options).items() if name != "results"}
+        settings = ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in shown.items())
+        self._folder = getattr(options, "results", None) or Path(__file__).with_name("results")
         self._head = [
             f"# {title}",
             "",
@@ -190,9 +193,9 @@ class Report:
         return "\n".join(lines) + "\n"
 
     def write(self, folder: Path | None = None) -> Path:
-        """Puts the table where the project keeps it."""
-        path = (folder or Path(__file__).with_name("results")) / f"{self.name}.md"
-        path.parent.mkdir(exist_ok=True)
+        """Puts the table into *folder*, or where ``--results`` says."""
+        path = (folder or self._folder) / f"{self.name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path) as unfinished:
             unfinished.write_text(self.text(), encoding="utf-8")
         return path

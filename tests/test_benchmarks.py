@@ -35,14 +35,15 @@ def test_examples(module, name):
 
 def test_a_table_says_what_was_measured_where_and_against_what(module, tmp_path, capsys):
     reporting = module("reporting")
-    options = argparse.Namespace(quick=True, shapes=["small", "base"])
+    options = argparse.Namespace(quick=True, shapes=["small", "base"], results=tmp_path / "wanted")
     report = reporting.Report("somewhere/speed.py", "Speed", options)
     report.add("decoding", 9.96, against="a loop", bar="≥ 10", note="a | b")
     report.add("reading", 2.5, "s", bar="≤ 3")
     report.add("texts", 85_000, "")
     report.remark("All agree.")
-    path = report.write(tmp_path)
-    assert path.name == "speed.md" and [each.name for each in tmp_path.iterdir()] == ["speed.md"]
+    assert report.write() == tmp_path / "wanted" / "speed.md"
+    path = report.write(tmp_path / "other")
+    assert path.name == "speed.md" and [each.name for each in path.parent.iterdir()] == ["speed.md"]
     lines = path.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "# Speed" and lines[-1] == "All agree."
     assert any(re.match(r"- machine: cpu .*cores?\)", line) for line in lines)
