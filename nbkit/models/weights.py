@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nbkit.errors import ModelError
+from nbkit.models.backends import BACKENDS
 from nbkit.models.catalogue import Family, Origin, Reference, families
 
 _CONFIG = "config.json"
@@ -74,11 +75,19 @@ def obstacle(reference: Origin) -> str | None:
     if folder is not None:
         return None
     if reference.folder is not None:
-        return f"model '{reference.name}': there is no folder {reference.folder}"
+        return f"model '{reference.name}': there is no folder {reference.folder}{_suffix_problem(reference.folder)}"
     if is_offline():
         return _missing(reference)
     answer = _ask_hub(reference.hub or "", reference.revision)
     return None if answer is None else f"{_missing(reference)}\n  The hub: {answer}"
+
+
+def _suffix_problem(folder: Path) -> str:
+    """What is wrong with a folder's name that would be one without what stands behind its last ``@``."""
+    before, at, suffix = str(folder).rpartition("@")
+    if not at or not Path(before).is_dir():
+        return ""
+    return f"; {before} is one, and '{suffix}' is no backend; there are: {', '.join(BACKENDS)}"
 
 
 def check_files(reference: Origin, folder: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nbkit.errors import MissingExtraError, UnknownNameError
+from nbkit.errors import MissingExtraError, ModelError, UnknownNameError
 from nbkit.models import check_model, ensure_model, label, load_translator, model_identity, resolve
 from nbkit.models.backends import BACKENDS, TRANSFORMERS, split_backend
 from nbkit.models.decoding import DEFAULT
@@ -97,3 +97,13 @@ def test_they_are_listed_and_the_doctor_looks_at_them(monkeypatch):
     assert dict(_backends())["MODEL@ct2"] == f"ready (ctranslate2 {BACKENDS['ct2'].version})"
     monkeypatch.setattr("nbkit.models.backends.find_spec", lambda package: None)
     assert 'pip install "nbkit[ct2]"' in dict(_backends())["MODEL@ct2-int8"]
+
+
+def test_a_folder_with_a_backend_that_there_is_not(checkpoints):
+    folder = checkpoints["marian"]
+    for suffix in ("ct3", "int8"):
+        wrong = f"{folder} is one, and '{suffix}' is no backend; there are: ct2, ct2-int8"
+        assert wrong in check_model(f"{folder}@{suffix}", "en", "de")
+        with pytest.raises(ModelError, match=f"'{suffix}' is no backend"):
+            load_translator(f"{folder}@{suffix}", "en", "de")
+    assert "backend" not in check_model(f"{folder}-gone@ct3", "en", "de")
