@@ -72,6 +72,13 @@ class OutputFolder:
         """The content of ``run.json``."""
         return _read_json(self.path / "run.json")
 
+    def incomplete(self) -> frozenset[str]:
+        """The entries of which units failed the last time; none where there was no last time."""
+        try:
+            return frozenset(self.read_run().get("incomplete", ()))
+        except (OSError, DataError):
+            return frozenset()
+
     def write_run(self, record: Mapping[str, Any]) -> None:
         """Write ``run.json``."""
         with self._writing():

@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -111,11 +111,13 @@ def run(
         runner = hired.enter_context(_runner(executor, address, units, workers or job.workers))
         job.folder.remove_all_but(execution.label for execution in job.plan.executions)
         record = _run_record(job.plan, began)
-        job.folder.write_run({**record, "status": "running"})
+        incomplete = job.folder.incomplete()
+        job.folder.write_run({**record, "status": "running", "incomplete": sorted(incomplete)})
         failures: list[Failure] = []
         status = "interrupted"
         try:
             failures += _run_units(units, runner)
+            incomplete = _incomplete(job.plan, {failure.label for failure in failures})
             hired.close()
             job = _planned_again(job)
             with _runner("processes", None, (), job.workers) as processes:  # fresh ones, which hold no models
@@ -123,7 +125,7 @@ def run(
             status = "failed" if failures else "done"
         finally:
             end = {"status": status, "seconds": round(time.time() - began, 1), "failures": list(map(asdict, failures))}
-            job.folder.write_run({**record, **end})
+            job.folder.write_run({**record, **end, "incomplete": sorted(incomplete)})
         index = report.build(job.folder.path)
     return job.summary(units=len(units), failures=tuple(failures), seconds=time.time() - began, report=index)
 
@@ -207,14 +209,27 @@ def _refuse_problems(run_file: RunFile) -> None:
 
 
 def _units(job: _Job, *, count: bool) -> list[Unit]:
-    """The units of the entries that have notebooks to execute, each once, in the order of their stages."""
-    waiting = {execution.entry for execution in job.waiting}
+    """The units of the entries that have notebooks to execute, each once, in the order of their stages.
+
+    So have the units of entries of which some failed the last time: a notebook that needs none of them is finished.
+    """
+    waiting = {execution.entry for execution in job.waiting} | job.folder.incomplete()
     units: dict[tuple[str, str], Unit] = {}
     for entry in job.plan.entries:
         if entry.name in waiting:
             for unit in entry.study.units(entry.params, count=count):
                 units.setdefault((unit.function, repr(unit.arguments)), unit)
     return sorted(units.values(), key=lambda unit: unit.stage)
+
+
+def _incomplete(plan: Plan, failed: Collection[str]) -> frozenset[str]:
+    """The entries that have one of the units with a *failed* label."""
+    if not failed:
+        return frozenset()
+    labels = {
+        entry.name: {unit.label for unit in entry.study.units(entry.params, count=False)} for entry in plan.entries
+    }
+    return frozenset(name for name, units in labels.items() if not units.isdisjoint(failed))
 
 
 def _runner(
