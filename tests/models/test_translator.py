@@ -132,6 +132,13 @@ def test_memory_that_runs_out_halves_the_batch(translators, sentences, monkeypat
     assert max(sizes) > 3 >= sizes[-1]
 
 
+@each_architecture
+def test_an_end_alone_is_blank(name, translators, sentences):
+    found = translators[name].translate(["</s>", sentences[0]], "en", "de", SHORT, progress=False)
+    assert [bool(each) for each in found] == [False, True]
+    assert translators[name].translate(["</s>"], "en", "de", SHORT, progress=False) == [""]
+
+
 def test_blank_and_overlong_texts(translators, sentences):
     translator = translators["m2m100-418m"]
     assert translator.translate(["", " \t", sentences[0]], "en", "de", SHORT, progress=False)[:2] == ["", ""]
