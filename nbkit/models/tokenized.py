@@ -126,12 +126,15 @@ class TokenizedTranslator(Budgeted, ABC):
         limit = min(decoding.limit(max(map(len, batch))), self.positions - 1)
         spoken = [ids for ids in batch if not self._silent.issuperset(ids)]
         rows = self._generate(spoken, target, decoding, limit) if spoken else ()
-        if self._bulk is not None:
-            texts = self._bulk.decoded(rows)
-        else:
-            texts = [text.strip() for text in self.tokenizer.batch_decode(rows, skip_special_tokens=True)]
-        found = dict(zip(spoken, texts, strict=True))
+        found = dict(zip(spoken, self._decoded(rows), strict=True))
         return [found.get(ids, "") for ids in batch]
+
+    def _decoded(self, rows: Sequence[Sequence[int]]) -> list[str]:
+        if self._bulk is not None:
+            return self._bulk.decoded(rows)
+        # Given no rows at all, it takes them for one that is empty.
+        texts = self.tokenizer.batch_decode(rows, skip_special_tokens=True) if rows else ()
+        return [text.strip() for text in texts]
 
     def _languages(self, src: str, tgt: str) -> int | None:
         """Sets the tokenizer to the pair; the id of the target language's token, None for Marian."""
