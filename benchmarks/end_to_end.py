@@ -65,7 +65,7 @@ class PapersWay:
         from backends import plain_loop
 
         from nbkit.perturb import perturb_text
-        from nbkit.syntax.parsers import squeeze, to_text
+        from nbkit.text.parsers import squeeze, to_text
 
         outcome = Outcome()
         for name in names:
@@ -96,8 +96,8 @@ class PapersWay:
 def ours(params: Any, model: str) -> Outcome:
     """The study's own functions, stage by stage, into an empty store."""
     from nbkit.store import Store
-    from nbkit.studies.word_order import per_sentence
-    from nbkit.studies.word_order.variants import chunk_starts, read_chunk
+    from nbkit.studies.word_order import steps as per_sentence
+    from nbkit.studies.word_order.steps import chunk_starts, read_chunk
 
     outcome = Outcome()
     with tempfile.TemporaryDirectory() as folder:

@@ -73,7 +73,7 @@ def classifying(folder: Path, n: int) -> Sides:
     import torch
 
     from nbkit.models import load_classifier
-    from nbkit.models.bulk import bulk_encoded
+    from nbkit.models.batching import bulk_encoded
 
     classifier = as_on_an_accelerator(load_classifier(random_classifier(folder, SHAPES["tiny"]), device="cpu"))
     classifier.model = lambda input_ids: SimpleNamespace(logits=torch.zeros(len(input_ids), 3))
@@ -91,9 +91,9 @@ def classifying(folder: Path, n: int) -> Sides:
 def scoring(folder: Path, n: int, *, remembered: bool) -> Sides:
     import torch
 
-    from nbkit.models import language_model_remember
-    from nbkit.models.bulk import bulk_encoded
-    from nbkit.models.language_model import load_language_model
+    from nbkit.models.batching import bulk_encoded
+    from nbkit.models.language_models import remember as language_model_remember
+    from nbkit.models.language_models.language_model import load_language_model
     from nbkit.store import Store
 
     name = random_language_model(folder, SHAPES["tiny"])

@@ -58,7 +58,7 @@ assert mine(Mining("sandbox-homographs", n=n, lexicon="own", shard=2500), Store(
 """,
     "scored": """
 import sys
-from nbkit.models.language_model_remember import iter_perplexities
+from nbkit.models.language_models.remember import iter_perplexities
 from nbkit.store import Store
 texts = (f"Sentence {i} of many that are scored." for i in range(int(sys.argv[1])))
 found = sum(1 for _ in iter_perplexities(sys.argv[2], texts, store=Store(), device="cpu", progress=False))
@@ -67,11 +67,11 @@ assert found == int(sys.argv[1])
     "perturbed": """
 import sys
 from nbkit.store import Store
-from nbkit.studies.word_order import WordOrderParams, per_sentence
-from nbkit.studies.word_order.variants import chunk_starts
+from nbkit.studies.word_order import WordOrderParams, steps
+from nbkit.studies.word_order.steps import chunk_starts
 params = WordOrderParams(corpus="sandbox", languages=["de"], n_pairs=int(sys.argv[1]))
 for start in chunk_starts(params.n_pairs):
-    per_sentence.texts_chunk(params, "de", start, Store())
+    steps.texts_chunk(params, "de", start, Store())
 """,
     "classified": """
 import sys
@@ -82,12 +82,12 @@ assert sum(1 for _ in load_classifier(sys.argv[2], device="cpu").rows(pairs)) ==
     "permuted": """
 import sys
 from nbkit.store import Store
-from nbkit.studies.nli_permutation import NliPermutationParams, per_pair
-from nbkit.studies.nli_permutation.variants import chunk_starts
+from nbkit.studies.nli_permutation import NliPermutationParams, steps
+from nbkit.studies.nli_permutation.steps import chunk_starts
 n, model, corpus = int(sys.argv[1]), sys.argv[2], "sandbox:test"
 params = NliPermutationParams(corpora=[corpus], models=[model], n_pairs=400, permutations=n)
 for start in chunk_starts(params.n_pairs):
-    assert len(per_pair.scores_chunk(params, corpus, model, "permuted", start, Store()))
+    assert len(steps.scores_chunk(params, corpus, model, "permuted", start, Store()))
 """,
     "stored": """
 import sys

@@ -20,10 +20,9 @@ import sacrebleu
 from reporting import Report, in_turn, parse, parser
 
 from nbkit.languages import NAMES
-from nbkit.metrics import load_metric
-from nbkit.metrics.bleu import bleu_percent
-from nbkit.metrics.similarity import token_similarities
-from nbkit.metrics.tokens import cut
+from nbkit.measure import load_metric
+from nbkit.measure.bleu import bleu_percent, cut
+from nbkit.measure.similarity import token_similarities
 
 VARIANTS = 16
 Scores: TypeAlias = Sequence[float] | np.ndarray

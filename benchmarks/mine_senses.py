@@ -22,7 +22,7 @@ from nbkit.corpora import load_pairs
 from nbkit.corpora.homographs import HomographLexicon, load_homographs
 from nbkit.store import Store
 from nbkit.studies.disambiguation.mining import Mining, aligned_pairs, count_senses, shard_starts
-from nbkit.text import Text
+from nbkit.text.sentences import Text
 
 BAR = 20_000  # parsed pairs a second and core
 

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from reporting import Report, in_turn, parse, parser
 
-from nbkit.corpora import sandbox
-from nbkit.metrics.acceptance import acceptance, count_mini_trees, signature_ratios
-from nbkit.metrics.bleu import permutation_bleu
+from nbkit import sandbox
+from nbkit.measure.acceptance import acceptance, count_mini_trees, signature_ratios
+from nbkit.measure.bleu import permutation_bleu
 from nbkit.perturb.derangements import derangements, in_units
 from nbkit.perturb.view import is_punctuation
-from nbkit.syntax.conllu import read_conllu
-from nbkit.text import Sentence
+from nbkit.text.conllu import read_conllu
+from nbkit.text.sentences import Sentence
 
 BAR = 2_000_000 / 60  # derangements a second and core
 N = 100

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from reporting import Report, cpu_seconds, parse, parser
 
-from nbkit.corpora import sandbox
+from nbkit import sandbox
 from nbkit.perturb import NAMES, perturb_all, perturb_text
 from nbkit.seeding import generator
-from nbkit.syntax.conllu import read_conllu
-from nbkit.syntax.noun_phrases import base_noun_phrases
-from nbkit.text import Sentence, Text
+from nbkit.text.conllu import read_conllu
+from nbkit.text.noun_phrases import base_noun_phrases
+from nbkit.text.sentences import Sentence, Text
 
 BAR = 100_000  # perturbed sentences a second and core
 

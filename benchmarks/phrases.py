@@ -20,11 +20,11 @@ from spacy.matcher import Matcher
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from nbkit.corpora import sandbox
+from nbkit import sandbox
 from nbkit.corpora.idioms import english_idioms, read_idiom_pairs
-from nbkit.syntax import load_parser, read_conllu
-from nbkit.syntax.phrases import PhraseMatcher
-from nbkit.text import Text
+from nbkit.text.parsers import load_parser, read_conllu
+from nbkit.text.phrases import PhraseMatcher
+from nbkit.text.sentences import Text
 
 
 def main() -> None:

@@ -44,7 +44,7 @@ SHAPES = {
 
 def sentences(n: int = 400) -> Iterator[str]:
     """English and German sentences of the sandbox, in turn."""
-    from nbkit.corpora import sandbox
+    from nbkit import sandbox
 
     for pair in sandbox.pairs("en", "de", n=n):
         yield pair.source.text
@@ -65,8 +65,8 @@ def random_classifier(folder: Path, shape: Shape) -> str:
     import torch
 
     from nbkit.models import ClassifierRecipe
-    from nbkit.models.classifier_architecture import new_classifier
-    from nbkit.models.classifier_vocabulary import train_tokenizer
+    from nbkit.models.networks.architectures import new_classifier
+    from nbkit.models.networks.vocabularies import train_tokenizer
 
     recipe = ClassifierRecipe(
         architecture="roberta", steps=1, width=shape.width, ffn=shape.ffn, heads=shape.heads, layers=shape.layers,
@@ -88,7 +88,7 @@ def random_language_model(folder: Path, shape: Shape) -> str:
     import torch
 
     from nbkit.models import LanguageModelRecipe
-    from nbkit.models.language_model_architecture import new_language_model, new_tokenizer
+    from nbkit.models.networks.architectures import new_language_model, new_tokenizer
 
     recipe = LanguageModelRecipe(
         architecture="gpt2", steps=1, width=shape.width, ffn=shape.ffn, heads=shape.heads, layers=shape.layers,
@@ -106,10 +106,10 @@ def random_translator(folder: Path, shape: Shape, architecture: str = "marian") 
     import torch
 
     from nbkit.models import TranslatorRecipe
-    from nbkit.models.architecture import new_model
-    from nbkit.models.catalogue import families
-    from nbkit.models.tokenized import load_tokenizer
-    from nbkit.models.vocabulary import train_vocabulary
+    from nbkit.models.networks.architectures import new_model
+    from nbkit.models.networks.vocabularies import train_vocabulary
+    from nbkit.models.translators.catalogue import families
+    from nbkit.models.translators.seq2seq import load_tokenizer
 
     recipe = TranslatorRecipe(
         architecture=architecture, steps=1, d_model=shape.width, ffn=shape.ffn, heads=shape.heads,

@@ -18,8 +18,8 @@ from reporting import Report, data_folder, parse, parser
 
 from nbkit.perturb import View, perturb
 from nbkit.studies.published import NLI_PERMUTATION
-from nbkit.syntax import read_conllu
-from nbkit.text import Sentence
+from nbkit.text.parsers import read_conllu
+from nbkit.text.sentences import Sentence
 
 #: What the mirrors look for; the pre-order one also takes a colon and dots for the end of a sentence.
 MARKS = {"tree_mirror_pre": {".", ":", "...", "!", "?", ";"}}

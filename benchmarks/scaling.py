@@ -22,10 +22,10 @@ from typing import NamedTuple
 
 from reporting import Report, parse, parser
 
-from nbkit.batch import throughput
+from nbkit.batch import pool as throughput
 from nbkit.languages import TARGETS
-from nbkit.models.catalogue import resolve
-from nbkit.models.remember import KEPT
+from nbkit.models.translators.catalogue import resolve
+from nbkit.models.translators.remember import KEPT
 from nbkit.studies.word_order import STUDY, WordOrderParams, work
 
 #: Texts a second on one GPU of today, for each model: stated, not measured.
@@ -175,7 +175,8 @@ def measured(pairs: int) -> dict[str, float]:
     """CPU seconds that each step without a model takes a thousand sandbox pairs, and distinct texts a pair."""
     from nbkit.models import MODELS
     from nbkit.store import Store
-    from nbkit.studies.word_order import blocks, per_sentence
+    from nbkit.studies.word_order import steps as blocks
+    from nbkit.studies.word_order import steps as per_sentence
 
     class Copies:
         identity = "v1"

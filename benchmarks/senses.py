@@ -29,15 +29,15 @@ from typing import Any
 
 from reporting import Report, data_folder, need, parse, parser, skip
 
-from nbkit.align import load_aligner
 from nbkit.corpora.homographs import HomographLexicon, load_homographs
-from nbkit.metrics.intervals import share_interval
-from nbkit.metrics.senses import BY_GENDER, DECIDED, NO_NOUN, OUTSIDE, REACHES, Sense, SenseFinder
-from nbkit.metrics.tokens import cut
+from nbkit.measure.aligners import load_aligner
+from nbkit.measure.bleu import cut
+from nbkit.measure.intervals import share_interval
+from nbkit.measure.senses import BY_GENDER, DECIDED, NO_NOUN, OUTSIDE, REACHES, Sense, SenseFinder
 from nbkit.store import Store
 from nbkit.studies.disambiguation.mining import Mining, mine
-from nbkit.syntax import parse_remembered
-from nbkit.text import Text
+from nbkit.text.parsers import parse_remembered
+from nbkit.text.sentences import Text
 
 BAR = 0.97
 GOLD = Path(__file__).with_name("gold") / "senses.tsv"

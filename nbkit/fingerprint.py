@@ -254,7 +254,7 @@ def _dotted(text: str) -> Iterator[Node]:
 
 
 def _matching(pattern: str) -> Iterator[Node]:
-    """The modules whose names match *pattern*, such as ``nbkit.corpora.sandbox.grammars.*``."""
+    """The modules whose names match *pattern*, such as ``nbkit.sandbox.grammars.*``."""
     base = pattern.partition("*")[0].rpartition(".")[0]
     path = _locate(base) if "." in base else None
     if path is not None and path.name == "__init__.py":

@@ -76,10 +76,10 @@ def hubs_put_back(monkeypatch: pytest.MonkeyPatch):
 @pytest.fixture(autouse=True)
 def registries_put_back():
     """What a test registers is gone after it, whatever other test comes next in the same process."""
-    from nbkit.align import ALIGNERS
     from nbkit.corpora import CORPORA
     from nbkit.corpora.nli import NLI_CORPORA
-    from nbkit.metrics import METRICS
+    from nbkit.measure import METRICS
+    from nbkit.measure.aligners import ALIGNERS
     from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
     from nbkit.perturb import PERTURBATIONS
     from nbkit.studies import STUDIES

@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from pandas.io.formats.style import Styler
 
 import nbkit
-from nbkit.batch.notebooks import read_source
+from nbkit.batch.plan import read_source
 from nbkit.fingerprint import Fingerprint, fingerprint
 
 FOLDER = Path(__file__).parents[1] / "notebooks"

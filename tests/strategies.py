@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from nbkit.text import ROOT, Sentence, Text
+from nbkit.text.sentences import ROOT, Sentence, Text
 
 #: Few words, so that sentences repeat themselves.
 WORDS = ("the", "a", "cat", "dog", "ha", "sees", "old", "of", "and", "n't", "very")

@@ -8,9 +8,9 @@ import pandas as pd
 from click.testing import CliRunner
 from openpyxl import load_workbook
 
-from nbkit.annotate import key_path, make_form
-from nbkit.cli import main
+from nbkit.cli.commands import main
 from nbkit.corpora.nli import LABELS
+from nbkit.measure.forms import key_path, make_form
 
 
 def nbkit(*arguments: object):

@@ -13,22 +13,12 @@ import nbkit
 
 PACKAGE = Path(nbkit.__file__).parent
 GROUND = (
-    "errors",
-    "languages",
-    "registry",
-    "seeding",
-    "progress",
-    "files",
-    "yaml_text",
-    "text",
-    "store",
-    "fingerprint",
-    "provenance",
-    "bundle",
+    *("errors", "languages", "registry", "seeding", "progress", "files", "yaml_text"),
+    *("store", "fingerprint", "provenance", "bundle"),
 )
 ROOMS = (
-    *("numbers", "syntax", "corpora", "perturb", "models", "align", "metrics", "attacks"),
-    *("studies", "annotate", "figures", "batch", "commands", "cli"),
+    *("numbers", "text", "sandbox", "corpora", "perturb", "models", "measure"),
+    *("figures", "studies", "report", "batch", "cli"),
 )
 LEVEL = {**dict.fromkeys(GROUND, 0), **{room: level for level, room in enumerate(ROOMS, 1)}, "__main__": 99}
 SOURCES = sorted(PACKAGE.rglob("*.py"))

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner, Result
 
-from nbkit.cli import main
+from nbkit.cli.commands import main
 
 HEAVY = {"torch", "transformers", "spacy", "pandas", "datasets", "matplotlib", "papermill", "nbconvert"}
 TOM = "Tom said he could n't find a decent place to live ."
@@ -32,7 +32,7 @@ def nbkit(*arguments: str, **options) -> Result:
 def no_parser(monkeypatch):
     """No pipeline anywhere, as on a fresh machine."""
     monkeypatch.delenv("NBKIT_DATA", raising=False)
-    monkeypatch.setattr("nbkit.syntax.parsers.util", NOTHING_INSTALLED)
+    monkeypatch.setattr("nbkit.text.parsers.util", NOTHING_INSTALLED)
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_list_shows_names_in_columns_and_as_json(kind: str, name: str):
 )
 def test_light_commands_import_no_heavy_library(arguments: list[str]):
     code = (
-        "import sys\nfrom nbkit.cli import main\n"
+        "import sys\nfrom nbkit.cli.commands import main\n"
         f"try: main({arguments!r})\nexcept SystemExit: pass\n"
         f"print('heavy:', sorted({HEAVY!r} & set(sys.modules)))"
     )
@@ -108,7 +108,7 @@ def test_perturb_shows_every_order_of_the_paper(data: Path):
 
 
 def test_perturb_takes_the_pipeline_of_the_data_folder(data: Path, monkeypatch):
-    monkeypatch.setattr("nbkit.syntax.parsers.util", NOTHING_INSTALLED)
+    monkeypatch.setattr("nbkit.text.parsers.util", NOTHING_INSTALLED)
     shown = nbkit("perturb", "Der Hund sah gestern die kleine Katze.", "--lang", "de", "--only", "reversed")
     assert "Katze kleine die gestern sah Hund Der ." in shown.stdout
     assert shown.stderr == ""
@@ -159,7 +159,7 @@ def test_translate_keeps_lines_and_remembers(data: Path, tmp_path: Path, monkeyp
     def load(*_, **__):
         raise AssertionError("a remembered translation needs no model")
 
-    monkeypatch.setattr("nbkit.models.translator.load_translator", load)
+    monkeypatch.setattr("nbkit.models.translators.translator.load_translator", load)
     target = tmp_path / "captions.de"
     again = nbkit(*arguments, "--output", str(target))
     assert (again.exit_code, again.stdout) == (0, "")
@@ -188,7 +188,7 @@ def test_translate_names_a_cache_that_cannot_be_used(tmp_path: Path, monkeypatch
 
 
 def test_train_translator_takes_its_options_from_the_recipe():
-    from nbkit.models.recipe import TranslatorRecipe
+    from nbkit.models.translators.recipe import TranslatorRecipe
 
     shown = nbkit("train", "translator", "--help").output
     for name in TranslatorRecipe.model_fields:

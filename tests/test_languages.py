@@ -13,8 +13,8 @@ from nbkit.corpora.templates import own_file
 from nbkit.languages import LanguageDataError, UnknownLanguageError, check_language, is_unspaced, language_name
 from nbkit.numbers import find_numbers
 from nbkit.numbers.formats import formats
-from nbkit.syntax.parsers import parser_for
-from nbkit.syntax.phrases import stop_words
+from nbkit.text.parsers import parser_for
+from nbkit.text.phrases import stop_words
 
 
 @pytest.mark.parametrize("code", ["pt", "pt-BR", "ko", "tr", "ar", "uk", "cs", "th", "zh-Hant", "sr-Latn", "yue", "nb"])

@@ -31,7 +31,7 @@ def test_snippets_of_the_readme_run():
     assert "word_order.preference(params)" in code and "first_to_last" in code
     code = code.replace("word_order.preference(params)", "assert params.n_pairs == 100")
     code += """
-from nbkit.metrics import Kappa
+from nbkit.measure import Kappa
 mine = load_metric("shared_words")
 assert isinstance(mine, Kappa) and mine.scores(["a b c", ""], ["b c d", ""], "en").tolist() == [0.5, 0.0]
 print(pair.source.joined)

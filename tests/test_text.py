@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
-from nbkit.text import ROOT, Sentence, Text
+from nbkit.text.sentences import ROOT, Sentence, Text
 from tests.strategies import sentences
 
 GO = Sentence(("Go", "away", "!"), "en", (True, False, True))

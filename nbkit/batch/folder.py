@@ -1,20 +1,19 @@
-"""The output folder of a run: whose it is, what is finished in it, and how a notebook's files get there whole.
+"""Where a run keeps what lasts as long as it does: sockets, connection files, whatever its processes write to TMPDIR.
 
-::
-
-    outputs/<run>/run.json                  what was run; written first, and again at the end
-    outputs/<run>/cells/<label>.json        one a notebook, written last: key, status, time, parameters, files
-    outputs/<run>/notebooks/<label>.ipynb   executed, with the traceback where it failed
-    outputs/<run>/{figures,tables}/<label>/ what the notebook saved
-    outputs/<run>/.staging/<label>/         a notebook at work
+All of it lies in one folder that the run holds a lock on. ``kill -9`` leaves the folder, and lets go of the lock: the
+next run removes it, and the named semaphores that were called after it.
 """
 
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 import shutil
+import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,86 @@ from nbkit.batch.plan import Execution
 from nbkit.batch.pool import TaskError
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write, remove_unfinished
+
+PREFIX = "nbkit-"
+
+
+LOCK = "run.lock"
+
+
+_SOCKET_FOLDER_LENGTH = 50  # of the 107 characters that the name of a socket may have
+
+
+_SEMAPHORES = Path("/dev/shm")
+
+
+#: Seconds that a folder has to be locked by its owner before anyone else looks at it.
+_GRACE = 60
+
+
+@contextmanager
+def run_folder() -> Iterator[str]:
+    """A fresh folder for temporary files; what killed runs left is swept first, and it is removed at the end.
+
+    Meanwhile the semaphores of multiprocessing bear its name.
+    """
+    from filelock import FileLock
+
+    sweep()
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_parent()))
+    settings: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    before = settings.get("semprefix")
+    try:
+        with FileLock(folder / LOCK):
+            settings["semprefix"] = f"/{folder.name}"
+            yield str(folder)
+    finally:
+        if before is None:
+            settings.pop("semprefix", None)
+        else:
+            settings["semprefix"] = before
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep() -> list[Path]:
+    """Removes the folders of runs that were killed, and gives them; those whose owner lives are left alone."""
+    from filelock import FileLock, Timeout
+
+    swept = []
+    for folder in {place for parent in (tempfile.gettempdir(), "/tmp") for place in Path(parent).glob(f"{PREFIX}*")}:
+        with suppress(OSError, Timeout):
+            found = folder.lstat()
+            if not (folder / LOCK).is_file() or folder.is_symlink() or not _is_mine(found.st_uid):
+                continue
+            if time.time() - found.st_mtime < _GRACE:
+                continue
+            with FileLock(folder / LOCK, timeout=0):
+                shutil.rmtree(folder, ignore_errors=True)
+            for semaphore in _SEMAPHORES.glob(f"sem.{folder.name}-*"):
+                semaphore.unlink()
+            swept.append(folder)
+    return swept
+
+
+def _is_mine(user: int) -> bool:
+    return not hasattr(os, "getuid") or user == os.getuid()
+
+
+def _parent() -> str | None:
+    """The system's folder for temporary files, unless its name is too long for sockets in it."""
+    return "/tmp" if len(tempfile.gettempdir()) > _SOCKET_FOLDER_LENGTH else None
+
+
+# ----------------------------------------------------------------------------
+# The output folder of a run: whose it is, what is finished in it, and how a notebook's files get there whole.
+#
+# ::
+#
+#     outputs/<run>/run.json                  what was run; written first, and again at the end
+#     outputs/<run>/cells/<label>.json        one a notebook, written last: key, status, time, parameters, files
+#     outputs/<run>/notebooks/<label>.ipynb   executed, with the traceback where it failed
+#     outputs/<run>/{figures,tables}/<label>/ what the notebook saved
+#     outputs/<run>/.staging/<label>/         a notebook at work
 
 _SAVED = ("figures", "tables")
 

@@ -18,20 +18,18 @@ from tqdm import tqdm
 
 import nbkit
 from nbkit import provenance
-from nbkit.batch import cluster, throughput
+from nbkit.batch import cluster
+from nbkit.batch import pool as throughput
 from nbkit.batch.cluster import KEPT
 from nbkit.batch.execute import places, run_notebook, run_unit, worker_environment
-from nbkit.batch.folder import OutputFolder
-from nbkit.batch.gpus import local_processes
+from nbkit.batch.folder import OutputFolder, run_folder
 from nbkit.batch.params import RunFile, listing, read, validate
 from nbkit.batch.plan import Execution, Plan, make_plan
-from nbkit.batch.pool import Done, ForeignExecutor, Runner, Task, TaskError
-from nbkit.batch.temporary import run_folder
+from nbkit.batch.pool import Done, ForeignExecutor, Runner, Task, TaskError, local_processes
 from nbkit.errors import NbkitError, ParamsError
-from nbkit.models.catalogue import BY_RULE
+from nbkit.models.translators.catalogue import BY_RULE
 from nbkit.store import StoreError
-from nbkit.studies.base import Unit
-from nbkit.studies.devices import models_run_elsewhere
+from nbkit.studies.base import Unit, models_run_elsewhere
 
 MAX_WORKERS = 8  # by default: each may hold a model, and on a large machine memory runs out before cores do
 
@@ -99,7 +97,7 @@ def run(
     Raises `ParamsError` for a run file that cannot be run here, before any work is done, and `NbkitError` for a
     folder, a store or a cluster that cannot be used. Ctrl-C and ``kill -9`` lose at most the shards being written.
     """
-    from nbkit.batch import report
+    from nbkit.report import site as report
 
     on_cluster = isinstance(executor, str) and executor != "processes"
     with models_run_elsewhere() if on_cluster else nullcontext():

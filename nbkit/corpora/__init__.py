@@ -2,8 +2,8 @@
 
 from nbkit.corpora.corpus import Corpus, Request
 from nbkit.corpora.load import CORPORA, check_corpus, corpus_identity, file_corpus, find_corpus, is_endless, load_pairs
-from nbkit.corpora.readers import Pair
-from nbkit.syntax.files import OnError, Skipped
+from nbkit.files import OnError, Skipped
+from nbkit.text.sentences import Pair
 
 __all__ = [
     "CORPORA",

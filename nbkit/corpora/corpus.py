@@ -21,11 +21,19 @@ from nbkit.corpora.readers import (
     read_tsv,
 )
 from nbkit.errors import DataError, NbkitError, UnknownNameError
+from nbkit.files import expand_path, file_digest, keep_good
 from nbkit.languages import check_language
 from nbkit.store import Store
-from nbkit.syntax import OnError, Skipped, check_parser, parse_remembered, parser_for, parser_identity
-from nbkit.syntax.files import expand_path, file_digest, keep_good
-from nbkit.syntax.parsers import check_usable, find_pipeline
+from nbkit.text.parsers import (
+    OnError,
+    Skipped,
+    check_parser,
+    check_usable,
+    find_pipeline,
+    parse_remembered,
+    parser_for,
+    parser_identity,
+)
 
 _FIELD = re.compile(r"(?<!\$)\{(\w*)\}")
 

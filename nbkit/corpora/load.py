@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 
 import yaml
 
-from nbkit.corpora import sandbox
+from nbkit import sandbox
 from nbkit.corpora.corpus import FORMATS, Corpus, FileCorpus, HubPlace, Layout, LocalPlace, Place, Request
 from nbkit.corpora.idioms import IdiomPair, IdiomSplits
-from nbkit.corpora.readers import Pair
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.registry import Registry
 from nbkit.store import Store
-from nbkit.syntax import OnError, Skipped
+from nbkit.text.parsers import OnError, Skipped
+from nbkit.text.sentences import Pair
 
 DEFAULT_SPLIT = "test"
 

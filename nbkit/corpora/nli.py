@@ -14,17 +14,16 @@ from urllib.parse import parse_qs
 
 import yaml
 
-from nbkit.corpora import sandbox
+from nbkit import sandbox
 from nbkit.corpora.corpus import HubPlace, LocalPlace, Place
 from nbkit.corpora.readers import content_problem, parquet_rows, read_lines
 from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError
+from nbkit.files import keep_good
 from nbkit.languages import check_language
 from nbkit.registry import Registry
 from nbkit.store import Store
-from nbkit.syntax import OnError, Skipped, check_parser, parse_remembered, parser_for, parser_identity
-from nbkit.syntax.files import keep_good
-from nbkit.syntax.parsers import squeeze
-from nbkit.text import Sentence, Text
+from nbkit.text.parsers import OnError, Skipped, check_parser, parse_remembered, parser_for, parser_identity, squeeze
+from nbkit.text.sentences import Sentence, Text
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -52,7 +51,7 @@ class NliPair:
     id: unique in its corpus and the same in every run. label: one of `LABELS`.
     note: anything a reader of a sample table should know (a genre, the sandbox's rule).
 
-    >>> from nbkit.text import Sentence
+    >>> from nbkit.text.sentences import Sentence
     >>> premise = Text((Sentence(("A", "dog", "sleeps", "."), "en"),))
     >>> pair = NliPair("1", premise, Text((Sentence(("Nothing", "sleeps", "."), "en"),)), "contradiction")
     >>> pair.premise.joined, pair.hypothesis.joined

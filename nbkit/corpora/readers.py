@@ -1,4 +1,8 @@
-"""`Pair`: one entry of a parallel corpus, parsed on both sides."""
+"""Files of sentence pairs, read line by line: a good pair or the error that tells what is wrong with the line.
+
+Errors are items of the stream, so that one place decides between raising and skipping (`nbkit.files.keep_good`).
+What shifts every later pair (files of unequal length) is always raised.
+"""
 
 from __future__ import annotations
 
@@ -10,38 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from nbkit.errors import DataError, NbkitError
-from nbkit.syntax.conllu import Entry, conllu_entries
-from nbkit.syntax.files import OnError, Skipped, keep_good
-from nbkit.text import Text
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A source text and its reference translation.
-
-    id: unique in its corpus and the same in every run (a line number, a ``sent_id``).
-    alignment: word links as (source token, target token), counted from 0 over `Text.tokens`; None
-    where the corpus has no gold links.
-    note: anything a reader of a sample table should know (the sandbox puts the construction here).
-
-    >>> from nbkit.text import Sentence
-    >>> pair = Pair("1", Text((Sentence(("Hi", "."), "en"),)), Text((Sentence(("Salut", "."), "fr"),)))
-    >>> pair.source.joined, pair.target.joined
-    ('Hi .', 'Salut .')
-    """
-
-    id: str
-    source: Text
-    target: Text
-    alignment: tuple[tuple[int, int], ...] | None = None
-    note: str = ""
-
-
-# ----------------------------------------------------------------------------
-# Files of sentence pairs, read line by line: a good pair or the error that tells what is wrong with the line.
-#
-# Errors are items of the stream, so that one place decides between raising and skipping
-# (`nbkit.syntax.files.keep_good`). What shifts every later pair (files of unequal length) is always raised.
+from nbkit.files import OnError, Skipped, keep_good
+from nbkit.text.conllu import Entry, conllu_entries
+from nbkit.text.sentences import Pair
 
 #: Rows of a Parquet file that are in memory at a time.
 PARQUET_ROWS = 1000

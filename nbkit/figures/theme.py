@@ -19,7 +19,7 @@ import yaml
 from matplotlib.figure import Figure
 
 from nbkit import languages as codes
-from nbkit.metrics import load_metric
+from nbkit.measure import load_metric
 from nbkit.models import label as model_label
 from nbkit.seeding import address
 

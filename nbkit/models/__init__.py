@@ -12,54 +12,54 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from nbkit.models.catalogue import MODELS, ModelEntry, label, resolve
-from nbkit.models.classifier_catalogue import CLASSIFIERS, ClassifierEntry, classifier_label, resolve_classifier
+from nbkit.models.classifiers.catalogue import CLASSIFIERS, ClassifierEntry, classifier_label, resolve_classifier
 from nbkit.models.decoding import Decoding
-from nbkit.models.language_model_catalogue import (
+from nbkit.models.language_models.catalogue import (
     LANGUAGE_MODELS,
     LanguageModelEntry,
     language_model_label,
     resolve_language_model,
 )
+from nbkit.models.translators.catalogue import MODELS, ModelEntry, label, resolve
 
 #: Names that are imported when they are used, and where from.
 _LAZY = {
-    "Classifier": "classifier",
-    "ClassifierRecipe": "classifier_recipe",
-    "LanguageModel": "language_model",
-    "LanguageModelRecipe": "language_model_recipe",
-    "TranslatorRecipe": "recipe",
-    "Usage": "answers",
-    "answers_remembered": "remember",
-    "Translator": "translator",
-    "check_classifier": "classifier_local",
-    "check_language_model": "language_model_local",
-    "check_model": "identity",
-    "costs": "remember",
-    "classification_config": "classifier_remember",
-    "classifier_identity": "classifier_local",
-    "classify_remembered": "classifier_remember",
-    "ensure_classifier": "classifier_local",
-    "ensure_language_model": "language_model_local",
-    "ensure_model": "local",
-    "is_classifier_here": "classifier_local",
-    "is_language_model_here": "language_model_local",
-    "is_trained": "local",
-    "iter_classified": "classifier_remember",
-    "iter_perplexities": "language_model_remember",
-    "language_model_identity": "language_model_local",
-    "load_classifier": "classifier",
-    "load_language_model": "language_model",
-    "load_translator": "translator",
-    "masked_remembered": "language_model_remember",
-    "model_identity": "identity",
-    "perplexities_remembered": "language_model_remember",
-    "train_classifier": "classifier_training",
-    "train_language_model": "language_model_training",
-    "train_translator": "training",
-    "translate_remembered": "remember",
-    "translation_config": "remember",
-    "usage_remembered": "remember",
+    "Classifier": "classifiers.classifier",
+    "ClassifierRecipe": "classifiers.recipe",
+    "LanguageModel": "language_models.language_model",
+    "LanguageModelRecipe": "language_models.recipe",
+    "TranslatorRecipe": "translators.recipe",
+    "Usage": "services.asking",
+    "answers_remembered": "translators.remember",
+    "Translator": "translators.translator",
+    "check_classifier": "classifiers.local",
+    "check_language_model": "language_models.local",
+    "check_model": "translators.identity",
+    "costs": "translators.remember",
+    "classification_config": "classifiers.remember",
+    "classifier_identity": "classifiers.local",
+    "classify_remembered": "classifiers.remember",
+    "ensure_classifier": "classifiers.local",
+    "ensure_language_model": "language_models.local",
+    "ensure_model": "translators.local",
+    "is_classifier_here": "classifiers.local",
+    "is_language_model_here": "language_models.local",
+    "is_trained": "translators.local",
+    "iter_classified": "classifiers.remember",
+    "iter_perplexities": "language_models.remember",
+    "language_model_identity": "language_models.local",
+    "load_classifier": "classifiers.classifier",
+    "load_language_model": "language_models.language_model",
+    "load_translator": "translators.translator",
+    "masked_remembered": "language_models.remember",
+    "model_identity": "translators.identity",
+    "perplexities_remembered": "language_models.remember",
+    "train_classifier": "classifiers.training",
+    "train_language_model": "language_models.training",
+    "train_translator": "translators.training",
+    "translate_remembered": "translators.remember",
+    "translation_config": "translators.remember",
+    "usage_remembered": "translators.remember",
 }
 
 __all__ = [

@@ -31,7 +31,7 @@ from typing import Any
 
 from nbkit.errors import ModelError, NbkitError
 from nbkit.files import atomic_write
-from nbkit.models.local import models_folder
+from nbkit.models.translators.local import models_folder
 from nbkit.models.weights import FILES
 
 #: Lists the digests of the files beside it. No ``.json``: it is no part of what a folder is known by.

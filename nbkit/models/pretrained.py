@@ -12,9 +12,9 @@ from typing import Any
 
 from nbkit.errors import ModelError
 from nbkit.models import weights
-from nbkit.models.catalogue import Origin
-from nbkit.models.identity import resolve_device
 from nbkit.models.integrity import check_bytes, folder_digest
+from nbkit.models.translators.catalogue import Origin
+from nbkit.models.translators.identity import resolve_device
 
 #: Tokens of one batch, by device. Batches hold texts of one length, so nothing is padded and no result depends on them.
 BUDGETS = {"cpu": 4096, "cuda": 65536}

@@ -281,7 +281,7 @@ class PythonLanguageModel(_Loaded):
         *,
         progress: bool = True,
     ) -> list[np.ndarray]:
-        """log p of each candidate in its place: an array a text (`nbkit.models.language_model`)."""
+        """log p of each candidate in its place: an array a text (`nbkit.models.language_models.language_model`)."""
         import numpy as np
 
         method = self._optional("masked_log_probabilities")

@@ -1,201 +1,331 @@
-"""Training a translator, from scratch or from a checkpoint on: a recipe in, a ``from_pretrained`` folder out."""
+"""The folder of a model in training: made once, resumed after a kill, complete when it appears."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
-from nbkit.errors import ModelError
-from nbkit.models.architecture import new_model
-from nbkit.models.card import check_held_out, dev_bleu, measure, write_card
-from nbkit.models.catalogue import Family, families
-from nbkit.models.collate import Batches, Collate, Example
-from nbkit.models.loading import quiet
-from nbkit.models.progress import tell
-from nbkit.models.recipe import TranslatorRecipe
-from nbkit.models.tokenized import load_tokenizer
-from nbkit.models.training_data import checkpoint_examples, idiom_texts, own_examples, regular_texts
-from nbkit.models.training_folder import (
-    common_arguments,
-    fresh,
-    is_main_process,
-    last_checkpoint,
-    save_trained,
-    threads,
-    trained_once,
-)
-from nbkit.models.vocabulary import train_vocabulary
+import numpy as np
+import torch
+from filelock import FileLock
+from torch.utils.data import Dataset
+from tqdm.auto import tqdm
+from transformers import TrainerCallback
 
-_SCHEDULES = {"linear": "linear", "inverse_sqrt": "inverse_sqrt", "constant": "constant_with_warmup"}
+from nbkit.errors import ModelError, NbkitError
+from nbkit.models import weights
+from nbkit.models.integrity import write_digests
+from nbkit.models.translators.recipe import Recipe
+from nbkit.models.weights import RECORD_FILE
+from nbkit.progress import Lines, is_live
+from nbkit.seeding import generator
+
+#: Bytes that a checkpoint always needs: with less left, the disk is what was in the way.
+_ROOM = 2**20
 
 
-def train_translator(recipe: TranslatorRecipe, output: Path, *, resume: bool = True) -> Path:
-    """Trains a translator and writes it to the folder *output*, which appears when it is complete.
+def trained_once(
+    record: Mapping[str, Any], output: Path, train: Callable[[Path], Path], *, resume: bool = True
+) -> Path:
+    """*output*, as *train* makes it in a working folder beside it: what it returns is moved to *output*.
 
-    The folder holds safetensors weights, tokenizer, generation settings, a model card (``README.md``: data,
-    settings, BLEU) and the recipe in ``nbkit.json``. What is unfinished lies in a hidden folder beside it: a run
-    that was killed goes on from its last checkpoint when it is started again with the same recipe (``resume=False``
-    begins anew). Of several processes that train one folder one works and the others wait. The same recipe gives
-    the same weights again on the same machine. For several GPUs, start the command by ``accelerate launch``: each
-    of them then gets its own batches.
-
-    Returns *output*. Raises `ModelError` where *output* is there already and was not made by this recipe, where
-    there is nothing to train on, and for a checkpoint to start from that cannot be had; errors of the corpora pass
-    through.
+    record: what identifies the model, its ``recipe`` above all. A folder that was made by it is left as it is; one in
+    training goes on from what is there (``resume=False`` begins anew). Of several processes one works and the others
+    wait. Raises `ModelError` where *output* is there already and was not made by the recipe, or where the disk is full.
     """
-    record = {"sources": [recipe.src], "targets": list(recipe.targets), "recipe": recipe.model_dump(mode="json")}
-    return trained_once(
-        record, Path(output), lambda work: _train(recipe, work, record, Path(output).name), resume=resume
-    )
+    output.parent.mkdir(parents=True, exist_ok=True)
+    work = output.with_name(f".{output.name}.training")
+    with _one_at_a_time(output), _full_disk_told(output):
+        if _recipe_in(output) == record["recipe"] and weights.is_complete(output):
+            return output
+        if output.exists():
+            raise ModelError(f"{output} is there already, and not by this recipe: remove it or take another folder")
+        if is_main_process():
+            if not resume or _recipe_in(work) != record["recipe"]:
+                shutil.rmtree(work, ignore_errors=True)
+            work.mkdir(exist_ok=True)
+            write_record(record, work)
+        finished = train(work)
+        if is_main_process():
+            write_digests(finished)
+            finished.replace(output)
+            shutil.rmtree(work)
+    return output
+
+
+def last_checkpoint(folder: Path) -> str | None:
+    """The newest checkpoint that was written to its end: the trainer's state is its last file."""
+    found = [path for path in folder.glob("checkpoint-*") if _is_whole(path / "trainer_state.json")]
+    newest = max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+    return None if newest is None else str(newest)
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        return bool(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return False
+
+
+def _recipe_in(folder: Path) -> Any:
+    path = folder / RECORD_FILE
+    return weights.read_json(path).get("recipe") if path.is_file() else None
+
+
+def write_record(record: Mapping[str, Any], folder: Path) -> None:
+    """Writes `RECORD_FILE`, whole or not at all."""
+    temporary = folder / f".{RECORD_FILE}.{os.getpid()}"
+    temporary.write_text(json.dumps(record, indent=1), encoding="utf-8")
+    temporary.replace(folder / RECORD_FILE)
+
+
+def save_trained(model: Any, tokenizer: Any, record: Mapping[str, Any], folder: Path) -> None:
+    """Everything that a folder needs to be loaded from, and what it was made by."""
+    fresh(folder)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    write_record(record, folder)
+
+
+def fresh(folder: Path) -> Path:
+    """*folder*, empty."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def common_arguments(recipe: Recipe, folder: Path) -> dict[str, Any]:
+    """What the trainers of all kinds of models are told: an item of their data set is a whole batch."""
+    return {
+        "output_dir": str(folder),
+        "max_steps": recipe.steps or -1,
+        "num_train_epochs": recipe.epochs or 1.0,
+        "per_device_train_batch_size": 1,
+        "warmup_steps": recipe.warmup,
+        "max_grad_norm": 1.0,
+        "bf16": torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
+        "seed": recipe.seed,
+        "save_strategy": "steps",
+        "save_steps": recipe.save_every,
+        "save_total_limit": 2,
+        "logging_steps": 50,
+        "remove_unused_columns": False,
+        "dataloader_pin_memory": torch.cuda.is_available(),
+        "disable_tqdm": True,
+        "report_to": [],
+    }
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """So many CPU threads: sums are then rounded alike in every run."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def _full_disk_told(output: Path) -> Iterator[None]:
+    """Libraries have words of their own for it ("PytorchStreamWriter failed writing file"), and no place."""
+    try:
+        yield
+    except NbkitError:
+        raise
+    except Exception as error:
+        if shutil.disk_usage(output.parent).free > _ROOM:
+            raise
+        raise ModelError(
+            f"training stopped: the disk of {output.parent} is full ({type(error).__name__}: {str(error)[:80]}); make "
+            "room there and run it again, which goes on from the last checkpoint"
+        ) from error
+
+
+@contextmanager
+def _one_at_a_time(output: Path) -> Iterator[None]:
+    """One process trains a folder; under ``accelerate launch`` the first one locks for its whole team."""
+    if not is_main_process():
+        yield
+        return
+    with FileLock(output.with_name(f".{output.name}.lock")):
+        yield
+
+
+def is_main_process() -> bool:
+    """Whether this is the first, or only, process of a training run."""
+    return int(os.environ.get("RANK", "0")) == 0
+
+
+# ----------------------------------------------------------------------------
+# How far a training is: its steps under the model's name, with its last loss and measures.
+
+
+class TrainingProgress(TrainerCallback):
+    """The steps of a training with its last loss and measures, under the model's name.
+
+    In a worker process, which draws no bars (``TQDM_DISABLE``), it writes lines.
+    """
+
+    def __init__(self, name: str):
+        self._description = f"train {name}"
+        self._bar: Any = None
+        self._notes: dict[str, float] = {}
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if not state.is_world_process_zero:
+            return
+        if is_live() and not os.environ.get("TQDM_DISABLE"):
+            self._bar = tqdm(total=state.max_steps, initial=state.global_step, desc=self._description, unit="step")
+        else:
+            self._bar = Lines(self._description, state.max_steps, "steps")
+            self._bar.done = state.global_step
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if self._bar is not None:
+            self._bar.update()
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
+        if self._bar is None:
+            return
+        named = {name.removeprefix("eval_"): value for name, value in (logs or {}).items() if name in _TOLD}
+        self._notes.update(named)
+        self._bar.set_postfix_str(", ".join(f"{name} {value:.3f}" for name, value in self._notes.items()))
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if isinstance(self._bar, Lines):
+            self._bar.say()
+        if self._bar is not None:
+            self._bar.close()
+
+
+#: What is told of all that the trainer measures; its speed counts batches, which says nothing of pairs.
+_TOLD = ("loss", "eval_accuracy", "eval_entropy", "eval_bleu")
+
+
+def tell(trainer: Any, name: str) -> None:
+    """Let *trainer* tell its progress under the model's *name*, in place of its own bars and raw numbers."""
+    from transformers import PrinterCallback, ProgressCallback
+
+    for callback in (PrinterCallback, ProgressCallback):
+        trainer.remove_callback(callback)
+    trainer.add_callback(TrainingProgress(name))
+
+
+# ----------------------------------------------------------------------------
+# Training pairs as ready-made batches of like length: a data set whose items are whole batches.
 
 
 @dataclass(frozen=True)
-class _Begun:
-    """What training begins with: a model, what cuts texts for it and how it is told languages, and the examples."""
+class Example:
+    """Token ids of one training pair, special tokens included; the target as the labels are.
 
-    model: Any
-    tokenizer: Any
-    family: Family
-    examples: Sequence[Example]
+    prefix: what the decoder reads, where that is not its start and the labels but the last.
+    """
 
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    prefix: tuple[int, ...] | None = None
 
-def _train(recipe: TranslatorRecipe, work: Path, record: Mapping[str, Any], name: str) -> Path:
-    started = time.monotonic()
-    with threads(recipe.threads), quiet():
-        regular = {target: regular_texts(recipe, target) for target in recipe.targets}
-        if not any(regular.values()):
-            raise ModelError(f"nothing to train on: '{recipe.train}' holds no pair {recipe.src}→{recipe.targets}")
-        idioms = {target: idiom_texts(recipe, target) for target in recipe.targets}
-        check_held_out(recipe)
-        begun = (_from_scratch if recipe.start is None else _from_checkpoint)(recipe, regular, idioms, work)
-        trainer = _trainer(recipe, begun, record, work)
-        tell(trainer, name)
-        result = trainer.train(resume_from_checkpoint=last_checkpoint(work / "checkpoints"))
-        finished = work / "finished"
-        if trainer.is_world_process_zero():
-            kept = _keep(recipe, begun.model, trainer.state, work / "checkpoints")
-            save_trained(begun.model, begun.tokenizer, record, finished)
-            facts = {"pairs": sum(map(len, regular.values()))}
-            if recipe.idioms is not None:
-                facts["pairs with idioms, copies included"] = sum(map(len, idioms.values()))
-            facts |= {"steps": result.global_step, "loss": result.training_loss, **kept}
-            facts |= {"parameters": begun.model.num_parameters(), "vocabulary": len(begun.tokenizer)}
-            bleu = measure(recipe, finished)
-            write_card(recipe, finished, bleu, {**facts, "seconds": round(time.monotonic() - started)})
-        trainer.accelerator.wait_for_everyone()
-    return finished
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Positions of the target and of the source."""
+        return len(self.target), len(self.source)
 
 
-_Texts = Mapping[str, list[tuple[str, str]]]
+class HasLengths(Protocol):
+    """Anything of parts, each of which is padded to the longest of its batch."""
+
+    @property
+    def lengths(self) -> tuple[int, ...]: ...
 
 
-def _from_scratch(recipe: TranslatorRecipe, regular: _Texts, idioms: _Texts, work: Path) -> _Begun:
-    from accelerate import PartialState
-    from transformers import set_seed
-
-    # Language by language in turn, so that each has its share of what the vocabulary is learnt from.
-    rows = zip_longest(*regular.values(), fillvalue=())
-    texts = dict.fromkeys(text for row in rows for pair in row for text in pair)
-    folder = work / "tokenizer"
-    family = families()["m2m100" if recipe.architecture == "m2m100" else "marian"]
-    with PartialState().main_process_first():
-        if is_main_process():
-            train_vocabulary(texts, recipe, fresh(folder))
-        tokenizer = load_tokenizer(family, folder)
-
-    def examples(target: str) -> Iterator[Example]:
-        return own_examples(tokenizer, [*regular[target], *idioms[target]], target, recipe)
-
-    found = list(chain.from_iterable(map(examples, recipe.targets)))
-    set_seed(recipe.seed)
-    return _Begun(new_model(recipe, tokenizer), tokenizer, family, found)
+ExampleT = TypeVar("ExampleT", bound=HasLengths)
 
 
-def _from_checkpoint(recipe: TranslatorRecipe, regular: _Texts, idioms: _Texts, work: Path) -> _Begun:
-    from transformers import set_seed
+class Batches(Dataset, Generic[ExampleT]):
+    """Batches of pairs of like length, each of *budget* tokens at most, padding included.
 
-    from nbkit.models.checkpoints import started
+    What is trained on together is drawn from *seed* (pairs of one length are in random order), so that an
+    interrupted run sees the same batches when it goes on. The trainer shuffles the batches.
+    """
 
-    model, tokenizer, family = started(recipe)
+    def __init__(self, examples: Sequence[ExampleT], budget: int, seed: int):
+        order = generator(seed, "batches").permutation(len(examples))
+        ranked = sorted(order.tolist(), key=lambda i: examples[i].lengths)
+        self.batches: list[list[ExampleT]] = [[]]
+        widths: tuple[int, ...] = ()
+        for i in ranked:
+            lengths = examples[i].lengths
+            widths = tuple(map(max, widths, lengths)) if self.batches[-1] else lengths
+            if self.batches[-1] and (len(self.batches[-1]) + 1) * sum(widths) > budget:
+                self.batches.append([])
+                widths = lengths
+            self.batches[-1].append(examples[i])
 
-    def examples(target: str) -> Iterator[Example]:
-        return checkpoint_examples(tokenizer, family, [*regular[target], *idioms[target]], target, recipe)
+    def __len__(self) -> int:
+        return len(self.batches)
 
-    found = list(chain.from_iterable(map(examples, recipe.targets)))
-    set_seed(recipe.seed)
-    return _Begun(model, tokenizer, family, found)
-
-
-def _trainer(recipe: TranslatorRecipe, begun: _Begun, record: Mapping[str, Any], work: Path) -> Any:
-    from transformers import Seq2SeqTrainer
-
-    from nbkit.models.noise import NewNoise, Noise, NoisyBatches
-
-    start = begun.model.config.decoder_start_token_id
-    batches: Batches | NoisyBatches = Batches(begun.examples, recipe.batch_tokens, recipe.seed)
-    callbacks = []
-    if recipe.is_noisy:
-        noise = Noise.of(recipe, begun.tokenizer, begun.family, start)
-        batches = NoisyBatches(begun.examples, recipe.batch_tokens, recipe.seed, noise)
-        callbacks.append(NewNoise(batches))
-    options = {
-        "model": begun.model,
-        "args": _arguments(recipe, work / "checkpoints"),
-        "train_dataset": batches,
-        "data_collator": Collate(begun.tokenizer.pad_token_id, start),
-        "callbacks": callbacks,
-    }
-    if recipe.keep != "best":
-        return Seq2SeqTrainer(**options)
-    from nbkit.models.checkpoints import BestByBleu
-
-    return BestByBleu(
-        look=lambda folder: dev_bleu(recipe, folder),
-        work=work,
-        save=lambda model, folder: save_trained(model, begun.tokenizer, record, folder),
-        **options,
-    )
+    def __getitem__(self, index: int) -> list[ExampleT]:
+        return self.batches[index]
 
 
-def _keep(recipe: TranslatorRecipe, model: Any, state: Any, folder: Path) -> dict[str, Any]:
-    """Puts the weights that are kept into *model*, and says in words which they are."""
-    from nbkit.models.checkpoints import last_folders, mean_weights, put_in
+@dataclass(frozen=True)
+class Collate:
+    """Makes tensors of batches: padded ids, their mask, labels (−100 where padded) and the decoder's inputs.
 
-    if recipe.keep == "average":
-        folders = last_folders(folder, recipe.averaged)
-        put_in(model, mean_weights(folders))
-        return {"kept, the mean of steps": ", ".join(path.name.rpartition("-")[2] for path in folders)}
-    if recipe.keep == "best":  # the trainer has put them in already
-        return {"kept, from step": state.best_global_step, "its dev BLEU": round(state.best_metric, 2)}
-    return {}
+    pad: the padding id. start: the token that the decoder starts with.
 
+    >>> batch = Collate(pad=9, start=0)([[Example((5, 1), (6, 7, 1)), Example((5, 6, 1), (8, 1))]])
+    >>> batch["labels"].tolist(), batch["decoder_input_ids"].tolist()
+    ([[6, 7, 1], [8, 1, -100]], [[0, 6, 7], [0, 8, 9]])
+    """
 
-def _arguments(recipe: TranslatorRecipe, folder: Path) -> Any:
-    from transformers import Seq2SeqTrainingArguments
+    pad: int
+    start: int
 
-    looks: dict[str, Any] = {}
-    if recipe.keep == "best":
-        looks = {
-            "eval_strategy": "steps",
-            "eval_steps": recipe.save_every,
-            "load_best_model_at_end": True,
-            "metric_for_best_model": "bleu",
-            "greater_is_better": True,
+    def __call__(self, batches: Sequence[Sequence[Example]]) -> dict[str, torch.Tensor]:
+        examples = [example for batch in batches for example in batch]
+        source = padded([example.source for example in examples], self.pad)
+        labels = padded([example.target for example in examples], -100)
+        shifted = [example.prefix or (self.start, *example.target[:-1]) for example in examples]
+        return {
+            "input_ids": source,
+            "attention_mask": attention_mask([example.source for example in examples]),
+            "labels": labels,
+            "decoder_input_ids": padded(shifted, self.pad),
         }
-    options = {
-        **common_arguments(recipe, folder),
-        "gradient_accumulation_steps": recipe.accumulate,
-        "learning_rate": recipe.learning_rate,
-        "lr_scheduler_type": _SCHEDULES[recipe.schedule],
-        "label_smoothing_factor": recipe.label_smoothing,
-        "adam_beta2": recipe.beta2,
-        "adam_epsilon": recipe.epsilon,
-        **looks,
-    }
-    if recipe.keep == "average":
-        options["save_total_limit"] = max(2, recipe.averaged)
-    return Seq2SeqTrainingArguments(**options)
+
+
+def padded(rows: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
+    """Rows of ids as one tensor, (rows × longest), int64, filled up with *fill*.
+
+    >>> padded([(5, 6, 7), (8,), ()], fill=0).tolist()
+    [[5, 6, 7], [8, 0, 0], [0, 0, 0]]
+    """
+    there = _there(rows)
+    table = np.full(there.shape, fill, np.int64)
+    table[there] = np.fromiter(chain.from_iterable(rows), np.int64, np.count_nonzero(there))
+    return torch.from_numpy(table)
+
+
+def attention_mask(rows: Sequence[Sequence[int]]) -> torch.Tensor:
+    """Where `padded` rows have an id of their own: 1, int64; 0 where they are filled up.
+
+    >>> attention_mask([(5, 6, 7), (8,)]).tolist()
+    [[1, 1, 1], [1, 0, 0]]
+    """
+    return torch.from_numpy(_there(rows).astype(np.int64))
+
+
+def _there(rows: Sequence[Sequence[int]]) -> np.ndarray:
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    return np.arange(lengths.max()) < lengths[:, np.newaxis]

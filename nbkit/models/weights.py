@@ -10,7 +10,7 @@ from typing import Any
 
 from nbkit.errors import ModelError
 from nbkit.models.backends import BACKENDS
-from nbkit.models.catalogue import Family, Origin, Reference, families
+from nbkit.models.translators.catalogue import Family, Origin, Reference, families
 
 _CONFIG = "config.json"
 _SAFE = ("model.safetensors", "model.safetensors.index.json")

@@ -10,7 +10,7 @@ import numpy as np
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.perturb.catalogue import ANNOTATION, NAMES, PERTURBATIONS, PUBLISHED, Perturbation
 from nbkit.perturb.view import NO_DRAWS, Draws, Unit, View
-from nbkit.text import Order, Sentence, Text
+from nbkit.text.sentences import Order, Sentence, Text
 
 
 def perturb(sentence: Sentence, name: str, *, seed: int = 0, draw: int = 0, unit: Unit = "phrase") -> Order | None:
@@ -49,7 +49,7 @@ def perturb(sentence: Sentence, name: str, *, seed: int = 0, draw: int = 0, unit
     _check_unit(unit)
     if not isinstance(sentence, Sentence):
         way_out = "; perturb_text takes a whole Text" if isinstance(sentence, Text) else ""
-        raise NbkitError(f"a nbkit.text.Sentence is expected, found {_shown(sentence)}{way_out}")
+        raise NbkitError(f"a nbkit.text.sentences.Sentence is expected, found {_shown(sentence)}{way_out}")
     view = View(sentence, unit)
     (order,) = _arrays(view, _moved(view, [PERTURBATIONS.get(name)], seed, draw))
     return order
@@ -97,8 +97,8 @@ def perturb_all(
     _check_unit(unit)
     if not isinstance(text, Text):
         raise NbkitError(
-            f"a nbkit.text.Text is expected, found {_shown(text)}; parse texts first: "
-            'next(load_parser("en_core_web_sm", "en").parse(["…"])) of nbkit.syntax'
+            f"a nbkit.text.sentences.Text is expected, found {_shown(text)}; parse texts first: "
+            'next(load_parser("en_core_web_sm", "en").parse(["…"])) of nbkit.text.parsers'
         )
     perturbations = PERTURBATIONS.several(NAMES if names is None else names)
     views = [View(sentence, unit) for sentence in text.sentences]
@@ -225,7 +225,7 @@ def _check_annotation(view: View, perturbation: Perturbation) -> None:
     if lacks:
         raise NbkitError(
             f"perturbation '{perturbation.name}' needs {' and '.join(lacks)}, which {view.sentence.joined!r} "
-            "lacks: parse it first (nbkit.syntax), or read it from a treebank"
+            "lacks: parse it first (nbkit.text.parsers), or read it from a treebank"
         )
 
 

@@ -31,7 +31,7 @@ from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.languages import is_unspaced
 from nbkit.perturb.view import is_punctuation
 from nbkit.seeding import generator
-from nbkit.text import Order, Sentence, Text
+from nbkit.text.sentences import Order, Sentence, Text
 
 #: Rows with at most this many derangements have all of them listed and shuffled.
 FEW = 1000

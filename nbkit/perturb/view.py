@@ -16,8 +16,8 @@ from typing import Literal, TypeAlias
 
 from nbkit.errors import NbkitError
 from nbkit.seeding import address
-from nbkit.syntax.noun_phrases import base_noun_phrases
-from nbkit.text import Sentence, computed_once
+from nbkit.text.noun_phrases import base_noun_phrases
+from nbkit.text.sentences import Sentence, computed_once
 
 _numbers = Struct("<16I").unpack  # the 32-bit numbers that one hash yields
 

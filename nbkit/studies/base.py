@@ -1,16 +1,187 @@
-"""What every study is made of: parameters, cells of a grid, units of work, notebooks."""
+"""What the parameters of several studies have in common: the types of their fields, checked alike and told alike.
+
+A check raises ValueError, which pydantic collects with all others of a run file.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import partial
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from nbkit.errors import ParamsError, schema_problems
+from nbkit.errors import NbkitError, ParamsError, schema_problems
+from nbkit.languages import check_language, in_order
+from nbkit.models import classifier_label, label, resolve
+from nbkit.models.translators.identity import check_device
+from nbkit.models.translators.local import recipe_for
+from nbkit.models.translators.recipe import TranslatorRecipe
+from nbkit.models.weights import RECORD_FILE, read_json
+
+T = TypeVar("T")
+
+
+def or_value_error(check: Callable[[Any], T], value: Any) -> T:
+    """*check* of *value*, with its `NbkitError` turned into the ValueError that pydantic collects.
+
+    >>> or_value_error(check_language, "jp")
+    Traceback (most recent call last):
+    ValueError: unknown language 'jp'; did you mean 'ja' (Japanese)? ...
+    """
+    try:
+        return check(value)
+    except NbkitError as error:
+        raise ValueError(str(error)) from None
+
+
+def without_repeats(names: list[str]) -> list[str]:
+    """*names*, each once, in their first order.
+
+    >>> without_repeats(["out", "back", "out"])
+    ['out', 'back']
+    """
+    return list(dict.fromkeys(names))
+
+
+#: What no corpus and no sample has more of.
+MOST = 10**9
+
+
+_RENAME = "rename a folder, or register them under names of their own (nbkit.models.{})"
+
+
+def told_apart(names: list[str], label: Callable[[str], str], way_out: str) -> list[str]:
+    """*names* of models where no two have the same *label*; an error says the *way_out*.
+
+    >>> told_apart(["a/mine", "b/mine"], lambda name: name[2:], "rename a folder")
+    Traceback (most recent call last):
+    ValueError: a/mine and b/mine would both be called 'mine' in tables and figures: rename a folder
+    """
+    shown, times = Counter(map(label, names)).most_common(1)[0] if names else ("", 0)
+    if times > 1:
+        alike = [name for name in names if label(name) == shown]
+        raise ValueError(f"{' and '.join(alike)} would both be called '{shown}' in tables and figures: {way_out}")
+    return names
+
+
+def _language(code: str) -> str:
+    return or_value_error(check_language, code)
+
+
+def _languages(codes: list[str]) -> list[str]:
+    return in_order(map(_language, codes))
+
+
+def _parsers(parsers: dict[str, str]) -> dict[str, str]:
+    for code in parsers:
+        _language(code)
+    return parsers
+
+
+def _translators(names: list[str]) -> list[str]:
+    return told_apart(without_repeats(names), partial(or_value_error, label), _RENAME.format("MODELS"))
+
+
+def _classifiers(names: list[str]) -> list[str]:
+    return told_apart(without_repeats(names), partial(or_value_error, classifier_label), _RENAME.format("CLASSIFIERS"))
+
+
+def _device(name: str) -> str:
+    return or_value_error(check_device, name)
+
+
+#: A language that nbkit knows, and several of them in the order of the paper's tables.
+Language: TypeAlias = Annotated[str, AfterValidator(_language)]
+
+
+Languages: TypeAlias = Annotated[list[str], AfterValidator(_languages)]
+
+
+#: Language to what cuts or parses its texts.
+Parsers: TypeAlias = Annotated[dict[str, str], AfterValidator(_parsers)]
+
+
+#: Models that tables and figures can tell apart.
+Translators: TypeAlias = Annotated[list[str], AfterValidator(_translators)]
+
+
+Classifiers: TypeAlias = Annotated[list[str], AfterValidator(_classifiers)]
+
+
+#: Where and in which precision models run.
+Device: TypeAlias = Annotated[str, AfterValidator(_device)]
+
+
+Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]
+
+
+# ----------------------------------------------------------------------------
+# Whether the device that a run asks for is there; asked by `nbkit validate` before anything is loaded.
+
+_models_run_elsewhere: ContextVar[bool] = ContextVar("models_run_elsewhere", default=False)
+
+
+def no_device(device: str) -> str | None:
+    """Why *device* cannot be used here, or None; asks torch only where an NVIDIA card is meant.
+
+    >>> print(no_device("cpu"))
+    None
+    """
+    if not device.startswith("cuda") or _models_run_elsewhere.get():
+        return None
+    import torch
+
+    there = torch.cuda.device_count()
+    if int(device.partition(":")[2] or 0) < there:
+        return None
+    return f"device '{device}': torch {torch.__version__} sees {there} CUDA devices here; use device: cpu or auto"
+
+
+@contextmanager
+def models_run_elsewhere() -> Iterator[None]:
+    """Within, no device is missed here: a login node of a cluster has none.
+
+    >>> with models_run_elsewhere():
+    ...     print(no_device("cuda:7"))
+    None
+    """
+    token = _models_run_elsewhere.set(True)
+    try:
+        yield
+    finally:
+        _models_run_elsewhere.reset(token)
+
+
+# ----------------------------------------------------------------------------
+# How a translator of a run was trained, where nbkit trained it.
+
+
+def trained_by(model: str, src: str, tgt: str) -> TranslatorRecipe | None:
+    """The recipe of a model that nbkit trained, for the catalogue or into a folder; None for any other.
+
+    >>> trained_by("sandbox-marian", "en", "de").architecture, trained_by("opus-mt", "en", "de")
+    ('marian', None)
+    """
+    try:
+        reference = resolve(model, src, tgt)
+        if reference.recipe is not None:
+            return recipe_for(reference)
+        record = reference.folder / RECORD_FILE if reference.folder is not None else None
+        fields = read_json(record).get("recipe") if record is not None and record.is_file() else None
+        return None if fields is None else TranslatorRecipe.checked(fields, str(record))
+    except NbkitError:
+        return None  # what is wrong with a model is said where it is asked to translate
+
+
+# ----------------------------------------------------------------------------
+# What every study is made of: parameters, cells of a grid, units of work, notebooks.
 
 #: Characters of a cell's label; a file name may have 255, and holds other names, too.
 _LONGEST = 100

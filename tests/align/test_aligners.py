@@ -6,12 +6,11 @@ import random
 
 import pytest
 
-from nbkit.align import ALIGNERS, Aligner, check_aligner, load_aligner, score_alignments, write_pharaoh
-from nbkit.corpora.readers import Pair
-from nbkit.corpora.sandbox import LANGUAGES
-from nbkit.corpora.sandbox import pairs as sandbox_pairs
 from nbkit.errors import DataError, NbkitError, UnknownNameError
-from nbkit.text import Sentence, Text
+from nbkit.measure.aligners import ALIGNERS, Aligner, check_aligner, load_aligner, score_alignments, write_pharaoh
+from nbkit.sandbox import LANGUAGES
+from nbkit.sandbox import pairs as sandbox_pairs
+from nbkit.text.sentences import Pair, Sentence, Text
 
 
 def tokens_of(pairs):

@@ -7,9 +7,10 @@ from collections import Counter
 
 import pytest
 
-from nbkit.align import check_aligner, eflomal_aligner, load_aligner, score_alignments
-from nbkit.corpora.sandbox import pairs as sandbox_pairs
 from nbkit.errors import MissingExtraError
+from nbkit.measure import aligners as eflomal_aligner
+from nbkit.measure.aligners import check_aligner, load_aligner, score_alignments
+from nbkit.sandbox import pairs as sandbox_pairs
 from nbkit.store import Store
 
 needs_eflomal = pytest.mark.skipif(

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbkit.align import check_aligner, embeddings, load_aligner
-from nbkit.corpora.sandbox import pairs as sandbox_pairs
 from nbkit.errors import ModelError
+from nbkit.measure import aligners as embeddings
+from nbkit.measure.aligners import check_aligner, load_aligner
+from nbkit.sandbox import pairs as sandbox_pairs
 from nbkit.store import Store
 
 SHAPES = st.tuples(st.integers(1, 7), st.integers(1, 7))
@@ -54,7 +55,7 @@ def reference(matrix: list[list[float]], method: str) -> set[tuple[int, int]]:
 def test_matching_a_batch_is_matching_each_matrix(matrices, method):
     import torch
 
-    from nbkit.align import matching
+    from nbkit.measure import aligners as matching
 
     shape = (len(matrices), max(map(len, matrices)), max(len(matrix[0]) for matrix in matrices))
     similarity, is_pair = torch.full(shape, 1.0), torch.zeros(shape, dtype=torch.bool)

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from openpyxl import load_workbook
 
-from nbkit.annotate import key_path, make_form, read_form, read_forms
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import DataError, NbkitError
+from nbkit.measure.forms import key_path, make_form, read_form, read_forms
 
 N = 12
 

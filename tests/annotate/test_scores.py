@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbkit.annotate import accuracy_table, agreement, krippendorff_alpha
 from nbkit.errors import NbkitError
+from nbkit.measure import agreement
+from nbkit.measure.forms import accuracy_table, krippendorff_alpha
 
 LABELS = ("e", "n", "c")
 

@@ -8,18 +8,19 @@ import pytest
 from openpyxl import load_workbook
 from sklearn.metrics import cohen_kappa_score
 
-from nbkit.annotate import agreement, read_forms
-from nbkit.annotate.senses import (
+from nbkit.errors import NbkitError
+from nbkit.measure import agreement
+from nbkit.measure.forms import (
     NATURALNESS,
     SENSE_ANSWERS,
     error_rates,
     make_naturalness_form,
     make_sense_form,
     naturalness,
+    read_forms,
     weighted_agreement,
     weighted_kappa,
 )
-from nbkit.errors import NbkitError
 
 SENTENCES = pd.DataFrame(
     [

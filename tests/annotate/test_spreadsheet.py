@@ -14,9 +14,8 @@ import pandas as pd
 import pytest
 from openpyxl import Workbook
 
-from nbkit.annotate import key_path, make_form, read_form
-from nbkit.annotate.form import MOST_ROWS, read_sheet
 from nbkit.errors import NbkitError
+from nbkit.measure.forms import MOST_ROWS, key_path, make_form, read_form, read_sheet
 
 LABELS = ("yes", "no")
 SHEET = "xl/worksheets/sheet1.xml"

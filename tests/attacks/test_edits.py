@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbkit.attacks.edits import edited_text, insert_word, replace_word
 from nbkit.errors import NbkitError
-from nbkit.text import Sentence, Text
+from nbkit.perturb.edits import edited_text, insert_word, replace_word
+from nbkit.text.sentences import Sentence, Text
 
 SEED = Sentence(
     ("She", "loves", "the", "old", "spring", "."),

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from nbkit.attacks import edits as grammar
 from nbkit.errors import MissingExtraError
+from nbkit.perturb import edits as grammar
 from nbkit.store import Store
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nbkit.attacks.shrink_numbers import shrink_number
 from nbkit.errors import NbkitError
 from nbkit.numbers import find_numbers
 from nbkit.numbers.formats import DrawnNumber, draw_numbers, formats, parse_format, written
+from nbkit.perturb.shrink_numbers import shrink_number
 
 
 def drawn(value: str, pattern: str, lang: str = "en") -> DrawnNumber:

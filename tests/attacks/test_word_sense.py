@@ -6,7 +6,9 @@ import difflib
 
 import pytest
 
-from nbkit.attacks.word_sense import (
+from nbkit.corpora.homographs import own_homographs
+from nbkit.errors import NbkitError
+from nbkit.perturb.word_sense import (
     CONSTRAINTS,
     Attractor,
     Candidate,
@@ -19,9 +21,7 @@ from nbkit.attacks.word_sense import (
     least_biased,
     sense_fillers,
 )
-from nbkit.corpora.homographs import own_homographs
-from nbkit.errors import NbkitError
-from nbkit.text import Sentence
+from nbkit.text.sentences import Sentence
 
 
 def parsed(words: str) -> Sentence:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nbkit.batch import report
-from nbkit.cli import main
+from nbkit.cli.commands import main
 from nbkit.errors import DataError, NbkitError
+from nbkit.report import site as report
 
 pytestmark = pytest.mark.xdist_group("report")  # the run is executed once
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nbkit.batch import report
+from nbkit.report import site as report
 
 pytestmark = [
     pytest.mark.browser,

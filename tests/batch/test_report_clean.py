@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbkit.batch.report_clean import clean_css, clean_html
+from nbkit.report.page import clean_css, clean_html
 
 ATTACKS = (Path(__file__).parent / "attacks.txt").read_text().splitlines()
 RUNS_OR_FETCHES = frozenset({

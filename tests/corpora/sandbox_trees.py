@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nbkit.text import ROOT, Sentence
+from nbkit.text.sentences import ROOT, Sentence
 
 UPOS = frozenset(
     {

@@ -18,7 +18,7 @@ from nbkit.corpora import (
 )
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.languages import NAMES, TARGETS
-from nbkit.text import Sentence, Text
+from nbkit.text.sentences import Sentence, Text
 
 
 @pytest.fixture(autouse=True)
@@ -170,7 +170,7 @@ def test_a_pair_without_the_pivot_language(hub):
 
 
 def test_the_sandbox_by_name():
-    from nbkit.corpora import sandbox
+    from nbkit import sandbox
 
     assert check_corpus("sandbox", "en", "ja") == []
     pairs = list(load_pairs("sandbox", "en", "de", n=5))

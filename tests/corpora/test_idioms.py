@@ -23,8 +23,8 @@ from nbkit.corpora.idioms import (
     write_idiom_pairs,
 )
 from nbkit.errors import DataError, NbkitError
-from nbkit.syntax.phrases import PhraseMatcher
-from nbkit.text import Sentence, Text
+from nbkit.text.phrases import PhraseMatcher
+from nbkit.text.sentences import Sentence, Text
 
 
 def text(words: str, lang: str) -> Text:

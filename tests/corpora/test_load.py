@@ -11,7 +11,7 @@ from nbkit.corpora import Pair, Skipped, check_corpus, corpus_identity, load_pai
 from nbkit.corpora import corpus as corpus_module
 from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError
 from nbkit.store import Store
-from nbkit.syntax import parser_identity
+from nbkit.text.parsers import parser_identity
 
 PAIRS = [("Tom sleeps.", "Tom schläft."), ("Go away!", "Geh weg!"), ("Tom couldn't sleep.", "Tom schlief nicht.")]
 

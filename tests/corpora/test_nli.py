@@ -146,7 +146,7 @@ def test_a_pipeline_tags_parts_of_speech_and_its_parses_are_remembered(tsv, tmp_
     store = Store(tmp_path / "store")
     pairs = list(load_nli(str(tsv), "en", parsers=tiny_pipelines, store=store))
     assert all(sentence.upos for pair in pairs for sentence in (*pair.premise.sentences, *pair.hypothesis.sentences))
-    monkeypatch.setattr("nbkit.syntax.parsers.load_parser", lambda *_: pytest.fail("parsed again"))
+    monkeypatch.setattr("nbkit.text.parsers.load_parser", lambda *_: pytest.fail("parsed again"))
     assert list(load_nli(str(tsv), "en", parsers=tiny_pipelines, store=store)) == pairs
 
 

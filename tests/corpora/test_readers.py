@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nbkit.corpora import Skipped, readers
 from nbkit.corpora.readers import RawPair, read_coded_tsv, read_moses, read_parquet, read_treebanks, read_tsv
 from nbkit.errors import DataError, NbkitError
-from nbkit.syntax.files import keep_good
+from nbkit.files import keep_good
 
 # Anything a line of text may hold, other Unicode line ends (U+2028, U+0085, form feed) among it.
 side = st.text(

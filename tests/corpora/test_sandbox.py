@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nbkit.corpora import sandbox
-from nbkit.corpora.sandbox.constructions import CONSTRUCTIONS
-from nbkit.corpora.sandbox.draw import adjectives_of, nouns_of, verbs_of
-from nbkit.corpora.sandbox.meaning import lexemes, table
-from nbkit.corpora.sandbox.stream import grammar, meaning, mixtures, part_of
+from nbkit import sandbox
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.text import ROOT, Sentence
+from nbkit.sandbox.constructions import CONSTRUCTIONS
+from nbkit.sandbox.draw import adjectives_of, nouns_of, verbs_of
+from nbkit.sandbox.meaning import lexemes, table
+from nbkit.sandbox.stream import grammar, meaning, mixtures, part_of
+from nbkit.text.sentences import ROOT, Sentence
 from tests.corpora.sandbox_trees import check_tree
 
 CONTENT = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "NUM"})
@@ -247,7 +247,7 @@ def test_the_version_is_raised_with_every_change_of_the_sentences():
 
 
 def test_the_same_in_another_process_with_another_hash_seed():
-    code = "from nbkit.corpora import sandbox; print([p.target.text for p in sandbox.pairs('en', 'it', n=5)])"
+    code = "from nbkit import sandbox; print([p.target.text for p in sandbox.pairs('en', 'it', n=5)])"
     run = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -259,9 +259,7 @@ def test_the_same_in_another_process_with_another_hash_seed():
 
 
 def test_importing_the_sandbox_is_light():
-    code = (
-        "import sys, nbkit.corpora.sandbox; print([m for m in ('torch', 'transformers', 'spacy') if m in sys.modules])"
-    )
+    code = "import sys, nbkit.sandbox; print([m for m in ('torch', 'transformers', 'spacy') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nbkit.corpora import sandbox
-from nbkit.corpora.sandbox.inference import LABELS
-from nbkit.corpora.sandbox.inference.facts import FAMILIES, lore
-from nbkit.corpora.sandbox.inference.rules import RULES
+from nbkit import sandbox
 from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.sandbox.inference import LABELS
+from nbkit.sandbox.inference.facts import FAMILIES, lore
+from nbkit.sandbox.inference.rules import RULES
 from tests.corpora.sandbox_trees import check_tree
 
 SIZE = 2400
@@ -220,7 +220,7 @@ def test_splits_share_no_hypothesis():
 def test_the_same_in_another_process_with_another_hash_seed():
     listed = "[(p.text, h.text) for _, p, h, _, _ in sandbox.entailment('it', n=9)]"
     run = subprocess.run(
-        [sys.executable, "-c", f"from nbkit.corpora import sandbox; print({listed})"],
+        [sys.executable, "-c", f"from nbkit import sandbox; print({listed})"],
         capture_output=True,
         text=True,
         check=True,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nbkit.corpora import sandbox
-from nbkit.corpora.readers import Pair
+from nbkit import sandbox
+from nbkit.text.sentences import Pair
 
 SIZE = 500
 DIGESTS = Path(__file__).with_name("sandbox_general.tsv")

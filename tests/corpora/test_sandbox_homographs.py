@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from nbkit.align.word_lists import LexiconAligner, sandbox_word_list
-from nbkit.corpora import check_corpus, corpus_identity, load_pairs, sandbox
-from nbkit.corpora.sandbox.phenomena import CUES, homographs
-from nbkit.corpora.sandbox.stream import mixtures
+from nbkit import sandbox
+from nbkit.corpora import check_corpus, corpus_identity, load_pairs
 from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.measure.word_lists import LexiconAligner, sandbox_word_list
+from nbkit.sandbox.phenomena import CUES, homographs
+from nbkit.sandbox.stream import mixtures
 from tests.corpora.sandbox_trees import check_tree
 from tests.corpora.test_sandbox_frozen import described
 

@@ -6,14 +6,16 @@ from collections import Counter
 
 import pytest
 
-from nbkit.corpora import check_corpus, corpus_identity, load_pairs, sandbox
-from nbkit.corpora.idioms import check_leaks, fits, sentence_key, split_idioms
+from nbkit import sandbox
+from nbkit.corpora import check_corpus, corpus_identity, load_pairs
+from nbkit.corpora.idioms import check_leaks, fits, split_idioms
 from nbkit.corpora.load import sandbox_idiom_pairs, sandbox_idiom_splits
-from nbkit.corpora.sandbox.meaning import STEP, Clause, Phrase, find_lexeme
-from nbkit.corpora.sandbox.phenomena import clauses_of, figurative, idioms, literal_verbs, phrase_of
-from nbkit.corpora.sandbox.stream import grammar, meaning, mixtures
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.metrics.literal import Litter, WordDictionary
+from nbkit.measure.literal import Litter, WordDictionary
+from nbkit.sandbox.meaning import STEP, Clause, Phrase, find_lexeme
+from nbkit.sandbox.phenomena import clauses_of, figurative, idioms, literal_verbs, phrase_of
+from nbkit.sandbox.stream import grammar, meaning, mixtures
+from nbkit.text.sentences import sentence_key
 from tests.corpora.sandbox_trees import check_tree
 
 TARGETS = [lang for lang in sandbox.LANGUAGES if lang != "en"]

@@ -8,10 +8,11 @@ from itertools import count
 
 import pytest
 
-from nbkit.corpora import check_corpus, corpus_identity, load_pairs, sandbox
-from nbkit.corpora.sandbox.meaning import STEP, Amount, Clause, Phrase, lexemes
-from nbkit.corpora.sandbox.stream import grammar, meaning, mixtures
+from nbkit import sandbox
+from nbkit.corpora import check_corpus, corpus_identity, load_pairs
 from nbkit.numbers import find_numbers
+from nbkit.sandbox.meaning import STEP, Amount, Clause, Phrase, lexemes
+from nbkit.sandbox.stream import grammar, meaning, mixtures
 from tests.corpora.sandbox_trees import check_tree
 
 TARGETS = [lang for lang in sandbox.LANGUAGES if lang != "en"]

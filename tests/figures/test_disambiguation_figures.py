@@ -7,11 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from nbkit.figures import disambiguation as figures
-from nbkit.figures import disambiguation_attacks as attacks
-from nbkit.figures import disambiguation_looks as looks
-from nbkit.figures import disambiguation_tables as tables
-from nbkit.studies.disambiguation import PUBLISHED
+from nbkit.studies.disambiguation import PUBLISHED, figures, looks, styled
 from nbkit.studies.disambiguation.attack_tables import ATTRACTOR_BIASES
 from nbkit.studies.disambiguation.tables import MEASURED
 
@@ -52,15 +48,15 @@ def test_correlations_have_a_mark_a_model_and_the_papers_beside_them():
         (panel,) = figure.axes
         assert [label.get_text() for label in panel.get_yticklabels()] == [looks.measure(name) for name in measures]
         assert len(panel.collections) >= 2 * len(MODELS) + 1
-        shown = html(tables.correlations_table(correlations(measures)))
+        shown = html(styled.correlations_table(correlations(measures)))
         assert "FREQ diff" in shown and "*" in shown
 
 
 def test_ours_stand_beside_the_papers_of_the_same_domain():
     own = correlations(MEASURED)[["model", "measure", "rbc"]]
-    assert "0.708" in html(tables.compared_table(own, "table3", "OS18", ["model", "measure"]))
-    assert "prints no values" in html(tables.compared_table(own, "table3", "sandbox", ["model", "measure"]))
-    three = html(tables.compared_table(own.assign(as_computed=0.5), "table3", "OS18", ["model", "measure"]))
+    assert "0.708" in html(styled.compared_table(own, "table3", "OS18", ["model", "measure"]))
+    assert "prints no values" in html(styled.compared_table(own, "table3", "sandbox", ["model", "measure"]))
+    three = html(styled.compared_table(own.assign(as_computed=0.5), "table3", "OS18", ["model", "measure"]))
     assert "as their code computes it" in three and "as defined − printed" in three
 
 
@@ -68,11 +64,11 @@ def test_rates_of_sets_and_of_kinds():
     sets = rates("set", ["challenge", "random", "rare sense"])
     whole = pd.DataFrame({"model": MODELS, "rate": 0.2, "low": 0.1, "high": 0.3, "n": 99, "errors": 20, "undecided": 1})
     assert len(figures.error_rates_figure(sets, whole).axes) == 1
-    assert "1.50" in html(tables.error_rates_table(sets)) and "20.0 [10.0, 30.0]" in html(tables.errors_table(whole))
+    assert "1.50" in html(styled.error_rates_table(sets)) and "20.0 [10.0, 30.0]" in html(styled.errors_table(whole))
     success = rates("set", ["challenge", "random", "random, at the homograph"])
-    assert len(figures.success_figure(success).axes) == 1 and "80.0" in html(attacks.rates_table(success, "set"))
+    assert len(figures.success_figure(success).axes) == 1 and "80.0" in html(styled.rates_table(success, "set"))
     kinds = rates("kind", ["IH", "RH", "InH", "RnH"])
-    assert len(figures.kinds_figure(kinds).axes) == 1 and "RnH" in html(attacks.rates_table(kinds, "kind"))
+    assert len(figures.kinds_figure(kinds).axes) == 1 and "RnH" in html(styled.rates_table(kinds, "kind"))
 
 
 @pytest.mark.parametrize("what", ["success", "errors"])
@@ -111,7 +107,7 @@ def test_a_matrix_of_shared_successes():
     ]
     table = pd.DataFrame(rows, columns=columns)
     assert "25.0" in text_of(figures.transfer_figure(table))
-    shown = html(attacks.transfer_table(table))
+    shown = html(styled.transfer_table(table))
     assert "10.1 to 18.2" in shown and "25.2" in shown
 
 
@@ -124,25 +120,25 @@ def test_samples_are_marked_and_escaped():
         "homograph_start": 11,
         "homograph_end": 17,
     }
-    shown = attacks.sample_html(row)
+    shown = styled.sample_html(row)
     assert "&lt;i&gt;" in shown and "<i>" not in shown
     assert shown.index("line-through") < shown.index(">old</span>") < shown.index(">spring</span>")
-    assert "line-through" not in attacks.sample_html({**row, "replaced": ""})
+    assert "line-through" not in styled.sample_html({**row, "replaced": ""})
 
 
 @pytest.mark.parametrize("table", [6, *range(13, 19)])
 def test_printed_samples_are_marked(table):
-    shown = html(attacks.printed_successes_table(table))
-    assert shown.count(tables.ATTRACTOR) >= 8 and shown.count(tables.HOMOGRAPH) >= 8
+    shown = html(styled.printed_successes_table(table))
+    assert shown.count(styled.ATTRACTOR) >= 8 and shown.count(styled.HOMOGRAPH) >= 8
 
 
 def test_printed_tables_of_the_paper():
-    assert "perturbation" not in html(tables.printed_table("table3", ["model"], "measure"))
-    assert "0.2740" in html(tables.printed_table("table7", ["model"], "size"))
-    assert "6,71" in html(tables.printed_table("table9", ["statistic"], "split"))
-    assert "24,576" in html(tables.printed_table("table12", ["parameter"], "architecture"))
-    assert "summer" in html(tables.printed_attractors_table()) and "hot" in html(attacks.printed_perturbations_table())
-    assert "72.63" in html(tables.claims_table("overlap"))
+    assert "perturbation" not in html(styled.printed_table("table3", ["model"], "measure"))
+    assert "0.2740" in html(styled.printed_table("table7", ["model"], "size"))
+    assert "6,71" in html(styled.printed_table("table9", ["statistic"], "split"))
+    assert "24,576" in html(styled.printed_table("table12", ["parameter"], "architecture"))
+    assert "summer" in html(styled.printed_attractors_table()) and "hot" in html(styled.printed_perturbations_table())
+    assert "72.63" in html(styled.claims_table("overlap"))
 
 
 def test_empty_tables_say_why():
@@ -152,9 +148,9 @@ def test_empty_tables_say_why():
     assert "No adversarial sample" in text_of(figures.success_figure(rates("set", ["challenge"]).assign(n=0)))
     assert "One model alone" in text_of(figures.transfer_figure(pd.DataFrame(columns=["jaccard"])))
     assert "bleu_pairs" in text_of(figures.bleu_figure(pd.DataFrame(), pd.DataFrame()))
-    assert "nbkit annotate senses" in html(attacks.naturalness_table(None))
-    assert "no Java" in html(attacks.grammar_table(pd.DataFrame(), "no Java"))
-    assert "No attack" in html(attacks.successes_table(pd.DataFrame(columns=["model"])))
+    assert "nbkit annotate senses" in html(styled.naturalness_table(None))
+    assert "no Java" in html(styled.grammar_table(pd.DataFrame(), "no Java"))
+    assert "No attack" in html(styled.successes_table(pd.DataFrame(columns=["model"])))
 
 
 def test_senses_of_homographs():
@@ -164,4 +160,4 @@ def test_senses_of_homographs():
     )  # fmt: skip
     assert "animal" in text_of(figures.senses_figure(clusters))
     assert "No pair" in text_of(figures.senses_figure(clusters.assign(share=np.nan)))
-    assert "75.0%" in html(tables.clusters_table(clusters))
+    assert "75.0%" in html(styled.clusters_table(clusters))

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nbkit.errors import ModelError, NbkitError
-from nbkit.figures import explore
-from nbkit.figures.explore import Explorer, probe, tree
-from nbkit.text import Sentence, Text
+from nbkit.studies.word_order import explore
+from nbkit.studies.word_order.explore import Explorer, probe, tree
+from nbkit.text.sentences import Sentence, Text
 
 CAT = Sentence(
     tokens=("The", "<b>cat</b>", "sees", "a", "dog", "."),

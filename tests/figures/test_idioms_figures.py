@@ -11,11 +11,11 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from nbkit.figures import idioms as figures
-from nbkit.figures import idioms_contexts, idioms_looks, idioms_pages, idioms_texts, styles, theme
-from nbkit.figures import idioms_tables as tables
+from nbkit.figures import styles, theme
 from nbkit.studies import idioms as study
-from nbkit.syntax.phrases import PhraseMatcher
+from nbkit.studies.idioms import figures, styled
+from nbkit.studies.idioms import looks as idioms_looks
+from nbkit.text.phrases import PhraseMatcher
 
 MODELS = ["random", "tuned", "my own"]
 CONDITIONS = ["zero", "joint", "upsample-20"]
@@ -111,8 +111,8 @@ def test_every_figure_can_be_drawn():
         figures.published_figure(printed, [("bleu", "WMT"), ("bleu", "idiom-test")]),
         figures.frequencies_figure(frequencies(12)),
         figures.frequencies_figure(frequencies(200)),
-        idioms_contexts.context_figure(effects(two), ["chrf"]),
-        idioms_contexts.context_figure(effects(), ["entropy_idiom", "entropy_other"]),
+        figures.context_figure(effects(two), ["chrf"]),
+        figures.context_figure(effects(), ["entropy_idiom", "entropy_other"]),
     ]
     for figure in drawn:
         assert svg(figure).startswith("<?xml")
@@ -120,7 +120,7 @@ def test_every_figure_can_be_drawn():
 
 def test_contexts_are_as_high_as_their_values_and_lighter_with_less_context():
     table = effects()
-    figure = idioms_contexts.context_figure(table, ["chrf"])
+    figure = figures.context_figure(table, ["chrf"])
     assert sorted(bars(figure)) == pytest.approx(sorted(table[table["measure"] == "chrf"]["value"]))
     shades = [sum(idioms_looks.shade("#0072B2", name)) for name in ("full", "phrase", "word")]
     assert shades == sorted(shades)
@@ -129,14 +129,14 @@ def test_contexts_are_as_high_as_their_values_and_lighter_with_less_context():
 def test_empty_tables_say_why():
     nothing = errors().head(0)
     assert "No model in this run" in svg_text(figures.litter_figure(nothing))
-    assert "Nothing was probed" in svg_text(idioms_contexts.context_figure(effects().head(0), ["chrf"]))
+    assert "Nothing was probed" in svg_text(figures.context_figure(effects().head(0), ["chrf"]))
     printed = study.published_results(study.IdiomsParams(languages=["de"]))
     assert "none of the languages" in svg_text(figures.published_figure(printed, [("litter", "")]))
     for table in (
-        tables.litter_table(nothing), tables.variants_table(nothing), tables.accuracy_table(accuracy().head(0)),
-        tables.scores_table(scores().head(0)), tables.contexts_table(effects().head(0), ["chrf"]),
-        idioms_texts.examples_table(pd.DataFrame()),
-        idioms_texts.contexts_table(pd.DataFrame(), ["full"]), idioms_texts.matches_table([]),
+        styled.litter_table(nothing), styled.variants_table(nothing), styled.accuracy_table(accuracy().head(0)),
+        styled.scores_table(scores().head(0)), styled.contexts_table(effects().head(0), ["chrf"]),
+        styled.examples_table(pd.DataFrame()),
+        styled.context_examples_table(pd.DataFrame(), ["full"]), styled.matches_table([]),
     ):  # fmt: skip
         html = table.to_html()
         assert len(table.data) == 1 and "nothing to show" not in html.partition("<tbody>")[2]
@@ -147,16 +147,16 @@ def svg_text(figure: Figure) -> str:
 
 
 def test_tables_have_a_row_a_system_and_mark_the_best():
-    html = tables.litter_table(errors()).to_html()
+    html = styled.litter_table(errors()).to_html()
     assert html.count("<tr>") == 1 + len(systems()) and html.count("font-weight: bold") == 1
     assert "published figures" in html
-    wide = tables.accuracy_table(accuracy()).data
+    wide = styled.accuracy_table(accuracy()).data
     assert len(wide) == 2 * len(systems()) and "2.2%" in set(wide["empty_reference"])
-    assert len(tables.variants_table(errors()).data) == len(systems())
-    assert len(tables.scores_table(scores()).data) == len(systems())
-    assert tables.contexts_table(effects(), ["chrf", "perplexity"]).data.shape[0] == 2 * 9 * 3
-    assert "fast-align" in set(tables.alignments_table(accuracy()).data["aligner"])
-    assert tables.coverage_table(errors(("fr", "es"))).data["language"].tolist() == ["fr", "es"]
+    assert len(styled.variants_table(errors()).data) == len(systems())
+    assert len(styled.scores_table(scores()).data) == len(systems())
+    assert styled.contexts_table(effects(), ["chrf", "perplexity"]).data.shape[0] == 2 * 9 * 3
+    assert "fast-align" in set(styled.alignments_table(accuracy()).data["aligner"])
+    assert styled.coverage_table(errors(("fr", "es"))).data["language"].tolist() == ["fr", "es"]
 
 
 def test_findings_say_whether_they_hold():
@@ -165,18 +165,18 @@ def test_findings_say_whether_they_hold():
         ("fr", "random: joint > upsample 20x", -0.1, -0.2, -0.05, "no", 12),
     ]
     table = pd.DataFrame(rows, columns=["language", "finding", "difference", "low", "high", "holds", "n"])
-    html = tables.findings_table(table).to_html()
+    html = styled.findings_table(table).to_html()
     assert ">40<" in html and ">12†<" in html and styles.FEW_NOTE in html
     assert "+0.200 [+0.100, +0.300]" in html and "−0.100" in html and "yes" in html
-    assert "no two conditions" in tables.findings_table(table.head(0)).to_html()
+    assert "no two conditions" in styled.findings_table(table.head(0)).to_html()
 
 
 def test_the_papers_table_as_printed():
-    table = tables.printed_table("table3").data
+    table = styled.printed_table("table3").data
     assert table.shape == (14, 2 + 11)
     assert table.iloc[0]["LitTER ↓"] == "0.563" and table.iloc[-1]["BLEU ↑ (idiom-test)"] == "35.8"
-    assert tables.printed_table("table2").data.shape == (12, 2 + 6)
-    assert tables.printed_table("table4").data.shape == (14, 2 + 11)
+    assert styled.printed_table("table2").data.shape == (12, 2 + 6)
+    assert styled.printed_table("table4").data.shape == (14, 2 + 11)
 
 
 def test_ours_beside_the_papers():
@@ -186,11 +186,11 @@ def test_ours_beside_the_papers():
         "published": [0.563, np.nan],
         "printed": ["0.563", "not printed"], "difference": [0.037, np.nan], "note": "",
     })  # fmt: skip
-    html = tables.beside_table(results, ["litter"]).to_html()
+    html = styled.beside_table(results, ["litter"]).to_html()
     assert "+0.037" in html and "my own" not in html
     assert "0.571" in html and "+0.008" in html and "as their code computes it" in html
-    assert "not printed" in tables.beside_table(results.tail(1), ["litter"]).to_html()
-    assert "0.563" not in tables.results_table(results).to_html()
+    assert "not printed" in styled.beside_table(results.tail(1), ["litter"]).to_html()
+    assert "0.563" not in styled.results_table(results).to_html()
 
 
 def test_texts_are_escaped_and_marked():
@@ -200,14 +200,14 @@ def test_texts_are_escaped_and_marked():
         "hypothesis": "le <seau>", "blocklists": json.dumps([["bucket", ["seau", "<u>"], True], ["kick", ["x"], 0]]),
         "triggers": json.dumps([["seau", [2]]]), "error": True,
     }  # fmt: skip
-    html = idioms_texts.examples_table(pd.DataFrame([row])).to_html()
+    html = styled.examples_table(pd.DataFrame([row])).to_html()
     assert "<script>" not in html and "<u>" not in html and "<i>random" not in html
     assert "kick the bucket</mark>" in html and "seau</mark>&gt;" in html
     assert "<s>kick → x</s>" in html and "literal error: seau" in html
 
 
 def test_the_papers_examples_are_shown():
-    html = idioms_texts.examples_table(study.published_examples(), "fr").to_html()
+    html = styled.examples_table(study.published_examples(), "fr").to_html()
     assert html.count("as printed") == 5 and "arbre</mark>" in html
     assert html.count("<s>") == 2  # eye and candy: the reference has both
 
@@ -215,11 +215,11 @@ def test_the_papers_examples_are_shown():
 def test_what_the_matcher_finds_is_drawn():
     phrase = "pull the wool over someone's eyes"
     found = study.find_phrases(["He <b>pulled the wool over her eyes.", "Nothing."], [phrase])
-    html = idioms_texts.matches_table(found).to_html()
+    html = styled.matches_table(found).to_html()
     assert "&lt;b&gt;" in html and "pulled the wool over her eyes</mark>" in html and "none" in html
-    assert "pull the wool" in idioms_texts.matches(found).data and "<b>" not in idioms_texts.matches(found).data
+    assert "pull the wool" in styled.matches(found).data and "<b>" not in styled.matches(found).data
     rules = PhraseMatcher([phrase]).rules(phrase)
-    assert "LEMMA" in idioms_texts.rules_table(rules).to_html()
+    assert "LEMMA" in styled.rules_table(rules).to_html()
 
 
 def test_a_model_looks_the_same_whatever_it_is_called():
@@ -229,9 +229,7 @@ def test_a_model_looks_the_same_whatever_it_is_called():
 
 
 def test_pages_say_which_states_are_replaced():
-    kept, replaced = (
-        idioms_pages.replaced_states(study.IdiomsParams(end_state=each)).data for each in ("kept", "replaced")
-    )
+    kept, replaced = (styled.replaced_states(study.IdiomsParams(end_state=each)).data for each in ("kept", "replaced"))
     assert "as the paper words it" in kept and "end_state" in kept
     assert "research code" in replaced and "set end_state" not in replaced
     assert "special tokens after the sentence" in replaced

@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from nbkit.annotate import accuracy_table, agreement
 from nbkit.corpora.nli import LABELS
-from nbkit.figures import nli_figures as figures
-from nbkit.figures import nli_looks, styles
-from nbkit.figures import nli_tables as tables
-from nbkit.metrics.acceptance import SYMBOLS
+from nbkit.figures import styles
+from nbkit.measure import agreement
+from nbkit.measure.acceptance import SYMBOLS
+from nbkit.measure.forms import accuracy_table
+from nbkit.studies.nli_permutation import figures, styled
+from nbkit.studies.nli_permutation import looks as nli_looks
 from nbkit.studies.published import NLI_PERMUTATION
 
 MODELS = ["RoBERTa (large)", "SICK-InferSent"]
@@ -24,7 +25,7 @@ def results() -> pd.DataFrame:
         (model, corpus, measure, 0.1 * (i + 1) + 0.2 * m + 0.05 * c, 0.05, 0.95, 100)
         for m, model in enumerate(MODELS)
         for c, corpus in enumerate(CORPORA)
-        for i, measure in enumerate([*tables.MEASURES, "p_correct_coded"])
+        for i, measure in enumerate([*styled.MEASURES, "p_correct_coded"])
     ]
     return pd.DataFrame(rows, columns=["model", "corpus", "measure", "value", "low", "high", "n"])
 
@@ -35,7 +36,7 @@ def floors() -> pd.DataFrame:
         for model in MODELS
         for corpus in CORPORA
         for predictor in ("constant", "bag of words", "chance")
-        for measure in tables.MEASURES
+        for measure in styled.MEASURES
     ]
     return pd.DataFrame(rows, columns=["model", "corpus", "predictor", "measure", "value"])
 
@@ -181,7 +182,7 @@ def test_a_model_looks_like_its_architecture():
 def test_p_correct_stands_beside_the_printed_one_as_defined_and_as_coded():
     """Each in columns of its own; the other measures have nothing as coded."""
     ours = results().assign(model="RoBERTa (large)", corpus="mnli:dev").drop_duplicates("measure")
-    frame = tables.beside(ours, "table2", ["model", "corpus", "measure"]).data.set_index("measure")
+    frame = styled.beside(ours, "table2", ["model", "corpus", "measure"]).data.set_index("measure")
     assert len(frame) == 5
     row = frame.loc[nli_looks.measure("p_correct")]
     by_measure = ours.set_index("measure")["value"]
@@ -192,45 +193,45 @@ def test_p_correct_stands_beside_the_printed_one_as_defined_and_as_coded():
 
 def test_p_flipped_has_its_own_n():
     of_flipped = results().assign(n=lambda table: np.where(table["measure"] == "p_flipped", 7, 100))
-    frame = tables.results_table(of_flipped).data
+    frame = styled.results_table(of_flipped).data
     assert set(frame["n"]) == {100} and set(frame["n_flipped"]) == {7}
 
 
 def test_symbols_are_those_of_the_metric():
-    assert {name: nli_looks.measure(name) for name in tables.MEASURES} == SYMBOLS
+    assert {name: nli_looks.measure(name) for name in styled.MEASURES} == SYMBOLS
 
 
 def test_the_table_of_results_marks_the_highest_and_shows_intervals():
-    styler = tables.results_table(results())
+    styler = styled.results_table(results())
     frame, html = styler.data, styler.to_html()
     assert frame.loc[0, "accuracy"] == 0.1 and frame["n"].tolist() == [100] * 4
-    assert tables.results_intervals(results()).data.loc[0, "accuracy"] == "0.100 [0.05, 0.95]"
+    assert styled.results_intervals(results()).data.loc[0, "accuracy"] == "0.100 [0.05, 0.95]"
     assert html.count("font-weight: bold") == 1  # one rule, for the best row
-    assert tables.results_table(results().iloc[:0]).data.iloc[0, 0] == figures.NO_MODEL
+    assert styled.results_table(results().iloc[:0]).data.iloc[0, 0] == figures.NO_MODEL
 
 
 def test_symbols_are_typeset_wherever_they_are_read():
-    html = tables.results_table(results()).to_html()
+    html = styled.results_table(results()).to_html()
     assert "Ω<sub>max</sub>" in html and "𝒫<sup>c</sup>" in html and "Ω_max" not in html
     long = results().assign(model="<i>a_max</i>")
-    html = tables.plain(long, "Ω_x & D^f").to_html()
+    html = styled.plain(long, "Ω_x & D^f").to_html()
     assert "Ω<sub>rand</sub></td>" in html and "Ω<sub>x</sub> &amp; D<sup>f</sup>" in html
     assert "&lt;i&gt;a_max&lt;/i&gt;" in html  # a name is not a symbol, and is escaped
-    assert tables.plain(long, "").data["measure"].iloc[1] == "Ω_max"  # what a CSV copy holds
-    remark = tables.note(NLI_PERMUTATION.note("table2")).data
-    assert "𝒫<sup>c</sup>" in remark and "^" not in remark and "&lt;" in tables.note("<b>").data
+    assert styled.plain(long, "").data["measure"].iloc[1] == "Ω_max"  # what a CSV copy holds
+    remark = styled.note(NLI_PERMUTATION.note("table2")).data
+    assert "𝒫<sup>c</sup>" in remark and "^" not in remark and "&lt;" in styled.note("<b>").data
 
 
 def test_latex_copies_typeset_symbols_too():
-    latex = styles.to_latex(tables.results_table(results()))
+    latex = styles.to_latex(styled.results_table(results()))
     assert r"$\Omega_{\mathrm{max}}$ & $\mathcal{P}^{\mathrm{c}}$" in latex
-    latex = styles.to_latex(tables.plain(results(), ""))
+    latex = styles.to_latex(styled.plain(results(), ""))
     assert r"95\% from" in latex and "<" not in latex
-    assert "<br>" not in styles.to_latex(tables.results_intervals(results()))
+    assert "<br>" not in styles.to_latex(styled.results_intervals(results()))
 
 
 def test_intervals_stand_below_their_values_where_there_are_many():
-    assert "0.100<br>[0.05, 0.95]" in tables.results_intervals(results()).to_html()
+    assert "0.100<br>[0.05, 0.95]" in styled.results_intervals(results()).to_html()
 
 
 def test_floors_and_control_stand_beside_both_ways_of_permuting():
@@ -260,11 +261,11 @@ def test_a_bag_of_words_stands_beside_each_model():
 
 
 def test_bold_and_means_are_explained_where_there_are_any():
-    caption = tables.results_table(results()).caption
+    caption = styled.results_table(results()).caption
     assert "Bold: the highest of a column. " in caption and "means" not in caption
-    assert "Bold" not in tables.results_table(results().iloc[:5]).caption
+    assert "Bold" not in styled.results_table(results().iloc[:5]).caption
     means = results().assign(corpus="Mean", low=np.nan, high=np.nan)
-    assert "means apart" in tables.results_table(pd.concat([results(), means.iloc[:5]])).caption
+    assert "means apart" in styled.results_table(pd.concat([results(), means.iloc[:5]])).caption
 
 
 def test_annotators_of_this_run_stand_above_those_of_the_paper():
@@ -281,7 +282,7 @@ def test_annotators_of_this_run_stand_above_those_of_the_paper():
 def test_the_paper_is_asked_before_it_is_shown():
     ours = results().assign(corpus="mnli:dev")
     on = ["model", "corpus", "measure"]
-    assert tables.has_printed(ours, "table2", on) and not tables.has_printed(results(), "table2", on)
+    assert styled.has_printed(ours, "table2", on) and not styled.has_printed(results(), "table2", on)
 
 
 def test_published_values_stand_beside_ours():
@@ -289,40 +290,40 @@ def test_published_values_stand_beside_ours():
         [("RoBERTa (large)", "mnli:dev", "accuracy", 0.9), ("RoBERTa (large)", "sick:test", "accuracy", 0.8)],
         columns=["model", "corpus", "measure", "value"],
     )
-    frame = tables.beside(ours, "table2", ["model", "corpus", "measure"]).data
+    frame = styled.beside(ours, "table2", ["model", "corpus", "measure"]).data
     assert frame["printed"].tolist() == ["0.906"] and frame["difference"].round(6).tolist() == [-0.006]
-    none = tables.beside(ours.iloc[1:], "table2", ["model", "corpus", "measure"]).data
+    none = styled.beside(ours.iloc[1:], "table2", ["model", "corpus", "measure"]).data
     assert "prints no number" in none.iloc[0, 0]
 
 
 def test_whole_tables_are_as_printed():
-    table6 = tables.as_printed("table6", ["annotator", "stratum"]).data
+    table6 = styled.as_printed("table6", ["annotator", "stratum"]).data
     assert table6.loc[0, "accuracy"] == "0.581 ± 0.068" and table6.loc[0, "macro_f1"] == "0.454"
-    table2 = tables.as_printed("table2", ["model", "corpus"]).data
+    table2 = styled.as_printed("table2", ["model", "corpus"]).data
     first = ["RoBERTa (large)", "mnli:dev", "0.906", "0.987", "0.707", "0.383", "0.794"]
     assert len(table2) == 27 and table2.loc[0].tolist() == first
-    table5 = tables.as_printed("table5", ["corpus", "training"]).data
+    table5 = styled.as_printed("table5", ["corpus", "training"]).data
     assert len(table5) == 14
 
 
 def test_human_judgements_are_shown():
-    shown = tables.agreement_table(agreement(judged(), labels=LABELS, resamples=9)).data
+    shown = styled.agreement_table(agreement(judged(), labels=LABELS, resamples=9)).data
     assert shown["measure"].tolist() == ["raw agreement", "Cohen's κ", "Fleiss' κ", "Krippendorff's α"]
     assert shown["value"].str.startswith("1.000").all()
-    accuracy = tables.human_table(accuracy_table(judged(), labels=LABELS)).data
+    accuracy = styled.human_table(accuracy_table(judged(), labels=LABELS)).data
     assert accuracy["pairs"].tolist() == ["all", "D^c"] * 2 and (accuracy["n"] == 6).all()
 
 
 def test_sentences_are_escaped():
     examples = NLI_PERMUTATION.load("table1").assign(premise="<script>x</script>")
-    assert "<script>" not in tables.examples_table(examples).to_html()
+    assert "<script>" not in styled.examples_table(examples).to_html()
 
 
 def test_both_trainings_stand_side_by_side_measure_by_measure():
     measures = ["accuracy", "omega_max", "p_correct", "entropy", "control_entropy"]
     both = conditions("training", ["V", "ME"], measures)
-    assert list(tables.max_entropy_table(both).data.columns[2:]) == ["𝒜 (V)", "𝒜 (ME)", "Ω_max (V)", "Ω_max (ME)"]
-    undecided = tables.undecided_table(both).data
+    assert list(styled.max_entropy_table(both).data.columns[2:]) == ["𝒜 (V)", "𝒜 (ME)", "Ω_max (V)", "Ω_max (ME)"]
+    undecided = styled.undecided_table(both).data
     assert list(undecided.columns[2:]) == [
         *("𝒫^c (V)", "𝒫^c (ME)", "H permuted (V)", "H permuted (ME)", "H own order (V)", "H own order (ME)")
     ]

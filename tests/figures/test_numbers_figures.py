@@ -10,13 +10,12 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from nbkit.figures import numbers as figures
-from nbkit.figures import numbers_looks, styles, theme
-from nbkit.figures import numbers_tables as tables
-from nbkit.metrics.intervals import share_interval
-from nbkit.metrics.number_errors import error_types
+from nbkit.figures import styles, theme
+from nbkit.measure.intervals import share_interval
+from nbkit.measure.numbers import error_types
 from nbkit.numbers.formats import CAPABILITIES
-from nbkit.studies.numbers import PUBLISHED
+from nbkit.studies.numbers import PUBLISHED, figures, styled
+from nbkit.studies.numbers import looks as numbers_looks
 
 MODELS = ["Sandbox-Numbers", "Sandbox-Numbers + placeholder", "a-model-with-quite-a-long-name-of-my-own"]
 PAIRS = ["en→de", "de→en", "en→zh"]
@@ -104,16 +103,16 @@ FIGURES = {
     "placeholder": lambda cut: figures.placeholder_figure(cut(mitigation())),
 }
 TABLES = {
-    "rates": lambda cut: tables.rates_table(cut(rates())),
-    "formats": lambda cut: tables.format_rates_table(cut(rates("format", ("d", "dd.d")).assign(capability="integers"))),
-    "length": lambda cut: tables.length_table(cut(rates("digits", (1, 2))), "digits", "digits"),
-    "training": lambda cut: tables.training_table(cut(in_training()), 2000),
-    "notation": lambda cut: tables.notation_table(cut(rates())),
-    "mitigation": lambda cut: tables.mitigation_table(cut(mitigation())),
-    "errors": lambda cut: tables.errors_table(cut(found())),
-    "types": lambda cut: tables.error_types_table(cut(error_counts())),
-    "shrunk": lambda cut: tables.shrunk_table(cut(shrunk())),
-    "passed": lambda cut: tables.passed_table(cut(found())),
+    "rates": lambda cut: styled.rates_table(cut(rates())),
+    "formats": lambda cut: styled.format_rates_table(cut(rates("format", ("d", "dd.d")).assign(capability="integers"))),
+    "length": lambda cut: styled.length_table(cut(rates("digits", (1, 2))), "digits", "digits"),
+    "training": lambda cut: styled.training_table(cut(in_training()), 2000),
+    "notation": lambda cut: styled.notation_table(cut(rates())),
+    "mitigation": lambda cut: styled.mitigation_table(cut(mitigation())),
+    "errors": lambda cut: styled.errors_table(cut(found())),
+    "types": lambda cut: styled.error_types_table(cut(error_counts())),
+    "shrunk": lambda cut: styled.shrunk_table(cut(shrunk())),
+    "passed": lambda cut: styled.passed_table(cut(found())),
 }
 
 
@@ -197,14 +196,14 @@ def test_a_run_without_failures_says_so() -> None:
     assert figures.NO_FAILURE in {
         text.get_text().replace("\n", " ") for text in figures.errors_figure(good).axes[0].texts
     }
-    assert figures.NO_FAILURE in tables.error_types_table(error_counts().assign(n=0)).to_html()
+    assert figures.NO_FAILURE in styled.error_types_table(error_counts().assign(n=0)).to_html()
 
 
 def test_the_best_of_a_row_is_bold_and_capabilities_are_averaged() -> None:
     two = rates()[lambda table: (table["pair"] == "en→de") & (table["model"] != MODELS[1])]
-    table = tables.rates_table(two)
+    table = styled.rates_table(two)
     means = table.data.iloc[-1]
-    assert means["capability"] == tables.ALL
+    assert means["capability"] == styled.ALL
     assert means[MODELS[0]] == f"{100 * two[two['model'] == MODELS[0]]['strict'].mean():.1f}"
     html = re.sub(r"\s+", " ", table.to_html())
     assert len(re.findall("font-weight: bold", html)) >= 1
@@ -214,7 +213,7 @@ def test_the_best_of_a_row_is_bold_and_capabilities_are_averaged() -> None:
 def test_averages_stand_beside_those_of_the_paper() -> None:
     ours = pd.DataFrame({"kind": ["capability", "system"], "name": ["numerals", "mine"], "percent": [60.8, 50.0],
                          "cells": [4, 8]})  # fmt: skip
-    shown = tables.averages_table(PUBLISHED.beside(ours, "table3", on=["kind", "name"])).data
+    shown = styled.averages_table(PUBLISHED.beside(ours, "table3", on=["kind", "name"])).data
     assert shown[["name", "percent", "printed", "difference"]].values.tolist() == [
         ["Numerals", "60.8", "70.8", "-10.0"],
         ["mine", "50.0", "not printed", styles.NOTHING],
@@ -222,15 +221,15 @@ def test_averages_stand_beside_those_of_the_paper() -> None:
 
 
 def test_numbers_are_marked_where_they_stand() -> None:
-    html = tables.errors_table(found()).to_html()
+    html = styled.errors_table(found()).to_html()
     assert re.findall(r"<mark[^>]*>(.*?)</mark>", html)[:2] == ["1,234", "1,234"]
     assert "1.234" in html
-    marked = tables._marked("12 of 2", "2")
-    assert marked.startswith("12 of <mark") and tables._marked("none", "") == "none"
+    marked = styled._marked("12 of 2", "2")
+    assert marked.startswith("12 of <mark") and styled._marked("none", "") == "none"
 
 
 def test_a_bug_report_is_one_line() -> None:
-    first, second = tables.bug_reports(shrunk())
+    first, second = styled.bug_reports(shrunk())
     assert first == "en→de m: 1,000 → 1.0000 (digit added) in “It cost 1,000.” → “Es kostete 1.0000.”"
     assert "→ nothing (number missing)" in second and "\n" not in first + second
 
@@ -241,12 +240,12 @@ def test_text_of_a_corpus_or_a_model_is_inert(text: str) -> None:
         [("en", "integers", "d", text, text)], columns=["lang", "capability", "format", "number", "sentence"]
     )
     for table in (
-        tables.errors_table(found(text).assign(source=text, template="[NUM]", correct=text, found=text)),
-        tables.shrunk_table(shrunk(text).assign(source=text, template="[NUM]", smallest=text, found=text)),
-        tables.error_types_table(error_counts().assign(source=text, template="[NUM]", hypothesis=text, found=text)),
-        tables.passed_table(found(text).assign(source=text, template="[NUM]")),
-        tables.capabilities_table(capabilities),
-        tables.templates_table(pd.DataFrame([("en", "integers", text, text, "m")],
+        styled.errors_table(found(text).assign(source=text, template="[NUM]", correct=text, found=text)),
+        styled.shrunk_table(shrunk(text).assign(source=text, template="[NUM]", smallest=text, found=text)),
+        styled.error_types_table(error_counts().assign(source=text, template="[NUM]", hypothesis=text, found=text)),
+        styled.passed_table(found(text).assign(source=text, template="[NUM]")),
+        styled.capabilities_table(capabilities),
+        styled.templates_table(pd.DataFrame([("en", "integers", text, text, "m")],
                                             columns=["lang", "capability", "template", "place", "models"])),
     ):  # fmt: skip
         html = table.to_html()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from nbkit.figures.research_code import research_code
 from nbkit.studies import disambiguation, idioms, numbers, published
+from nbkit.studies.page import research_code
+from nbkit.studies.paper import RESEARCH_CODE
 from nbkit.studies.published import Paper
-from nbkit.studies.published.paper import RESEARCH_CODE
 
 PAPERS = {
     "word_order": published.WORD_ORDER,

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from nbkit.figures import save, styles
+from nbkit.figures import panels as save
+from nbkit.figures import styles
 
 
 @pytest.fixture

@@ -13,22 +13,21 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from nbkit.figures import panels, theme
-from nbkit.figures import word_order as figures
-from nbkit.figures import word_order_perturbations as unperturbed
 from nbkit.perturb import NAMES
+from nbkit.studies.word_order import figures
 from tests.figures.synthetic import SHAPES, Synthetic
 
 FIGURES: dict[str, tuple[Callable[..., Figure], str]] = {
     "fig1": (figures.fig1_preference, "preference"),
     "fig2": (figures.fig2_preference_by_perturbation, "preference_by_perturbation"),
-    "fig5": (unperturbed.fig5_similarity, "similarity_of_languages"),
+    "fig5": (figures.fig5_similarity, "similarity_of_languages"),
     "fig6": (figures.fig6_length, "length_effect"),
     "fig7": (figures.fig7_correlations, "correlations"),
     "fig8": (figures.fig8_robustness_and_faithfulness, "by_perturbation"),
-    "fig12": (unperturbed.fig12_difficulty, "difficulty"),
+    "fig12": (figures.fig12_difficulty, "difficulty"),
     "fig13": (figures.fig13_heatmaps, "by_perturbation"),
-    "fig14": (unperturbed.fig14_similarity_by_language, "similarity"),
-    "fig15": (unperturbed.fig15_difficulty_by_length, "difficulty_by_length"),
+    "fig14": (figures.fig14_similarity_by_language, "similarity"),
+    "fig15": (figures.fig15_difficulty_by_length, "difficulty_by_length"),
 }
 NEEDS_MODEL = {"fig1", "fig2", "fig6", "fig7", "fig8", "fig13"}
 

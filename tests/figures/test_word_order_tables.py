@@ -9,30 +9,28 @@ import pandas as pd
 import pytest
 from pandas.io.formats.style import Styler
 
-from nbkit.figures import notebook, styles
-from nbkit.figures import word_order_published as comparisons
-from nbkit.figures import word_order_tables as tables
-from nbkit.studies import published
-from nbkit.studies.word_order import WordOrderParams
+from nbkit.figures import styles
+from nbkit.studies import page, published
+from nbkit.studies.word_order import WordOrderParams, styled
 from tests.figures.synthetic import SHAPES, Synthetic
 
 TABLES: dict[str, tuple[Callable[..., Styler], str]] = {
-    "table1": (tables.table1, "counts"),
-    "counts beside": (comparisons.counts_beside, "counts"),
-    "table2": (tables.table2, "quality"),
-    "table3": (tables.table3, "flips_by_language_and_model"),
-    "table3 inferred": (tables.table3_inferred, "flips_by_language_and_model"),
-    "table2 three ways": (lambda table: comparisons.quality_beside(table, table), "quality"),
-    "table6 languages": (tables.table6_by_language, "flips_by_language"),
-    "table6 models": (tables.table6_by_model, "flips_by_model"),
-    "figure 5": (tables.similarity, "similarity_of_languages"),
-    "figure 14": (lambda table: tables.similarity(table, "levenshtein", "target"), "similarity"),
-    "scores": (tables.perturbation_scores, "by_perturbation"),
-    "tests": (tables.model_tests, "model_tests"),
-    "spacing": (tables.spacing_table, "spacing_effect"),
-    "correlations": (lambda table: tables.correlation_table(table, "bleu", "β"), "correlations"),
-    "examples": (tables.examples, "examples"),
-    "sentences": (lambda table: tables.sentences(table, "Flips"), "flip_samples"),
+    "table1": (styled.table1, "counts"),
+    "counts beside": (styled.counts_beside, "counts"),
+    "table2": (styled.table2, "quality"),
+    "table3": (styled.table3, "flips_by_language_and_model"),
+    "table3 inferred": (styled.table3_inferred, "flips_by_language_and_model"),
+    "table2 three ways": (lambda table: styled.quality_beside(table, table), "quality"),
+    "table6 languages": (styled.table6_by_language, "flips_by_language"),
+    "table6 models": (styled.table6_by_model, "flips_by_model"),
+    "figure 5": (styled.similarity, "similarity_of_languages"),
+    "figure 14": (lambda table: styled.similarity(table, "levenshtein", "target"), "similarity"),
+    "scores": (styled.perturbation_scores, "by_perturbation"),
+    "tests": (styled.model_tests, "model_tests"),
+    "spacing": (styled.spacing_table, "spacing_effect"),
+    "correlations": (lambda table: styled.correlation_table(table, "bleu", "β"), "correlations"),
+    "examples": (styled.examples, "examples"),
+    "sentences": (lambda table: styled.sentences(table, "Flips"), "flip_samples"),
 }
 
 
@@ -59,8 +57,8 @@ def test_corpus_text_is_inert(text: str) -> None:
     examples = Synthetic(*SHAPES["1x1"]).examples()
     examples = examples.assign(text=text, perturbed=f"x {text}", moved=[((0, len(text)),)] * len(examples))
     for table in (
-        tables.sentences(samples.assign(**dict.fromkeys(words, text)), caption=text),
-        tables.examples(examples),
+        styled.sentences(samples.assign(**dict.fromkeys(words, text)), caption=text),
+        styled.examples(examples),
         styles.styled(pd.DataFrame({text: [text]}), caption=text, headings={text: text}),
     ):
         html = table.to_html()
@@ -96,7 +94,7 @@ def test_the_best_of_a_row_is_bold_and_only_the_best() -> None:
         {"language": ["de", "de"], "model": ["opus-mt", "mbart50"], "metric": "bleu", "beta": [0.4, 0.3], "low": 0.2,
          "high": 0.5, "n": 9}
     )  # fmt: skip
-    latex = styles.to_latex(tables.table2(quality))
+    latex = styles.to_latex(styled.table2(quality))
     assert re.findall(r"\\bfseries ([\d.]+)", latex) == ["0.400"]
     assert "Helsinki-OPUS & mBART50" in latex
 
@@ -106,7 +104,7 @@ def test_flips_stand_with_their_share_and_its_interval() -> None:
         {"language": ["de", "fr"], "model": "m", "metric": "bleu", "flips": [3, 1400], "n": [20, 2800],
          "share": [0.15, 0.5], "low": [0.05, 0.48], "high": [0.3, 0.52]}
     )  # fmt: skip
-    table = tables.table3(flips).data
+    table = styled.table3(flips).data
     assert table["m"].tolist() == ["3 (15.0% [5.0, 30.0])†", "1,400 (50.0% [48.0, 52.0])"]
 
 
@@ -117,9 +115,9 @@ def test_each_two_perturbations_stand_once_with_the_interval_of_their_similarity
         side="source", metric="bleu", kappa=[0.4, 0.4, 1.0], low=[0.3, 0.3, 1], high=[0.5, 0.5, 1], n=9
     )
     expected = [["Noun swaps", "Reversed", "0.40 [0.30, 0.50]", 9]]
-    assert tables.similarity(table).data.values.tolist() == expected
+    assert styled.similarity(table).data.values.tolist() == expected
     by_language = pd.concat([table.assign(language="ja"), table.assign(language="de", kappa=0.45)])
-    shown = tables.similarity(by_language).data
+    shown = styled.similarity(by_language).data
     assert list(shown.columns) == ["perturbation_a", "perturbation_b", "de", "ja"]
     assert shown["de"].tolist() == ["0.45 [0.30, 0.50]†"]
 
@@ -128,18 +126,18 @@ def test_beside_says_whose_number_is_whose() -> None:
     ours = pd.DataFrame(
         {"language": ["de", "ja"], "model": ["Helsinki-OPUS", "mine"], "metric": "bleu", "beta": [0.5, 0.1]}
     )
-    html = comparisons.beside(ours, "table2", ["language", "model", "metric"]).to_html()
+    html = styled.beside(ours, "table2", ["language", "model", "metric"]).to_html()
     assert "this run − paper" in html and "0.40 ± 7.77e-06" in html and "+0.100" in html
     assert "mine" not in html and "not a replication" in html
-    alone = comparisons.beside(ours[1:], "table2", ["language", "model", "metric"]).to_html()
+    alone = styled.beside(ours[1:], "table2", ["language", "model", "metric"]).to_html()
     assert "tested other models" in alone
-    assert "not printed" in comparisons.beside(ours, "fig1", ["language"]).to_html()
+    assert "not printed" in styled.beside(ours, "fig1", ["language"]).to_html()
 
 
 def test_quality_stands_three_ways_and_never_mixed() -> None:
     rows = {"language": ["de", "ja"], "model": ["Helsinki-OPUS", "mine"], "metric": "bleu", "n": 9}
     ours, coded = pd.DataFrame({**rows, "beta": [0.5, 0.1]}), pd.DataFrame({**rows, "beta": [0.42, 0.03]})
-    table = comparisons.quality_beside(ours, coded)
+    table = styled.quality_beside(ours, coded)
     assert table.data["printed"].tolist() == ["0.40 ± 7.77e-06", "not printed"]
     assert table.data["beta"].tolist() == [0.5, 0.1] and table.data["coded"].tolist() == [0.42, 0.03]
     assert table.data["difference"].round(6).iloc[0] == 0.1 and table.data["coded_difference"].round(6).iloc[0] == 0.02
@@ -149,8 +147,8 @@ def test_quality_stands_three_ways_and_never_mixed() -> None:
 
 def test_the_inferred_criterion_is_said_to_be_inferred() -> None:
     flips = Synthetic(*SHAPES["1x1"]).flips_by_language_and_model()
-    assert "β₁ &gt; β)" in tables.table3(flips).to_html()
-    table = tables.table3_inferred(flips)
+    assert "β₁ &gt; β)" in styled.table3(flips).to_html()
+    table = styled.table3_inferred(flips)
     assert "inferred from the 75 printed samples" in table.to_html()
     own = flips[flips["metric"] == "bleu"].iloc[0]
     assert f"{own['inferred']:,} ({own['inferred_share']:.1%}" in table.to_html()
@@ -158,21 +156,21 @@ def test_the_inferred_criterion_is_said_to_be_inferred() -> None:
 
 def test_what_stays_out_of_means_is_named_with_its_n() -> None:
     few = pd.DataFrame({"language": ["de"], "perturbation": ["adverb_verb_swap"], "n": [5]})
-    assert "fewer than 30" in tables.below_min_n(few, 30).data
-    assert "Adverb–verb swap (de, N = 5)" in tables.below_min_n(few, 30).data
-    assert "Every perturbation" in tables.below_min_n(few[:0], 30).data
+    assert "fewer than 30" in styled.below_min_n(few, 30).data
+    assert "Adverb–verb swap (de, N = 5)" in styled.below_min_n(few, 30).data
+    assert "Every perturbation" in styled.below_min_n(few[:0], 30).data
     tests = Synthetic(*SHAPES["7x4"]).model_tests().assign(n=lambda t: 5 + 100 * t["perturbation"].eq("reversed"))
-    assert set(tables.model_tests(tests, "bleu", 30).data["tests"]) == {1}
+    assert set(styled.model_tests(tests, "bleu", 30).data["tests"]) == {1}
 
 
 def test_chance_of_fewer_draws_says_of_how_many() -> None:
-    html = tables.perturbation_scores(Synthetic(*SHAPES["1x1"]).by_perturbation()).to_html()
+    html = styled.perturbation_scores(Synthetic(*SHAPES["1x1"]).by_perturbation()).to_html()
     assert html.count("(N ") == 1  # the one perturbation of which a draw was forced
 
 
 def test_counts_are_compared_as_shares() -> None:
     counts = pd.DataFrame({"language": ["zh"], "perturbation": ["reversed"], "n": [80], "total": [100]})
-    row = comparisons.counts_beside(counts).data.iloc[0]
+    row = styled.counts_beside(counts).data.iloc[0]
     assert (row["share"], row["paper_share"]) == (0.8, 0.7074)
     assert row["difference"] == pytest.approx(9.26)
 
@@ -180,31 +178,31 @@ def test_counts_are_compared_as_shares() -> None:
 def test_flips_are_compared_as_shares_of_what_was_perturbed() -> None:
     shared = {"metric": "bleu", "flips": [3], "share": [0.1], "inferred": [1], "inferred_share": [0.02]}
     n = published.load("table1").query("language == 'de'")["n"]
-    row = comparisons.flips_beside(pd.DataFrame({"language": ["de"], "model": "opus-mt", **shared}), "table3").data
+    row = styled.flips_beside(pd.DataFrame({"language": ["de"], "model": "opus-mt", **shared}), "table3").data
     assert row[["flips", "published"]].values.tolist() == [[3, 514]]
     assert row["paper_share"].tolist() == pytest.approx([514 / n.sum()])
     assert row["difference"].tolist() == pytest.approx([100 * (0.1 - 514 / n.sum())])
     assert row["inferred_difference"].tolist() == pytest.approx([100 * (0.02 - 514 / n.sum())])
     flips = pd.DataFrame({"perturbation": ["tree_mirror_pre"], "language": "de", **shared})
-    html = comparisons.flips_beside(flips, "table6_by_language").to_html()
+    html = styled.flips_beside(flips, "table6_by_language").to_html()
     n_of_one = published.load("table1").query("language == 'de' and perturbation == 'tree_mirror_pre'")["n"].item()
     assert f"{82 / n_of_one / 4:.1%}" in html  # all four models together
     assert "adds up" not in html  # said once, below the table
     flips = pd.DataFrame({"perturbation": ["tree_mirror_pre"], "model": "opus-mt", **shared})
     n_of_all = published.load("table1").query("perturbation == 'tree_mirror_pre'")["n"].sum()
-    assert comparisons.flips_beside(flips, "table6_by_model").data["paper_share"].item() == 196 / n_of_all
-    assert "tested other models" in comparisons.flips_beside(flips.assign(model="mine"), "table6_by_model").to_html()
+    assert styled.flips_beside(flips, "table6_by_model").data["paper_share"].item() == 196 / n_of_all
+    assert "tested other models" in styled.flips_beside(flips.assign(model="mine"), "table6_by_model").to_html()
 
 
 @pytest.mark.parametrize("artefact", [name for name in published.names() if published.is_printed(name)])
 def test_the_papers_own_tables_are_shown_as_printed(artefact: str) -> None:
     if artefact == "samples":
-        shown = tables.sentences(published.load(artefact), published.title(artefact)).to_html()
+        shown = styled.sentences(published.load(artefact), published.title(artefact)).to_html()
         assert "printed without any change of order" in shown
         return
     table = published.load(artefact)
     rows, columns = [name for name in ("perturbation", "language", "model") if name in table][:2]
-    html = comparisons.as_printed(artefact, rows, columns).to_html()
+    html = styled.as_printed(artefact, rows, columns).to_html()
     assert html.count("<td") == table[rows].nunique() * (table[columns].nunique() + 1)
 
 
@@ -220,11 +218,11 @@ def test_significant_perturbations_are_counted() -> None:
          "model_a": "a", "model_b": "b", "mean_a": 0.5, "mean_b": 0.4, "difference": [0.1, -0.1, 0.2],
          "p": 0.01, "p_corrected": [0.01, 0.02, 0.3], "effect": 0.2, "n": 50}
     )  # fmt: skip
-    assert tables.model_tests(tests).data[["a", "b", "tests"]].values.tolist() == [[1, 1, 3]]
+    assert styled.model_tests(tests).data[["a", "b", "tests"]].values.tolist() == [[1, 1, 3]]
 
 
 def test_signatures_name_their_languages() -> None:
-    found = notebook.signatures(WordOrderParams(languages=["de", "ja"], metrics=["bleu"]))
+    found = page.signatures(WordOrderParams(languages=["de", "ja"], metrics=["bleu"]))
     assert list(found) == ["BLEU (en, de)", "BLEU (ja)"]
     assert all(signature.startswith("BLEU|") for signature in found.values())
-    assert notebook.kappa_signature(WordOrderParams(languages=["de", "ja"])) == " and ".join(found.values())
+    assert page.kappa_signature(WordOrderParams(languages=["de", "ja"])) == " and ".join(found.values())

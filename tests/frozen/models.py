@@ -94,8 +94,10 @@ def registered(
     language_models: Sequence[str],
 ) -> Iterator[dict[str, str]]:
     """These models by name, their folders below the working folder; what stands for each in keys, to its name."""
-    from nbkit.models import classifier_remember, language_model_remember, remember
-    from nbkit.studies.idioms import contexts
+    from nbkit.models.classifiers import remember as classifier_remember
+    from nbkit.models.language_models import remember as language_model_remember
+    from nbkit.models.translators import remember
+    from nbkit.studies.idioms import steps
 
     with pytest.MonkeyPatch.context() as patch:
         for registry, entry, names in (
@@ -111,7 +113,7 @@ def registered(
         patch.setattr(classifier_remember, "kept_classifier", lambda name, *_, **__: Classifier(classifiers[name]))
         patch.setattr(language_model_remember, "kept_language_model", lambda *_, **__: LanguageModel())
         patch.setattr(language_model_remember, "_masked", lambda *_, **__: LanguageModel())
-        patch.setattr(contexts, "probe_remembered", probes)
+        patch.setattr(steps, "probe_remembered", probes)
         found: dict[str, str] = {}
         for names, identity in (
             (translators, lambda name: model_identity(name, "en", "de")),

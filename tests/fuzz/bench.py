@@ -109,8 +109,8 @@ def lay_out(folder: Path) -> None:
     import pandas as pd
     from transformers import set_seed
 
-    from nbkit.annotate import make_form
     from nbkit.corpora.nli import LABELS
+    from nbkit.measure.forms import make_form
     from tests.models.conftest import save_marian
 
     set_seed(0)

@@ -15,21 +15,19 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from nbkit.cli import main
+from nbkit.cli.commands import main
 from nbkit.corpora import check_corpus, load_pairs
 from nbkit.errors import DataError
-from nbkit.figures import theme, word_order_tables
-from nbkit.figures import word_order as figures
+from nbkit.figures import theme
 from nbkit.languages import LanguageDataError, is_unspaced
-from nbkit.metrics import load_metric
-from nbkit.metrics.tokens import cut
-from nbkit.models import remember
+from nbkit.measure import load_metric
+from nbkit.measure.bleu import cut
+from nbkit.models.translators import remember
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, perturb_all
 from nbkit.studies import word_order
-from nbkit.studies.word_order import WordOrderParams
-from nbkit.syntax import check_parser, parser_for, read_conllu
-from nbkit.syntax.parsers import to_text
-from nbkit.text import Sentence, Text
+from nbkit.studies.word_order import WordOrderParams, figures, styled
+from nbkit.text.parsers import check_parser, parser_for, read_conllu, to_text
+from nbkit.text.sentences import Sentence, Text
 from tests.languages.sentences import LANGUAGES, as_conllu, as_written, numbers, rows
 from tests.metrics.references import edit_distance
 
@@ -217,9 +215,9 @@ def test_figures_and_tables_call_the_languages_by_name(all_at_once: WordOrderPar
     assert {tick.get_text() for tick in ticks} == set(names)
     counts = word_order.counts(all_at_once)
     assert (counts["total"] == 5).all()
-    html = word_order_tables.table1(counts).to_html()
+    html = styled.table1(counts).to_html()
     assert [code for code in NAMED if f">{code}<" not in html] == []  # codes, as for the papers' own languages
-    examples = word_order_tables.sentences(word_order.samples(all_at_once), "samples").to_html()
+    examples = styled.sentences(word_order.samples(all_at_once), "samples").to_html()
     assert "หนังสือ" in examples and "<bdi>يقرأ" in examples
 
 

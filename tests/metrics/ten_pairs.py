@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nbkit.corpora.homographs import Homograph, HomographLexicon, SenseCluster
-from nbkit.text import Sentence, Text
+from nbkit.text.sentences import Sentence, Text
 
 LEXICON = HomographLexicon("hand-made", "en", "de", {
     "bat": Homograph("bat", (SenseCluster("animal", frozenset({"Fledermaus"})),

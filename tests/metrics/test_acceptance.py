@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from nbkit.errors import NbkitError
-from nbkit.metrics.acceptance import (
+from nbkit.measure.acceptance import (
     CORRECT,
     FLIPPED,
     NEITHER,

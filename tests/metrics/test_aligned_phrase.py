@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
-from nbkit.metrics.literal import (
+from nbkit.measure.literal import (
     AlignedPhrase,
     empty_matches,
     linked_tokens,

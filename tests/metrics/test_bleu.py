@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
-from nbkit.metrics.bleu import Bleu, BleuAsCoded, Sequences, bleu_percent, match_counts
-from nbkit.metrics.tokens import cut
-from nbkit.syntax import read_conllu
+from nbkit.measure.bleu import Bleu, BleuAsCoded, Sequences, bleu_percent, cut, match_counts
+from nbkit.text.parsers import read_conllu
 
 from .references import PAIRS, nltk_sentence_bleu
 

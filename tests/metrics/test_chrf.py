@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
-from nbkit.metrics.similarity import Chrf
-from nbkit.syntax import read_conllu
+from nbkit.measure.similarity import Chrf
+from nbkit.text.parsers import read_conllu
 
 
 def sacre(hypotheses: list[str], references: list[str]) -> list[float]:

@@ -11,8 +11,8 @@ import torch
 import transformers
 
 from nbkit.errors import MissingExtraError, ModelError, NbkitError
-from nbkit.metrics import check_metric, load_metric
-from nbkit.metrics.learned import BertScore
+from nbkit.measure import check_metric, load_metric
+from nbkit.measure.learned import BertScore
 
 WORDS = [
     *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ",", "##s"),
@@ -127,7 +127,7 @@ def test_no_score_depends_on_the_others(
     metric = load_metric(name, **options)
     together = metric.scores(HYPOTHESES, REFERENCES, "en")
     monkeypatch.setattr("nbkit.models.pretrained.BUDGETS", {"cpu": 1})
-    monkeypatch.setattr("nbkit.metrics.learned._WINDOW", 2)
+    monkeypatch.setattr("nbkit.measure.learned._WINDOW", 2)
     backwards = metric.scores(HYPOTHESES[::-1], REFERENCES[::-1], "en")[::-1]
     assert together == pytest.approx(backwards, abs=1e-5)
     assert together[1] == together[4]
@@ -234,7 +234,7 @@ def test_a_device_that_is_not_there(encoder: str) -> None:
 
 
 def test_without_the_package(encoder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nbkit.metrics.learned.find_spec", lambda name: None)
+    monkeypatch.setattr("nbkit.measure.learned.find_spec", lambda name: None)
     assert 'pip install "nbkit[bertscore]"' in (check_metric("bertscore", model=encoder, layer=1) or "")
     with pytest.raises(MissingExtraError, match="nbkit\\[bertscore\\]"):
         load_metric("bertscore", model=encoder, layer=1).scores(["a"], ["a"], "en")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import nbkit
 from nbkit.errors import NbkitError
-from nbkit.metrics.intervals import macro_average
-from nbkit.metrics.literal import (
+from nbkit.measure.intervals import macro_average
+from nbkit.measure.literal import (
     Litter,
     WordDictionary,
     compound_parts,
@@ -24,8 +24,8 @@ from nbkit.metrics.literal import (
     published_litter,
     source_words,
 )
-from nbkit.syntax.phrases import PhraseMatcher
-from nbkit.text import Sentence, Text
+from nbkit.text.phrases import PhraseMatcher
+from nbkit.text.sentences import Sentence, Text
 
 PUBLISHED = Path(nbkit.__file__).parent / "studies/idioms/published"
 EXAMPLES = yaml.safe_load((PUBLISHED / "examples.yaml").read_text(encoding="utf-8"))

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
-from nbkit.metrics import acceptance as mini_trees
-from nbkit.metrics.acceptance import TAGS, MiniTrees, count_mini_trees, neighbourhoods, signature_ratios, signatures
+from nbkit.measure import acceptance as mini_trees
+from nbkit.measure.acceptance import TAGS, MiniTrees, count_mini_trees, neighbourhoods, signature_ratios, signatures
 from nbkit.perturb.derangements import derangements, in_units
 from nbkit.store import Store
-from nbkit.syntax.conllu import read_conllu
-from nbkit.text import Sentence
+from nbkit.text.conllu import read_conllu
+from nbkit.text.sentences import Sentence
 from tests.perturb.annotated import annotated
 from tests.strategies import sentences
 

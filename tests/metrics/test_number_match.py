@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.corpora.templates import load_templates
-from nbkit.metrics.number_errors import error_types
-from nbkit.metrics.number_match import Finding, compare_numbers, judge_number, template_numbers
+from nbkit.measure.numbers import Finding, compare_numbers, error_types, judge_number, template_numbers
 from nbkit.numbers import forms, write_number
 from nbkit.numbers.formats import draw_numbers, formats
 

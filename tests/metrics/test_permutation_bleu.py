@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 
 from nbkit.errors import NbkitError
-from nbkit.metrics.bleu import Bleu, permutation_bleu
+from nbkit.measure.bleu import Bleu, permutation_bleu
 from nbkit.perturb.derangements import clumped_derangements, derangements, in_units
-from nbkit.syntax.conllu import read_conllu
-from nbkit.text import Sentence
+from nbkit.text.conllu import read_conllu
+from nbkit.text.sentences import Sentence
 from tests.strategies import sentences
 
 

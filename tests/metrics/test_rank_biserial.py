@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
-from nbkit.metrics.statistics import COHEN, adjusted_threshold, adjusted_thresholds, base_rate_of, rank_biserial
+from nbkit.measure.statistics import COHEN, adjusted_threshold, adjusted_thresholds, base_rate_of, rank_biserial
 
 SCORES = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.metrics import METRICS, Kappa, check_metric, load_metric
+from nbkit.measure import METRICS, Kappa, check_metric, load_metric
 
 PURE = ["bleu", "levenshtein", "chrf"]
 SIX = ["bleu", "levenshtein", "chrf", "bertscore", "bleurt", "bleu-nltk"]
@@ -103,8 +103,8 @@ def test_what_is_no_metric_is_told_with_all_it_lacks(monkeypatch: pytest.MonkeyP
 
 def test_nothing_heavy_is_imported_before_it_is_used() -> None:
     code = (
-        "import sys, nbkit.metrics as m; m.load_metric('bleu').scores(['a'], ['b'], 'en'); m.load_metric('bleurt');"
-        "m.check_metric('bertscore', model='/nowhere', layer=1); import nbkit.metrics.statistics;"
+        "import sys, nbkit.measure as m; m.load_metric('bleu').scores(['a'], ['b'], 'en'); m.load_metric('bleurt');"
+        "m.check_metric('bertscore', model='/nowhere', layer=1); import nbkit.measure.statistics;"
         "heavy = ['torch', 'transformers', 'pandas', 'sacrebleu', 'pingouin', 'bert_score'];"
         "print([name for name in heavy if name in sys.modules])"
     )

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.metrics.sense_bias import (
+from nbkit.measure.sense_bias import (
     SenseCounts,
     bias_towards,
     freq,
@@ -22,7 +22,7 @@ from nbkit.metrics.sense_bias import (
     words_of,
 )
 from nbkit.studies.disambiguation.mining import count_senses
-from nbkit.text import Sentence, Text
+from nbkit.text.sentences import Sentence, Text
 from tests.metrics.ten_pairs import LEXICON, parsed, triples
 
 ANIMAL, CLUB, MONEY, RIVER = ("bat", "animal"), ("bat", "club"), ("bank", "money"), ("bank", "river")

@@ -6,7 +6,7 @@ import pytest
 
 from nbkit.corpora.homographs import Homograph, HomographLexicon, SenseCluster, own_homographs
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.metrics.senses import (
+from nbkit.measure.senses import (
     AMBIGUOUS,
     BY_GENDER,
     DIFFERENT,
@@ -17,7 +17,7 @@ from nbkit.metrics.senses import (
     SenseFinder,
     SenseLookup,
 )
-from nbkit.text import Sentence, Text
+from nbkit.text.sentences import Sentence, Text
 from tests.metrics.ten_pairs import LEXICON, german, parsed
 
 OWN = own_homographs()

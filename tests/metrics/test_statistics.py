@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
-from nbkit.metrics.statistics import (
+from nbkit.measure.statistics import (
     _weighted_spearman,
     bootstrap_draws,
     paired_tests,

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
-from nbkit.metrics.intervals import mean_interval, mean_of_draws, share_interval, share_of_draws
-from nbkit.metrics.statistics import StreamedBootstrap, ratio
+from nbkit.measure.intervals import mean_interval, mean_of_draws, share_interval, share_of_draws
+from nbkit.measure.statistics import StreamedBootstrap, ratio
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 3000), st.integers(0, 2), st.one_of(st.floats(0, 1), st.just(float("nan")))), max_size=30

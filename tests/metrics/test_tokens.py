@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.languages import is_unspaced
-from nbkit.metrics.tokens import cut, tokenizer_signature
-from nbkit.syntax import load_parser, read_conllu
+from nbkit.measure.bleu import cut, tokenizer_signature
+from nbkit.text.parsers import load_parser, read_conllu
 
-SEAMS = files("nbkit.metrics") / "seams.tsv"
+SEAMS = files("nbkit.measure") / "seams.tsv"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_law_on_every_tokenizer_exception_of_spacy(lang: str) -> None:
 
 @pytest.mark.parametrize("target", ["de", "fr", "es", "it", "ru", "zh", "ja"])
 def test_law_on_the_sandbox(target: str) -> None:
-    from nbkit.corpora.sandbox import pairs
+    from nbkit.sandbox import pairs
 
     for pair in pairs("en", target, n=200):
         for text in (pair.source, pair.target):
@@ -155,7 +155,7 @@ def test_unspaced_languages_never_see_a_space(text: str, lang: str) -> None:
 
 
 def test_the_memory_of_chunks_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    from nbkit.metrics.tokens import _Chunks
+    from nbkit.measure.bleu import _Chunks
 
     monkeypatch.setattr(_Chunks, "limit", 3)
     chunks = _Chunks("en")

@@ -10,7 +10,7 @@ from urllib.error import URLError
 import pytest
 
 from nbkit.errors import DataError, NbkitError
-from nbkit.metrics.literal import WordDictionary, fetch_muse, induced_dictionary, muse_problem, read_dictionary
+from nbkit.measure.literal import WordDictionary, fetch_muse, induced_dictionary, muse_problem, read_dictionary
 
 
 def test_muse_and_tsv(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbkit.models.answers import Answer, Usage, one_line
+from nbkit.models.services.asking import Answer, Usage, one_line
 
 SOURCE = "Tom sleeps."
 LABELS = ("Translation", "German", "German translation")

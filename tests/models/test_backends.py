@@ -8,7 +8,7 @@ from nbkit.errors import MissingExtraError, ModelError, UnknownNameError
 from nbkit.models import check_model, ensure_model, label, load_translator, model_identity, resolve
 from nbkit.models.backends import BACKENDS, TRANSFORMERS, split_backend
 from nbkit.models.decoding import DEFAULT
-from nbkit.models.remember import translation_config
+from nbkit.models.translators.remember import translation_config
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_they_are_listed_and_the_doctor_looks_at_them(monkeypatch):
 
     from click.testing import CliRunner
 
-    from nbkit.cli import main
-    from nbkit.commands.doctor import _backends
+    from nbkit.cli.commands import main
+    from nbkit.cli.doctor import _backends
 
     rows = json.loads(CliRunner().invoke(main, ["list", "models", "--json"]).output)
     assert [row["name"] for row in rows if "@" in row["name"]] == ["MODEL@ct2", "MODEL@ct2-int8"]

@@ -22,8 +22,8 @@ from nbkit.models import (
     iter_classified,
     load_classifier,
 )
-from nbkit.models import classifier as classifier_module
-from nbkit.models.classifier_encoding import encode_pairs
+from nbkit.models.classifiers import classifier as classifier_module
+from nbkit.models.classifiers.classifier import encode_pairs
 from nbkit.store import Store
 
 from .nli_checkpoints import LABELS as PUBLISHED
@@ -52,7 +52,7 @@ def one_by_one(folder, pairs):
     """What one would write first: transformers alone, a pair at a time; columns by the names in the settings."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    import nbkit.models.encoders  # noqa: F401
+    import nbkit.models.networks.encoders  # noqa: F401
 
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -164,7 +164,7 @@ def test_out_of_memory_halves_the_batch(architecture, folders, monkeypatch):
 
 def test_a_stream_is_taken_a_window_at_a_time(folders, monkeypatch):
     monkeypatch.setattr(classifier_module, "WINDOW", 8)
-    monkeypatch.setattr("nbkit.models.classifier_encoding._CHUNK", 8)
+    monkeypatch.setattr("nbkit.models.classifiers.classifier._CHUNK", 8)
     for architecture in ("distilbert", "bilstm"):
         classifier, taken = load_classifier(str(folders[architecture])), []
         stream = (taken.append(pair) or pair for pair in PAIRS * 4)
@@ -284,7 +284,7 @@ def test_remembered_pairs_load_no_model(folders, tmp_path, monkeypatch):
     store, name = Store(tmp_path / "store"), str(folders["distilbert"])
     first = classify_remembered(name, [*PAIRS, PAIRS[0]], store=store, progress=False)
     np.testing.assert_allclose(first[-1], first[0])
-    monkeypatch.setattr("nbkit.models.classifier_remember.kept_classifier", None)
+    monkeypatch.setattr("nbkit.models.classifiers.remember.kept_classifier", None)
     again = classify_remembered(name, PAIRS[::-1], store=store, progress=False)
     np.testing.assert_array_equal(again, first[:-1][::-1])
     streamed = list(iter_classified(name, iter(PAIRS), store=store, progress=False))
@@ -312,8 +312,8 @@ def test_another_model_in_the_same_folder_answers_for_itself(folder, tmp_path):
 
 def test_shards_are_written_as_it_goes(folders, tmp_path, monkeypatch):
     """An interruption costs one shard: what was classified before it is in the store."""
-    from nbkit.models import classifier_remember
-    from nbkit.models.classifier_remember import classification_config
+    from nbkit.models.classifiers import remember as classifier_remember
+    from nbkit.models.classifiers.remember import classification_config
 
     monkeypatch.setattr(classifier_remember, "SHARDS", {"cpu": 4})
     store, name = Store(tmp_path), str(folders["convnet"])

@@ -14,15 +14,15 @@ import torch
 
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import DataError, ModelError, ParamsError
-from nbkit.models import ClassifierRecipe, check_classifier, classifier_local, load_classifier, train_classifier
-from nbkit.models.classifier_architecture import new_classifier
-from nbkit.models.classifier_encoding import CollatePairs, NliExample
-from nbkit.models.classifier_local import classifier_identity, ensure_classifier, is_classifier_here
-from nbkit.models.classifier_texts import dev_pairs, held_out_pairs, training_pairs
-from nbkit.models.classifier_training import Loss
-from nbkit.models.classifier_vocabulary import train_tokenizer
+from nbkit.models import ClassifierRecipe, check_classifier, load_classifier, train_classifier
+from nbkit.models.classifiers import local as classifier_local
+from nbkit.models.classifiers.classifier import CollatePairs, NliExample
+from nbkit.models.classifiers.local import classifier_identity, ensure_classifier, is_classifier_here
+from nbkit.models.classifiers.training import Loss, dev_pairs, held_out_pairs, training_pairs
 from nbkit.models.integrity import DIGESTS
-from nbkit.models.recipe_files import recipes_in
+from nbkit.models.networks.architectures import new_classifier
+from nbkit.models.networks.vocabularies import train_tokenizer
+from nbkit.models.recipes import recipes_in
 
 from .nli_checkpoints import relabel
 from .trained import check_goes_on, check_read_first, same, use_recipes, weights_of
@@ -323,7 +323,7 @@ def test_trained_on_first_use_and_used(corpus, monkeypatch):
 def test_the_command_takes_its_options_from_the_recipe(corpus, tmp_path):
     from click.testing import CliRunner
 
-    from nbkit.cli import main
+    from nbkit.cli.commands import main
 
     shown = CliRunner().invoke(main, ["train", "classifier", "--help"]).output
     for name in ClassifierRecipe.model_fields:

@@ -7,7 +7,7 @@ import math
 import pytest
 from sacrebleu.metrics import BLEU, CHRF
 
-from nbkit.models.corpus_scores import corpus_bleu, corpus_chrf
+from nbkit.models.translators.texts import corpus_bleu, corpus_chrf
 
 TEXTS = ["the cat sat on the mat", "a dog ran off", "it is raining in the town today"]
 REFERENCES = ["the cat sat on a mat", "a dog ran away", "it rains in the town today"]

@@ -12,16 +12,9 @@ import pytest
 ctranslate2 = pytest.importorskip("ctranslate2", reason='the extra "ct2" is not installed')
 
 from nbkit.errors import ModelError  # noqa: E402
-from nbkit.models import (  # noqa: E402
-    Decoding,
-    ModelEntry,
-    check_model,
-    ct2_conversion,
-    ensure_model,
-    load_translator,
-    resolve,
-)
-from nbkit.models.catalogue import MODELS, families  # noqa: E402
+from nbkit.models import Decoding, ModelEntry, check_model, ensure_model, load_translator, resolve  # noqa: E402
+from nbkit.models.ct2 import translator as ct2_conversion  # noqa: E402
+from nbkit.models.translators.catalogue import MODELS, families  # noqa: E402
 
 NAMES = ("marian", "mbart50", "m2m100-418m", "m2m100-1.2b", "nllb")
 SHORT = Decoding(beams=3, max_new_tokens=12, early_stopping=True)
@@ -163,7 +156,7 @@ def test_converted_once_for_all_who_ask(tmp_path, checkpoints, own_cache, monkey
 
 
 def test_architectures_without_a_conversion_are_refused_before_they_are_trained(mbart25, monkeypatch):
-    monkeypatch.setattr("nbkit.models.training.train_translator", None)
+    monkeypatch.setattr("nbkit.models.translators.training.train_translator", None)
     for name in ("sandbox-lstm@ct2", "sandbox-wsd-convs2s@ct2-int8", f"{mbart25}@ct2"):
         found = check_model(name, "en", "de")
         assert found is not None and "ctranslate2 has no conversion of its architecture" in found

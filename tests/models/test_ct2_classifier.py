@@ -16,12 +16,12 @@ from nbkit.models import (  # noqa: E402
     classifier_identity,
     classifier_label,
     classify_remembered,
-    ct2_encoder,
     ensure_classifier,
     load_classifier,
     resolve_classifier,
 )
 from nbkit.models.backends import ENCODERS  # noqa: E402
+from nbkit.models.ct2 import encoder as ct2_encoder  # noqa: E402
 from nbkit.store import Store  # noqa: E402
 
 from .nli_checkpoints import LABELS, MORE, PAIRS, save_classifier, save_other  # noqa: E402
@@ -99,8 +99,8 @@ def test_a_long_pair_is_cut_where_transformers_cuts_it(pairs):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_architectures_without_a_conversion_are_refused_before_anything_is_loaded(name, folders, monkeypatch):
-    monkeypatch.setattr("nbkit.models.classifier.load_trained", None)
-    monkeypatch.setattr("nbkit.models.classifier_training.train_classifier", None)
+    monkeypatch.setattr("nbkit.models.classifiers.classifier.load_trained", None)
+    monkeypatch.setattr("nbkit.models.classifiers.training.train_classifier", None)
     for place in (str(folders[name]), f"sick-{name}"):
         message = check_classifier(f"{place}@ct2-int8")
         assert message is not None and f"classifier '{place}@ct2-int8': ctranslate2 has no conversion" in message
@@ -180,6 +180,6 @@ def test_converted_once_and_remembered_as_a_system_of_its_own(folders, own_cache
     assert ensure_classifier(names[2]) == folders["distilbert"]
     assert len(saved) == 1 and len(list((own_cache / "models" / "ctranslate2").glob("[!.]*"))) == 1
     assert (tables[0] != tables[1]).any() and (tables[1] != tables[2]).any()
-    monkeypatch.setattr("nbkit.models.classifier_remember.kept_classifier", None)
+    monkeypatch.setattr("nbkit.models.classifiers.remember.kept_classifier", None)
     again = [classify_remembered(name, PAIRS, store=store, progress=False) for name in names]
     np.testing.assert_array_equal(again, tables)

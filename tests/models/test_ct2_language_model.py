@@ -15,7 +15,6 @@ ctranslate2 = pytest.importorskip("ctranslate2", reason='the extra "ct2" is not 
 from nbkit.errors import MissingExtraError, ModelError, UnknownNameError  # noqa: E402
 from nbkit.models import (  # noqa: E402
     check_language_model,
-    ct2_generator,
     ensure_language_model,
     language_model_identity,
     language_model_label,
@@ -24,6 +23,7 @@ from nbkit.models import (  # noqa: E402
     resolve_language_model,
 )
 from nbkit.models.backends import DECODERS  # noqa: E402
+from nbkit.models.ct2 import generator as ct2_generator  # noqa: E402
 from nbkit.store import Store  # noqa: E402
 
 from .language_checkpoints import TEXTS, save_language_model  # noqa: E402
@@ -93,8 +93,8 @@ def test_long_texts_are_cut_where_transformers_cuts_them(models):
 
 
 def test_what_is_not_a_gpt2_is_refused_before_anything_is_loaded(folders, monkeypatch):
-    monkeypatch.setattr("nbkit.models.language_model.load_trained", None)
-    monkeypatch.setattr("nbkit.models.language_model_training.train_language_model", None)
+    monkeypatch.setattr("nbkit.models.language_models.language_model.load_trained", None)
+    monkeypatch.setattr("nbkit.models.language_models.training.train_language_model", None)
     for place in (str(folders["bert"]), "sandbox-bert"):
         message = check_language_model(f"{place}@ct2")
         assert message is not None and f"language model '{place}@ct2': ctranslate2 has no conversion" in message
@@ -140,6 +140,6 @@ def test_converted_once_and_remembered_as_a_system_of_its_own(folders, own_cache
     rows = [perplexities_remembered(name, TEXTS, store=store, progress=False) for name in names]
     assert len(list((own_cache / "models" / "ctranslate2").glob("[!.]*"))) == 1
     assert all((first != second).any() for first, second in pairwise(rows))
-    monkeypatch.setattr("nbkit.models.language_model_remember.kept_language_model", None)
+    monkeypatch.setattr("nbkit.models.language_models.remember.kept_language_model", None)
     again = [perplexities_remembered(name, TEXTS, store=store, progress=False) for name in names]
     np.testing.assert_array_equal(again, rows)

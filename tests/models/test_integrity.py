@@ -10,25 +10,21 @@ from pathlib import Path
 import pytest
 
 from nbkit.errors import ModelError
-from nbkit.models import (
-    Decoding,
-    classifier_remember,
-    language_model_remember,
-    load_translator,
-    remember,
-    translate_remembered,
-)
-from nbkit.models.catalogue import resolve
-from nbkit.models.classifier import load_classifier
-from nbkit.models.classifier_remember import classify_remembered
-from nbkit.models.identity import model_identity
+from nbkit.models import Decoding, load_translator, translate_remembered
+from nbkit.models.classifiers import remember as classifier_remember
+from nbkit.models.classifiers.classifier import load_classifier
+from nbkit.models.classifiers.remember import classify_remembered
 from nbkit.models.integrity import DIGESTS, check_bytes, folder_digest, write_digests
-from nbkit.models.language_model import load_language_model
-from nbkit.models.language_model_remember import perplexities_remembered
-from nbkit.models.local import ensure_model, model_folder, recipe_for
+from nbkit.models.language_models import remember as language_model_remember
+from nbkit.models.language_models.language_model import load_language_model
+from nbkit.models.language_models.remember import perplexities_remembered
 from nbkit.models.pretrained import load_network
-from nbkit.models.remember import translation_config
-from nbkit.models.training_folder import trained_once
+from nbkit.models.training import trained_once
+from nbkit.models.translators import remember
+from nbkit.models.translators.catalogue import resolve
+from nbkit.models.translators.identity import model_identity
+from nbkit.models.translators.local import ensure_model, model_folder, recipe_for
+from nbkit.models.translators.remember import translation_config
 from nbkit.store import Store
 
 from .language_checkpoints import save_language_model
@@ -82,7 +78,7 @@ def trained(checkpoints, monkeypatch) -> Path:
 
         return trained_once(record, Path(output), copied)
 
-    monkeypatch.setattr("nbkit.models.training.train_translator", train)
+    monkeypatch.setattr("nbkit.models.translators.training.train_translator", train)
     return ensure_model("sandbox-marian", "en", "de")
 
 
@@ -215,7 +211,7 @@ def test_a_model_that_changes_between_key_and_load_is_not_remembered(checkpoints
         replace_weights(folder)
         return load_translator(name, *pair, **how)
 
-    monkeypatch.setattr("nbkit.models.translator.load_translator", load)
+    monkeypatch.setattr("nbkit.models.translators.translator.load_translator", load)
     before = model_identity(str(folder), "en", "de")
     with pytest.raises(ModelError, match="was changed while it was used: run it again"):
         translated(str(folder), sentences, store)

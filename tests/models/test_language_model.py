@@ -25,8 +25,8 @@ from nbkit.models import (
     perplexities_remembered,
     resolve_language_model,
 )
-from nbkit.models import language_model as module
-from nbkit.models.output_layer import OutputLayer
+from nbkit.models.language_models import language_model as module
+from nbkit.models.language_models.language_model import OutputLayer
 from nbkit.store import Store
 
 from .language_checkpoints import TEXTS, save_language_model
@@ -120,7 +120,7 @@ def test_neither_batches_nor_order_nor_company_matter(architecture, folders, mon
     shuffled = model.perplexities([texts[i] for i in order], progress=False)
     np.testing.assert_allclose(shuffled, found[order], rtol=1e-5)
     monkeypatch.setattr(module.LanguageModel, "budgets", {"cpu": 7})
-    monkeypatch.setattr("nbkit.models.output_layer.LOGITS", {"cpu": 1})
+    monkeypatch.setattr("nbkit.models.language_models.language_model.LOGITS", {"cpu": 1})
     np.testing.assert_allclose(model.perplexities(texts, progress=False), found, rtol=1e-5)
     assert model.perplexities([], progress=False).shape == (0,)
 
@@ -138,7 +138,7 @@ def test_logits_are_never_there_all_at_once(folders, monkeypatch):
             return out
 
     vocabulary = model._output.vocabulary
-    monkeypatch.setattr("nbkit.models.output_layer.LOGITS", {"cpu": 4 * vocabulary})
+    monkeypatch.setattr("nbkit.models.language_models.language_model.LOGITS", {"cpu": 4 * vocabulary})
     texts = [f"{TEXTS[0]} {i}" for i in range(40)]
     with Watch():
         model.perplexities(texts, progress=False)
@@ -242,7 +242,7 @@ def test_remembered_texts_load_no_model(folders, tmp_path, monkeypatch):
     np.testing.assert_array_equal(first, load_language_model(causal).perplexities([*TEXTS, ""], progress=False))
     with pytest.raises(ModelError, match="is causal; a masked one is needed"):
         masked_remembered(causal, [KITCHEN], [TABLE], [["dog"]], store=store, progress=False)
-    monkeypatch.setattr("nbkit.models.language_model_remember.kept_language_model", None)
+    monkeypatch.setattr("nbkit.models.language_models.remember.kept_language_model", None)
     again = perplexities_remembered(causal, TEXTS[::-1], store=store, progress=False)
     np.testing.assert_array_equal(again, first[:-1][::-1])
     assert list(iter_perplexities(causal, iter(TEXTS), store=store, progress=False)) == first[:-1].tolist()

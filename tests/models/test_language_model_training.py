@@ -16,21 +16,28 @@ from nbkit.models import (
     LanguageModelRecipe,
     check_classifier,
     check_language_model,
-    classifier_local,
     ensure_language_model,
     is_language_model_here,
     language_model_identity,
-    language_model_local,
     load_classifier,
     load_language_model,
     train_classifier,
     train_language_model,
 )
-from nbkit.models.language_model_architecture import new_tokenizer
-from nbkit.models.language_model_batches import CollateMasked, LanguageModelExample, examples
-from nbkit.models.language_model_texts import corpus_digest, corpus_problem, held_out_texts, training_samples
-from nbkit.models.recipe_files import recipes_in
-from nbkit.models.subwords import word_pieces
+from nbkit.models.classifiers import local as classifier_local
+from nbkit.models.language_models import local as language_model_local
+from nbkit.models.language_models.training import (
+    CollateMasked,
+    LanguageModelExample,
+    corpus_digest,
+    corpus_problem,
+    examples,
+    held_out_texts,
+    training_samples,
+)
+from nbkit.models.networks.architectures import new_tokenizer
+from nbkit.models.networks.vocabularies import word_pieces
+from nbkit.models.recipes import recipes_in
 
 from .trained import check_goes_on, check_read_first, use_recipes
 
@@ -268,7 +275,7 @@ def test_the_recipes_that_come_with_the_package_are_recipes():
 def test_the_command_takes_its_options_from_the_recipe(lines, tmp_path):
     from click.testing import CliRunner
 
-    from nbkit.cli import main
+    from nbkit.cli.commands import main
 
     shown = CliRunner().invoke(main, ["train", "lm", "--help"]).output
     for name in LanguageModelRecipe.model_fields:

@@ -13,14 +13,13 @@ from nbkit.models import (
     TranslatorRecipe,
     ensure_model,
     is_trained,
-    local,
     model_identity,
     resolve,
-    training,
     translate_remembered,
     weights,
 )
-from nbkit.models.training_folder import write_record
+from nbkit.models.training import write_record
+from nbkit.models.translators import local, training
 from nbkit.store import Store
 
 from .trained import use_recipes

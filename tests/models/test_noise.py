@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from nbkit.models.catalogue import families
-from nbkit.models.collate import Collate, Example
-from nbkit.models.noise import NewNoise, Noise, NoisyBatches
-from nbkit.models.recipe import TranslatorRecipe
-from nbkit.models.tokenized import load_tokenizer
+from nbkit.models.training import Collate, Example
+from nbkit.models.translators.catalogue import families
+from nbkit.models.translators.recipe import TranslatorRecipe
+from nbkit.models.translators.seq2seq import load_tokenizer
+from nbkit.models.translators.training import NewNoise, Noise, NoisyBatches
 
 SPECIAL = frozenset({0, 1, 2, 3})
 SIZE = 500

@@ -6,10 +6,11 @@ import re
 
 import pytest
 
-from nbkit.corpora import sandbox
-from nbkit.models import local, resolve
-from nbkit.models.recipe import TranslatorRecipe
-from nbkit.models.texts import text_pairs
+from nbkit import sandbox
+from nbkit.models import resolve
+from nbkit.models.translators import local
+from nbkit.models.translators.recipe import TranslatorRecipe
+from nbkit.models.translators.texts import text_pairs
 
 
 @pytest.mark.parametrize(
@@ -36,14 +37,14 @@ def test_another_mixture_is_another_model(monkeypatch):
     recipe = local.recipe_for(resolve("sandbox-numbers", "de", "en"))
     before = local.recipe_digest(recipe)
     changed = {**sandbox.stream.mixtures(), "numbers": {**sandbox.stream.mixtures()["numbers"], "version": 99}}
-    monkeypatch.setattr("nbkit.corpora.sandbox.stream.mixtures", lambda: changed)
+    monkeypatch.setattr("nbkit.sandbox.stream.mixtures", lambda: changed)
     assert local.recipe_digest(recipe) != before
 
 
 def test_digits_are_pieces_of_their_own(tmp_path):
     import sentencepiece
 
-    from nbkit.models.vocabulary import train_vocabulary
+    from nbkit.models.networks.vocabularies import train_vocabulary
 
     recipe = local.recipe_for(resolve("sandbox-numbers", "en", "de"))
     texts = [text for pair in text_pairs(recipe.train, "en", "de", 300) for text in (pair.source, pair.target)]

@@ -9,8 +9,8 @@ import pytest
 
 from nbkit.errors import ModelError
 from nbkit.models import Decoding, load_translator, translate_remembered
-from nbkit.models import remember as remember_module
-from nbkit.models.tokenized import TokenizedTranslator
+from nbkit.models.translators import remember as remember_module
+from nbkit.models.translators.seq2seq import TokenizedTranslator
 from nbkit.store import Store
 
 SHORT = Decoding(beams=2, max_new_tokens=8)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nbkit.metrics.number_match import judge_number
+from nbkit.measure.numbers import judge_number
 from nbkit.models import MODELS, check_model, label, load_translator, model_identity, translate_remembered
-from nbkit.models.placeholder import PlaceholderTranslator, carry
+from nbkit.models.translators.placeholder import PlaceholderTranslator, carry
 from nbkit.numbers import forms
 from nbkit.numbers.formats import draw_numbers, formats
 from nbkit.store import Store

@@ -15,10 +15,20 @@ from hypothesis import strategies as st
 
 from nbkit.corpora.idioms import IdiomPair, read_idiom_pairs
 from nbkit.errors import ModelError, NbkitError
-from nbkit.models import Decoding, load_translator, remember
-from nbkit.models.probes import CONTEXTS, ContextProbe, probe, probe_problem, probe_remembered
-from nbkit.models.probes_offsets import NOWHERE, subwords
-from nbkit.models.probes_words import corpus_perplexity, split_by_alignment, word_entropies
+from nbkit.models import Decoding, load_translator
+from nbkit.models.probes import (
+    CONTEXTS,
+    NOWHERE,
+    ContextProbe,
+    corpus_perplexity,
+    probe,
+    probe_problem,
+    probe_remembered,
+    split_by_alignment,
+    subwords,
+    word_entropies,
+)
+from nbkit.models.translators import remember
 from nbkit.store import Store
 
 from .conftest import sizes
@@ -45,8 +55,7 @@ def save_own(name: str, marian: Path, folder: Path) -> Path:
     import torch
     from transformers import MBartConfig, MBartForConditionalGeneration
 
-    from nbkit.models.convolutional import ConvS2SConfig, ConvS2STranslator
-    from nbkit.models.recurrent import LstmConfig, LstmTranslator
+    from nbkit.models.networks.sequence import ConvS2SConfig, ConvS2STranslator, LstmConfig, LstmTranslator
 
     for path in marian.iterdir():
         if path.name != "model.safetensors":
@@ -117,7 +126,7 @@ def test_offsets_are_where_the_pieces_stand(name, is_target, translators, senten
 
 def test_a_mark_before_the_text_is_none_of_its_characters(checkpoints, monkeypatch):
     from nbkit.models import ModelEntry
-    from nbkit.models.catalogue import MODELS
+    from nbkit.models.translators.catalogue import MODELS
 
     entry = ModelEntry(hub=str(checkpoints["marian"]), family="marian", prefixes={"zh": ">>cmn_Hans<<"})
     MODELS.register("marks", entry, replace=True)
@@ -147,7 +156,7 @@ def test_the_full_context_is_translation_and_score(name, translators, pairs):
 @each_family
 def test_states_replaced_by_those_of_the_same_context_are_the_originals(name, translators, sentences):
     """An idiom that is the whole sentence: phrase context is full context."""
-    from nbkit.models.probes_network import Piece, encode, replaced
+    from nbkit.models.probes import Piece, encode, replaced
 
     translator = translators[name]
     translator._languages("en", "de")

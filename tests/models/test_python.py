@@ -44,7 +44,7 @@ from nbkit.models import (
     translate_remembered,
     translation_config,
 )
-from nbkit.models.language_model_remember import kept_language_model
+from nbkit.models.language_models.remember import kept_language_model
 from nbkit.models.probes import probe_problem
 from nbkit.store import Store
 from tests.conftest import shards
@@ -404,8 +404,8 @@ def test_what_cannot_be_a_model_is_refused_where_it_is_registered():
 
 def test_a_model_without_files_is_no_start_for_training():
     from nbkit.models import TranslatorRecipe
-    from nbkit.models.checkpoints import started
-    from nbkit.models.classifier_local import start_files
+    from nbkit.models.classifiers.local import start_files
+    from nbkit.models.translators.training import started
 
     MODELS.register("mine", upper)
     LANGUAGE_MODELS.register("mine", Lengths)

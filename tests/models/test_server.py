@@ -11,13 +11,8 @@ from pathlib import Path
 import pytest
 
 from nbkit.errors import ModelError
-from nbkit.models import (
-    Decoding,
-    asking,
-    load_translator,
-    translate_remembered,
-    usage_remembered,
-)
+from nbkit.models import Decoding, load_translator, translate_remembered, usage_remembered
+from nbkit.models.services import asking
 from nbkit.store import Store
 
 from .chat_server import Asked, Reply, chat_server, says

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit import provenance
-from nbkit.cli import main
+from nbkit.cli.commands import main
 from nbkit.errors import DataError, ModelError, UnknownNameError
 from nbkit.models import (
     MODELS,
@@ -33,9 +33,8 @@ from nbkit.models import (
     translate_remembered,
     translation_config,
 )
-from nbkit.models.prompts import load_prompt
-from nbkit.models.remote import without_secrets
-from nbkit.models.server import key_variable
+from nbkit.models.services.remote import without_secrets
+from nbkit.models.services.server import key_variable, load_prompt
 from nbkit.store import Store
 
 from .chat_server import Asked, Reply, chat_server, says

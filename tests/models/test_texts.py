@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nbkit.models.texts import corpus_texts_identity, corpus_texts_problems, text_pairs
+from nbkit.models.translators.texts import corpus_texts_identity, corpus_texts_problems, text_pairs
 
 
 def test_texts_of_a_file_are_known_by_their_content(tmp_path):

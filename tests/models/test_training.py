@@ -14,7 +14,7 @@ import pytest
 
 from nbkit.errors import ModelError, ParamsError
 from nbkit.models import Decoding, TranslatorRecipe, check_model, load_translator, train_translator
-from nbkit.models.collate import Batches, Example
+from nbkit.models.training import Batches, Example
 
 from .small_recipes import tiny, write_words
 from .trained import check_read_first, same, weights_of
@@ -58,9 +58,9 @@ def test_an_ordinary_folder_with_a_zero_pad_embedding(architecture, targets, pad
 
 
 def test_fast_encoding_is_the_tokenizers_own(corpus, tmp_path):
-    from nbkit.models.catalogue import families
-    from nbkit.models.tokenized import load_tokenizer
-    from nbkit.models.vocabulary import encode_all, train_vocabulary
+    from nbkit.models.networks.vocabularies import encode_all, train_vocabulary
+    from nbkit.models.translators.catalogue import families
+    from nbkit.models.translators.seq2seq import load_tokenizer
 
     texts = ["the old dog sees the cat .", "a word it never saw: žluťoučký", "", "  two   spaces "]
     for architecture in ("marian", "m2m100"):
@@ -75,10 +75,11 @@ def test_fast_encoding_is_the_tokenizers_own(corpus, tmp_path):
 
 def test_every_language_is_in_the_vocabulary(tmp_path, monkeypatch):
     """Even where the first language alone has more sentences than the vocabulary is learnt from."""
-    from nbkit.models import training, vocabulary
-    from nbkit.models.catalogue import families
-    from nbkit.models.texts import text_pairs
-    from nbkit.models.tokenized import load_tokenizer
+    from nbkit.models.networks import vocabularies as vocabulary
+    from nbkit.models.translators import training
+    from nbkit.models.translators.catalogue import families
+    from nbkit.models.translators.seq2seq import load_tokenizer
+    from nbkit.models.translators.texts import text_pairs
 
     monkeypatch.setattr(vocabulary, "_SENTENCES", 150)
     kept = tmp_path / "kept"

@@ -10,23 +10,15 @@ import torch
 from transformers import TrainerCallback
 
 from nbkit.errors import ModelError
-from nbkit.models import (
-    Decoding,
-    TranslatorRecipe,
-    check_model,
-    load_translator,
-    train_translator,
-    training,
-    training_data,
-)
-from nbkit.models.architecture import new_model
-from nbkit.models.catalogue import families
-from nbkit.models.checkpoints import mean_weights
-from nbkit.models.noise import Noise
-from nbkit.models.texts import TextPair
-from nbkit.models.tokenized import load_tokenizer
-from nbkit.models.training_data import idiom_texts, regular_texts
-from nbkit.models.vocabulary import train_vocabulary
+from nbkit.models import Decoding, TranslatorRecipe, check_model, load_translator, train_translator
+from nbkit.models.networks.architectures import new_model
+from nbkit.models.networks.vocabularies import train_vocabulary
+from nbkit.models.translators import training
+from nbkit.models.translators import training as training_data
+from nbkit.models.translators.catalogue import families
+from nbkit.models.translators.seq2seq import load_tokenizer
+from nbkit.models.translators.texts import TextPair
+from nbkit.models.translators.training import Noise, idiom_texts, mean_weights, regular_texts
 
 from .small_recipes import tiny, write_words
 from .trained import same, weights_of
@@ -185,7 +177,7 @@ def test_the_checkpoint_of_the_best_dev_bleu_is_kept_also_by_a_run_that_goes_on(
 def test_dev_bleu_is_that_of_the_card(corpus, tmp_path):
     recipe = tiny(corpus, steps=4, save_every=4, keep="best", dev_pairs=5, card_pairs=5)
     folder = train_translator(recipe, tmp_path / "model")
-    from nbkit.models.card import dev_bleu, measure
+    from nbkit.models.translators.training import dev_bleu, measure
 
     assert dev_bleu(recipe, folder) == measure(recipe, folder)[0]["BLEU"]
     empty = tmp_path / "empty.tsv"
@@ -198,7 +190,7 @@ def test_the_mean_of_the_last_checkpoints(corpus, tmp_path, monkeypatch):
     parts = []
     averaged = mean_weights
     monkeypatch.setattr(
-        "nbkit.models.checkpoints.mean_weights",
+        "nbkit.models.translators.training.mean_weights",
         lambda folders: parts.extend(weights_of(folder) for folder in folders) or averaged(folders),
     )
     folder = train_translator(tiny(corpus, steps=8, keep="average", averaged=3, architecture="lstm"), tmp_path / "m")
@@ -276,7 +268,7 @@ def test_checkpoints_that_cannot_be_started_from(corpus, tmp_path):
 def test_a_named_recipe_from_the_command_line(corpus, tmp_path):
     from click.testing import CliRunner
 
-    from nbkit.cli import main
+    from nbkit.cli.commands import main
 
     out = str(tmp_path / "model")
     options = ["--recipe", "paper-lstm", "--train", corpus, "--dev", corpus, "--test", corpus, "--vocabulary", "60"]

@@ -9,8 +9,8 @@ import pytest
 
 from nbkit.errors import ModelError
 from nbkit.models import Decoding, ModelEntry, load_translator, translate_remembered
-from nbkit.models.catalogue import MODELS
 from nbkit.models.kept import Kept
+from nbkit.models.translators.catalogue import MODELS
 from nbkit.store import Store
 
 from .trained import replace_weights
@@ -216,12 +216,12 @@ def test_a_missing_tokenizer_and_damaged_weights_are_named(tmp_path, checkpoints
 
 
 def test_remembered_translations_load_no_model(tmp_path, checkpoints, sentences, monkeypatch):
-    import nbkit.models.translator as module
+    import nbkit.models.translators.translator as module
 
     folder, store = str(checkpoints["marian"]), Store(tmp_path)
     loads, load = [], module.load_translator
     monkeypatch.setattr(module, "load_translator", lambda *a, **k: loads.append(a) or load(*a, **k))
-    monkeypatch.setattr("nbkit.models.remember._loaded", Kept(2))
+    monkeypatch.setattr("nbkit.models.translators.remember._loaded", Kept(2))
     first = translate_remembered(folder, sentences[:3], "en", "de", SHORT, store=store, progress=False)
     assert len(loads) == 1
     again = translate_remembered(folder, sentences[2::-1], "en", "de", SHORT, store=store, progress=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from nbkit.errors import ModelError, ParamsError, UnknownNameError
-from nbkit.models import MODELS, ModelEntry, check_model, label, local, resolve
-from nbkit.models.catalogue import split_variant
-from nbkit.models.recipe import TranslatorRecipe
-from nbkit.models.recipe_files import recipes_in
-from nbkit.models.variants import Variant
+from nbkit.models import MODELS, ModelEntry, check_model, label, resolve
+from nbkit.models.recipes import recipes_in
+from nbkit.models.translators import local
+from nbkit.models.translators.catalogue import split_variant
+from nbkit.models.translators.recipe import TranslatorRecipe, Variant
 
 
 def test_a_seed_is_another_model_of_the_same_recipe():

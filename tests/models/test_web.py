@@ -9,15 +9,8 @@ from importlib.util import find_spec
 import pytest
 
 from nbkit.errors import MissingExtraError, ModelError, UnknownNameError
-from nbkit.models import (
-    check_model,
-    label,
-    load_translator,
-    model_identity,
-    translate_remembered,
-    usage_remembered,
-    web,
-)
+from nbkit.models import check_model, label, load_translator, model_identity, translate_remembered, usage_remembered
+from nbkit.models.services import web
 from nbkit.store import Store
 
 from .chat_server import Asked, Reply, chat_server
@@ -95,8 +88,8 @@ def test_all_ten_languages_of_services_that_have_them():
 
 @needs_package
 def test_services_are_told_codes_and_not_names(monkeypatch):
-    from nbkit.models.remote_names import parse_remote
-    from nbkit.models.web_client import WebTranslator
+    from nbkit.models.services.clients import WebTranslator
+    from nbkit.models.services.names import parse_remote
 
     for name, service in web.services().items():
         for variable in service.keys.values():

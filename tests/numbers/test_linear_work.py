@@ -14,7 +14,7 @@ from re import _parser  # type: ignore[attr-defined]
 
 import pytest
 
-from nbkit.metrics.number_match import MOST_EXPLAINED, compare_numbers
+from nbkit.measure.numbers import MOST_EXPLAINED, compare_numbers
 from nbkit.numbers import find_numbers
 from nbkit.numbers.lexicon import EXACT, MOST_DIGITS, MOST_LETTERS, lexicon
 from nbkit.numbers.reading import _TOKEN, unspaced_reader

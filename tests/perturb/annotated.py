@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 from typing import NamedTuple
 
-from nbkit.text import Sentence
+from nbkit.text.sentences import Sentence
 
 
 def annotated(line: str, lang: str = "en") -> Sentence:

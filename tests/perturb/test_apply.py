@@ -15,7 +15,7 @@ import pytest
 import nbkit.perturb
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, Perturbation, View, label, perturb, perturb_all, perturb_text
-from nbkit.text import Sentence, Text
+from nbkit.text.sentences import Sentence, Text
 from tests.perturb.annotated import annotated, published
 
 PLAIN = Sentence(("Tom", "said", "he", "slept", "."), "en")

@@ -28,8 +28,8 @@ from nbkit.perturb.derangements import (
     number_of_derangements,
     sample_derangements,
 )
-from nbkit.syntax.conllu import read_conllu
-from nbkit.text import Sentence, Text
+from nbkit.text.conllu import read_conllu
+from nbkit.text.sentences import Sentence, Text
 from tests.perturb.annotated import annotated
 from tests.strategies import sentences, texts
 
@@ -287,7 +287,7 @@ def test_the_same_in_every_process_and_succession() -> None:
     back = [derange_pair(text(a), text(b), 3).texts() for a, b in reversed(list(permutations(lines, 2)))]
     assert there == back[::-1]
     code = (
-        "import json; from itertools import permutations; from nbkit.text import Sentence, Text\n"
+        "import json; from itertools import permutations; from nbkit.text.sentences import Sentence, Text\n"
         "from nbkit.perturb.derangements import derange_pair\n"
         f"texts = [Text((Sentence(tuple(line.split()), 'en'),)) for line in {lines!r}]\n"
         "print(json.dumps([derange_pair(a, b, 3).texts() for a, b in permutations(texts, 2)]))"

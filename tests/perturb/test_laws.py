@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from nbkit.perturb import NAMES, PERTURBATIONS, Draws, View, perturb, perturb_all, perturb_text
-from nbkit.syntax.noun_phrases import base_noun_phrases
-from nbkit.text import Sentence, Text
+from nbkit.text.noun_phrases import base_noun_phrases
+from nbkit.text.sentences import Sentence, Text
 from tests.perturb.annotated import annotated
 from tests.strategies import sentences, texts
 

@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 
 from nbkit.perturb import PERTURBATIONS, View, perturb, perturb_text
-from nbkit.text import Sentence, Text
+from nbkit.text.sentences import Sentence, Text
 from tests.perturb.annotated import Example, annotated, published
 
 EXAMPLES = published()

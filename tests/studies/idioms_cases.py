@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
-from nbkit.metrics.tokens import cut
+from nbkit.measure.bleu import cut
 from nbkit.studies.idioms import IdiomsParams
 
 #: Word by word, and as the reference says it; "kick the bucket" is four times as frequent as "hot potato".

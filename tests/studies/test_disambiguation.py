@@ -15,15 +15,15 @@ import pytest
 
 from nbkit import models
 from nbkit.errors import NbkitError, ParamsError
-from nbkit.metrics.sense_bias import words_of
+from nbkit.measure.sense_bias import words_of
 from nbkit.store import Store
 from nbkit.studies import STUDIES
 from nbkit.studies import disambiguation as study
-from nbkit.studies.disambiguation import DisambiguationParams, challenge, quality, tables
+from nbkit.studies.disambiguation import DisambiguationParams, attack_tables, tables
+from nbkit.studies.disambiguation import pool as challenge
 from nbkit.studies.disambiguation.attack_tables import _in_turns
-from nbkit.studies.disambiguation.correlations import strength
-from nbkit.studies.disambiguation.generated import chunks
-from nbkit.studies.disambiguation.judged import (
+from nbkit.studies.disambiguation.pool import counts_without, lexicon_of, source_of
+from nbkit.studies.disambiguation.steps import (
     KEPT,
     OTHER,
     RIGHT,
@@ -34,8 +34,9 @@ from nbkit.studies.disambiguation.judged import (
     _judged,
     _outcome,
     attacked_chunk,
+    chunks,
 )
-from nbkit.studies.disambiguation.pool import counts_without, lexicon_of, source_of
+from nbkit.studies.disambiguation.tables import strength
 from tests.pages import Page, html, run_page
 
 from .conftest import Dummy, registered, tables_of, zero_widths
@@ -363,10 +364,12 @@ def test_grammar_is_skipped_with_a_reason_and_counted_where_it_runs(run, monkeyp
     params, store, _ = run
     assert study.grammar(params, store).empty and "languagetool" in study.grammar_skipped(params)
     checked = params.model_copy(update={"grammar": "languagetool"})
-    monkeypatch.setattr(quality, "grammar_problem", lambda: "no Java")
+    monkeypatch.setattr(attack_tables, "grammar_problem", lambda: "no Java")
     assert study.grammar(checked, store).empty and study.grammar_skipped(checked) == "no Java"
-    monkeypatch.setattr(quality, "grammar_problem", lambda: None)
-    monkeypatch.setattr(quality, "grammar_errors", lambda texts, lang, store: [int(len(text) > 60) for text in texts])
+    monkeypatch.setattr(attack_tables, "grammar_problem", lambda: None)
+    monkeypatch.setattr(
+        attack_tables, "grammar_errors", lambda texts, lang, store: [int(len(text) > 60) for text in texts]
+    )
     row = study.grammar(checked, store).iloc[0]
     assert (
         row["percent"] == pytest.approx(100 * row["worse"] / row["n"]) and row["low"] <= row["percent"] <= row["high"]

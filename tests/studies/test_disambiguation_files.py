@@ -12,21 +12,21 @@ import pytest
 import yaml
 
 from nbkit import models
-from nbkit.align import word_lists as pharaoh
-from nbkit.align import write_pharaoh
 from nbkit.corpora import Pair, load_pairs
 from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import NbkitError, ParamsError
-from nbkit.figures.disambiguation_pages import footer
-from nbkit.metrics.intervals import share_interval
-from nbkit.models.texts import text_pairs
+from nbkit.measure import word_lists as pharaoh
+from nbkit.measure.aligners import write_pharaoh
+from nbkit.measure.intervals import share_interval
+from nbkit.models.translators.texts import text_pairs
 from nbkit.store import Store
 from nbkit.studies import disambiguation as study
-from nbkit.studies.disambiguation import DisambiguationParams, links, tables
-from nbkit.studies.disambiguation.correlations import strength
-from nbkit.studies.disambiguation.generated import chunks
-from nbkit.studies.disambiguation.judged import attacked_chunk
+from nbkit.studies.disambiguation import DisambiguationParams, tables
+from nbkit.studies.disambiguation import mining as links
 from nbkit.studies.disambiguation.mining import Mining, n_pairs
+from nbkit.studies.disambiguation.steps import attacked_chunk, chunks
+from nbkit.studies.disambiguation.styled import footer
+from nbkit.studies.disambiguation.tables import strength
 from tests.metrics.ten_pairs import LEXICON, german, parsed, triples
 
 from .conftest import Dummy, register

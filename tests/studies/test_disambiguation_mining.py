@@ -13,8 +13,8 @@ import nbkit.studies.disambiguation.mining
 from nbkit.corpora import load_pairs
 from nbkit.corpora.homographs import own_homographs
 from nbkit.errors import DataError, NbkitError
-from nbkit.metrics.sense_bias import sum_counts
-from nbkit.metrics.senses import REASONS, SenseFinder
+from nbkit.measure.sense_bias import sum_counts
+from nbkit.measure.senses import REASONS, SenseFinder
 from nbkit.store import Store
 from nbkit.studies.disambiguation.mining import (
     Mining,
@@ -84,7 +84,7 @@ def test_adjectives_by_what_they_modify(line, sense, nouns):
 def test_adjectives_of_undecided_senses_and_compared_ones_are_not_kept():
     from dataclasses import replace
 
-    from nbkit.text import Text
+    from nbkit.text.sentences import Text
 
     source = parsed("old/ADJ/amod/1 bat/NOUN/root/-1")
     assert count_senses([(source, german("Ding"), ((1, 0),))], LEXICON).sense_adjectives == {}
@@ -120,7 +120,7 @@ def test_what_cannot_be_mined(tmp_path: Path):
 
 
 def test_links_of_a_file_are_taken_by_their_places(tmp_path: Path):
-    from nbkit.align import write_pharaoh
+    from nbkit.measure.aligners import write_pharaoh
 
     pairs = list(load_pairs("sandbox", "en", "de", n=30))
     path = write_pharaoh([pair.alignment for pair in pairs], tmp_path / "links.txt")

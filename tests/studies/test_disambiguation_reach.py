@@ -12,14 +12,14 @@ import pytest
 
 from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import ParamsError
-from nbkit.figures import disambiguation_reach as tables
-from nbkit.metrics.sense_bias import SenseCounts
-from nbkit.metrics.senses import AMBIGUOUS, BY_GENDER, DECIDED, NO_NOUN, NOT_ALIGNED, UNKNOWN, Sense
+from nbkit.measure.sense_bias import SenseCounts
+from nbkit.measure.senses import AMBIGUOUS, BY_GENDER, DECIDED, NO_NOUN, NOT_ALIGNED, UNKNOWN, Sense
 from nbkit.store import Store
-from nbkit.studies.disambiguation import DisambiguationParams, reach
-from nbkit.studies.disambiguation.judged import PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, Found, _judged_by
+from nbkit.studies.disambiguation import DisambiguationParams, styled
+from nbkit.studies.disambiguation import tables as reach
 from nbkit.studies.disambiguation.mining import Mining, count_senses
-from nbkit.text import Sentence, Text
+from nbkit.studies.disambiguation.steps import PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, Found, _judged_by
+from nbkit.text.sentences import Sentence, Text
 from tests.metrics.ten_pairs import LEXICON, german, parsed
 
 BAT = parsed("bat/NOUN/root/-1")
@@ -58,9 +58,9 @@ def test_verbs_are_in_no_share_of_training_pairs(monkeypatch):
     found = reach.sense_coverage(DisambiguationParams(), Store("memory://reach")).set_index("reach")
     assert found.loc["links"].tolist() == [7, 2, 5, 7 / 9, 1] and found.loc["window", "share"] == 1
     assert np.isnan(found.loc["translation", "share"])
-    shown = tables.coverage_table(found.reset_index()).data
+    shown = styled.coverage_table(found.reset_index()).data
     assert shown["share"].tolist()[:2] == ["77.8", "100.0"]
-    assert "No homograph" in str(tables.coverage_table(found.reset_index().head(0)).to_html())
+    assert "No homograph" in str(styled.coverage_table(found.reset_index().head(0)).to_html())
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_error_rates_by_the_variants(monkeypatch):
     assert found["errors"].tolist() == [1, 1, 2, 1] and found["n"].tolist() == [2, 3, 3, 4]
     assert found["undecided"].tolist() == [1, 0, 0, 0] and found["set_aside"].tolist() == [1, 1, 1, 0]
     assert found["share"].tolist() == [2 / 3, 1, 1, 1]
-    shown = tables.error_variants_table(found.reset_index()).data
+    shown = styled.error_variants_table(found.reset_index()).data
     assert len(shown) == 4 and list(shown["reach"]) == list(reach.SHOWN.values())
 
 

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 from nbkit.corpora.idioms import IdiomPair
 from nbkit.errors import NbkitError, ParamsError
-from nbkit.metrics.tokens import cut
+from nbkit.measure.bleu import cut
 from nbkit.models import MODELS
 from nbkit.models.probes import ContextProbe
 from nbkit.store import Store
 from nbkit.studies import STUDIES, idioms
-from nbkit.studies.idioms import IdiomsParams, System, contexts, dictionaries, judged, mining, work
-from nbkit.studies.idioms.alignments import aligned_pairs, idiom_tokens, token_spans
+from nbkit.studies.idioms import IdiomsParams, System, steps, work
+from nbkit.studies.idioms import data as mining
 from nbkit.studies.idioms.data import drawn, load_data
-from nbkit.studies.idioms.findings import _claims
-from nbkit.studies.idioms.tables import paper_name
+from nbkit.studies.idioms.steps import aligned_pairs, idiom_tokens, token_spans
+from nbkit.studies.idioms.tables import _claims, paper_name
 from nbkit.studies.word_order import WordOrderParams
 from nbkit.studies.word_order.work import problems as word_order_problems
 
@@ -88,7 +88,7 @@ def test_what_is_aligned_to_the_idiom_is_seen_in_its_places(params, translator):
     translator(literally)
     store = Store()
     (system,) = params.systems
-    table = judged.aligned(params, "fr", system, params.aligners[0], store)
+    table = steps.aligned(params, "fr", system, params.aligners[0], store)
     for row in table.itertuples():
         assert row.hypothesis_words.split() == [
             cut(literally(pair.source), "fr")[place]
@@ -164,8 +164,8 @@ def test_an_induced_dictionary_is_counted_in_both_directions(params, translator,
     update = {"dictionary": "induced", "aligned_corpora": [f"{tmp_path}/pairs.tsv"]}
     induced = params.model_copy(update=update)
     store = Store()
-    forward = dictionaries.run_dictionary(induced, "fr", store)
-    reverse = dictionaries.reverse_dictionary(induced, "fr", store)
+    forward = steps.run_dictionary(induced, "fr", store)
+    reverse = steps.reverse_dictionary(induced, "fr", store)
     assert forward.translations("pail") == ("seau",)
     assert reverse is not None and set(reverse.translations("seau")) == {"bucket", "pail"}
 
@@ -296,7 +296,7 @@ def fake_probes(name, wanted, src, tgt, decoding, **_):
 
 
 def test_probes_by_context(params, translator, monkeypatch):
-    monkeypatch.setattr(contexts, "probe_remembered", fake_probes)
+    monkeypatch.setattr(steps, "probe_remembered", fake_probes)
     translator(literally)
     probing = params.model_copy(update={"contexts": ["full", "phrase", "word"]})
     effects = idioms.context_effects(probing)
@@ -485,7 +485,7 @@ def test_every_artefact_has_a_title():
 
 def test_no_interval_of_any_table_has_width_zero(params, translator, monkeypatch):
     """Word by word, every idiom is an error; the references have none by construction, and so no interval."""
-    monkeypatch.setattr(contexts, "probe_remembered", fake_probes)
+    monkeypatch.setattr(steps, "probe_remembered", fake_probes)
     translator(literally)
     probing = params.model_copy(update={"contexts": ["full", "phrase", "word"]})
     found = dict(tables_of(idioms, probing))

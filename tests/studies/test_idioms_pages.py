@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from nbkit.models.probes import CONTEXTS, ContextProbe
-from nbkit.studies.idioms import PUBLISHED, STUDY, contexts
-from nbkit.studies.idioms.alignments import token_spans
+from nbkit.studies.idioms import PUBLISHED, STUDY, steps
+from nbkit.studies.idioms.steps import token_spans
 from tests.pages import Page, html, run_page
 
 from .conftest import Dummy, registered
@@ -43,7 +43,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Page]:
     run = params | {"languages": list(LANGUAGES), "conditions": ["zero", "joint"], "contexts": list(CONTEXTS)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NBKIT_CACHE", str(folder / "cache"))
-        patch.setattr(contexts, "probe_remembered", surprised)
+        patch.setattr(steps, "probe_remembered", surprised)
         with registered(Dummy(literally)):
             return {each.path: run_page(each.path, run, folder / each.path, patch) for each in STUDY.notebooks}
 

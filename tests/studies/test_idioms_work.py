@@ -7,26 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from nbkit.align import eflomal_aligner
 from nbkit.errors import NbkitError
+from nbkit.measure import aligners as eflomal_aligner
 from nbkit.models import probes
-from nbkit.models.recipe import TranslatorRecipe
+from nbkit.models.translators.recipe import TranslatorRecipe
 from nbkit.store import Store
 from nbkit.studies import idioms
-from nbkit.studies.idioms import (
-    IdiomsParams,
-    alignments,
-    contexts,
-    dictionaries,
-    judged,
-    leaks,
-    mining,
-    samples,
-    work,
-)
+from nbkit.studies.idioms import IdiomsParams, samples, steps, work
+from nbkit.studies.idioms import data as leaks
+from nbkit.studies.idioms import data as mining
 from nbkit.studies.idioms.data import load_data
-from nbkit.studies.idioms.dictionaries import run_dictionary
-from nbkit.studies.idioms.judged import CONTROLS
+from nbkit.studies.idioms.steps import CONTROLS, run_dictionary
 
 from .conftest import Dummy, register
 from .idioms_cases import literally, pairs, toy_params
@@ -52,7 +43,7 @@ def test_all_systems_are_judged_against_one_alignment_of_the_references(params, 
     eflomal = params.model_copy(update={"aligners": ["eflomal"]})
     dump = eflomal.model_dump(mode="json")
     work.learn(dump, "fr")
-    references = {tuple(judged.tokens(pair.target, "fr")) for pair in load_data(eflomal, "fr", Store()).test}
+    references = {tuple(steps.tokens(pair.target, "fr")) for pair in load_data(eflomal, "fr", Store()).test}
     assert references in sampled
     sampled.clear()
     for system in (*eflomal.systems, *CONTROLS):
@@ -108,15 +99,15 @@ def test_remembered_tables_know_the_code_behind_them(params, tmp_path, monkeypat
         spy = Spy(tmp_path / folder)
         run_dictionary(mined, "fr", spy)
         idioms.matcher_recall(mined, spy)
-        monkeypatch.setattr(contexts, "_probes", lambda *_: iter(()))
-        monkeypatch.setattr(contexts, "probed_pairs", lambda *_: ())
-        contexts.probed(mined, "fr", system, spy)
+        monkeypatch.setattr(steps, "_probes", lambda *_: iter(()))
+        monkeypatch.setattr(steps, "probed_pairs", lambda *_: ())
+        steps.probed(mined, "fr", system, spy)
         wanted = {"idioms.mined", "idioms.dictionary", "idioms.recall", "idioms.probed"}
         return sorted({json.dumps(each, sort_keys=True) for each in seen if each["kind"] in wanted})
 
     before = keys("one")
     assert keys("two") == before
-    for module in (mining, dictionaries, samples):
+    for module in (mining, steps, samples):
         monkeypatch.setattr(module, "digest", lambda *_, **__: "changed")
     monkeypatch.setattr(probes, "VERSION", 10**6)
     assert not set(keys("three")) & set(before)
@@ -124,10 +115,10 @@ def test_remembered_tables_know_the_code_behind_them(params, tmp_path, monkeypat
 
 def test_an_aligner_learns_once_in_a_process(params, monkeypatch):
     read: list[int] = []
-    monkeypatch.setattr(alignments, "load_data", lambda *args: read.append(1) or load_data(*args))
+    monkeypatch.setattr(steps, "load_data", lambda *args: read.append(1) or load_data(*args))
     eflomal = params.model_copy(update={"aligners": ["eflomal"]})
-    first = alignments.run_aligner(eflomal, "fr", "eflomal", Store())
-    assert alignments.run_aligner(eflomal.model_copy(), "fr", "eflomal", Store()) is first and read == [1]
+    first = steps.run_aligner(eflomal, "fr", "eflomal", Store())
+    assert steps.run_aligner(eflomal.model_copy(), "fr", "eflomal", Store()) is first and read == [1]
 
 
 def test_training_data_that_holds_a_test_sentence_is_an_error(params, tmp_path, monkeypatch):

@@ -18,9 +18,9 @@ from nbkit.perturb.derangements import derangements
 from nbkit.store import Store
 from nbkit.studies import STUDIES, published
 from nbkit.studies import nli_permutation as study
-from nbkit.studies.nli_permutation import NliPermutationParams, per_pair, variants
+from nbkit.studies.nli_permutation import NliPermutationParams, steps
 from nbkit.studies.nli_permutation.tables import HARMONIC_MEAN, MEAN
-from nbkit.text import Sentence
+from nbkit.text.sentences import Sentence
 
 from .conftest import tables_of, zero_widths
 
@@ -128,7 +128,7 @@ def test_every_pair_is_classified_once_and_a_rerun_asks_nothing(models):
 
 def test_results_do_not_depend_on_the_size_of_a_chunk(models, monkeypatch):
     whole = study.results(params("neutral")), study.entropies(params("neutral"))
-    for module in (variants, per_pair):
+    for module in (steps,):
         monkeypatch.setattr(module, "CHUNK", 7)
     parts = study.results(params("neutral")), study.entropies(params("neutral"))
     for one, other in zip(whole, parts, strict=True):
@@ -138,7 +138,7 @@ def test_results_do_not_depend_on_the_size_of_a_chunk(models, monkeypatch):
 def test_scores_are_what_the_definitions_say(models):
     """M_cor, correctness and entropy of one pair, recomputed from its own texts."""
     p = params("strict")
-    found = per_pair.scores(p, "sandbox:test", "strict")
+    found = steps.scores(p, "sandbox:test", "strict")
     (first, *_) = load_nli("sandbox:test", "en", n=1)
     for side, text in (("premise", first.premise), ("hypothesis", first.hypothesis)):
         (sentence,) = text.sentences
@@ -158,8 +158,8 @@ def test_bleu_of_the_table_is_the_mean_of_both_sides(models):
     """BLEU-2 without smoothing is √(p₁p₂), and all words are there: p₁ = 1. Bigrams counted the long way."""
     p = params("bag")
     table = study.properties(p, "sandbox:test")
-    pairs = variants.read_chunk(p, "sandbox:test", 0, Store())
-    item = next(iter(variants.variants(p, pairs, 0)))
+    pairs = steps.read_chunk(p, "sandbox:test", 0, Store())
+    item = next(iter(steps.variants(p, pairs, 0)))
     expected = []
     for texts in item.permuted.texts():
         sides = []
@@ -183,10 +183,10 @@ def test_means_over_sets(models):
 
 def test_variants_are_compared_on_the_same_pairs(models):
     p = params("bag", clumps=[0.5])
-    both = per_pair.scores(p, "sandbox:test", "bag")
-    alone = per_pair.scores(p, "sandbox:test", "bag", study.HYPOTHESIS)
+    both = steps.scores(p, "sandbox:test", "bag")
+    alone = steps.scores(p, "sandbox:test", "bag", study.HYPOTHESIS)
     assert (both.index == alone.index).all() and both.accepted.shape == alone.accepted.shape
-    clumped = per_pair.scores(p, "sandbox:test", "bag", study.clumped(0.5))
+    clumped = steps.scores(p, "sandbox:test", "bag", study.clumped(0.5))
     assert set(clumped.index) <= set(both.index) and clumped.accepted.shape[1] == 4
     # more of the order is kept
     means = study.clump_means(p).set_index("share")
@@ -358,7 +358,7 @@ def test_units_fill_the_store(models, monkeypatch):
     counted = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
     assert all(unit.texts == unit.stored > 0 for unit in counted)
     # Where the tables are lost, or made by other code now, the texts of some pairs tell that all are classified.
-    monkeypatch.setattr(per_pair, "is_scored", lambda *_: False)
+    monkeypatch.setattr(steps, "is_scored", lambda *_: False)
     again = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
     assert [(unit.texts, unit.stored) for unit in again] == [(unit.texts, unit.stored) for unit in counted]
 
@@ -369,8 +369,8 @@ def test_texts_are_counted_without_permuting_them(models):
     (before,) = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
     assert (before.texts, before.stored) == (40 * (2 + 12 + 12 + 3 * 4), 0)
     for scheme in p.schemes():
-        per_pair.scores(p, "sandbox:test", "neutral", scheme)
-        per_pair.properties(p, "sandbox:test", scheme)
+        steps.scores(p, "sandbox:test", "neutral", scheme)
+        steps.properties(p, "sandbox:test", scheme)
     (after,) = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
     assert after.texts == after.stored < before.texts
     assert after.texts == pytest.approx(len(models["neutral"].asked), rel=0.01)  # some pairs are alike

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from nbkit.errors import NbkitError, ParamsError
-from nbkit.metrics.number_errors import error_types
+from nbkit.measure.numbers import error_types
 from nbkit.numbers import find_numbers, forms, write_number
 from nbkit.numbers.formats import CAPABILITIES, formats
 from nbkit.store import Store
 from nbkit.studies import STUDIES, numbers
-from nbkit.studies.numbers import NumbersParams, cases, judged, work
+from nbkit.studies.numbers import NumbersParams, cases, steps, work
 
 from .conftest import tables_of, zero_widths
 
@@ -196,7 +196,7 @@ def test_cases_are_every_number_in_every_template(params, translator):
     assert [case.capability for case in found] == sorted((case.capability for case in found), key=CAPABILITIES.index)
     exhausted = params.model_copy(update={"formats": ["d"], "n_numbers": 50})
     assert len(cases.cases(exhausted, pair, "dummy", Store())) == 9 * 2
-    table = judged.judged(params, pair, "dummy", Store())
+    table = steps.judged(params, pair, "dummy", Store())
     assert all(find_numbers(row.written, "en")[0].value == Decimal(row.value) for row in table.itertuples())
 
 

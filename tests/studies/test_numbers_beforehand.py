@@ -9,7 +9,8 @@ import pytest
 
 from nbkit.models import TranslatorRecipe
 from nbkit.studies import numbers
-from nbkit.studies.numbers import NumbersParams, beforehand
+from nbkit.studies.numbers import NumbersParams
+from nbkit.studies.numbers import tables as beforehand
 
 #: Sources with the lengths that they add: whole numbers of 1, 2 and 5 digits, fractions of 2.
 SENTENCES = ["It took 7 days.", "Some 42 of 86 came.", "It cost 3.25 euros.", "In all 12345 votes.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nbkit.metrics.statistics import COHEN, adjusted_threshold, base_rate_of
+from nbkit.measure.statistics import COHEN, adjusted_threshold, base_rate_of
 from nbkit.studies.disambiguation import PUBLISHED as paper
 
 MODELS = [f"{domain} {name}" for domain in ("OS18", "WMT19") for name in ("Transformer", "LSTM", "ConvS2S")]

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from nbkit.metrics.acceptance import Acceptance
+from nbkit.measure.acceptance import Acceptance
 from nbkit.studies.published import NLI_PERMUTATION as paper
 
 TRANSFORMERS = ("roberta-large-mnli", "bart-large-mnli", "distilbert-mnli")

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import DataError, NbkitError, UnknownNameError
-from nbkit.syntax import Skipped, conllu, conllu_entries, read_conllu
-from nbkit.text import ROOT, Text
+from nbkit.text import conllu
+from nbkit.text.parsers import Skipped, conllu_entries, read_conllu
+from nbkit.text.sentences import ROOT, Text
 
 
 def line(number, form, upos="X", head=0, deprel="dep", lemma="_", feats="_", misc="_") -> str:

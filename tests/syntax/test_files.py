@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nbkit.errors import NbkitError
-from nbkit.syntax.files import expand_path, file_digest, folder_digest
+from nbkit.files import expand_path, file_digest, folder_digest
 
 
 def test_variables_and_home_are_filled_in(monkeypatch):

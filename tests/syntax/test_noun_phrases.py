@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from nbkit.errors import NbkitError
-from nbkit.syntax.conllu import read_conllu
-from nbkit.syntax.noun_phrases import base_noun_phrases
-from nbkit.text import Sentence
+from nbkit.text.conllu import read_conllu
+from nbkit.text.noun_phrases import base_noun_phrases
+from nbkit.text.sentences import Sentence
 from tests.perturb.annotated import annotated
 from tests.strategies import sentences
 

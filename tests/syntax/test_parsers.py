@@ -14,12 +14,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nbkit import files
 from nbkit.errors import MissingExtraError, ModelError, NbkitError, UnknownNameError
 from nbkit.store import Store
-from nbkit.syntax import check_parser, files, load_parser, parse_remembered, parser_for, parser_identity
-from nbkit.syntax import parsers as parsers_module
-from nbkit.syntax.parsers import from_record, squeeze, to_record, to_text
-from nbkit.text import ROOT, Sentence, Text
+from nbkit.text import parsers as parsers_module
+from nbkit.text.parsers import (
+    check_parser,
+    from_record,
+    load_parser,
+    parse_remembered,
+    parser_for,
+    parser_identity,
+    squeeze,
+    to_record,
+    to_text,
+)
+from nbkit.text.sentences import ROOT, Sentence, Text
 
 TEXTS = ["Tom sleeps.", "Go away!", "Tom couldn't sleep.", "Well, Tom sleeps."]
 
@@ -286,8 +296,8 @@ def test_a_text_crosses_processes(tiny_pipelines):
 def test_importing_and_checking_import_no_big_library(tmp_path):
     (tmp_path / "meta.json").write_text(json.dumps({"lang": "en", "pipeline": ["morphologizer", "parser"]}))
     code = (
-        "import sys, nbkit.syntax, nbkit.corpora\n"
-        f"assert nbkit.syntax.check_parser({str(tmp_path)!r}, 'en') is None\n"
+        "import sys, nbkit.text.parsers, nbkit.corpora\n"
+        f"assert nbkit.text.parsers.check_parser({str(tmp_path)!r}, 'en') is None\n"
         "big = {'spacy', 'torch', 'transformers', 'datasets', 'pandas', 'pyarrow'} & sys.modules.keys()\n"
         "assert not big, big"
     )

@@ -16,9 +16,8 @@ from spacy.vocab import Vocab
 
 from nbkit.corpora.idioms import english_idioms, read_idiom_pairs
 from nbkit.errors import DataError, NbkitError, UnknownNameError
-from nbkit.syntax import load_parser
-from nbkit.syntax.parsers import tokens_in
-from nbkit.syntax.phrases import (
+from nbkit.text.parsers import load_parser, tokens_in
+from nbkit.text.phrases import (
     PhraseMatcher,
     displacy_data,
     english_bases,
@@ -28,7 +27,7 @@ from nbkit.syntax.phrases import (
     read_phrases,
     render_matches,
 )
-from nbkit.text import Sentence, Text
+from nbkit.text.sentences import Sentence, Text
 
 
 def cases() -> list[dict[str, str]]:

@@ -1,27 +1,32 @@
-"""Homographs, their senses, and the translations that tell the senses apart: own list and published files.
-
->>> lexicon = load_homographs("own")
->>> len(lexicon) >= 40, lexicon.cluster_of("spring", "Quelle").name
-(True, 'water')
-"""
+"""What a homograph lexicon is: words, their senses, and the translations that tell the senses apart."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from nbkit.corpora.homographs.lexicon import Conflict, Homograph, HomographLexicon, SenseCluster, translation_key
-from nbkit.corpora.homographs.readers import OnConflict, read_published, read_yaml
-from nbkit.errors import NbkitError, UnknownNameError
+import yaml
+
+from nbkit import yaml_text
+from nbkit.errors import DataError, NbkitError, UnknownNameError, closest
+from nbkit.files import expand_path
 from nbkit.languages import LanguageDataError, check_language
 from nbkit.registry import Registry
-from nbkit.syntax.files import expand_path
+from nbkit.sandbox.phenomena import homograph_lexicon
+from nbkit.text.sentences import computed_once
+from nbkit.yaml_text import line_of
 
 __all__ = [
-    "HOMOGRAPHS",
     "Conflict",
+    "HOMOGRAPHS",
     "Homograph",
     "HomographLexicon",
     "OnConflict",
@@ -31,6 +36,445 @@ __all__ = [
     "own_homographs",
     "translation_key",
 ]
+
+
+def translation_key(word: str) -> str:
+    """Equal for spellings of one translation: case, *ß* and *ss*, and commas or blanks around it do not count.
+
+    >>> translation_key("Maßstab ,") == translation_key("massstab")
+    True
+    """
+    return unicodedata.normalize("NFC", word).strip(" \t\u00a0,;").casefold()
+
+
+class Conflict(NamedTuple):
+    """A translation that stands in several clusters of a homograph. place: of the second one, file and line."""
+
+    homograph: str
+    translation: str
+    clusters: tuple[str, ...]
+    place: str = ""
+
+    def __str__(self) -> str:
+        names = " and ".join(f"'{name}'" for name in self.clusters)
+        return f"'{self.translation}' translates '{self.homograph}' in the clusters {names}: it tells no sense"
+
+
+@dataclass(frozen=True)
+class SenseCluster:
+    """One sense of a homograph: translations that mean the same.
+
+    name: unique within the homograph. translations: lemmas (published lexicons hold inflected forms too). gloss: what
+    the sense means, in the source language; empty where the file has none.
+    """
+
+    name: str
+    translations: frozenset[str]
+    gloss: str = ""
+
+    @computed_once
+    def keys(self) -> frozenset[str]:
+        """The `translation_key` of each translation."""
+        return frozenset(map(translation_key, self.translations))
+
+    @property
+    def label(self) -> str:
+        """For tables: the name, or the first translation where names are numbers.
+
+        >>> SenseCluster("3", frozenset({"Ufer", "Böschung"})).label
+        'Böschung'
+        """
+        return min(self.translations) if self.name.isdigit() else self.name
+
+
+@dataclass(frozen=True)
+class Homograph:
+    """A word with unrelated senses, one cluster each.
+
+    word: lemma, in lower case. ambiguous: translations that are known not to tell the senses apart (*Bass* of *bass*).
+    shared: the clusters that these may stand for, by their `translation_key`, where the file says it.
+    Raises `NbkitError` for fewer than two clusters, two of one name, an empty one, and a translation of two of them.
+
+    Source: disambiguation paper, §2.1 (homographs; sense clusters), Table 11.
+
+    >>> door, hair = SenseCluster("door", frozenset({"Schloss"})), SenseCluster("hair", frozenset({"Locke"}))
+    >>> lock = Homograph("lock", (door, hair))
+    >>> lock.cluster_of("Schloß").name, lock.cluster_of("Tor")
+    ('door', None)
+    """
+
+    word: str
+    clusters: tuple[SenseCluster, ...]
+    ambiguous: frozenset[str] = frozenset()
+    shared: Mapping[str, frozenset[str]] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        names = [cluster.name for cluster in self.clusters]
+        if len(names) < 2:
+            raise NbkitError(f"homograph '{self.word}' has {len(names)} sense clusters; at least two are expected")
+        for cluster in self.clusters:
+            if names.count(cluster.name) > 1:
+                raise NbkitError(f"homograph '{self.word}' has two clusters called '{cluster.name}'")
+            if not cluster.translations or "" in cluster.keys:
+                raise NbkitError(
+                    f"homograph '{self.word}': the cluster '{cluster.name}' has an empty translation or none"
+                )
+        for conflict in self.conflicts():
+            raise NbkitError(str(conflict))
+
+    def conflicts(self) -> list[Conflict]:
+        """The translations that stand in more than one cluster, or in one and among the ambiguous ones."""
+        return find_conflicts(
+            self.word,
+            [(cluster.name, cluster.translations) for cluster in self.clusters] + [("ambiguous", self.ambiguous)],
+        )
+
+    @computed_once
+    def by_key(self) -> dict[str, SenseCluster]:
+        """The cluster of each translation, by `translation_key`."""
+        return {key: cluster for cluster in self.clusters for key in sorted(cluster.keys)}
+
+    @computed_once
+    def ambiguous_keys(self) -> frozenset[str]:
+        """The `translation_key` of each ambiguous translation."""
+        return frozenset(map(translation_key, self.ambiguous))
+
+    def cluster(self, name: str) -> SenseCluster:
+        """The cluster of this name. Raises `UnknownNameError`."""
+        for cluster in self.clusters:
+            if cluster.name == name:
+                return cluster
+        raise UnknownNameError(f"sense of '{self.word}'", name, [cluster.name for cluster in self.clusters])
+
+    def cluster_of(self, lemma: str) -> SenseCluster | None:
+        """The cluster that has *lemma* among its translations; None for one that is not known, or ambiguous."""
+        return self.by_key.get(translation_key(lemma))
+
+
+def find_conflicts(word: str, clusters: Iterable[tuple[str, Iterable[str]]]) -> list[Conflict]:
+    """The translations that stand in more than one of (name, translations), sorted.
+
+    >>> [conflict.translation for conflict in find_conflicts("bar", [("rod", ["Riegel"]), ("piece", ["riegel"])])]
+    ['Riegel']
+    """
+    seen: dict[str, list[tuple[str, str]]] = {}
+    for name, translations in clusters:
+        for translation in sorted(translations):
+            places = seen.setdefault(translation_key(translation), [])
+            if name not in [place for place, _ in places]:
+                places.append((name, translation))
+    return [
+        Conflict(word, places[0][1], tuple(name for name, _ in places))
+        for _, places in sorted(seen.items())
+        if len(places) > 1
+    ]
+
+
+@dataclass(frozen=True)
+class HomographLexicon:
+    """Homographs of one language with their translations into another.
+
+    name: registered name, or file name. homographs: by word. dropped: the conflicts that were taken out of a published
+    file (``on_conflict="drop"``); their translations are ambiguous now.
+
+    >>> lexicon = HomographLexicon("mine", "en", "de", {"lock": Homograph("lock", (
+    ...     SenseCluster("door", frozenset({"Schloss"})), SenseCluster("hair", frozenset({"Locke"}))))})
+    >>> lexicon.cluster_of("lock", "Locke").name, lexicon.cluster_of("lock", "Tür"), lexicon.cluster_of("key", "Taste")
+    ('hair', None, None)
+    """
+
+    name: str
+    src: str
+    tgt: str
+    homographs: Mapping[str, Homograph]
+    dropped: tuple[Conflict, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.homographs:
+            raise NbkitError(f"homograph lexicon '{self.name}' holds no homograph")
+        for word, homograph in self.homographs.items():
+            if word != homograph.word or word != word.lower():
+                raise NbkitError(
+                    f"homograph lexicon '{self.name}': '{homograph.word}' under '{word}'; lower case expected"
+                )
+
+    def __len__(self) -> int:
+        return len(self.homographs)
+
+    def cluster_of(self, word: str, lemma: str) -> SenseCluster | None:
+        """The sense of the homograph *word* that *lemma* translates; None where no single one is known."""
+        homograph = self.homographs.get(word)
+        return None if homograph is None else homograph.cluster_of(lemma)
+
+    @computed_once
+    def digest(self) -> str:
+        """What stands for languages, senses and translations in a cache key; name and glosses change no result."""
+        content = {
+            word: [[cluster.name, sorted(cluster.keys)] for cluster in homograph.clusters]
+            + [["", sorted(homograph.ambiguous_keys)]]
+            + [[key, sorted(names)] for key, names in sorted(homograph.shared.items())]
+            for word, homograph in sorted(self.homographs.items())
+        }
+        text = json.dumps([self.src, self.tgt, content], ensure_ascii=False)
+        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+# ----------------------------------------------------------------------------
+# Homograph lexicons in files: the project's YAML, and the JSON that the paper's authors published.
+#
+# YAML (see ``en-de.yaml``): ``source``, ``target`` and ``homographs``, a list of senses for each word. JSON:
+# homograph → cluster number → ``[SENSES]`` (translations, inflected forms among them), ``[SOURCE GLOSSES]``
+# ([text, dictionary] pairs), ``[AMBIGUOUS SENSES]`` and ``[BLACKLISTED SENSES]`` (taken out of ``[SENSES]``
+# by the authors: they do not tell the sense), and keys that nothing is read from.
+
+#: What happens to a translation in two clusters of one homograph. "raise": the file is refused. "drop": it is taken out
+#: of all of them, becomes ambiguous and is listed in `HomographLexicon.dropped`.
+OnConflict: TypeAlias = Literal["raise", "drop"]
+
+
+_FILE_KEYS = ("source", "target", "homographs")
+
+
+_SENSE_KEYS = ("sense", "gloss", "translations", "ambiguous")
+
+
+@dataclass
+class _Cluster:
+    name: str
+    line: int
+    translations: dict[str, int] = field(default_factory=dict)  # each with its line
+    gloss: str = ""
+
+
+@dataclass
+class _Entry:
+    word: str
+    line: int
+    clusters: list[_Cluster] = field(default_factory=list)
+    ambiguous: dict[str, int] = field(default_factory=dict)
+    shared: dict[str, set[str]] = field(default_factory=dict)  # the clusters of each, where they are known
+
+    def share(self, translation: str, cluster: str) -> None:
+        self.shared.setdefault(translation_key(translation), set()).add(cluster)
+
+
+def read_yaml(path: Path, name: str, *, on_conflict: OnConflict = "raise") -> HomographLexicon:
+    """The lexicon in a YAML file of the project's schema. Raises `DataError` with file and line."""
+    root = yaml_text.compose(_text(path), path, "no YAML")
+    sections = _mapping(root, path, "source, target and homographs", _FILE_KEYS)
+    for key in _FILE_KEYS:
+        if key not in sections:
+            raise DataError(f"no '{key}' in it; source, target and homographs expected", path, 1)
+    src, tgt = (_scalar(sections[key], path, key) for key in ("source", "target"))
+    words = _mapping(sections["homographs"], path, "homographs with their senses", None)
+    entries = [_yaml_entry(word, node, path) for word, node in words.items()]
+    return _lexicon(entries, path, name, src, tgt, on_conflict)
+
+
+def _yaml_entry(word: str, node: yaml.Node, path: Path) -> _Entry:
+    entry = _Entry(word, line_of(node))
+    if not isinstance(node, yaml.SequenceNode):
+        raise DataError(f"{word}: a list of senses expected", path, line_of(node))
+    for item in node.value:
+        values = _mapping(item, path, f"{word}: sense, gloss and translations", _SENSE_KEYS)
+        if "ambiguous" in values:
+            if len(values) > 1:
+                raise DataError(f"{word}: 'ambiguous' stands in an entry of its own", path, line_of(item))
+            entry.ambiguous |= _words(values["ambiguous"], path, word)
+            continue
+        for key in ("sense", "translations"):
+            if key not in values:
+                raise DataError(f"{word}: a sense without '{key}'", path, line_of(item))
+        name = _scalar(values["sense"], path, f"{word}: sense")
+        gloss = _scalar(values["gloss"], path, f"{word}: gloss") if "gloss" in values else ""
+        entry.clusters.append(_Cluster(name, line_of(item), _words(values["translations"], path, word), gloss))
+    return entry
+
+
+def read_published(path: Path, name: str, src: str, tgt: str, *, on_conflict: OnConflict = "raise") -> HomographLexicon:
+    """The lexicon in a JSON file of the paper's format. Raises `DataError` with file and line.
+
+    ``[AMBIGUOUS SENSES]`` and ``[BLACKLISTED SENSES]`` are ambiguous here. Blanks and commas around a translation are
+    taken off, repeats within a cluster count once. The published file has no language codes: *src* and *tgt* say them.
+    """
+    text = _text(path)
+    try:
+        content = json.loads(text, object_pairs_hook=_Pairs)
+    except json.JSONDecodeError as error:
+        raise DataError(f"no JSON: {error.msg}", path, error.lineno) from None
+    if not isinstance(content, _Pairs):
+        raise DataError("homographs with their clusters expected", path, 1)
+    entries: list[_Entry] = []
+    seen: set[str] = set()
+    place = _Place(text)
+    for word, clusters in content.items:
+        line = place.line_of(word)
+        if word in seen:
+            raise DataError(f"homograph '{word}' stands twice", path, line)
+        seen.add(word)
+        if not isinstance(clusters, _Pairs):
+            raise DataError(f"{word}: numbered clusters expected", path, line)
+        entry = _Entry(word, line)
+        for number, values in clusters.items:
+            _published_cluster(entry, number, values, place.line_of(number), path)
+        entries.append(entry)
+    return _lexicon(entries, path, name, src, tgt, on_conflict)
+
+
+@dataclass
+class _Pairs:
+    """A JSON object with its repeated keys, of which a dict would keep the last alone."""
+
+    items: list[tuple[str, Any]]
+
+
+class _Place:
+    """The lines of the keys of a JSON text, asked for in their order: its parser tells none."""
+
+    def __init__(self, text: str):
+        self._text, self._end, self._line = text, 0, 1
+
+    def line_of(self, key: str) -> int:
+        match = re.compile(rf"{re.escape(json.dumps(key, ensure_ascii=False))}\s*:").search(self._text, self._end)
+        if match is not None:  # None: written with escapes
+            self._line += self._text.count("\n", self._end, match.start())
+            self._end = match.start()
+        return self._line
+
+
+def _published_cluster(entry: _Entry, number: str, values: Any, line: int, path: Path) -> None:
+    if not isinstance(values, _Pairs):
+        raise DataError(f"{entry.word}, cluster {number}: an object with [SENSES] expected", path, line)
+    fields = dict(values.items)
+    if "[SENSES]" not in fields:
+        raise DataError(
+            f"{entry.word}, cluster {number}: no [SENSES], only {', '.join(fields) or 'nothing'}", path, line
+        )
+    lists = {}
+    for key in ("[SENSES]", "[AMBIGUOUS SENSES]", "[BLACKLISTED SENSES]"):
+        words = fields.get(key, [])
+        if not isinstance(words, list) or not all(isinstance(word, str) and translation_key(word) for word in words):
+            raise DataError(f"{entry.word}, cluster {number}: {key} is no list of translations", path, line)
+        lists[key] = {word.strip(" \t\u00a0,;"): line for word in words}
+    if lists["[SENSES]"]:
+        glosses = fields.get("[SOURCE GLOSSES]", [])
+        first = glosses[0] if isinstance(glosses, list) and glosses else ""
+        gloss = first[0] if isinstance(first, list) and first and isinstance(first[0], str) else ""
+        entry.clusters.append(_Cluster(number, line, lists["[SENSES]"], gloss.strip()))
+    entry.ambiguous |= lists["[AMBIGUOUS SENSES]"] | lists["[BLACKLISTED SENSES]"]
+    for word in entry.ambiguous if lists["[SENSES]"] else ():
+        if word in lists["[AMBIGUOUS SENSES]"] or word in lists["[BLACKLISTED SENSES]"]:
+            entry.share(word, number)
+
+
+def _lexicon(
+    entries: Iterable[_Entry], path: Path, name: str, src: str, tgt: str, on_conflict: OnConflict
+) -> HomographLexicon:
+    homographs, dropped = {}, []
+    for entry in entries:
+        word = entry.word
+        conflicts = find_conflicts(
+            word, [(each.name, each.translations) for each in entry.clusters] + [("ambiguous", entry.ambiguous)]
+        )
+        if conflicts and on_conflict == "raise":
+            raise DataError(str(conflicts[0]), path, _place(conflicts[0], entry))
+        for conflict in conflicts:
+            dropped.append(conflict._replace(place=f"{path.name}:{_place(conflict, entry)}"))
+            key = translation_key(conflict.translation)
+            for cluster in entry.clusters:
+                cluster.translations = {
+                    each: line for each, line in cluster.translations.items() if translation_key(each) != key
+                }
+            entry.ambiguous[conflict.translation] = entry.line
+            for name in set(conflict.clusters) - {"ambiguous"}:
+                entry.share(conflict.translation, name)
+        if dropped and on_conflict == "drop":  # a sense that lost all of its translations can never be told
+            entry.clusters = [cluster for cluster in entry.clusters if cluster.translations]
+        clusters = tuple(SenseCluster(each.name, frozenset(each.translations), each.gloss) for each in entry.clusters)
+        try:
+            shared = {key: frozenset(names) for key, names in entry.shared.items()}
+            homographs[word] = Homograph(word, clusters, frozenset(entry.ambiguous), shared)
+        except NbkitError as error:
+            raise DataError(str(error), path, entry.line) from None
+    try:
+        return HomographLexicon(name, src, tgt, homographs, tuple(dropped))
+    except NbkitError as error:
+        raise DataError(str(error), path) from None
+
+
+def _place(conflict: Conflict, entry: _Entry) -> int:
+    """The line of the last cluster that holds the translation."""
+    key, line = translation_key(conflict.translation), entry.line
+    for translations in [*(cluster.translations for cluster in entry.clusters), entry.ambiguous]:
+        for translation, place in translations.items():
+            if translation_key(translation) == key:
+                line = max(line, place)
+    return line
+
+
+def _mapping(node: yaml.Node | None, path: Path, what: str, keys: tuple[str, ...] | None) -> dict[str, yaml.Node]:
+    if not isinstance(node, yaml.MappingNode):
+        raise DataError(f"{what} expected", path, line_of(node) if node else 1)
+    found: dict[str, yaml.Node] = {}
+    for key_node, value in node.value:
+        key = _scalar(key_node, path, "name")
+        if keys is not None and key not in keys:
+            guess = closest(key, keys)
+            raise DataError(
+                f"unknown '{key}'" + (f"; did you mean '{guess}'?" if guess else f"; there are: {', '.join(keys)}"),
+                path, line_of(key_node),
+            )  # fmt: skip
+        if key in found:
+            raise DataError(f"'{key}' stands twice", path, line_of(key_node))
+        found[key] = value
+    return found
+
+
+def _words(node: yaml.Node, path: Path, word: str) -> dict[str, int]:
+    if not isinstance(node, yaml.SequenceNode):
+        raise DataError(f"{word}: a list of translations expected", path, line_of(node))
+    return {_scalar(item, path, f"{word}: translation"): line_of(item) for item in node.value}
+
+
+def _scalar(node: yaml.Node, path: Path, what: str) -> str:
+    if not isinstance(node, yaml.ScalarNode) or not str(node.value).strip():
+        raise DataError(f"{what}: a text expected", path, line_of(node))
+    return str(node.value).strip()
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise NbkitError(f"homograph lexicon {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise DataError("bad UTF-8; convert the file", path, line) from None
+
+
+# ----------------------------------------------------------------------------
+# The sandbox's homographs as a lexicon: what its sentences were made from, so that every sense is told.
+
+
+def sandbox_homographs(tgt: str = "de") -> HomographLexicon:
+    """The homographs of the sandbox's mixture ``homographs``. Raises `UnknownNameError` for an unknown language.
+
+    >>> sandbox_homographs("de").cluster_of("bank", "Ufer").name
+    'river'
+    """
+    homographs = {
+        word: Homograph(word, tuple(SenseCluster(name, frozenset(words)) for name, words in clusters.items()))
+        for word, clusters in homograph_lexicon(tgt).items()
+    }
+    return HomographLexicon("sandbox", "en", tgt, homographs)
+
+
+# ----------------------------------------------------------------------------
+# Homographs, their senses, and the translations that tell the senses apart: own list and published files.
+#
+# >>> lexicon = load_homographs("own")
+# >>> len(lexicon) >= 40, lexicon.cluster_of("spring", "Quelle").name
+# (True, 'water')
 
 #: Names to functions of the target language.
 HOMOGRAPHS: Registry[Callable[[str], HomographLexicon]] = Registry("homograph lexicon")
@@ -101,6 +545,8 @@ def own_homographs(tgt: str = "de") -> HomographLexicon:
 
 
 HOMOGRAPHS.register("own", own_homographs, summary="nbkit's own English noun homographs, into German")
+
+
 HOMOGRAPHS.register(
-    "sandbox", "nbkit.corpora.homographs.sandbox:sandbox_homographs", summary="the homographs of the built-in world"
+    "sandbox", "nbkit.corpora.homographs:sandbox_homographs", summary="the homographs of the built-in world"
 )

@@ -16,11 +16,12 @@ from importlib.resources import as_file, files
 from itertools import zip_longest
 from pathlib import Path
 
-from nbkit.corpora.readers import Pair, RawPair, read_lines, read_moses
+from nbkit.corpora.readers import RawPair, read_lines, read_moses
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write
 from nbkit.seeding import address
-from nbkit.syntax.phrases import PhraseMatcher, read_phrases
+from nbkit.text.phrases import PhraseMatcher, read_phrases
+from nbkit.text.sentences import Pair, sentence_key
 
 _SPANS = re.compile(r"\[\s*(?:\(\s*\d+\s*,\s*\d+\s*\)\s*(?:,\s*\(\s*\d+\s*,\s*\d+\s*\)\s*)*)\]")
 
@@ -76,7 +77,7 @@ def annotate(pair: Pair, matcher: PhraseMatcher) -> tuple[IdiomPair, ...]:
 
     Where phrases overlap, the longest counts (`PhraseMatcher.find`). Source: idioms paper, §3.1.
 
-    >>> from nbkit.text import Sentence, Text
+    >>> from nbkit.text.sentences import Sentence, Text
     >>> source = Text((Sentence(tuple("Time for its swan song .".split()), "en"),))
     >>> target = Text((Sentence(tuple("Le chant du cygne .".split()), "fr"),))
     >>> [(each.idiom, each.words) for each in annotate(Pair("1", source, target), PhraseMatcher(["swan song"]))]
@@ -165,7 +166,7 @@ def write_idiom_pairs(pairs: Iterable[IdiomPair], source: str | Path, target: st
 
 @lru_cache(maxsize=1)
 def english_idioms() -> tuple[str, ...]:
-    """The idioms of ``en.txt``, for `nbkit.syntax.phrases.PhraseMatcher`.
+    """The idioms of ``en.txt``, for `nbkit.text.phrases.PhraseMatcher`.
 
     >>> "kick the bucket" in english_idioms()
     True
@@ -203,9 +204,6 @@ MOST_COPIES = 10_000
 
 
 _UPSAMPLE = re.compile(r"upsample-(\d+)")
-
-
-_NOT_WORDS = re.compile(r"[\W_]+")
 
 
 def fits(
@@ -296,15 +294,6 @@ def split_idioms(pairs: Iterable[IdiomPair], *, seed: int = 0) -> IdiomSplits:
 def _sign(dealt: Sequence[int]) -> int:
     """Negative where idiom-train lacks more of an idiom than idiom-test."""
     return dealt[0] - dealt[1]
-
-
-def sentence_key(sentence: str) -> str:
-    """What two spellings of one sentence have in common: its letters and digits, case folded.
-
-    >>> sentence_key("A piece of cake!") == sentence_key("a piece  of cake")
-    True
-    """
-    return _NOT_WORDS.sub(" ", sentence.casefold()).strip()
 
 
 def training_copies(condition: str) -> int:

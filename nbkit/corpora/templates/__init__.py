@@ -12,11 +12,10 @@ from pathlib import Path
 import yaml
 
 from nbkit.errors import DataError, NbkitError, closest
-from nbkit.files import atomic_write
+from nbkit.files import OnError, Skipped, atomic_write, keep_good
 from nbkit.languages import LanguageDataError, base_language, check_language
 from nbkit.numbers import in_place
 from nbkit.numbers.formats import CAPABILITIES
-from nbkit.syntax.files import OnError, Skipped, keep_good
 from nbkit.yaml_text import compose, line_of
 
 #: What stands where the number was.

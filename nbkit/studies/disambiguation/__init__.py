@@ -12,6 +12,9 @@ from nbkit.studies.disambiguation.attack_tables import (
     attack_correlations,
     attack_rates,
     attack_thresholds,
+    grammar,
+    grammar_skipped,
+    judgement_sample,
     outcomes,
     perturbation_examples,
     samples_made,
@@ -20,26 +23,24 @@ from nbkit.studies.disambiguation.attack_tables import (
     successes,
     transfer,
 )
-from nbkit.studies.disambiguation.correlations import beside_research_code
-from nbkit.studies.disambiguation.generated import generated
-from nbkit.studies.disambiguation.judged import judged
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.pool import counts, pool, pool_left_out
-from nbkit.studies.disambiguation.quality import grammar, grammar_skipped, judgement_sample
-from nbkit.studies.disambiguation.reach import error_variants, sense_coverage
-from nbkit.studies.disambiguation.seeds import seeds
+from nbkit.studies.disambiguation.pool import counts, pool, pool_left_out, seeds
+from nbkit.studies.disambiguation.steps import generated, judged
 from nbkit.studies.disambiguation.tables import (
     PUBLISHED,
     attractors,
+    beside_research_code,
     bleu,
     challenge_errors,
     corpus_sizes,
     correlations,
     error_examples,
+    error_variants,
     errors,
     model_settings,
     rare_overlap,
     sense_clusters,
+    sense_coverage,
     thresholds,
     undecided_senses,
     undecided_translations,

@@ -9,16 +9,25 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from nbkit import models
-from nbkit.align import load_aligner
 from nbkit.corpora import corpus_identity
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
-from nbkit.metrics.senses import TargetNouns, nouns_of
+from nbkit.measure.aligners import load_aligner
+from nbkit.measure.senses import TargetNouns, nouns_of
 from nbkit.models import Decoding
 from nbkit.models.decoding import MOST_BEAMS, MOST_NEW_TOKENS
-from nbkit.studies.base import StudyParams
-from nbkit.studies.disambiguation.mining_settings import FILE, Mining
-from nbkit.studies.fields import MOST, Device, Dtype, Language, Parsers, Translators, or_value_error, without_repeats
-from nbkit.syntax import OnError, parser_for, parser_identity
+from nbkit.studies.base import (
+    MOST,
+    Device,
+    Dtype,
+    Language,
+    Parsers,
+    StudyParams,
+    Translators,
+    or_value_error,
+    without_repeats,
+)
+from nbkit.studies.disambiguation.mining import FILE, Mining
+from nbkit.text.parsers import OnError, parser_for, parser_identity
 
 Kind = Literal["IH", "RH", "InH", "RnH"]
 
@@ -46,7 +55,7 @@ class DisambiguationParams(StudyParams):
     speech, and in German by the capital letter (of words that stand as "forms", by that alone); "tagged_or_capital":
     either is enough; "any": all words, for targets that have neither.
     ppmi: over which pairs probabilities are: "pooled" over all homographs (equation 2), or "homograph"; "published" is
-    the research code's PPMI (`nbkit.metrics.sense_bias.ppmi_published`). All three are shown beside Table 3.
+    the research code's PPMI (`nbkit.measure.sense_bias.ppmi_published`). All three are shown beside Table 3.
     bias: whether a sentence's bias is the "mean" over its words (equation 3, and the research code) or their "sum", a
     variant of nbkit's own; both are shown beside Table 3.
     challenge_size: pairs of a challenge set, and of a random one (the paper: 3,000).
@@ -58,7 +67,7 @@ class DisambiguationParams(StudyParams):
     attack_size, per_homograph: samples of an attack challenge set (the paper: 10,000), and of one homograph in it
     (1,000).
     grammar: "languagetool" has samples checked by it (``pip install "nbkit[languagetool]"`` and Java), "off" not.
-    annotations, annotation_key: filled forms by annotator, and their key (see `nbkit.annotate.senses`).
+    annotations, annotation_key: filled forms by annotator, and their key (see `nbkit.measure.forms`).
     naturalness, naturalness_key: the same for the second task.
     parsers: language to its spaCy pipeline (name or folder), where it is not the default one.
     beams, max_new_tokens: decoding (the paper: 5 beams). device, dtype: where and in which precision models run.

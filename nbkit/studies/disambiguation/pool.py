@@ -1,43 +1,129 @@
-"""The test pairs: pairs whose reference tells the sense of a homograph, with the bias of their sources.
-
-A pair is in the pool once for each homograph that stands in it once and is translated in exactly one sense (§2.2).
-Biases come from the training corpus; where that is cross-fitted, from the parts that the pair is not in.
-"""
+"""Where tokens stand in running text."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from nbkit.align import Aligner, load_aligner
+import numpy as np
+
+from nbkit import models
 from nbkit.corpora import Pair, load_pairs
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
-from nbkit.metrics.sense_bias import AGGREGATES, MEASURES, SenseCounts, sentence_bias, words_of
-from nbkit.metrics.senses import Sense, SenseFinder
+from nbkit.errors import NbkitError
+from nbkit.fingerprint import KEYED, digest
+from nbkit.measure.aligners import Aligner, load_aligner
+from nbkit.measure.sense_bias import AGGREGATES, MEASURES, SenseCounts, sentence_bias, words_of
+from nbkit.measure.senses import Sense, SenseFinder
+from nbkit.models.translators.identity import with_revision
+from nbkit.perturb.word_sense import expected_sense, least_biased, sense_fillers
+from nbkit.seeding import address
 from nbkit.store import Store
-from nbkit.studies.disambiguation.keys import code
 from nbkit.studies.disambiguation.mining import Mining, aligned_pairs, mine, mine_shard, n_pairs, shard_starts
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.places import character_of
-from nbkit.syntax.parsers import from_record, to_record
-from nbkit.text import Text
+from nbkit.text.parsers import from_record, to_record
+from nbkit.text.sentences import Text
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
+def character_of(text: Text, token: int) -> int:
+    """Where in its running text a token begins, counted in characters. Raises `NbkitError` where there is none.
+
+    >>> from nbkit.text.sentences import Sentence
+    >>> character_of(Text((Sentence(("I", "'m", "in"), "en", (False, True, False)),)), 2)
+    4
+    """
+    at, start = token, 0
+    for sentence in text.sentences:
+        if 0 <= at < len(sentence):
+            spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
+            return start + sum(len(sentence.tokens[i]) + spaces[i] for i in range(at))
+        at -= len(sentence)
+        start += len(sentence.text) + len(sentence.separator)
+    raise NbkitError(f"there is no token {token} in {text.text!r}")
+
+
+def sentence_of(text: Text, token: int) -> tuple[int, int]:
+    """The number of the sentence that a token of a text is in, and its place there. Raises `NbkitError`.
+
+    >>> from nbkit.text.sentences import Sentence
+    >>> sentence_of(Text((Sentence(("Hi", "!"), "en"), Sentence(("Well", "."), "en"))), 2)
+    (1, 0)
+    """
+    at = token
+    for number, sentence in enumerate(text.sentences):
+        if 0 <= at < len(sentence):
+            return number, at
+        at -= len(sentence)
+    raise NbkitError(f"there is no token {token} in {text.text!r}")
+
+
+# ----------------------------------------------------------------------------
+# What remembered tables of this study carry of what is behind them: the code, and revisions of models.
+
+
+def code(module: str) -> str:
+    """Digest of a module of this study and of all that it imports."""
+    return digest(f"nbkit.studies.disambiguation.{module}", without=KEYED)
+
+
+def of_model(params: DisambiguationParams, model: str, key: dict[str, Any]) -> dict[str, Any]:
+    """*key* and the translator's part of it; one of a hub is fetched first, as only then its revision is known."""
+    return with_revision(
+        lambda: {**key, **params.translation_key(model)},
+        lambda: models.ensure_model(model, params.source, params.target),
+    )
+
+
+def seeds_key(params: DisambiguationParams) -> dict[str, Any]:
+    """What can change the seeds, with the revision of their language model."""
+    _fetch(params, params.masked_lm, params.target)
+    return params.seeds_key()
+
+
+def samples_key(params: DisambiguationParams) -> dict[str, Any]:
+    """What can change the samples, with the revisions of the language models."""
+    _fetch(params, params.masked_lm, params.target)
+    _fetch(params, params.causal_lm, params.source)
+    return params.samples_key()
+
+
+def _fetch(params: DisambiguationParams, name: str | None, lang: str) -> None:
+    if name is not None:
+        with_revision(
+            lambda: {"model": params.language_model_key(name, lang)}, lambda: models.ensure_language_model(name, lang)
+        )
+
+
+# ----------------------------------------------------------------------------
+# The test pairs: pairs whose reference tells the sense of a homograph, with the bias of their sources.
+#
+# A pair is in the pool once for each homograph that stands in it once and is translated in exactly one sense
+# (§2.2). Biases come from the training corpus; where that is cross-fitted, from the parts that the pair is
+# not in.
+
 #: Pairs of a corpus that are read, aligned and counted together.
 SHARD, LARGE_SHARD, LARGE = 10_000, 100_000, 1_000_000
+
+
 #: Why a pair, or a homograph in it, is not in the pool, besides the reasons of `sense_decision`.
 SHORT, REPEATED = "shorter than min_tokens", "homograph stands there more than once"
 
+
 #: The biases of a pair: measure, aggregate and side.
 BIASES = tuple(f"{measure}_{side}_{how}" for measure in MEASURES for side in ("right", "wrong") for how in AGGREGATES)
+
+
 _PAIR = ["key", "corpus", "pair", "homograph", "token", "sense", "word", "source", "reference", "start", "end",
          "length", "fold", "wrong_sense"]  # fmt: skip
+
+
 COLUMNS = [*_PAIR, *BIASES, "parse", "left_out", "n"]
 
 
@@ -303,3 +389,149 @@ def _biases(
             if name == "freq" and how == "mean":
                 found["wrong_sense"] = bias.wrong_sense
     return found
+
+
+# ----------------------------------------------------------------------------
+# Seed sentences: the test pairs that are attacked, after the filters of §3.1.
+
+#: What becomes of a test pair, in the order of the filters.
+EXPECTED, UNEXPECTED, BIASED, NOT_DRAWN = "seed", "another sense expected", "most biased", "not drawn"
+
+
+def seeds(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """What becomes of each pair of the pool as a seed: one row a pair, in the pool's order.
+
+    Columns: key, expected (the sense that the masked language model expects; "" without one), fate ("seed", "another
+    sense expected", "most biased", "not drawn").
+    """
+    store = store or Store()
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        pairs = pool(params, store)
+        expected = _expected(params, pairs, store)
+        fate = np.full(len(pairs), EXPECTED, dtype=object)
+        if params.masked_lm is not None:
+            fate[expected != pairs["sense"].to_numpy()] = UNEXPECTED
+        keys = pairs["key"].tolist()
+        in_order = drawn(keys, params.seed, "seeds")
+        left = in_order[fate[in_order] == EXPECTED]
+        biases = pairs[f"freq_wrong_{params.bias}"].to_numpy()[left]
+        keep = least_biased(biases, params.most_biased)
+        fate[left[~keep]] = BIASED
+        fate[left[keep][params.n_seeds :] if params.n_seeds is not None else []] = NOT_DRAWN
+        return pd.DataFrame({"key": keys, "expected": expected, "fate": fate.astype(str)})
+
+    return store.table({"kind": "disambiguation.seeds", "code": code("pool"), **seeds_key(params)}, compute)
+
+
+def _expected(params: DisambiguationParams, pairs: pd.DataFrame, store: Store) -> np.ndarray:
+    """The sense of the most probable translation in the place of the reference's, for each pair."""
+    if params.masked_lm is None or pairs.empty:
+        return np.full(len(pairs), "", dtype=object)
+    lexicon: HomographLexicon = lexicon_of(params)
+    fillers = {word: sense_fillers(homograph) for word, homograph in lexicon.homographs.items()}
+    found = models.masked_remembered(
+        params.masked_lm,
+        pairs["reference"].tolist(),
+        list(zip(pairs["start"].tolist(), pairs["end"].tolist(), strict=True)),
+        [fillers[homograph] for homograph in pairs["homograph"]],
+        lang=params.target,
+        store=store,
+        device=params.device,
+        dtype=params.dtype,
+    )
+    senses = [
+        expected_sense(lexicon.homographs[homograph], fillers[homograph], log_p) or ""
+        for homograph, log_p in zip(pairs["homograph"], found, strict=True)
+    ]
+    return np.array(senses, dtype=object)
+
+
+# ----------------------------------------------------------------------------
+# Challenge sets: the most biased test pairs, those of rare senses, random ones; and how much sets have in
+# common.
+
+#: The sets by what their members were chosen for.
+CHALLENGE, RANDOM, RARE = "challenge", "random", "rare sense"
+
+
+def ranked(scores: Sequence[float] | np.ndarray, keys: Sequence[object], *where: object) -> np.ndarray:
+    """Places in the order of *scores*, the largest first; equal ones in an order drawn by their *keys*.
+
+    >>> ranked([0.1, 0.5, 0.1], ["a", "b", "c"]).tolist()[0]
+    1
+    """
+    drawn = np.array([address("tie", *where, key) for key in keys], dtype=np.uint64)
+    return np.lexsort((drawn, -np.asarray(scores, dtype=np.float64)))
+
+
+def drawn(keys: Sequence[object], *where: object) -> np.ndarray:
+    """All places in an order drawn by their *keys*: the first n are a random sample, and part of that of n + 1."""
+    return np.argsort(np.array([address("random", *where, key) for key in keys], dtype=np.uint64), kind="stable")
+
+
+def rarity(homographs: Sequence[str], clusters: Sequence[str], counts: Mapping[tuple[str, str], int]) -> np.ndarray:
+    """How rare the sense of each pair is: 1 − its share of the homograph's training pairs where it is the homograph's
+    rarest (or as rare as that), minus its share elsewhere. Pairs in a rarest sense come first, the rarest of all ahead.
+
+    counts: training pairs by (homograph, cluster), zeros included: a sense that was never seen is the rarest there is.
+    Of a homograph that was never seen no sense is known to be rare: −1.
+
+    >>> rarity(["bat"] * 2, ["animal", "club"], {("bat", "animal"): 3, ("bat", "club"): 1}).tolist()
+    [-0.75, 0.75]
+    """
+    totals: Counter[str] = Counter()
+    rarest: dict[str, int] = {}
+    for (homograph, _), count in counts.items():
+        totals[homograph] += count
+        rarest[homograph] = min(count, rarest.get(homograph, count))
+
+    def value(homograph: str, count: int) -> float:
+        if not totals[homograph]:
+            return -1.0
+        share = count / totals[homograph]
+        return 1 - share if count == rarest[homograph] else -share
+
+    found = zip(homographs, clusters, strict=True)
+    return np.array([value(homograph, counts[homograph, cluster]) for homograph, cluster in found], dtype=np.float64)
+
+
+def capped(order: Iterable[int], groups: Sequence[object], size: int, per_group: int) -> np.ndarray:
+    """The first *size* places of *order*, at most *per_group* of each group.
+
+    >>> capped([3, 2, 1, 0], ["a", "b", "a", "a"], size=3, per_group=2).tolist()
+    [3, 2, 1]
+    """
+    taken: Counter[object] = Counter()
+    chosen: list[int] = []
+    for place in order:
+        if len(chosen) == size:
+            break
+        if taken[groups[place]] < per_group:
+            taken[groups[place]] += 1
+            chosen.append(place)
+    return np.array(chosen, dtype=np.int64)
+
+
+def overlap(a: Iterable[int], b: Iterable[int]) -> float:
+    """The share of the members of the smaller set that the other one has too; NaN where one is empty.
+
+    >>> overlap([1, 2, 3], [2, 3, 4]), overlap([], [1])
+    (0.666..., nan)
+    """
+    left, right = set(a), set(b)
+    smaller = min(len(left), len(right))
+    return len(left & right) / smaller if smaller else float("nan")
+
+
+def jaccard(a: Iterable[int], b: Iterable[int]) -> float:
+    """|A ∩ B| / |A ∪ B|; NaN where both are empty (§4 of the paper).
+
+    >>> jaccard([1, 2, 3], [2, 3, 4])
+    0.5
+    """
+    left, right = set(a), set(b)
+    union = len(left | right)
+    return len(left & right) / union if union else float("nan")

@@ -1,44 +1,157 @@
-"""Tables of the disambiguation study: attractors, models, and how far biases predict WSD errors (§2 of the paper).
-
-Each rate has an interval over test pairs; undecided translations count in no rate, and are told beside it.
-"""
+"""How strongly a bias goes with errors or successes: rank-biserial correlation, its interval, what to call it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from nbkit import models
-from nbkit.metrics.intervals import share_interval
-from nbkit.metrics.sense_bias import AGGREGATES, MEASURES
-from nbkit.metrics.statistics import COHEN, adjusted_thresholds
+from nbkit.errors import NbkitError
+from nbkit.measure.intervals import share_bounds, share_interval
+from nbkit.measure.sense_bias import AGGREGATES, MEASURES
+from nbkit.measure.senses import BY_GENDER, DECIDED, OUTSIDE, REACHES, WINDOW
+from nbkit.measure.statistics import COHEN, adjusted_thresholds, rank_biserial
 from nbkit.models import label
-from nbkit.models.corpus_scores import corpus_bleu
-from nbkit.models.texts import text_pairs
+from nbkit.models.translators.texts import corpus_bleu, text_pairs
+from nbkit.seeding import generator
 from nbkit.store import Store
-from nbkit.studies.disambiguation.challenge import CHALLENGE, RANDOM, RARE, drawn, overlap, ranked, rarity
-from nbkit.studies.disambiguation.correlations import Strength, strength
-from nbkit.studies.disambiguation.judged import RIGHT, UNDECIDED, WRONG, judged
+from nbkit.studies.base import trained_by
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.pool import counts, lexicon_of, pool
-from nbkit.studies.published.paper import Paper
-from nbkit.studies.training_recipes import trained_by
-from nbkit.syntax.phrases import stop_words
+from nbkit.studies.disambiguation.pool import (
+    CHALLENGE,
+    RANDOM,
+    RARE,
+    counts,
+    drawn,
+    lexicon_of,
+    overlap,
+    pool,
+    ranked,
+    rarity,
+)
+from nbkit.studies.disambiguation.steps import PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, judged
+from nbkit.studies.paper import Paper
+from nbkit.text.phrases import stop_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Resamples times rows that are drawn at most; with more rows, resamples are fewer.
+_DRAWS = 200_000_000
+
+
+class Strength(NamedTuple):
+    """A correlation of scores with a yes or no.
+
+    rbc: rank-biserial, positive where those that say yes have larger scores. low, high: 95 % interval. p: of
+    the Mann–Whitney U test, two-sided. n_yes, n_no: sizes. small, medium, large: adjusted thresholds (equation 8).
+    effect: what the correlation is called by them. All NaN, and effect "", where a group is empty.
+    """
+
+    rbc: float
+    low: float
+    high: float
+    p: float
+    n_yes: int
+    n_no: int
+    small: float
+    medium: float
+    large: float
+    effect: str
+
+
+def strength(
+    scores: Sequence[float] | np.ndarray,
+    yes: Sequence[bool] | np.ndarray,
+    groups: Sequence[object] | np.ndarray,
+    *,
+    resamples: int = 999,
+    seed: int = 0,
+) -> Strength:
+    """The rank-biserial correlation of *scores* with *yes* and all that is said of it.
+
+    groups: what the rows belong to that are not independent (samples of one seed sentence); groups are resampled.
+    (RBC + 1) / 2 is a share, of the pairs of a yes and a no of which the yes has the larger score, and the interval is
+    that of a share with the resamples' variance: worth at least as many values as the smaller side has groups, and at
+    most as many as there are pairs (percentiles hold 50 % of the time for 3 against 10 at 0.9, and 30 % for 1).
+
+    >>> found = strength([3.0, 4.0, 5.0, 1.0, 2.0, 3.0], [True] * 3 + [False] * 3, range(6))
+    >>> round(found.rbc, 3), found.effect
+    (0.889, 'large')
+    """
+    values, chosen = np.asarray(scores, dtype=np.float64), np.asarray(yes, dtype=bool)
+    if not len(values) == len(chosen) == len(groups):
+        raise NbkitError(f"correlation: {len(values)} scores, {len(chosen)} outcomes and {len(groups)} groups")
+    known = ~np.isnan(values)
+    values, chosen = values[known], chosen[known]
+    found = rank_biserial(values[chosen], values[~chosen])
+    nothing = float("nan")
+    if not found.n_first or not found.n_second:
+        sizes = (found.n_first, found.n_second)
+        return Strength(nothing, nothing, nothing, nothing, *sizes, nothing, nothing, nothing, effect="")
+    low, high = _interval(found.rbc, values, chosen, np.asarray(groups)[known], resamples, seed)
+    limits = adjusted_thresholds(found.base_rate)
+    return Strength(found.rbc, low, high, found.p, found.n_first, found.n_second, *limits, limits.strength(found.rbc))
+
+
+def _interval(
+    rbc: float, values: np.ndarray, chosen: np.ndarray, groups: np.ndarray, resamples: int, seed: int
+) -> tuple[float, float]:
+    _, places = np.unique(values, return_inverse=True)
+    _, units = np.unique(groups, return_inverse=True)
+    size, n = int(places.max()) + 1, int(units.max()) + 1
+    random = generator(seed, "rank biserial", n, len(values))
+    draws = []
+    for _ in range(min(resamples, max(99, _DRAWS // len(values)))):
+        weights = np.bincount(random.integers(n, size=n), minlength=n).astype(np.float64)[units]
+        yes = np.bincount(places[chosen], weights[chosen], minlength=size)
+        no = np.bincount(places[~chosen], weights[~chosen], minlength=size)
+        below = np.cumsum(no) - no
+        above = no.sum() - np.cumsum(no)
+        pairs = yes.sum() * no.sum()
+        draws.append(float(yes @ (below - above) / pairs) if pairs else np.nan)
+    variance = float(np.nanvar(draws)) / 4 if not np.isnan(draws).all() else 0.0
+    fewest = min(len(np.unique(units[chosen])), len(np.unique(units[~chosen])))
+    most = int(chosen.sum()) * int((~chosen).sum())
+    low, high = share_bounds((rbc + 1) / 2, variance, fewest=fewest, most=most)
+    return 2 * low - 1, 2 * high - 1
+
+
+def beside_research_code(found: pd.DataFrame) -> pd.DataFrame:
+    """RBC by the run's choice and as the research code computes it: means over words and its own PPMI.
+
+    found: `nbkit.studies.disambiguation.tables`. Columns: model, measure, rbc, as_computed.
+    """
+    is_theirs = (found["space"] == "published") | ~found["measure"].str.startswith("ppmi")
+    is_theirs &= (found["aggregate"] == "mean") | (found["measure"] == "length")
+    theirs = found.loc[is_theirs, ["model", "measure", "rbc"]].rename(columns={"rbc": "as_computed"})
+    return found.loc[found["main"], ["model", "measure", "rbc"]].merge(theirs, on=["model", "measure"], how="left")
+
+
+# ----------------------------------------------------------------------------
+# Tables of the disambiguation study: attractors, models, and how far biases predict WSD errors (§2 of the
+# paper).
+#
+# Each rate has an interval over test pairs; undecided translations count in no rate, and are told beside it.
+
 #: "Detecting Word Sense Disambiguation Biases in Machine Translation for Model-Agnostic Adversarial Attacks".
 PUBLISHED = Paper(Path(__file__).parent / "published", label)
 
+
 #: The biases of Table 3, by their names in the published values: measure, and side or "diff".
 MEASURED = ("freq_correct", "ppmi_correct", "freq_wrong", "ppmi_wrong", "freq_diff", "ppmi_diff", "length")
+
+
 #: The measure that each choice of the parameter ``ppmi`` is.
 PPMI_OF = {"pooled": "ppmi", "homograph": "ppmi_homograph", "published": "ppmi_published"}
+
+
 _STRENGTH = list(Strength._fields)
+
+
 #: The settings of Table 12 and the fields of a recipe that hold them; other fields follow.
 _SETTINGS = {
     "architecture": "architecture",
@@ -370,3 +483,64 @@ def frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(rows, columns=columns)
+
+
+# ----------------------------------------------------------------------------
+# What the rule decides (the linked nouns), and what its variants would: how many senses are told, and how
+# many wrong.
+#
+# Variants stand beside the rule and never in its place: pool, biases and every other table are of the linked
+# words.
+
+#: What `Reach` and the published code's way to judge are called in tables.
+SHOWN = {
+    "links": "linked nouns (the rule)",
+    "window": f"else nouns within ±{WINDOW} words",
+    "translation": "else all nouns of the translation",
+    PUBLISHED_CODE: "as the published code judges",
+}
+
+
+def sense_coverage(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """How many occurrences of homographs in the training corpus have a sense, by where it is looked for.
+
+    Columns: reach (`Reach`), decided, undecided, set_aside (translated by a verb or an adjective: mostly wrong tags, in
+    no share), share (of the decided ones), by_gender (how many of them nothing but the gender of a noun tells that the
+    lexicon calls ambiguous).
+    """
+    reached = counts(params, store or Store()).reached
+    rows = []
+    for reach in REACHES:
+        own = {reason: n for (name, reason), n in reached.items() if name == reach}
+        by_gender = own.get(BY_GENDER, 0)
+        decided, aside = own.get(DECIDED, 0) + by_gender, sum(own.get(reason, 0) for reason in OUTSIDE)
+        undecided = sum(own.values()) - decided - aside
+        share = decided / (decided + undecided) if decided + undecided else np.nan
+        rows.append((reach, decided, undecided, aside, share, by_gender))
+    return frame(rows, ["reach", "decided", "undecided", "set_aside", "share", "by_gender"])
+
+
+def error_variants(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """The WSD error rates of the models by where translations are looked for.
+
+    Columns: model, reach (`Reach`, or "published code": the whole translation, and a word of several senses is right
+    where the reference's is among them), n (decided), errors, rate, low, high, undecided, set_aside, share (of the
+    decided ones).
+    """
+    store = store or Store()
+    groups = pair_groups(pool(params, store))
+    rows = []
+    for model in params.models:
+        found = judged(params, model, store)
+        aside = found["reason"].isin(OUTSIDE).to_numpy()
+        for reach in SHOWN:
+            outcome = found["outcome" if reach == "links" else f"outcome_{reach}"].to_numpy()
+            decided = np.isin(outcome, (RIGHT, WRONG))
+            rate = share_interval((outcome[decided] == WRONG).astype(float), groups=groups[decided])
+            n, left = int(decided.sum()), int((~decided & ~aside).sum())
+            rows.append(
+                (label(model), reach, n, int((outcome == WRONG).sum()), rate.mean, rate.low, rate.high, left,
+                 int((~decided & aside).sum()), n / (n + left) if n + left else np.nan)
+            )  # fmt: skip
+    columns = ["model", "reach", "n", "errors", "rate", "low", "high", "undecided", "set_aside", "share"]
+    return frame(rows, columns)

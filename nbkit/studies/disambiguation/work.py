@@ -13,20 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from nbkit import models
-from nbkit.align import check_aligner
-from nbkit.attacks.edits import grammar_identity, grammar_problem
 from nbkit.corpora import check_corpus, find_corpus, is_endless, load_pairs
 from nbkit.corpora.corpus import FileCorpus
 from nbkit.corpora.homographs import check_homographs
 from nbkit.errors import NbkitError
+from nbkit.files import expand_path, file_digest
+from nbkit.measure.aligners import check_aligner
+from nbkit.perturb.edits import grammar_identity, grammar_problem
 from nbkit.store import Store
-from nbkit.studies.base import Cell, Unit, cell_label
-from nbkit.studies.devices import no_device
-from nbkit.studies.disambiguation.generated import CHUNK, chunks, generated_chunk
-from nbkit.studies.disambiguation.judged import attacked_chunk, judged
-from nbkit.studies.disambiguation.links import is_of_a_corpus
-from nbkit.studies.disambiguation.mining import align_corpus, mine_shard, n_pairs
-from nbkit.studies.disambiguation.mining_settings import pairs_there
+from nbkit.studies.base import Cell, Unit, cell_label, no_device
+from nbkit.studies.disambiguation.mining import align_corpus, is_of_a_corpus, mine_shard, n_pairs, pairs_there
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.pool import (
     is_cross_fitted,
@@ -34,14 +30,14 @@ from nbkit.studies.disambiguation.pool import (
     linked,
     pool,
     pool_shard,
+    seeds,
     tested,
     training,
     word_list,
 )
-from nbkit.studies.disambiguation.seeds import seeds
+from nbkit.studies.disambiguation.steps import CHUNK, attacked_chunk, chunks, generated_chunk, judged
 from nbkit.studies.disambiguation.tables import bleu, bleu_texts, corpus_sizes
-from nbkit.syntax import check_parser, parser_for
-from nbkit.syntax.files import expand_path, file_digest
+from nbkit.text.parsers import check_parser, parser_for
 
 _HERE = "nbkit.studies.disambiguation.work"
 #: Parts that seeds are handled in at most, each a unit of work.

@@ -7,15 +7,15 @@ Every public function takes `IdiomsParams` and returns a tidy table, documented 
 from __future__ import annotations
 
 from nbkit.studies.base import Notebook, Study
-from nbkit.studies.idioms.contexts import context_effects, context_examples
-from nbkit.studies.idioms.findings import findings
-from nbkit.studies.idioms.leaks import training_checked
+from nbkit.studies.idioms.data import training_checked
 from nbkit.studies.idioms.params import IdiomsParams, System
 from nbkit.studies.idioms.samples import find_phrases, litter_samples, matcher_recall, published_examples
+from nbkit.studies.idioms.steps import context_effects, context_examples
 from nbkit.studies.idioms.tables import (
     PUBLISHED,
     accuracy,
     data_statistics,
+    findings,
     global_scores,
     idiom_frequencies,
     literal_errors,

@@ -13,14 +13,14 @@ from nbkit.corpora.idioms import training_copies
 from nbkit.models import Decoding
 from nbkit.models.decoding import MOST_BEAMS, MOST_NEW_TOKENS
 from nbkit.models.probes import CONTEXTS, Context, EndState
-from nbkit.studies.base import StudyParams
-from nbkit.studies.fields import (
+from nbkit.studies.base import (
     MOST,
     Device,
     Dtype,
     Language,
     Languages,
     Parsers,
+    StudyParams,
     or_value_error,
     told_apart,
     without_repeats,

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from nbkit.fingerprint import digest
-from nbkit.metrics.literal import WordDictionary, published_litter
+from nbkit.measure.literal import WordDictionary, published_litter
 from nbkit.seeding import address
 from nbkit.store import Store
-from nbkit.studies.idioms.data import data_key, load_data
-from nbkit.studies.idioms.judged import judged
-from nbkit.studies.idioms.mining import phrases, plain_text
+from nbkit.studies.idioms.data import data_key, load_data, phrases, plain_text
 from nbkit.studies.idioms.params import IdiomsParams
-from nbkit.syntax import load_parser, parser_identity
-from nbkit.syntax.phrases import PhraseMatch, PhraseMatcher, Variation
-from nbkit.text import Text
+from nbkit.studies.idioms.steps import judged
+from nbkit.text.parsers import load_parser, parser_identity
+from nbkit.text.phrases import PhraseMatch, PhraseMatcher, Variation
+from nbkit.text.sentences import Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +86,7 @@ def find_phrases(
 
     lines: a phrase list; nbkit's own idioms where none is given. parser: a spaCy pipeline, for lemmas; without one,
     words are known by their forms. variations: "passive" and "modifier" also find wordings that the paper's rules do
-    not (`nbkit.syntax.phrases`).
+    not (`nbkit.text.phrases`).
 
     >>> [(text, [found])] = find_phrases(["He pulled the wool over the voters' eyes."])
     >>> found.phrase, text.text[slice(*found.span)]

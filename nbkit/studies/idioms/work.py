@@ -7,15 +7,33 @@ from typing import Any
 
 from nbkit import models
 from nbkit.store import Store
-from nbkit.studies.base import Cell, Unit, cell_label
-from nbkit.studies.devices import no_device
-from nbkit.studies.idioms.alignments import align_texts, aligner_key, alignment_problems
-from nbkit.studies.idioms.contexts import probe_problems, probed, probes_stored
-from nbkit.studies.idioms.data import data_key, data_problems, generic_key, generic_pairs, load_data
-from nbkit.studies.idioms.dictionaries import dictionary_key, dictionary_problems, run_dictionary
-from nbkit.studies.idioms.judged import CONTROLS, aligned, global_scores_of, judged, translated
-from nbkit.studies.idioms.mining import is_mined, mined_corpus
+from nbkit.studies.base import Cell, Unit, cell_label, no_device
+from nbkit.studies.idioms.data import (
+    data_key,
+    data_problems,
+    generic_key,
+    generic_pairs,
+    is_mined,
+    load_data,
+    mined_corpus,
+)
 from nbkit.studies.idioms.params import IdiomsParams, System
+from nbkit.studies.idioms.steps import (
+    CONTROLS,
+    align_texts,
+    aligned,
+    aligner_key,
+    alignment_problems,
+    dictionary_key,
+    dictionary_problems,
+    global_scores_of,
+    judged,
+    probe_problems,
+    probed,
+    probes_stored,
+    run_dictionary,
+    translated,
+)
 
 _HERE = "nbkit.studies.idioms.work"
 

@@ -6,19 +6,14 @@ Every public function takes `NliPermutationParams` and returns a tidy table, doc
 from __future__ import annotations
 
 from nbkit.studies.base import Notebook, Study
-from nbkit.studies.nli_permutation.mini_trees import word_signature
 from nbkit.studies.nli_permutation.params import HYPOTHESIS, PERMUTED, NliPermutationParams, clumped
-from nbkit.studies.nli_permutation.per_pair import properties, scores
-from nbkit.studies.nli_permutation.relations import (
+from nbkit.studies.nli_permutation.samples import accepted_examples, annotation_sample, permutation_examples
+from nbkit.studies.nli_permutation.steps import properties, scores, word_signature
+from nbkit.studies.nli_permutation.tables import (
+    accuracy_beside_majority,
     bleu_effect,
     clump_effect,
     clump_means,
-    length_effect,
-    mini_tree_effect,
-)
-from nbkit.studies.nli_permutation.samples import accepted_examples, annotation_sample, permutation_examples
-from nbkit.studies.nli_permutation.tables import (
-    accuracy_beside_majority,
     control,
     control_entropies,
     entropies,
@@ -27,7 +22,9 @@ from nbkit.studies.nli_permutation.tables import (
     hypothesis_only,
     kept,
     left_out,
+    length_effect,
     max_entropy,
+    mini_tree_effect,
     results,
     thresholds,
 )

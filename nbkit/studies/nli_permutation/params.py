@@ -10,9 +10,18 @@ from pydantic import Field, field_validator, model_validator
 from nbkit.corpora.nli import find_nli, nli_identity, nli_tokenizer
 from nbkit.languages import is_unspaced
 from nbkit.perturb.derangements import PermutedUnit, Punctuation
-from nbkit.studies.base import StudyParams
-from nbkit.studies.fields import MOST, Classifiers, Device, Dtype, Language, Parsers, or_value_error, without_repeats
-from nbkit.syntax import OnError
+from nbkit.studies.base import (
+    MOST,
+    Classifiers,
+    Device,
+    Dtype,
+    Language,
+    Parsers,
+    StudyParams,
+    or_value_error,
+    without_repeats,
+)
+from nbkit.text.parsers import OnError
 
 
 class NliPermutationParams(StudyParams):

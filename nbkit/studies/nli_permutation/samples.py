@@ -9,14 +9,14 @@ import numpy as np
 
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import NbkitError
-from nbkit.metrics.acceptance import CORRECT, FLIPPED, example_groups
+from nbkit.measure.acceptance import CORRECT, FLIPPED, example_groups
 from nbkit.models import classifier_label
 from nbkit.seeding import address
 from nbkit.store import Store
-from nbkit.studies.nli_permutation import per_pair
+from nbkit.studies.nli_permutation import steps
 from nbkit.studies.nli_permutation.params import PERMUTED, NliPermutationParams
+from nbkit.studies.nli_permutation.steps import CHUNK, Permuted, permute, read_chunk
 from nbkit.studies.nli_permutation.tables import frame
-from nbkit.studies.nli_permutation.variants import CHUNK, Permuted, permute, read_chunk
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ def accepted_examples(params: NliPermutationParams, k: int = 1, store: Store | N
     store, rows = store or Store(), []
     for model in params.models:
         for corpus in params.corpora:
-            found = per_pair.scores(params, corpus, model, store=store)
+            found = steps.scores(params, corpus, model, store=store)
             rates = found.accepted.mean(axis=1)
             chosen: list[int] = []
             for label in LABELS:
@@ -69,7 +69,7 @@ def annotation_sample(
     params: NliPermutationParams, n: int = 200, *, model: str | None = None, corpus: str | None = None,
     store: Store | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """*n* permuted pairs that *model* accepts, for human annotators (§8): what `nbkit.annotate.make_form` takes.
+    """*n* permuted pairs that *model* accepts, for human annotators (§8): what `nbkit.measure.forms.make_form` takes.
 
     Half of them short, half long (below or above the median length of the accepted pairs); half of each from D^c and
     half from D^f, as far as there are so many; one permutation a pair, drawn with addressed randomness.
@@ -83,7 +83,7 @@ def annotation_sample(
     if model is None and not params.models:
         raise NbkitError("an annotation sample is of permutations that a model accepts: name one in models")
     model, corpus = model or params.models[0], corpus or params.corpora[0]
-    found = per_pair.scores(params, corpus, model, store=store)
+    found = steps.scores(params, corpus, model, store=store)
     groups = example_groups(found.accepted, found.correct)
     accepted = np.flatnonzero(found.accepted.any(axis=1))
     if len(accepted) < n:

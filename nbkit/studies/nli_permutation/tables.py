@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nbkit.corpora.nli import LABELS
-from nbkit.metrics.acceptance import (
+from nbkit.measure.acceptance import (
     CORRECT,
     FLIPPED,
     acceptance,
+    acceptance_by,
     acceptance_rates,
     accepted_entropy,
     by_group,
@@ -21,12 +22,12 @@ from nbkit.metrics.acceptance import (
     omega_curve,
     p_correct_as_coded,
 )
-from nbkit.metrics.intervals import DIFFERENCE, mean_interval, share_interval
+from nbkit.measure.intervals import DIFFERENCE, mean_interval, share_interval
 from nbkit.models import classifier_label
 from nbkit.store import Store
-from nbkit.studies.nli_permutation import per_pair
+from nbkit.studies.nli_permutation import steps
 from nbkit.studies.nli_permutation.params import HYPOTHESIS, PERMUTED, NliPermutationParams, share_of
-from nbkit.studies.nli_permutation.per_pair import Scores
+from nbkit.studies.nli_permutation.steps import Scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
 #: What stands in the column corpus of the rows that summarise a model.
 MEAN, HARMONIC_MEAN = "Mean", "Harmonic Mean"
 
+
 _INTERVAL = ["value", "low", "high", "n"]
+
+
 # The range of the entropy of an answer: certain, and undecided between the labels.
 _NATS = (0.0, log(len(LABELS)))
 
@@ -60,7 +64,7 @@ def results(params: NliPermutationParams, store: Store | None = None) -> pd.Data
 
 
 def _acceptance(params: NliPermutationParams, corpus: str, model: str, store: Store | None) -> dict[str, Any]:
-    found = per_pair.scores(params, corpus, model, store=store)
+    found = steps.scores(params, corpus, model, store=store)
     as_coded = p_correct_as_coded(found.accepted, found.correct)
     return acceptance(found.accepted, found.correct)._asdict() | {"p_correct_coded": as_coded}
 
@@ -91,7 +95,7 @@ def floor_table(params: NliPermutationParams, store: Store | None = None) -> pd.
     rows = []
     for model in params.models:
         for corpus in params.corpora:
-            found = per_pair.scores(params, corpus, model, store=store)
+            found = steps.scores(params, corpus, model, store=store)
             table = floors(found.label, found.correct, params.permutations)
             rows += [
                 (classifier_label(model), corpus, predictor, measure, float(value))
@@ -109,7 +113,7 @@ def control(params: NliPermutationParams, store: Store | None = None) -> pd.Data
     rows = []
     for model in params.models:
         for corpus in params.corpora:
-            found = per_pair.scores(params, corpus, model, store=store)
+            found = steps.scores(params, corpus, model, store=store)
             shift = found.control.astype(float) - found.correct
             mean, low, high, n = mean_interval(shift, within=DIFFERENCE)
             rows.append(
@@ -122,11 +126,11 @@ def kept(params: NliPermutationParams, store: Store | None = None) -> pd.DataFra
     """How many pairs each variant keeps. Columns: corpus, scheme, n, of (pairs that it could have kept), share."""
     rows = []
     for corpus in params.corpora:
-        whole = per_pair.n_pairs(params, corpus, store)
+        whole = steps.n_pairs(params, corpus, store)
         for scheme in params.schemes():
             if scheme == HYPOTHESIS:  # the same pairs as with both sides
                 continue
-            n = len(per_pair.properties(params, corpus, scheme, store))
+            n = len(steps.properties(params, corpus, scheme, store))
             rows.append((corpus, scheme, n, whole, n / whole if whole else float("nan")))
             whole = n if scheme == PERMUTED else whole
     return frame(rows, ["corpus", "scheme", "n", "of", "share"])
@@ -136,7 +140,7 @@ def left_out(params: NliPermutationParams, store: Store | None = None) -> pd.Dat
     """What was not used and why. Columns: corpus, reason, n, example."""
     rows = []
     for corpus in params.corpora:
-        extent = per_pair.extent(params, corpus, store).iloc[0]
+        extent = steps.extent(params, corpus, store).iloc[0]
         rows.append((corpus, "no gold label, or malformed", int(extent["skipped"]), extent["example"]))
         table = kept(params.model_copy(update={"corpora": [corpus]}), store)
         for scheme, n, of in zip(table["scheme"], table["n"], table["of"], strict=True):
@@ -153,7 +157,7 @@ def thresholds(params: NliPermutationParams, store: Store | None = None) -> pd.D
     frames = []
     for model in params.models:
         for corpus in params.corpora:
-            found = per_pair.scores(params, corpus, model, store=store)
+            found = steps.scores(params, corpus, model, store=store)
             curve = omega_curve(found.accepted)
             frames.append(curve.assign(model=classifier_label(model), corpus=corpus))
     columns = ["model", "corpus", "threshold", "omega", "low", "high", "n"]
@@ -211,7 +215,7 @@ def hypothesis_only(params: NliPermutationParams, store: Store | None = None) ->
     for model in params.models if params.hypothesis_only else []:
         for corpus in params.corpora:
             for scheme in (PERMUTED, HYPOTHESIS):
-                found = per_pair.scores(params, corpus, model, scheme, store)
+                found = steps.scores(params, corpus, model, scheme, store)
                 values = acceptance(found.accepted, found.correct)._asdict()
                 rates = acceptance_rates(found.accepted)
                 values["acceptance"] = share_interval(rates)
@@ -234,7 +238,7 @@ def max_entropy(params: NliPermutationParams, store: Store | None = None) -> pd.
     for model, twin in params.max_entropy.items():
         for corpus in params.corpora:
             for training, name in (("V", model), ("ME", twin)):
-                found = per_pair.scores(params, corpus, name, store=store)
+                found = steps.scores(params, corpus, name, store=store)
                 values: dict[str, Any] = acceptance(found.accepted, found.correct)._asdict()
                 values["entropy"] = mean_interval(found.entropies.mean(axis=1), within=_NATS)
                 values["control_entropy"] = mean_interval(found.control_entropy, within=_NATS)
@@ -264,7 +268,7 @@ def groups_of(found: Scores) -> dict[str, np.ndarray]:
 def _all_scores(params: NliPermutationParams, store: Store | None) -> Iterable[tuple[str, str, Scores]]:
     for model in params.models:
         for corpus in params.corpora:
-            yield model, corpus, per_pair.scores(params, corpus, model, store=store)
+            yield model, corpus, steps.scores(params, corpus, model, store=store)
 
 
 def frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
@@ -292,3 +296,160 @@ def _median(values: np.ndarray) -> float:
 
 def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if len(values) else float("nan")
+
+
+# ----------------------------------------------------------------------------
+# What accepted permutations have in common: local order kept (Figures 2 and 9), mini-trees (3), length (5).
+#
+# The unit of every interval is the pair; a model's pairs of all sets are looked at together, as the paper
+# does.
+
+#: Edges of the bins of BLEU and of the mini-tree ratio.
+BLEU_EDGES = np.round(np.linspace(0, 1, 21), 2)
+
+
+RATIO_EDGES = np.round(np.arange(0, 2.05, 0.1), 1)
+
+
+#: Bins of length hold about equally many pairs.
+LENGTH_BINS = 8
+
+
+_BINS = ["left", "right", "rate", "low", "high", "permutations", "examples"]
+
+
+def bleu_effect(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """The share of accepted permutations by their BLEU-2 against the original (Figure 2).
+
+    Columns: model, left, right (of the bin), rate, low, high, permutations, examples (pairs); bins without permutations
+    are not there.
+    """
+    return _binned(params, PERMUTED, store)
+
+
+def _binned(params: NliPermutationParams, scheme: str, store: Store | None) -> pd.DataFrame:
+    rows = []
+    for model in params.models:
+        values, accepted = [], []
+        for corpus in params.corpora:
+            values.append(_bleu(params, corpus, scheme, 2, store))
+            accepted.append(steps.scores(params, corpus, model, scheme, store).accepted)
+        rows.append(
+            _bins(np.vstack(values), np.vstack(accepted), BLEU_EDGES, params).assign(model=classifier_label(model))
+        )
+    return _stack(rows, ["model", *_BINS])
+
+
+def clump_effect(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """The share of accepted permutations by their BLEU-2, -3 and -4, clumped ones and others together (Figure 9).
+
+    Columns: model, order (2, 3, 4), left, right, rate, low, high, permutations, examples. Empty where the run
+    keeps no words together.
+    """
+    rows = []
+    for model in params.models if params.clumps else []:
+        for order in steps.BLEU_ORDERS:
+            values, accepted = _of_all_schemes(params, model, order, store)
+            rows.append(_bins(values, accepted, BLEU_EDGES, params).assign(model=classifier_label(model), order=order))
+    return _stack(rows, ["model", "order", *_BINS])
+
+
+def _of_all_schemes(
+    params: NliPermutationParams, model: str, order: int, store: Store | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """BLEU and acceptance of every permutation of both sides, pairs × (permutations of all variants).
+
+    A pair is one row, so that its permutations of all variants are resampled together; NaN where a variant dropped it.
+    """
+    schemes = [scheme for scheme in params.schemes() if scheme != HYPOTHESIS]
+    values, accepted = [], []
+    for corpus in params.corpora:
+        base = steps.properties(params, corpus, PERMUTED, store)["index"].to_numpy()
+        for_corpus, taken = [], []
+        for scheme in schemes:
+            found = steps.scores(params, corpus, model, scheme, store)
+            rows = np.searchsorted(base, found.index)
+            bleu = np.full((len(base), params.n_of(scheme)), np.nan)
+            bleu[rows] = _bleu(params, corpus, scheme, order, store)
+            right = np.zeros(bleu.shape, dtype=bool)
+            right[rows] = found.accepted
+            for_corpus.append(bleu)
+            taken.append(right)
+        values.append(np.hstack(for_corpus))
+        accepted.append(np.hstack(taken))
+    return np.vstack(values), np.vstack(accepted)
+
+
+def clump_means(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """Mean acceptance and mean BLEU by how many of the words stay together (Appendix D).
+
+    Columns: model, share (0: none), value (share of permutations accepted), low, high, n (pairs), bleu2, bleu3, bleu4.
+    """
+    rows = []
+    for model in params.models if params.clumps else []:
+        for scheme in params.schemes():
+            if scheme == HYPOTHESIS:
+                continue
+            rates, bleu = [], []
+            for corpus in params.corpora:
+                rates.append(acceptance_rates(steps.scores(params, corpus, model, scheme, store).accepted))
+                bleu.append([_bleu(params, corpus, scheme, order, store) for order in steps.BLEU_ORDERS])
+            means = [float(np.mean(np.vstack(part))) if part else np.nan for part in zip(*bleu, strict=True)]
+            interval = share_interval(np.concatenate(rates))
+            rows.append((classifier_label(model), share_of(scheme) or 0.0, *interval, *means))
+    return frame(rows, ["model", "share", "value", "low", "high", "n", *(f"bleu{n}" for n in steps.BLEU_ORDERS)])
+
+
+def mini_tree_effect(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """The share of accepted permutations by their POS mini-tree overlap ratio β_Ŝ / β_S (Figure 3).
+
+    Columns as `bleu_effect`. Empty where a set or the training corpus has no parts of speech.
+    """
+    rows = []
+    for model in params.models if steps.has_parts_of_speech(params) else []:
+        values = np.vstack([steps.ratios(params, corpus, store) for corpus in params.corpora])
+        accepted = np.vstack([steps.scores(params, corpus, model, store=store).accepted for corpus in params.corpora])
+        rows.append(_bins(values, accepted, RATIO_EDGES, params).assign(model=classifier_label(model)))
+    return _stack(rows, ["model", *_BINS])
+
+
+def length_effect(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """The share of accepted permutations by the length of the pair, for D^c and D^f apart (Figure 5).
+
+    Columns: model, group ("D^c", "D^f"), left, right (tokens of both sides, punctuation included), rate, low, high,
+    permutations, examples. Bins hold about equally many pairs of all sets; they are the same for all models.
+    """
+    lengths = [steps.properties(params, corpus, PERMUTED, store)["length"].to_numpy() for corpus in params.corpora]
+    together = np.concatenate(lengths)
+    if not len(together):
+        return frame([], ["model", "group", *_BINS])
+    edges = np.unique(np.quantile(together, np.linspace(0, 1, LENGTH_BINS + 1)).round())
+    if len(edges) < 2:
+        edges = np.array([edges[0], edges[0] + 1])
+    rows = []
+    for model in params.models:
+        found = [steps.scores(params, corpus, model, store=store) for corpus in params.corpora]
+        accepted = np.vstack([part.accepted for part in found])
+        groups = [groups_of(part) for part in found]
+        for group in groups[0]:
+            members = np.concatenate([part[group] for part in groups])
+            table = _bins(together[members, None].astype(float), accepted[members], edges, params)
+            rows.append(table.assign(model=classifier_label(model), group=group))
+    return _stack(rows, ["model", "group", *_BINS])
+
+
+def _bleu(params: NliPermutationParams, corpus: str, scheme: str, order: int, store: Store | None) -> np.ndarray:
+    table = steps.properties(params, corpus, scheme, store)
+    return steps.stacked(table[f"bleu{order}"], params.n_of(scheme), np.float32)
+
+
+def _bins(values: np.ndarray, accepted: np.ndarray, edges: np.ndarray, params: NliPermutationParams) -> pd.DataFrame:
+    """`acceptance_by` without empty bins."""
+    table = acceptance_by(values, accepted, edges)
+    return table[table["permutations"] > 0]
+
+
+def _stack(frames: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.concat(frames, ignore_index=True)[columns] if frames else frame([], columns)

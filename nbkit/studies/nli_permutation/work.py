@@ -8,13 +8,12 @@ from typing import Any
 
 from nbkit import models
 from nbkit.corpora.nli import check_nli
+from nbkit.files import expand_path, file_digest
 from nbkit.store import Store
-from nbkit.studies.base import Cell, Unit, cell_label
-from nbkit.studies.devices import no_device
-from nbkit.studies.nli_permutation import mini_trees, per_pair
+from nbkit.studies.base import Cell, Unit, cell_label, no_device
+from nbkit.studies.nli_permutation import steps
 from nbkit.studies.nli_permutation.params import HYPOTHESIS, NliPermutationParams
-from nbkit.studies.nli_permutation.variants import chunk_starts
-from nbkit.syntax.files import expand_path, file_digest
+from nbkit.studies.nli_permutation.steps import chunk_starts
 
 _HERE = "nbkit.studies.nli_permutation.work"
 
@@ -73,13 +72,13 @@ def ensure_model(params: Mapping[str, Any], model: str) -> None:
 def read_texts(params: Mapping[str, Any], corpus: str) -> None:
     """Unit of work: read, tokenise and permute one set; BLEU and mini-trees of its permutations."""
     checked, store = NliPermutationParams(**params), Store()
-    tagged = mini_trees.has_parts_of_speech(checked)
-    for start in chunk_starts(per_pair.n_pairs(checked, corpus, store)):
+    tagged = steps.has_parts_of_speech(checked)
+    for start in chunk_starts(steps.n_pairs(checked, corpus, store)):
         for scheme in checked.schemes():
             if scheme != HYPOTHESIS:
-                per_pair.properties_chunk(checked, corpus, scheme, start, store)
+                steps.properties_chunk(checked, corpus, scheme, start, store)
         if tagged:
-            mini_trees.ratios_chunk(checked, corpus, start, store)
+            steps.ratios_chunk(checked, corpus, start, store)
 
 
 def classify_texts(params: Mapping[str, Any], corpus: str, model: str, start: int | None) -> int:
@@ -91,13 +90,13 @@ def classify_texts(params: Mapping[str, Any], corpus: str, model: str, start: in
     texts, stored = _count(checked, corpus, model, start, store)
     for each in _starts(checked, corpus, start, store):
         for scheme in checked.schemes(model):
-            per_pair.scores_chunk(checked, corpus, model, scheme, each, store)
+            steps.scores_chunk(checked, corpus, model, scheme, each, store)
     return texts - stored
 
 
 def _starts(params: NliPermutationParams, corpus: str, start: int | None, store: Store) -> list[int]:
     """The chunks of the part that begins at *start*, as far as the set reaches; all of them where *start* is None."""
-    available = list(chunk_starts(per_pair.n_pairs(params, corpus, store)))
+    available = list(chunk_starts(steps.n_pairs(params, corpus, store)))
     if start is None:
         return available
     part = chunk_starts(params.n_pairs or 0)
@@ -131,7 +130,7 @@ def inputs(params: NliPermutationParams) -> dict[str, Any]:
     """Digests of what the parameters stand for: sets, tokenizers, models, filled forms."""
     return {
         "corpora": {corpus: params.corpus_key(corpus) for corpus in params.corpora},
-        "training": params.training_key() if mini_trees.has_parts_of_speech(params) else None,
+        "training": params.training_key() if steps.has_parts_of_speech(params) else None,
         "models": {model: dict(params.model_key(model)) for model in params.scored_models},
         "annotations": {path: file_digest(path) for path in _annotation_files(params) if Path(path).is_file()},
     }
@@ -151,11 +150,11 @@ def _count(params: NliPermutationParams, corpus: str, model: str, start: int | N
     config = models.classification_config(model, params.language, device=params.device, dtype=params.dtype)
     texts = stored = 0
     for each in _starts(params, corpus, start, store):
-        own = [per_pair.n_texts(params, corpus, scheme, each, store) for scheme in params.schemes(model)]
+        own = [steps.n_texts(params, corpus, scheme, each, store) for scheme in params.schemes(model)]
         texts += sum(own)
-        if all(per_pair.is_scored(params, corpus, model, scheme, each, store) for scheme in params.schemes(model)):
+        if all(steps.is_scored(params, corpus, model, scheme, each, store) for scheme in params.schemes(model)):
             stored += sum(own)
             continue
-        if store.has_records(config) and (some := per_pair.some_texts(params, corpus, model, each, store)):
+        if store.has_records(config) and (some := steps.some_texts(params, corpus, model, each, store)):
             stored += round(sum(own) * (1 - len(store.missing(config, some)) / len(some)))
     return texts, stored

@@ -6,16 +6,18 @@ Every public function takes `NumbersParams` and returns a tidy table, documented
 from __future__ import annotations
 
 from nbkit.studies.base import Notebook, Study
-from nbkit.studies.numbers.beforehand import TRAINING_SENTENCES, copy_rates, lengths_in_training
-from nbkit.studies.numbers.judged import results, shrunk_failures
 from nbkit.studies.numbers.params import Direction, NumbersParams
+from nbkit.studies.numbers.steps import results, shrunk_failures
 from nbkit.studies.numbers.tables import (
     PUBLISHED,
+    TRAINING_SENTENCES,
     averages,
     capabilities,
+    copy_rates,
     error_counts,
     errors_found,
     formats_used,
+    lengths_in_training,
     mitigation,
     pass_rates,
     passed_samples,

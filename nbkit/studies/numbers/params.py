@@ -10,15 +10,14 @@ from pydantic import Field, field_validator, model_validator
 
 from nbkit import models
 from nbkit.corpora.templates import own_file
+from nbkit.files import expand_path, file_digest
 from nbkit.languages import check_language, in_order
 from nbkit.models import Decoding
 from nbkit.models.decoding import MOST_BEAMS, MOST_NEW_TOKENS
-from nbkit.models.texts import corpus_texts_identity
+from nbkit.models.translators.texts import corpus_texts_identity
 from nbkit.numbers import forms
 from nbkit.numbers.formats import CAPABILITIES, capability, formats, parse_format
-from nbkit.studies.base import StudyParams
-from nbkit.studies.fields import MOST, Device, Dtype, Translators, or_value_error, without_repeats
-from nbkit.syntax.files import expand_path, file_digest
+from nbkit.studies.base import MOST, Device, Dtype, StudyParams, Translators, or_value_error, without_repeats
 
 #: What `templates` begins with where sentences are taken from a corpus.
 FROM_CORPUS = "corpus:"

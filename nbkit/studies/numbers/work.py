@@ -9,17 +9,16 @@ from typing import Any
 from nbkit import models
 from nbkit.corpora.templates import load_templates
 from nbkit.errors import NbkitError
-from nbkit.models.catalogue import BY_RULE
-from nbkit.models.placeholder import masked_texts
-from nbkit.models.texts import corpus_texts_problems
+from nbkit.models.translators.catalogue import BY_RULE
+from nbkit.models.translators.placeholder import masked_texts
+from nbkit.models.translators.texts import corpus_texts_problems
 from nbkit.numbers import forms
 from nbkit.numbers.formats import parse_format
 from nbkit.store import Store
-from nbkit.studies.base import Cell, Unit, cell_label
-from nbkit.studies.devices import no_device
+from nbkit.studies.base import Cell, Unit, cell_label, no_device
 from nbkit.studies.numbers.cases import cases as test_cases
-from nbkit.studies.numbers.judged import judged, shrunk
 from nbkit.studies.numbers.params import Direction, NumbersParams
+from nbkit.studies.numbers.steps import judged, shrunk
 
 _HERE = "nbkit.studies.numbers.work"
 

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from nbkit.models import classifier_label
 from nbkit.models import label as model_label
-from nbkit.studies.published.paper import NOT_PRINTED, Paper
+from nbkit.studies.paper import NOT_PRINTED, Paper
 
 __all__ = [
     "NLI_PERMUTATION",

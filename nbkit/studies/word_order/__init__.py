@@ -7,22 +7,20 @@ from __future__ import annotations
 
 from nbkit.studies.base import Notebook, Study
 from nbkit.studies.word_order.params import WordOrderParams
-from nbkit.studies.word_order.per_sentence import difficulties, scores
-from nbkit.studies.word_order.relations import (
-    correlations,
-    difficulty_by_length,
-    length_correlations,
-    length_effect,
-    model_tests,
-)
 from nbkit.studies.word_order.samples import examples, flip_samples, samples
+from nbkit.studies.word_order.steps import difficulties, scores
 from nbkit.studies.word_order.tables import (
     below_min_n,
     by_perturbation,
+    correlations,
     counts,
     difficulty,
+    difficulty_by_length,
     flips,
     left_out,
+    length_correlations,
+    length_effect,
+    model_tests,
     preference,
     preference_by_perturbation,
     quality,

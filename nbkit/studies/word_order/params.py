@@ -12,24 +12,24 @@ from pydantic import Field, field_validator, model_validator
 
 from nbkit import corpora, models
 from nbkit.languages import check_language, in_order
-from nbkit.metrics import METRICS, Kappa, load_metric
+from nbkit.measure import METRICS, Kappa, load_metric
 from nbkit.models import Decoding
 from nbkit.models.decoding import MOST_BEAMS, MOST_NEW_TOKENS
 from nbkit.perturb import NAMES, PERTURBATIONS
 from nbkit.perturb.catalogue import PUBLISHED
-from nbkit.studies.base import StudyParams
-from nbkit.studies.fields import (
+from nbkit.studies.base import (
     MOST,
     Device,
     Dtype,
     Language,
     Languages,
     Parsers,
+    StudyParams,
     Translators,
     or_value_error,
     without_repeats,
 )
-from nbkit.text import Spacing
+from nbkit.text.sentences import Spacing
 
 
 class WordOrderParams(StudyParams):

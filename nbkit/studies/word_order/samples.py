@@ -1,24 +1,94 @@
-"""Sentences to read: what the perturbations do (Figure 3) and where they help (Tables 4 and 5)."""
+"""Which words of a perturbed text left their place: known from the order itself, not by comparing texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from nbkit.perturb import CONTROL, perturb_text
 from nbkit.seeding import address
 from nbkit.store import Store
-from nbkit.studies.word_order import per_sentence
-from nbkit.studies.word_order.blocks import perturbed_scores
-from nbkit.studies.word_order.moved import Span, moved_spans
+from nbkit.studies.word_order import steps
 from nbkit.studies.word_order.params import WordOrderParams
+from nbkit.studies.word_order.steps import CHUNK, chunk_starts, perturbed_scores, read_chunk, variants
 from nbkit.studies.word_order.tables import frame, in_paper_order
-from nbkit.studies.word_order.variants import CHUNK, chunk_starts, read_chunk, variants
-from nbkit.text import Text
+from nbkit.text.sentences import Order, Text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Where a stretch of characters begins, and where it ends.
+Span = tuple[int, int]
+
+
+def moved(order: Sequence[int]) -> list[bool]:
+    """Which of the reordered tokens were taken elsewhere, and not merely pushed along by others.
+
+    order: the token that stands at each place. Tokens that stay together count as one piece. The pieces that stay
+    are those which keep their old order among each other: as many as possible whose place among the pieces is the
+    old one, then as many tokens as possible. A piece that could as well have stayed as moved (two
+    neighbours of the same length that changed places) has moved. Returns one value for each place of *order*.
+
+    >>> moved([0, 3, 2, 1, 4]), moved([2, 0, 1, 3])
+    ([False, True, False, True, False], [True, False, False, False])
+    >>> moved([3, 2, 0, 1]), moved([1, 0])  # "The guests | left" becomes "… | left | the guests"
+    ([True, False, True, True], [True, True])
+    """
+    starts = [place for place, token in enumerate(order) if place == 0 or order[place - 1] + 1 != token]
+    lengths = [end - start for start, end in pairwise([*starts, len(order)])]
+    first = [order[start] for start in starts]
+    rank = {token: i for i, token in enumerate(sorted(first))}
+    pieces = [rank[token] for token in first]
+    weights = [(int(piece == place), length) for place, (piece, length) in enumerate(zip(pieces, lengths, strict=True))]
+    before = _best_chains(pieces, weights)
+    after = _best_chains([-piece for piece in reversed(pieces)], weights[::-1])[::-1]
+    # A piece stays for certain where all the best chains go through it.
+    through = [
+        ((a[0][0] + b[0][0] - w[0], a[0][1] + b[0][1] - w[1]), a[1] * b[1])
+        for a, b, w in zip(before, after, weights, strict=True)
+    ]
+    best = max((score for score, _ in through), default=(0, 0))
+    ending = [n for (score, n), (total, _) in zip(before, through, strict=True) if score == total == best]
+    stays = [score == best and n == sum(ending) for score, n in through]
+    return [not stay for stay, length in zip(stays, lengths, strict=True) for _ in range(length)]
+
+
+def moved_spans(text: Text, orders: Sequence[Order | None], perturbed: str) -> tuple[Span, ...]:
+    """Where the words that `moved` stand in *perturbed*, which is *text* in *orders* in any spacing; in characters.
+
+    >>> from nbkit.text.sentences import Sentence
+    >>> moved_spans(Text((Sentence(("Tom", "often", "sings", "."), "en"),)), [[2, 1, 0, 3]], "sings often Tom.")
+    ((0, 5), (12, 15))
+    """
+    spans: list[Span] = []
+    end = 0
+    for sentence, order in zip(text.sentences, orders, strict=True):
+        places = range(len(sentence)) if order is None else [int(token) for token in order]
+        for token, has_moved in zip(places, moved(places), strict=True):
+            start = perturbed.index(sentence.tokens[token], end)
+            end = start + len(sentence.tokens[token])
+            if has_moved:
+                spans.append((start, end))
+    return tuple(spans)
+
+
+def _best_chains(pieces: Sequence[int], weights: Sequence[tuple[int, int]]) -> list[tuple[tuple[int, int], int]]:
+    """The greatest weight of a rising chain of *pieces* that ends at each, and how many chains have it."""
+    best: list[tuple[tuple[int, int], int]] = []
+    for place, (piece, weight) in enumerate(zip(pieces, weights, strict=True)):
+        top, n = (0, 0), 1
+        for earlier, (score, chains) in zip(pieces[:place], best, strict=True):
+            if earlier < piece and score > top:
+                top, n = score, chains
+            elif earlier < piece and score == top:
+                n += chains
+        best.append(((top[0] + weight[0], top[1] + weight[1]), n))
+    return best
+
+
+# ----------------------------------------------------------------------------
+# Sentences to read: what the perturbations do (Figure 3) and where they help (Tables 4 and 5).
 
 _COLUMNS = ["language", "model", "pair", "perturbation", "source", "perturbed_source", "moved", "reference",
             "hypothesis", "perturbed_hypothesis", "beta", "beta1", "beta2"]  # fmt: skip
@@ -48,7 +118,7 @@ def examples(params: WordOrderParams, k: int = 1, store: Store | None = None) ->
                     moved = _moved(params, text, variant.perturbation, perturbed)
                     rows.append((language, pair, variant.perturbation, side, text.text, perturbed, moved))
     columns = ["language", "pair", "perturbation", "side", "text", "perturbed", "moved"]
-    return per_sentence.with_category(frame(rows, columns))
+    return steps.with_category(frame(rows, columns))
 
 
 def flip_samples(params: WordOrderParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
@@ -123,8 +193,8 @@ def _with_texts(
                 )  # fmt: skip
     found = [texts[key] for key in zip(rows["pair"], rows["perturbation"], strict=True)]
     sources, perturbed_sources, moves, references = (list(part) for part in zip(*found, strict=True))
-    plain = per_sentence.translate(params, model, sources, language, store)
-    perturbed = per_sentence.translate(params, model, perturbed_sources, language, store)
+    plain = steps.translate(params, model, sources, language, store)
+    perturbed = steps.translate(params, model, perturbed_sources, language, store)
     return rows.assign(
         source=sources,
         perturbed_source=perturbed_sources,

@@ -1,7 +1,7 @@
 """The word-order study's tables over perturbations, languages and models; every mean with an interval.
 
 The unit of every interval is the sentence pair: all perturbations, metrics and models of a pair are resampled together.
-Means have the intervals of `nbkit.metrics.intervals`, and flips those of shares. A mean over several perturbations,
+Means have the intervals of `nbkit.measure.intervals`, and flips those of shares. A mean over several perturbations,
 languages or models is the mean of their means, each of at least `min_n` pairs: all count alike, however many sentences
 they apply to. Flips are shares of all sentences instead, as the paper adds them up.
 
@@ -10,22 +10,29 @@ Everything is made from sums (`blocks`), so that memory does not grow with the g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nbkit.languages import in_order
-from nbkit.metrics.bleu import BleuAsCoded
-from nbkit.metrics.intervals import DIFFERENCE, UNIT, mean_interval, mean_of_draws, share_of_draws
-from nbkit.metrics.statistics import ratio
+from nbkit.measure.bleu import BleuAsCoded
+from nbkit.measure.intervals import DIFFERENCE, UNIT, mean_interval, mean_of_draws, share_of_draws
+from nbkit.measure.statistics import paired_tests, ratio, spearman_of_clusters
 from nbkit.models import label as model_label
 from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.store import Store
-from nbkit.studies.word_order import per_sentence
-from nbkit.studies.word_order.blocks import Block, difficulty_blocks, score_blocks, similarity_blocks
+from nbkit.studies.word_order import steps
 from nbkit.studies.word_order.params import WordOrderParams
-from nbkit.studies.word_order.variants import chunk_starts, read_chunk
+from nbkit.studies.word_order.steps import (
+    Block,
+    chunk_starts,
+    difficulty_blocks,
+    perturbed_scores,
+    read_chunk,
+    score_blocks,
+    similarity_blocks,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,15 +49,15 @@ def counts(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
         known = block.quantities
         first = block.where((known["metric"] == params.metrics[0]) & (known["score"] == "alpha_source"))
         n = dict(zip(first.quantities["perturbation"], first.counts, strict=True))
-        total = per_sentence.n_pairs(params, language, store)
+        total = steps.n_pairs(params, language, store)
         rows += [(language, name, int(n.get(name, 0)), total) for name in params.perturbation_names]
-    return per_sentence.with_category(frame(rows, ["language", "perturbation", "n", "total"]))
+    return steps.with_category(frame(rows, ["language", "perturbation", "n", "total"]))
 
 
 def left_out(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     """What was not used and why. Columns: language, reason, n, example."""
     store = store or Store()
-    frames = [per_sentence.extent(params, language, store).assign(language=language) for language in params.languages]
+    frames = [steps.extent(params, language, store).assign(language=language) for language in params.languages]
     return _concat(frames)[["language", "reason", "n", "example"]]
 
 
@@ -72,22 +79,22 @@ def quality_as_coded(params: WordOrderParams, store: Store | None = None) -> pd.
     store, kappa, rows = store or Store(), BleuAsCoded(), []
     for language in params.languages:
         for model in params.models:
-            key = per_sentence.model_key(params, language, model)
+            key = steps.model_key(params, language, model)
 
             def compute(language: str = language, model: str = model) -> pd.DataFrame:
                 scores: list[float] = []
-                for start in chunk_starts(per_sentence.n_pairs(params, language, store)):
+                for start in chunk_starts(steps.n_pairs(params, language, store)):
                     pairs = [
                         pair
                         for pair in read_chunk(params, language, start, store)
                         if min(len(pair.source), len(pair.target)) >= params.min_tokens
                     ]
                     texts = [pair.source.text for pair in pairs]
-                    hypotheses = per_sentence.translate(params, model, texts, language, store)
+                    hypotheses = steps.translate(params, model, texts, language, store)
                     scores += kappa.scores(hypotheses, [pair.target.text for pair in pairs], language).tolist()
                 return frame([mean_interval(np.array(scores), within=UNIT)], ["beta", "low", "high", "n"])
 
-            config = per_sentence.config(
+            config = steps.config(
                 "quality_as_coded", params, language, code=__name__, as_coded=kappa.identity(language), **key
             )
             beta = store.table(config, compute).iloc[0]
@@ -105,7 +112,7 @@ def by_perturbation(params: WordOrderParams, store: Store | None = None) -> pd.D
     scores = {name: name for name in ("beta", "beta1", "beta2", "chance", "difference")}
     by = ["language", "model", "perturbation", "metric", "spacing"]
     means = _each(params, score_blocks(params, store), _SCORE_KEYS)
-    table = per_sentence.with_category(_side_by_side(means, by, scores))
+    table = steps.with_category(_side_by_side(means, by, scores))
     several = means.loc[means["score"] == "chance", [*by, "n"]].rename(columns={"n": "chance_n"})
     table = table.merge(several, on=by, how="left", validate="one_to_one")
     return in_paper_order(_led_by(table, ["language", "model", "perturbation", "category", "metric", "spacing"]))
@@ -124,7 +131,7 @@ def preference_by_perturbation(params: WordOrderParams, store: Store | None = No
 
     Columns: perturbation, category, metric, difference, low, high, n.
     """
-    table = per_sentence.with_category(_mean_of_means(params, ["perturbation", "metric"], store))
+    table = steps.with_category(_mean_of_means(params, ["perturbation", "metric"], store))
     return in_paper_order(_led_by(table, ["perturbation", "category", "metric"]))
 
 
@@ -141,7 +148,7 @@ def difficulty(params: WordOrderParams, store: Store | None = None) -> pd.DataFr
     Columns: language, side, perturbation, category, metric, alpha, low, high, n.
     """
     table = _each(params, difficulty_blocks(params, store), ["language", "metric", "perturbation", "score"])
-    table = per_sentence.with_category(table.rename(columns={"mean": "alpha"}))
+    table = steps.with_category(table.rename(columns={"mean": "alpha"}))
     table = table.assign(side=table["score"].str.removeprefix("alpha_"))
     columns = ["language", "side", "perturbation", "category", "metric", "alpha", "low", "high", "n"]
     return _concat([in_paper_order(table.loc[table["side"] == side, columns]) for side in ("source", "target")])
@@ -327,3 +334,155 @@ def _concat(frames: list[pd.DataFrame]) -> pd.DataFrame:
 
     full = [table for table in frames if len(table)]
     return pd.concat(full or frames[:1], ignore_index=True)
+
+
+# ----------------------------------------------------------------------------
+# How robustness and faithfulness go with quality, with length and between models (§6.2, §7).
+
+#: Sentences per length group are about equal in number; this many groups where the lengths allow.
+LENGTH_GROUPS = 6
+
+
+def correlations(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
+    """Spearman's ρ(β1, β) and ρ(β2, β) over perturbed sentences (Figure 7), with a cluster bootstrap's interval.
+
+    The perturbed forms of one sentence pair are drawn together (`spearman_of_clusters`).
+    Columns: language, model, metric, score ("beta1" or "beta2"), rho, low, high, p, n (perturbed sentences).
+    """
+    return _correlations(params, "beta", store)
+
+
+def length_correlations(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
+    """Spearman's ρ of β1 and β2 with the source's length in tokens (Figure 6). Columns as `correlations`."""
+    return _correlations(params, "length", store)
+
+
+def length_effect(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
+    """Mean β1, β2 and, on the same rows, β by source length, in groups of about equally many sentences (Figure 6).
+
+    Columns: language, model, metric, length_bin, length_low, length_high (tokens, inclusive),
+    score, mean, low, high, n.
+    """
+    rows, within = [], ranges(params)
+    for key, group in _by_metric(params, store):
+        for index, (shortest, longest) in enumerate(length_groups(group["length"])):
+            inside = group[group["length"].between(shortest, longest)]
+            for score in ("beta1", "beta2", "beta"):
+                mean = mean_interval(inside[score].to_numpy(), groups=inside["pair"].to_numpy(), within=within[key[2]])
+                rows.append((*key, index, shortest, longest, score, mean.mean, mean.low, mean.high, mean.n))
+    columns = ["language", "model", "metric", "length_bin", "length_low", "length_high",
+               "score", "mean", "low", "high", "n"]  # fmt: skip
+    return frame(rows, columns)
+
+
+def difficulty_by_length(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
+    """α of the source by normalised length (Figure 15): length / (longest + 1), in [0, 1).
+
+    Columns: language, metric, length_bin, normalised_length (the group's mean), alpha, low, high, n.
+    """
+    store, rows, within = store or Store(), [], ranges(params)
+    for language in params.languages:
+        table = _stacked(
+            (
+                steps.difficulty_chunk(params, language, start, store)
+                for start in chunk_starts(steps.n_pairs(params, language, store))
+            ),
+            ["pair", "perturbation", "metric", "length", "alpha_source"],
+        )
+        for metric, group in table[table["perturbation"] != CONTROL].groupby("metric", sort=False):
+            longest_of_all = int(group["length"].max()) + 1
+            for index, (shortest, longest) in enumerate(length_groups(group["length"])):
+                inside = group[group["length"].between(shortest, longest)]
+                pairs = inside["pair"].to_numpy()
+                mean = mean_interval(inside["alpha_source"].to_numpy(), groups=pairs, within=within[str(metric)])
+                normalised = float(inside["length"].mean()) / longest_of_all
+                rows.append((language, metric, index, normalised, mean.mean, mean.low, mean.high, mean.n))
+    return frame(rows, ["language", "metric", "length_bin", "normalised_length", "alpha", "low", "high", "n"])
+
+
+def model_tests(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
+    """Paired tests between models over the same perturbed pairs, corrected for their number.
+
+    Wilcoxon's signed-rank test on the differences in β1 and in β2 of two models (a minus b), one test a
+    language, perturbation, metric and pair of models; p corrected after Holm within each language, metric and
+    score; effect is the matched-pairs rank-biserial correlation. p is exact for at most 50 pairs without ties or zeros,
+    else that of the normal approximation with a continuity correction, pingouin's default.
+
+    Columns: language, perturbation, metric, score, model_a, model_b, mean_a, mean_b, difference, p,
+    p_corrected, effect, n.
+    """
+    import pandas as pd
+
+    store, frames = store or Store(), []
+    for language in params.languages if len(params.models) > 1 else []:
+        chunks = (chunk for model in params.models for chunk in perturbed_scores(params, language, model, store))
+        table = _stacked(chunks, ["model", "pair", "perturbation", "metric", "beta1", "beta2"])
+        for metric, group in table.groupby("metric", sort=False, observed=True):
+            for score in ("beta1", "beta2"):
+                tests = paired_tests(group, value=score, by=("perturbation",))
+                frames.append(tests.assign(language=language, metric=metric, score=score))
+    columns = ["language", "perturbation", "metric", "score", "model_a", "model_b", "mean_a", "mean_b",
+               "difference", "p", "p_corrected", "effect", "n"]  # fmt: skip
+    if not frames:
+        return frame([], columns)
+    names = {"a": "model_a", "b": "model_b", "p_holm": "p_corrected", "rank_biserial": "effect"}
+    return pd.concat(frames, ignore_index=True).rename(columns=names)[columns]
+
+
+def length_groups(lengths: Iterable[int], groups: int = LENGTH_GROUPS) -> list[tuple[int, int]]:
+    """Ranges of length, both ends inclusive, that hold about equally many of *lengths*; a length is never split.
+
+    >>> length_groups([4, 4, 5, 6, 7, 9], groups=3)
+    [(4, 4), (5, 6), (7, 9)]
+    """
+    values = np.sort(np.fromiter(lengths, dtype=int))
+    if not len(values):
+        return []
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, groups + 1)[1:], method="lower"))
+    starts = [int(values[0]), *(int(values[values > edge][0]) for edge in edges[:-1])]
+    return list(zip(starts, (int(edge) for edge in edges), strict=True))
+
+
+def _correlations(params: WordOrderParams, with_column: str, store: Store | None) -> pd.DataFrame:
+    """Remembered a language and model: the bootstrap of ranks takes seconds for each."""
+    import pandas as pd
+
+    columns = ["language", "model", "metric", "score", "rho", "low", "high", "p", "n"]
+    store, frames = store or Store(), [frame([], columns)]
+    for language in params.languages:
+        for model in params.models:
+            one = params.narrowed(language, model)
+            key = steps.model_key(params, language, model)
+            config = steps.config(f"correlations.{with_column}", one, language, code=__name__, **key)
+
+            def compute(one: WordOrderParams = one) -> pd.DataFrame:
+                rows = []
+                for labels, group in _by_metric(one, store):
+                    for score in ("beta1", "beta2"):
+                        result = spearman_of_clusters(
+                            group[score].to_numpy(), group[with_column].to_numpy(), group["pair"].to_numpy(),
+                            seed=one.seed,
+                        )  # fmt: skip
+                        rows.append((*labels, score, result.rho, result.low, result.high, result.p, result.n))
+                return frame(rows, columns)
+
+            frames.append(store.table(config, compute).assign(model=model_label(model)))
+    return pd.concat([table for table in frames if len(table)] or frames[:1], ignore_index=True)
+
+
+def _by_metric(params: WordOrderParams, store: Store | None) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
+    """Language, model and metric, and the scores of its perturbed sentences; one language and model in memory."""
+    store = store or Store()
+    for language in params.languages:
+        for model in params.models:
+            chunks = perturbed_scores(params, language, model, store)
+            table = _stacked(chunks, ["pair", "metric", "length", "beta", "beta1", "beta2"])
+            for metric, group in table.groupby("metric", sort=False, observed=True):
+                yield (language, model_label(model), str(metric)), group
+
+
+def _stacked(chunks: Iterable[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    """The *columns* of all *chunks*."""
+    import pandas as pd
+
+    return pd.concat([chunk[columns] for chunk in chunks], ignore_index=True)

@@ -10,13 +10,12 @@ from typing import Any
 from nbkit import corpora, models
 from nbkit.corpora.corpus import RawCorpus
 from nbkit.errors import DataError, NbkitError
-from nbkit.metrics import check_metric
+from nbkit.measure import check_metric
 from nbkit.store import Store
-from nbkit.studies.base import Cell, Unit, cell_label
-from nbkit.studies.devices import no_device
-from nbkit.studies.word_order import blocks, per_sentence
+from nbkit.studies.base import Cell, Unit, cell_label, no_device
+from nbkit.studies.word_order import steps
 from nbkit.studies.word_order.params import WordOrderParams
-from nbkit.studies.word_order.variants import CHUNK, chunk_starts, read_chunk
+from nbkit.studies.word_order.steps import CHUNK, chunk_starts, read_chunk
 
 _HERE = "nbkit.studies.word_order.work"
 #: Texts that one unit translates at most, on average: some minutes of work, many times what loading a model takes.
@@ -111,20 +110,20 @@ def score_texts(params: Mapping[str, Any], language: str, start: int | None) -> 
     checked, store = WordOrderParams(**params), Store()
     n = 0
     for each in _starts(checked, language, start, store):
-        if not per_sentence.is_scored(checked, language, each, store):
+        if not steps.is_scored(checked, language, each, store):
             n += len(read_chunk(checked, language, each, store))
-        per_sentence.difficulty_chunk(checked, language, each, store)
-        per_sentence.similarity_chunk(checked, language, each, store)
+        steps.difficulty_chunk(checked, language, each, store)
+        steps.similarity_chunk(checked, language, each, store)
         if checked.models:
-            per_sentence.texts_chunk(checked, language, each, store)
+            steps.texts_chunk(checked, language, each, store)
     return n
 
 
 def sum_texts(params: Mapping[str, Any], language: str) -> None:
     """Unit of work: how many pairs there are, and sums over them, from what was read before."""
     alone, store = WordOrderParams(**params).narrowed(language), Store()
-    per_sentence.n_pairs(alone, language, store)
-    for _ in (*blocks.difficulty_blocks(alone, store), *blocks.similarity_blocks(alone, store)):
+    steps.n_pairs(alone, language, store)
+    for _ in (*steps.difficulty_blocks(alone, store), *steps.similarity_blocks(alone, store)):
         pass
 
 
@@ -138,7 +137,7 @@ def translate_texts(
     checked, store = WordOrderParams(**params), Store()
     texts = _texts(checked, language, start, part, parts, store)
     stored = _translated(checked, language, model, texts, store)
-    per_sentence.translate(checked, model, texts, language, store)
+    steps.translate(checked, model, texts, language, store)
     return len(texts) - stored
 
 
@@ -146,12 +145,12 @@ def score_translations(params: Mapping[str, Any], language: str, model: str, sta
     """Unit of work: score one chunk of pairs, or all of them where *start* is None."""
     checked, store = WordOrderParams(**params), Store()
     for each in _starts(checked, language, start, store):
-        per_sentence.behaviour_chunk(checked, language, model, each, store)
+        steps.behaviour_chunk(checked, language, model, each, store)
 
 
 def sum_scores(params: Mapping[str, Any], language: str, model: str) -> None:
     """Unit of work: sums of scores over the pairs, which pages would make one after the other."""
-    for _ in blocks.score_blocks(WordOrderParams(**params).narrowed(language, model), Store()):
+    for _ in steps.score_blocks(WordOrderParams(**params).narrowed(language, model), Store()):
         pass
 
 
@@ -183,7 +182,7 @@ def _texts(params: WordOrderParams, language: str, start: int | None, part: int,
         text
         for given in starts
         for each in _starts(params, language, given, store)
-        for text in per_sentence.texts_chunk(params, language, each, store)
+        for text in steps.texts_chunk(params, language, each, store)
     )
     return [text for text in texts if zlib.crc32(text.encode()) % parts == part]
 
@@ -191,10 +190,10 @@ def _texts(params: WordOrderParams, language: str, start: int | None, part: int,
 def _starts(params: WordOrderParams, language: str, start: int | None, store: Store) -> list[int]:
     """The chunk that begins at *start* where the corpus reaches that far; every chunk where *start* is None."""
     if start is None:
-        return list(chunk_starts(per_sentence.n_pairs(params, language, store)))
-    if per_sentence.is_counted(params, language, store):
-        return [start] if start < per_sentence.n_pairs(params, language, store) else []
-    there = per_sentence.is_scored(params, language, start, store) or read_chunk(params, language, start, store)
+        return list(chunk_starts(steps.n_pairs(params, language, store)))
+    if steps.is_counted(params, language, store):
+        return [start] if start < steps.n_pairs(params, language, store) else []
+    there = steps.is_scored(params, language, start, store) or read_chunk(params, language, start, store)
     return [start] if there else []
 
 
@@ -264,16 +263,16 @@ def _not_here(params: WordOrderParams) -> list[tuple[str, str]]:
 
 def _count_pairs(params: WordOrderParams, language: str, start: int | None, store: Store) -> tuple[int, int]:
     """Pairs of the chunk at *start* (of all where it is None), and how many are scored as far as no model is needed."""
-    n = per_sentence.n_pairs(params, language, store)
+    n = steps.n_pairs(params, language, store)
     sizes = {each: _within(n, each) for each in _starts(params, language, start, store)}
     return sum(sizes.values()), sum(
-        size for each, size in sizes.items() if per_sentence.is_scored(params, language, each, store)
+        size for each, size in sizes.items() if steps.is_scored(params, language, each, store)
     )
 
 
 def _unread(params: WordOrderParams, language: str, store: Store) -> int | None:
     """How many pairs a corpus has at most that was never read, without parsing it; None where it has to be, or was."""
-    if per_sentence.is_counted(params, language, store):
+    if steps.is_counted(params, language, store):
         return None
     sizes = [size for size in (params.pairs_wanted(language), _size(params, language)) if size is not None]
     return min(sizes, default=None)

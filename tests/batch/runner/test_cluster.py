@@ -18,7 +18,7 @@ import pytest
 
 from nbkit.batch import cluster
 from nbkit.batch import run as runner
-from nbkit.batch.cluster_worker import ClusterError, versions
+from nbkit.batch.cluster import ClusterError, versions
 from nbkit.batch.execute import places, run_unit
 from nbkit.batch.params import RunFile, parse
 from nbkit.batch.pool import Task

@@ -16,7 +16,7 @@ PROGRAM = """
 from nbkit.studies import STUDIES
 
 STUDIES.register("toy", "toy_study:STUDY")
-from nbkit.batch import report
+from nbkit.report import site as report
 from nbkit.batch.params import parse
 from nbkit.batch.run import run
 from nbkit.errors import NbkitError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nbkit.batch import gpus
+from nbkit.batch import pool as gpus
 from nbkit.batch.execute import run_unit, worker_environment
 from nbkit.batch.pool import Lanes, LocalProcesses, Task
 from nbkit.batch.run import _runner

@@ -9,11 +9,11 @@ from click.testing import CliRunner
 
 from nbkit.batch.params import Problem, entries, listing, parse, read, validate
 from nbkit.bundle import bundled
-from nbkit.cli import main
+from nbkit.cli.commands import main
 from nbkit.errors import DataError, NbkitError, ParamsError
-from nbkit.models import catalogue
+from nbkit.files import expand_path
+from nbkit.models.translators import catalogue
 from nbkit.studies import STUDIES
-from nbkit.syntax.files import expand_path
 
 GRID = """\
 name: demo

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nbkit.batch.notebooks import find_notebook, read_source
 from nbkit.batch.params import parse
-from nbkit.batch.plan import make_plan
+from nbkit.batch.plan import find_notebook, make_plan, read_source
 from nbkit.errors import DataError, NbkitError
 
 GRID = """

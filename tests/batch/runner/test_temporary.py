@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from nbkit.batch import temporary
-from nbkit.batch.temporary import run_folder, sweep
+from nbkit.batch import folder as temporary
+from nbkit.batch.folder import run_folder, sweep
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked, and semaphores files, on Linux")
 
 RUN = """
 import sys
-import nbkit.batch.temporary as temporary
+import nbkit.batch.folder as temporary
 temporary._GRACE = 0
 from nbkit.studies import STUDIES
 STUDIES.register("toy", "toy_study:STUDY")
@@ -31,7 +31,7 @@ if __name__ == "__main__":
 """
 KILLED = """
 import multiprocessing, os, signal, tempfile
-import nbkit.batch.temporary as temporary
+import nbkit.batch.folder as temporary
 with temporary.run_folder() as folder:
     context = multiprocessing.get_context("spawn")
     lock = context.Lock()
@@ -84,7 +84,7 @@ def test_semaphores_bear_the_name_of_the_run(place):
     code = """
 import multiprocessing
 from pathlib import Path
-from nbkit.batch.temporary import run_folder
+from nbkit.batch.folder import run_folder
 
 def name():
     return multiprocessing.get_context("spawn").Lock()._semlock.name

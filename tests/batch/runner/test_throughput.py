@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nbkit.batch import throughput
+from nbkit.batch import pool as throughput
 from nbkit.studies.base import Unit
 
 

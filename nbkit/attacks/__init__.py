@@ -1,1 +1,0 @@
-"""Candidates and filters that need models. What is in this room is imported by its module: nothing loads here."""

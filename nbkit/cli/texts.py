@@ -1,0 +1,264 @@
+"""`nbkit perturb` and `nbkit translate`: text in, text out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nbkit.cli.commands import aligned, go_offline, params_of, pipeline_for, set_option
+from nbkit.errors import DataError, NbkitError
+from nbkit.files import atomic_write, plain_text
+from nbkit.languages import LanguageDataError, check_language
+
+if TYPE_CHECKING:
+    from nbkit.measure.numbers import Finding
+    from nbkit.text.sentences import Text
+
+
+@click.command()
+@click.argument("text")
+@click.option("--lang", default="en", show_default=True, help="Language of the text.")
+@click.option("--only", multiple=True, metavar="NAME", help="A perturbation (again for more); by default all.")
+@click.option("--parser", metavar="PIPELINE", help="spaCy pipeline, by name or folder.")
+@click.option("--tokenized", is_flag=True, help="The text is cut into tokens by spaces already.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the random perturbations.")
+@click.option("--unit", type=click.Choice(["phrase", "token"]), default="phrase", show_default=True,
+              help="What noun swaps move.")  # fmt: skip
+@click.option("--spacing", type=click.Choice(["joined", "original"]), default="joined", show_default=True,
+              help="How the tokens are written again.")  # fmt: skip
+def perturb(
+    text: str, lang: str, only: tuple[str, ...], parser: str | None, tokenized: bool, seed: int, unit, spacing
+) -> None:
+    """Show TEXT in every perturbed order.
+
+    What needs a parse takes the language's spaCy pipeline, or one found in $NBKIT_DATA/models.
+    """
+    from nbkit.perturb import NAMES, PERTURBATIONS, perturb_all
+
+    check_language(lang)
+    if not text.strip():
+        raise NbkitError("the text is empty: there is nothing to perturb")
+    names = [PERTURBATIONS.canonical(name) for name in only or NAMES]
+    parsed, obstacle = _read(text, lang, parser, tokenized)
+    shown = [name for name in names if obstacle is None or PERTURBATIONS.get(name).needs == "tokens"]
+    if obstacle and (parser or (only and shown != names)):
+        raise NbkitError(obstacle)
+    rows = [("as given", parsed.joined if spacing == "joined" else parsed.text)]
+    for name, orders in perturb_all(parsed, shown, seed=seed, unit=unit, min_tokens=1).items():
+        rows.append((name, "(does not apply)" if orders is None else parsed.reorder(orders, spacing)))
+    click.echo(aligned(rows))
+    if obstacle:
+        click.echo(f"\nOnly what needs no parse is shown: {obstacle}", err=True)
+
+
+def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Text, str | None]:
+    """*text* parsed; or cut into bare tokens, and why it could not be parsed."""
+    from nbkit.measure.bleu import cut
+    from nbkit.text.parsers import check_parser, load_parser, parser_for
+    from nbkit.text.sentences import Sentence, Text
+
+    try:
+        spec = parser or pipeline_for(lang) or parser_for(lang)
+        obstacle = check_parser(spec, lang)
+    except LanguageDataError as error:
+        obstacle = str(error)
+    if obstacle:
+        tokens = text.split() if tokenized else cut(text, lang)
+        return Text((Sentence(tuple(tokens), lang),)), obstacle
+    parsed = next(iter(load_parser(spec, lang).parse([text])))
+    if tokenized and list(parsed.tokens) != text.split():
+        raise NbkitError(
+            f"parser '{spec}' cuts the text otherwise, into {' | '.join(parsed.tokens)}: leave --tokenized out, "
+            "or name perturbations that need no parse (`nbkit list perturbations`)"
+        )
+    return parsed, None
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@click.option("--model", required=True, help="A name of `nbkit list models`, a hub id or a folder.")
+@click.option("--to", "target", required=True, metavar="LANG", help="Language to translate into.")
+@click.option("--from", "source", default="en", show_default=True, metavar="LANG", help="Language of FILE.")
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write here, not to the screen.")
+@click.option("--beams", default=4, show_default=True, help="Hypotheses kept in beam search; 1 is greedy.")
+@click.option("--max-new-tokens", type=int, help="Longest hypothesis in tokens; by default by the source's length.")
+@click.option("--length-penalty", default=1.0, show_default=True, help="Exponent of the hypothesis' length.")
+@click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 …")
+@click.option("--dtype", default="auto", show_default=True, help="float32, bfloat16 …")
+@click.option("--offline", is_flag=True, help="Never ask the model hub.")
+def translate(
+    file: str,
+    model: str,
+    target: str,
+    source: str,
+    output: Path | None,
+    beams: int,
+    max_new_tokens: int | None,
+    length_penalty: float,
+    device: str,
+    dtype: str,
+    offline: bool,
+) -> None:
+    """Translate FILE (`-`: standard input), line by line; what was translated before is remembered."""
+    from nbkit.models import Decoding, translate_remembered, usage_remembered
+    from nbkit.models.services.names import is_remote
+    from nbkit.store import Store
+
+    if offline:
+        go_offline()
+    check_language(source)
+    check_language(target)
+    if output is not None and not output.absolute().parent.is_dir():  # said before hours are spent
+        raise NbkitError(f"--output {output}: there is no folder {output.absolute().parent}; make it first")
+    decoding = Decoding(beams=beams, max_new_tokens=max_new_tokens, length_penalty=length_penalty)
+    lines = _lines(file)
+    filled = [line for line in lines if line]
+    found: list[str] = []
+    if filled:
+        progress, store = sys.stderr.isatty(), Store()
+        found = translate_remembered(
+            model, filled, source, target, decoding, store=store, device=device, dtype=dtype, progress=progress
+        )
+        if is_remote(model):
+            usage = usage_remembered(model, source, target, decoding, store=store, texts=filled)
+            facts = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in usage.facts().items())
+            click.echo(f"{model}: {facts}", err=True)
+    hypotheses = iter(found)
+    # An empty line stays one, and a hypothesis is one line, whatever the model made of it.
+    translated = "".join(" ".join(next(hypotheses).split()) + "\n" if line else "\n" for line in lines)
+    if output is None:
+        click.echo(translated, nl=False)
+        return
+    with atomic_write(output) as unfinished:
+        unfinished.write_text(translated, encoding="utf-8")
+
+
+def _lines(file: str) -> list[str]:
+    """The lines of *file* without surrounding white space. Raises `DataError` for bytes that are not UTF-8."""
+    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    lines = []
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        try:
+            lines.append(line.decode("utf-8").strip())
+        except UnicodeDecodeError as error:
+            raise DataError(f"not UTF-8 ({error.reason}); convert the file", file, number) from None
+    return lines[:-1] if lines and not lines[-1] else lines
+
+
+# ----------------------------------------------------------------------------
+# `nbkit check-numbers`: a gate for translations, which fails where a number is lost.
+
+_STANDARD_INPUT = Path("/dev/stdin")
+
+
+_COLUMNS = ("line", "error", "expected", "found")
+
+
+@click.command("check-numbers")
+@click.argument("source", metavar="SOURCE")
+@click.argument("hypothesis", metavar="HYPOTHESIS")
+@click.option("--src", required=True, metavar="LANG", help="Language of SOURCE.")
+@click.option("--tgt", required=True, metavar="LANG", help="Language of HYPOTHESIS.")
+@click.option("--lenient", is_flag=True, help="Let a notation pass that is not localised but cannot be mistaken.")
+@click.option("--format", "style", type=click.Choice(["text", "tsv", "json"]), default="text", show_default=True,
+              help="For people, as a table, or one JSON object a line.")  # fmt: skip
+@click.pass_context
+def check_numbers(
+    context: click.Context, source: str, hypothesis: str, src: str, tgt: str, lenient: bool, style: str
+) -> None:
+    """Show each line of HYPOTHESIS that does not carry the numbers of the same line of SOURCE.
+
+    Both are files of one sentence a line; one of them may be `-`, standard input. The exit code is 1 where a number is
+    lost, added or changed, and 2 where a file cannot be read.
+    """
+    from nbkit.numbers import forms
+
+    for lang in (src, tgt):
+        forms(lang)  # an error for a language without number rules, before anything is read
+    if source == hypothesis == "-":
+        raise NbkitError("only one of SOURCE and HYPOTHESIS can be standard input")
+    show = _STYLES[style]
+    if style == "tsv":
+        click.echo("\t".join(_COLUMNS))
+    lines = wrong = 0
+    for lines, findings in enumerate(_findings(source, hypothesis, src, tgt), start=1):
+        kept = [finding for finding in findings if not (lenient and finding.tolerable)]
+        wrong += bool(kept)
+        for finding in kept:
+            click.echo(show(hypothesis, lines, finding))
+    click.echo(f"{wrong} of {lines} lines do not carry their numbers", err=True)
+    context.exit(1 if wrong else 0)
+
+
+def _findings(source: str, hypothesis: str, src: str, tgt: str) -> Iterator[list[Finding]]:
+    """What is wrong with each line, as the files are read."""
+    from nbkit.corpora.readers import read_lines
+    from nbkit.measure.numbers import compare_numbers
+
+    paths = [_STANDARD_INPUT if name == "-" else Path(name) for name in (source, hypothesis)]
+    for left, right in zip_longest(*map(read_lines, paths)):
+        if left is None or right is None:
+            longer, shorter = (1, 0) if left is None else (0, 1)
+            number, _ = left or right
+            reason = f"{paths[shorter].name} has only {number - 1} lines: the two are not line-aligned"
+            raise DataError(reason, paths[longer], number)
+        yield compare_numbers(_good(left[1]), _good(right[1]), src, tgt)
+
+
+def _good(line: str | DataError) -> str:
+    if isinstance(line, DataError):
+        raise line
+    return line
+
+
+def _as_text(file: str, line: int, finding: Finding) -> str:
+    parts = [f"expected '{finding.expected}'" if finding.expected else ""]
+    parts += [f"found '{finding.found}'" if finding.found else ""]
+    return f"{file}:{line}: {finding.error}: {', '.join(filter(None, parts))}"
+
+
+def _as_tsv(file: str, line: int, finding: Finding) -> str:
+    # Numbers are written with spaces of many kinds, never with a tab that would have to be kept.
+    cells = (str(line), finding.error, finding.expected, finding.found)
+    return "\t".join(plain_text(" ".join(cell.split("\t"))) for cell in cells)
+
+
+def _as_json(file: str, line: int, finding: Finding) -> str:
+    row = {"file": file, "line": line, "error": finding.error, "expected": finding.expected, "found": finding.found}
+    return json.dumps(row | {"tolerable": finding.tolerable}, ensure_ascii=False)
+
+
+_STYLES: dict[str, Callable[[str, int, Finding], str]] = {"text": _as_text, "tsv": _as_tsv, "json": _as_json}
+
+
+# ----------------------------------------------------------------------------
+# `nbkit split-idioms`: the training data of the idioms study as files.
+
+
+@click.command("split-idioms")
+@click.argument("run_file", metavar="PARAMS.YAML", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.option("--entry", help="Entry of the run file, where several are of the idioms study.")
+@set_option
+def split_idioms(run_file: Path, folder: Path, entry: str | None, settings: Mapping[str, str]) -> None:
+    """Write what the models of a run file's idioms study are trained and tested on.
+
+    Of each language pair, FOLDER/en-fr holds idiom-train and idiom-test, line-aligned, and regular where the study
+    names corpora; where its data comes from elsewhere, regular pairs are yours to give. The splits are those that
+    `nbkit run` tests on. Train with --train moses:FOLDER/en-fr/regular, --idioms moses:FOLDER/en-fr/idiom-train and
+    --condition zero, joint or upsample-N.
+    """
+    from nbkit.studies.idioms import IdiomsParams
+    from nbkit.studies.idioms.data import write_training_data
+
+    params = params_of(run_file, "idioms", IdiomsParams, entry, settings)
+    for language in params.languages:
+        place = folder / f"{params.source}-{language}"
+        counts = write_training_data(params, language, place)
+        click.echo(f"{place}: {', '.join(f'{name} {count:,}' for name, count in counts.items())}")

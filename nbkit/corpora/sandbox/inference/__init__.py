@@ -1,5 +1,0 @@
-"""Premises and hypotheses from the sandbox's world, with the label that follows from how they were made."""
-
-from nbkit.corpora.sandbox.inference.stream import LABELS, entailment, entailment_identity
-
-__all__ = ["LABELS", "entailment", "entailment_identity"]

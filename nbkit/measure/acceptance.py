@@ -1,0 +1,552 @@
+"""Permutation acceptance: how often a classifier gives permuted pairs the label of the original.
+
+Everything is a pure function of a boolean matrix, examples × permutations (entry i, j: the j-th permutation of example
+i gets the gold label of example i), and of whether each original gets it. Pairs with too few permutations are in
+neither.
+
+    M_cor(i) = the share of the permutations of example i that are accepted             (equation 1)
+    𝒜        = the share of originals that are classified correctly
+    Ω_x      = the share of examples with M_cor > x                                     (equation 2)
+    D^c      = the examples whose original is classified correctly
+    D^f      = those whose original is not, but of which a permutation is accepted (flipped)
+    𝒫^c, 𝒫^f = the mean of M_cor over D^c, over D^f                                     (equation 3)
+
+The paper's research code (``print_stats``) computes 𝒫^c over those of D^c with at least one accepted permutation only;
+the printed values come from it. `p_correct_as_coded` is that one, never lower than 𝒫^c, and no part of `Acceptance`.
+
+Ω_max is Ω₀, at least one permutation accepted (what the paper's x = 1/|D_test| comes to where |D_test| > n), and Ω_rand
+is Ω with x = 1/3. The caption of the paper's Table 2 swaps 𝒫^c and 𝒫^f; the definitions of its §4 hold here.
+
+Source: Sinha et al. 2021, "Unnatural Language Inference", §4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from nbkit.errors import NbkitError
+from nbkit.measure.intervals import UNIT, Interval, mean_interval, share_interval, share_of_sums
+from nbkit.measure.statistics import ratio
+from nbkit.text.conllu import UPOS
+from nbkit.text.sentences import Order, Sentence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The threshold of Ω_rand: the chance of one of three labels.
+RANDOM = 1 / 3
+
+
+#: The sets that examples fall in by their original and their permutations; those in neither are never accepted.
+CORRECT, FLIPPED, NEITHER = "D^c", "D^f", "neither"
+
+
+#: The paper's symbols for the fields of `Acceptance` and the columns of `floors`.
+SYMBOLS = {"accuracy": "𝒜", "omega_max": "Ω_max", "p_correct": "𝒫^c", "p_flipped": "𝒫^f", "omega_rand": "Ω_rand"}
+
+
+class Acceptance(NamedTuple):
+    """The columns of Tables 2 to 4, in the paper's order, each with its interval.
+
+    n of an interval is what its mean is over: all examples, D^c for p_correct, D^f for p_flipped (NaN where empty).
+    """
+
+    accuracy: Interval
+    omega_max: Interval
+    p_correct: Interval
+    p_flipped: Interval
+    omega_rand: Interval
+
+
+def acceptance(accepted: np.ndarray, correct: np.ndarray, *, level: float = 0.95) -> Acceptance:
+    """𝒜, Ω_max, 𝒫^c, 𝒫^f and Ω_rand, each a share with its interval; examples are the units.
+
+    accepted: bool, examples × permutations. correct: bool, one entry an example.
+    Raises `NbkitError` for other shapes or types, or without a single permutation.
+    Source: §4, Tables 2 to 4.
+
+    >>> accepted = np.array([[True, True, True], [False, True, False], [False, False, False], [True, True, False]])
+    >>> result = acceptance(accepted, np.array([True, False, False, False]))
+    >>> [round(interval.mean, 3) for interval in result]
+    [0.25, 0.75, 1.0, 0.5, 0.5]
+    >>> result.p_flipped.n
+    2
+    """
+    rates, correct = acceptance_rates(accepted), _originals(accepted, correct)
+    groups = example_groups(accepted, correct)
+    table = np.column_stack(
+        [
+            correct,
+            rates > 0,
+            np.where(groups == CORRECT, rates, np.nan),
+            np.where(groups == FLIPPED, rates, np.nan),
+            rates > RANDOM,
+        ]
+    )
+    return Acceptance(*(share_interval(column, level=level) for column in table.T))
+
+
+def p_correct_as_coded(accepted: np.ndarray, correct: np.ndarray, *, level: float = 0.95) -> Interval:
+    """𝒫^c as the research code computes it: the mean of M_cor over the pairs of D^c with an accepted permutation.
+
+    Arguments and errors as for `acceptance`; n is how many pairs these are. Source: ``print_stats`` of the research
+    code, ``(pred_mode == "orig_correct") & exists``; equation 3 has no such condition.
+
+    >>> accepted = np.array([[True, True], [False, False], [True, False]])
+    >>> result = p_correct_as_coded(accepted, np.array([True, True, True]))
+    >>> result.mean, result.n, acceptance(accepted, np.array([True, True, True])).p_correct.mean
+    (0.75, 2, 0.5)
+    """
+    rates, correct = acceptance_rates(accepted), _originals(accepted, correct)
+    return mean_interval(rates[correct & (rates > 0)], within=UNIT, level=level)
+
+
+def acceptance_rates(accepted: np.ndarray) -> np.ndarray:
+    """M_cor of each example: the share of its permutations that are accepted (equation 1).
+
+    >>> acceptance_rates(np.array([[True, False], [True, True]])).tolist()
+    [0.5, 1.0]
+    """
+    accepted = np.asarray(accepted)
+    if accepted.dtype != np.bool_ or accepted.ndim != 2 or not accepted.shape[1]:
+        raise NbkitError(
+            "acceptance: a boolean matrix of examples × permutations (at least one) expected, "
+            f"not {accepted.dtype} of shape {accepted.shape}"
+        )
+    return accepted.mean(axis=1)
+
+
+def omega(accepted: np.ndarray, threshold: float = 0.0) -> float:
+    """Ω_x: the share of examples of which strictly more than *threshold* of the permutations are accepted.
+
+    Ω_max with threshold 0 (at least one is), Ω_rand with `RANDOM`. NaN without examples. Source: equation 2.
+
+    >>> accepted = np.array([[True, False, False], [True, True, False], [False, False, False]])
+    >>> [round(omega(accepted, x), 3) for x in (0, RANDOM, 2 / 3)]
+    [0.667, 0.333, 0.0]
+    """
+    rates = acceptance_rates(accepted)
+    return float((rates > threshold).mean()) if len(rates) else float("nan")
+
+
+def omega_curve(
+    accepted: np.ndarray,
+    thresholds: Sequence[float] | np.ndarray | None = None,
+    *,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Ω_x with its interval for every threshold: columns threshold, omega, low, high, n (examples).
+
+    thresholds: by default all n at which Ω can change, 0, 1/n … (n − 1)/n: at the last one all permutations are
+    accepted (what Figure 7 shows at x = 1.0, where strictly more is impossible). Source: Appendix E, Figure 7.
+
+    >>> curve = omega_curve(np.array([[True, False], [True, True], [False, False], [True, True]]))
+    >>> curve[["threshold", "omega"]].values.tolist()
+    [[0.0, 0.75], [0.5, 0.5]]
+    """
+    import pandas as pd
+
+    rates = acceptance_rates(accepted)
+    n = np.shape(accepted)[1]
+    points = np.arange(n) / n if thresholds is None else np.asarray(thresholds, dtype=np.float64)
+    table = (rates[:, None] > points).astype(np.float64)
+    frame = pd.DataFrame(
+        [share_interval(column, level=level) for column in table.T], columns=["omega", "low", "high", "n"]
+    )
+    frame.insert(0, "threshold", points)
+    return frame
+
+
+def example_groups(accepted: np.ndarray, correct: np.ndarray) -> np.ndarray:
+    """The set of each example: `CORRECT` (D^c), `FLIPPED` (D^f) or `NEITHER`.
+
+    >>> example_groups(np.array([[False], [True], [False]]), np.array([True, False, False])).tolist()
+    ['D^c', 'D^f', 'neither']
+    """
+    rates, correct = acceptance_rates(accepted), _originals(accepted, correct)
+    return np.where(correct, CORRECT, np.where(rates > 0, FLIPPED, NEITHER))
+
+
+def entropy(probabilities: np.ndarray) -> np.ndarray:
+    """−Σ p ln p of the label probabilities on the last axis, in nats: 0 is certain, ln 3 ≈ 1.0986 undecided.
+
+    Raises `NbkitError` where the last axis does not hold probabilities that sum to 1.
+
+    >>> entropy(np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]])).round(4).tolist()
+    [0.0, 0.6931]
+    """
+    from scipy.special import entr
+
+    values = np.asarray(probabilities, dtype=np.float64)
+    # Half-precision models give probabilities with an error of some thousandths.
+    if values.ndim == 0 or not (values >= 0).all() or not (np.abs(values.sum(axis=-1) - 1) < 0.01).all():
+        raise NbkitError("entropy: probabilities that sum to 1 on the last axis expected")
+    return entr(values).sum(axis=-1)
+
+
+def accepted_entropy(entropies: np.ndarray, accepted: np.ndarray) -> np.ndarray:
+    """The mean entropy of the accepted permutations of each example, NaN where none is accepted.
+
+    entropies, accepted: examples × permutations. With `example_groups`, the boxes of Figure 1; with `by_group`, means.
+
+    >>> accepted_entropy(np.array([[0.2, 0.4, 0.9], [0.1, 0.1, 0.1]]), np.array([[True, True, False], [False] * 3]))
+    array([0.3, nan])
+    """
+    rates = acceptance_rates(accepted)
+    entropies = _alike(entropies, accepted, "entropies")
+    totals = np.where(accepted, entropies, 0.0).mean(axis=1)
+    return ratio(totals, rates)
+
+
+def by_group(
+    values: np.ndarray, groups: np.ndarray, *, within: tuple[float, float] | None = None, level: float = 0.95
+) -> dict[str, Interval]:
+    """The mean of a value per example over D^c and over D^f, with its interval; NaN values are left out.
+
+    within: the range of the values, as of `intervals.mean_interval`.
+
+    >>> by_group(np.array([0.2, 0.4, np.nan]), np.array(["D^c", "D^c", "neither"]))["D^c"].n
+    2
+    """
+    return {
+        group: mean_interval(np.asarray(values)[groups == group], within=within, level=level)
+        for group in (CORRECT, FLIPPED)
+    }
+
+
+def acceptance_by(
+    values: np.ndarray,
+    accepted: np.ndarray,
+    edges: Sequence[float] | np.ndarray,
+    *,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """The share of permutations accepted by a property of theirs, with intervals; examples are the units.
+
+    values: examples × permutations (or examples × 1: a property of the example, as its length); NaN is left out.
+    edges: of the bins, ascending; a bin holds its lower edge, the last one its upper edge too.
+
+    Returns one row a bin: left, right, rate, low, high (NaN in an empty one), permutations and examples in it.
+    Source: Figure 2 (BLEU-2), Figure 3 (mini-tree ratio), Figure 5 (length), Figure 9 (clumped).
+
+    >>> bleu, accepted = np.array([[0.1, 0.3], [0.2, 0.4]]), np.array([[False, True], [True, True]])
+    >>> acceptance_by(bleu, accepted, [0, 0.25, 0.5])[["left", "rate", "permutations"]].values.tolist()
+    [[0.0, 0.5, 2.0], [0.25, 1.0, 2.0]]
+    """
+    import pandas as pd
+
+    acceptance_rates(accepted)
+    values, bounds = _alike(values, accepted, "values"), np.asarray(edges, dtype=np.float64)
+    if len(bounds) < 2 or not (np.diff(bounds) > 0).all():
+        raise NbkitError(f"acceptance: at least two ascending edges of bins expected, not {bounds.tolist()}")
+    size = len(bounds) - 1
+    bins = np.where(values == bounds[-1], size - 1, np.searchsorted(bounds, values, side="right") - 1)
+    inside = (bins >= 0) & (bins < size)  # NaN is sorted behind the last edge
+    cells = (np.arange(len(values))[:, None] * size + bins)[inside]
+    counts = np.bincount(cells, minlength=len(values) * size).reshape(-1, size)
+    sums = np.bincount(cells, np.asarray(accepted)[inside], len(values) * size).reshape(-1, size)
+    rows = []
+    for i in range(size):
+        own = counts[:, i] > 0
+        rate, low, high, examples = share_of_sums(sums[own, i], counts[own, i].astype(float), level=level)
+        rows.append((bounds[i], bounds[i + 1], rate, low, high, counts[:, i].sum(), examples))
+    return pd.DataFrame(rows, columns=["left", "right", "rate", "low", "high", "permutations", "examples"])
+
+
+def floors(
+    gold: Sequence[object] | np.ndarray, correct: np.ndarray, permutations: int, *, labels: int = 3
+) -> pd.DataFrame:
+    """What predictors that cannot read word order would get: one row a predictor, columns as in `Acceptance`.
+
+    - constant: always the most frequent of the *gold* labels. Whatever it gets right it accepts always.
+    - bag of words: as accurate as the model, but blind to word order. Every permutation gets the original's label,
+      so that Ω_x is 𝒜 for every x and 𝒫^c is 1.
+    - chance: one of the labels at random, anew for each of the *permutations* (expected values; hypothesis (a) of §4).
+
+    𝒫^f is NaN for the first two, which flip nothing.
+
+    >>> floors(["neutral", "neutral", "entailment"], np.array([True, True, False]), 100).round(3)
+                  accuracy  omega_max  p_correct  p_flipped  omega_rand
+    constant         0.667      0.667      1.000        NaN       0.667
+    bag of words     0.667      0.667      1.000        NaN       0.667
+    chance           0.333      1.000      0.333      0.333       0.481
+    """
+    import pandas as pd
+
+    labels_of = np.asarray(gold)
+    if len(labels_of) != len(correct) or permutations < 1:
+        raise NbkitError(
+            f"floors: {len(labels_of)} gold labels, {len(correct)} originals, {permutations} permutations: "
+            "as many labels as originals and at least one permutation expected"
+        )
+    share = np.unique(labels_of, return_counts=True)[1].max() / len(labels_of) if len(labels_of) else np.nan
+    accuracy = float(np.mean(correct)) if len(correct) else np.nan
+    some, many = omega_of_chance(np.array([0.0, RANDOM]), permutations, labels=labels)
+    rows = {
+        "constant": (share, share, 1.0, np.nan, share),
+        "bag of words": (accuracy, accuracy, 1.0, np.nan, accuracy),
+        "chance": (1 / labels, some, 1 / labels, 1 / labels / some, many),
+    }
+    return pd.DataFrame.from_dict(rows, orient="index", columns=list(Acceptance._fields))
+
+
+def omega_of_chance(thresholds: np.ndarray, permutations: int, *, labels: int = 3) -> np.ndarray:
+    """The expected Ω_x of a predictor that draws a label anew for each permutation: P(K > x · n), K ~ B(n, 1/labels).
+
+    >>> omega_of_chance(np.array([0.0, 0.4, 1.0]), 100).round(3).tolist()
+    [1.0, 0.066, 0.0]
+    """
+    from scipy.stats import binom
+
+    shares = np.arange(permutations + 1) / permutations
+    # The most permutations that are not strictly more than the threshold.
+    most = np.searchsorted(shares, thresholds, side="right") - 1
+    return binom.sf(most, permutations, 1 / labels)
+
+
+def _originals(accepted: np.ndarray, correct: np.ndarray) -> np.ndarray:
+    correct = np.asarray(correct)
+    if correct.dtype != np.bool_ or correct.shape != np.shape(accepted)[:1]:
+        raise NbkitError(
+            f"acceptance: whether each of {np.shape(accepted)[0]} originals is correct (bool) expected, "
+            f"not {correct.dtype} of shape {correct.shape}"
+        )
+    return correct
+
+
+def _alike(values: np.ndarray, accepted: np.ndarray, what: str) -> np.ndarray:
+    """*values* as an array of the shape of *accepted*, to which a single column is stretched."""
+    array, shape = np.asarray(values, dtype=np.float64), np.shape(accepted)
+    if array.shape not in (shape, (shape[0], 1)):
+        raise NbkitError(f"acceptance: {what} of shape {shape} expected, as the matrix, not {array.shape}")
+    return np.broadcast_to(array, shape)
+
+
+#: The columns of every distribution: the universal tags in alphabetical order.
+TAGS = tuple(sorted(UPOS))
+
+
+_NUMBER = {tag: number for number, tag in enumerate(TAGS)}
+
+
+#: What stands between sentences, so that no neighbourhood reaches into the next one.
+_NO_TAG = len(TAGS)
+
+
+#: Sentences that are counted at once.
+_BLOCK = 4096
+
+
+class MiniTrees:
+    """The neighbourhoods of every word of a corpus, as exact sums: partial counts add up in any order.
+
+    radius: how many places to the left and to the right belong to a word's neighbourhood.
+    unit: what one neighbourhood weighs, lcm(1 … 2 · radius), so that every share of it is a whole number.
+    words: the row of each word. occurrences: words. sums: words × 17, in units.
+
+    >>> river = Sentence(("the", "river", "runs"), "en", upos=("DET", "NOUN", "VERB"))
+    >>> trees = count_mini_trees([river, Sentence(("A", "river", "!"), "en", upos=("DET", "NOUN", "PUNCT"))])
+    >>> {tag: float(share) for tag, share in zip(TAGS, trees.distribution("River")) if share}
+    {'DET': 0.5, 'PUNCT': 0.25, 'VERB': 0.25}
+    >>> len(trees), "lake" in trees
+    (5, False)
+    """
+
+    def __init__(self, radius: int, words: Sequence[str], occurrences: np.ndarray, sums: np.ndarray):
+        if not 1 <= radius <= 10:
+            raise NbkitError(f"mini-trees: radius lies between 1 and 10, not {radius}")
+        self.radius = radius
+        self.words = {word: row for row, word in enumerate(words)}
+        self.occurrences = np.asarray(occurrences, dtype=np.int64)
+        self.sums = np.asarray(sums, dtype=np.int64).reshape(len(self.words), len(TAGS))
+
+    @property
+    def unit(self) -> int:
+        return _unit(self.radius)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: str) -> bool:
+        return word.casefold() in self.words
+
+    def distribution(self, word: str) -> np.ndarray | None:
+        """ψ_{w,D}: 17 probabilities in the order of `TAGS`, or None for a word the corpus lacks."""
+        row = self.words.get(word.casefold())
+        return None if row is None else self.sums[row] / (self.occurrences[row] * self.unit)
+
+    def merged(self, other: MiniTrees) -> MiniTrees:
+        """The counts of both corpora together. Raises `NbkitError` where their radii differ.
+
+        >>> a, b = (Sentence((word, "cat"), "en", upos=("DET", "NOUN")) for word in ("the", "a"))
+        >>> together, one_by_one = count_mini_trees([a, b]), count_mini_trees([b]).merged(count_mini_trees([a]))
+        >>> together.to_frame().equals(one_by_one.to_frame())
+        True
+        """
+        if self.radius != other.radius:
+            raise NbkitError(f"mini-trees of radius {self.radius} and of radius {other.radius} cannot be merged")
+        words = list(dict.fromkeys([*self.words, *other.words]))
+        rows = {word: row for row, word in enumerate(words)}
+        occurrences = np.zeros(len(words), dtype=np.int64)
+        sums = np.zeros((len(words), len(TAGS)), dtype=np.int64)
+        for trees in (self, other):
+            at = np.array([rows[word] for word in trees.words], dtype=np.intp)
+            occurrences[at] += trees.occurrences
+            sums[at] += trees.sums
+        return MiniTrees(self.radius, words, occurrences, sums)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A table for `Store.table` or Parquet: word, radius, occurrences and a column of sums a tag; words sorted."""
+        import pandas as pd
+
+        frame = pd.DataFrame(self.sums, columns=list(TAGS))
+        frame.insert(0, "occurrences", self.occurrences)
+        frame.insert(0, "radius", np.int64(self.radius))
+        frame.insert(0, "word", pd.Series(list(self.words), dtype="str"))
+        return frame.sort_values("word", ignore_index=True)
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame) -> MiniTrees:
+        """What `to_frame` made a table of. Raises `NbkitError` for any other table.
+
+        >>> trees = count_mini_trees([Sentence(("the", "cat"), "en", upos=("DET", "NOUN"))])
+        >>> MiniTrees.from_frame(trees.to_frame()).distribution("cat").tolist() == trees.distribution("cat").tolist()
+        True
+        """
+        missing = [name for name in ("word", "radius", "occurrences", *TAGS) if name not in frame.columns]
+        if missing or frame["radius"].nunique() != 1:
+            problem = f"lacks {', '.join(missing)}" if missing else "has no radius, or several"
+            raise NbkitError(f"mini-trees: the table {problem}; count them again with count_mini_trees")
+        sums = frame[list(TAGS)].to_numpy()
+        return cls(int(frame["radius"].iloc[0]), frame["word"].tolist(), frame["occurrences"].to_numpy(), sums)
+
+
+def count_mini_trees(sentences: Iterable[Sentence], radius: int = 2) -> MiniTrees:
+    """The neighbourhoods of all words of a corpus, which is read once and not kept.
+
+    Raises `NbkitError` for a sentence without parts of speech or with a tag that is not universal.
+    Source: §6 (ψ_{w, D_train}).
+    """
+    words: dict[str, int] = {}
+    occurrences, sums = np.zeros(0, dtype=np.int64), np.zeros((0, len(TAGS)), dtype=np.int64)
+    stream = iter(sentences)
+    while block := list(islice(stream, _BLOCK)):
+        rows, tags = _in_one_line(block, words, radius)
+        occurrences = np.pad(occurrences, (0, len(words) - len(occurrences)))
+        sums = np.pad(sums, ((0, len(words) - len(sums)), (0, 0)))
+        at = np.flatnonzero(tags != _NO_TAG)
+        neighbours = [tags[at + step] for step in _steps(radius)]
+        size = np.sum([found != _NO_TAG for found in neighbours], axis=0)
+        weight = _unit(radius) // np.maximum(size, 1)
+        np.add.at(occurrences, rows[at[size > 0]], 1)  # a word alone in its sentence has no neighbourhood
+        for found in neighbours:
+            near = found != _NO_TAG
+            np.add.at(sums.reshape(-1), rows[at[near]] * len(TAGS) + found[near], weight[near])
+    seen = occurrences > 0
+    return MiniTrees(radius, [word for word, row in words.items() if seen[row]], occurrences[seen], sums[seen])
+
+
+def neighbourhoods(sentence: Sentence, radius: int = 2) -> np.ndarray:
+    """ψ_{w,S} of each word of a sentence: tokens × 17 probabilities (a row of 0 for a word alone in its sentence).
+
+    Source: §6, Figure 6 (one word's distribution beside that of training).
+
+    >>> sentence = Sentence(("the", "river", "runs"), "en", upos=("DET", "NOUN", "VERB"))
+    >>> {tag: float(share) for tag, share in zip(TAGS, neighbourhoods(sentence)[1]) if share}
+    {'DET': 0.5, 'VERB': 0.5}
+    """
+    counts = _counts(_tags(sentence)[None], radius)[0]
+    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+
+
+def signatures(sentence: Sentence, orders: Sequence[Order] | np.ndarray, trees: MiniTrees, *, k: int = 4) -> np.ndarray:
+    """β_S of a sentence in each of *orders*: one float an order, NaN where the corpus has none of its words.
+
+    Source: equation 4.
+
+    >>> training = Sentence(("the", "river", "runs"), "en", upos=("DET", "NOUN", "VERB"))
+    >>> trees = count_mini_trees([training], radius=1)
+    >>> signatures(training, [[0, 1, 2], [1, 0, 2]], trees, k=1).round(3).tolist()
+    [1.0, 0.667]
+    """
+    if not 1 <= k <= len(TAGS):
+        raise NbkitError(f"mini-trees: k lies between 1 and {len(TAGS)}, not {k}")
+    tags, permuted = _tags(sentence), np.array([np.asarray(order) for order in orders], dtype=np.intp)
+    rows = np.array([trees.words.get(token.casefold(), -1) for token in sentence.tokens], dtype=np.intp)
+    known = rows >= 0
+    if not len(permuted) or not known.any():
+        return np.full(len(permuted), np.nan)
+    expected = np.zeros((len(tags), len(TAGS)), dtype=bool)
+    expected[known] = _top(trees.sums[rows[known]], k)
+    found = _top(_counts(tags[permuted], trees.radius), k)
+    overlaps = (expected[permuted] & found).sum(axis=(1, 2))
+    return overlaps / (k * np.count_nonzero(known))
+
+
+def signature_ratios(
+    sentence: Sentence, orders: Sequence[Order] | np.ndarray, trees: MiniTrees, *, k: int = 4
+) -> np.ndarray:
+    """β_Ŝ / β_S of each of *orders*; NaN where β_S is 0 or not known. Source: §6, Figure 3.
+
+    >>> training = Sentence(("the", "river", "runs"), "en", upos=("DET", "NOUN", "VERB"))
+    >>> signature_ratios(training, [[1, 0, 2]], count_mini_trees([training], radius=1), k=1).round(3).tolist()
+    [0.667]
+    """
+    original = signatures(sentence, [np.arange(len(sentence))], trees, k=k)[0]
+    permuted = signatures(sentence, orders, trees, k=k)
+    return permuted / original if original > 0 else np.full(len(permuted), np.nan)
+
+
+def _top(weights: np.ndarray, k: int) -> np.ndarray:
+    """Which tags are the *k* heaviest on the last axis: those of weight 0 are not, equal ones go by alphabet."""
+    present = weights > 0
+    if int(present.sum(axis=-1).max(initial=0)) <= k:
+        return present
+    ranked = weights.astype(np.int64) * len(TAGS) + np.arange(len(TAGS))[::-1]
+    return present & (ranked >= np.partition(ranked, -k, axis=-1)[..., -k, None])
+
+
+def _counts(tags: np.ndarray, radius: int) -> np.ndarray:
+    """How often each tag stands around each place: sentences × tokens × 17."""
+    marks = np.eye(len(TAGS), dtype=np.int8)[tags]
+    counts = np.zeros_like(marks)
+    for step in range(1, min(radius, tags.shape[1] - 1) + 1):
+        counts[:, step:] += marks[:, :-step]
+        counts[:, :-step] += marks[:, step:]
+    return counts
+
+
+def _in_one_line(block: list[Sentence], words: dict[str, int], radius: int) -> tuple[np.ndarray, np.ndarray]:
+    """Words (by row) and tags of all sentences, with gaps as wide as the radius; *words* grows by the new ones."""
+    rows, tags = [0] * radius, [_NO_TAG] * radius
+    for sentence in block:
+        rows += [words.setdefault(token.casefold(), len(words)) for token in sentence.tokens]
+        tags += _tags(sentence).tolist()
+        rows += [0] * radius
+        tags += [_NO_TAG] * radius
+    return np.array(rows, dtype=np.int64), np.array(tags, dtype=np.int64)
+
+
+def _tags(sentence: Sentence) -> np.ndarray:
+    if sentence.upos is None:
+        raise NbkitError(f"mini-trees need parts of speech, which {sentence.joined!r} lacks: parse it first")
+    try:
+        return np.array([_NUMBER[tag] for tag in sentence.upos], dtype=np.intp)
+    except KeyError as error:
+        raise NbkitError(
+            f"mini-trees: {error.args[0]!r} in {sentence.joined!r} is no universal tag; there are: {', '.join(TAGS)}"
+        ) from None
+
+
+def _steps(radius: int) -> Iterator[int]:
+    yield from range(-radius, 0)
+    yield from range(1, radius + 1)
+
+
+def _unit(radius: int) -> int:
+    return math.lcm(*range(1, 2 * radius + 1))

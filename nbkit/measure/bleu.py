@@ -1,0 +1,547 @@
+"""`cut`: the one tokenizer of all token metrics. It does not see how tokens were spaced.
+
+A perturbed sentence is its tokens joined by spaces (by nothing in Chinese and Japanese), so hypothesis and
+reference often differ in spacing alone: ``couldn't`` against ``could n't``. A tokenizer that notices would
+score the treebank's spacing instead of word order (sacreBLEU's 13a gives a French PUD sentence and the same
+sentence re-joined only 0.83). `cut` therefore cuts wherever a treebank or a parser may have cut: at every
+boundary between letters, digits and single punctuation marks or symbols, and at the seams *inside* letters
+that `seams.tsv` lists.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import metadata
+from importlib.resources import files
+from itertools import accumulate, chain, count, pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+import regex
+
+from nbkit.errors import NbkitError
+from nbkit.languages import base_language, is_unspaced
+from nbkit.measure.base import check_pairs
+from nbkit.text.sentences import Order, Sentence
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+#: Part of every signature: a change of the rules or of `seams.tsv` that moves a score changes it.
+VERSION = "nbkit-cut.v1"
+
+
+# Characters of scripts written without spaces are tokens of their own in every language.
+_LETTER = r"[\p{L}--[\p{Han}\p{Hiragana}\p{Katakana}]]"
+
+
+# A run of letters, a run of digits, or one other character, each with its combining marks.
+_TOKEN = regex.compile(r"(?V1)" + _LETTER + "[" + _LETTER + r"\p{M}]*|\p{Nd}[\p{Nd}\p{M}]*|\S\p{M}*")
+
+
+_CHARACTER = regex.compile(r"\S\p{M}*")
+
+
+_MARK = regex.compile(r"\p{M}")
+
+
+# Soft hyphens, joiners and directional marks are invisible; a zero-width space is a space all the same.
+_INVISIBLE = regex.compile(r"\p{Cf}+")
+
+
+_ZERO_WIDTH_SPACE = "\u200b"
+
+
+_SPACE_BEFORE_MARK = regex.compile(r"\s+(?=\p{M})")
+
+
+_APOSTROPHES = "'’ʼ＇"
+
+
+def cut(text: str, lang: str) -> list[str]:
+    """The tokens of *text* for token metrics, by character in languages written without spaces.
+
+    Law: ``cut(t.text, t.lang) == cut(t.joined, t.lang)`` for a parsed `nbkit.text.sentences.Text` *t*. Text is
+    brought to NFC; case, width and kind of apostrophe are kept. Languages without an entry in `seams.tsv`
+    are cut by the general rules alone.
+
+    >>> cut("He couldn't pay $3.50.", "en")
+    ['He', 'could', 'n', "'", 't', 'pay', '$', '3', '.', '50', '.']
+    >>> cut("He could n't pay $ 3.50 .", "en") == cut("He couldn't pay $3.50.", "en")
+    True
+    >>> cut("l'homme", "fr"), cut("猫が NHK を見た。", "ja")
+    (['l', "'", 'homme'], ['猫', 'が', 'N', 'H', 'K', 'を', '見', 'た', '。'])
+    """
+    if is_unspaced(lang):
+        text = _composed("".join(text.replace(_ZERO_WIDTH_SPACE, "").split()))
+        return _CHARACTER.findall(text) if _MARK.search(text) else list(text)
+    chunks, known = text.split(), _chunks(lang)
+    tokens = list(chain.from_iterable(map(known.__getitem__, chunks)))
+    if known.marks and not known.marks.isdisjoint(chunks):
+        # Here a space stands before a combining mark (or an emoji's variation selector): a parser took it for a token.
+        visible = _INVISIBLE.sub("", text.replace(_ZERO_WIDTH_SPACE, " "))
+        chunks = _SPACE_BEFORE_MARK.sub("", visible).split()
+        tokens = list(chain.from_iterable(map(known.__getitem__, chunks)))
+    return tokens
+
+
+def _composed(text: str) -> str:
+    """*text* in NFC, without invisible characters."""
+    if text.isascii():
+        return text
+    if not text.isprintable():  # true of every text that holds an invisible character
+        text = _INVISIBLE.sub("", text.replace(_ZERO_WIDTH_SPACE, " "))
+    return unicodedata.normalize("NFC", text)
+
+
+class _Chunks(dict[str, tuple[str, ...]]):
+    """The tokens of each stretch of text without a space, cut when first asked for.
+
+    marks: the stretches among them that begin with a combining mark.
+    """
+
+    limit = 1 << 17
+
+    def __init__(self, lang: str):
+        super().__init__()
+        self.offsets, self.listed = _seams(lang)
+        self.marks: set[str] = set()
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        if len(self) >= self.limit:
+            self.clear()
+        composed = _composed(chunk)
+        if _SPACE_BEFORE_MARK.search(f" {composed}"):
+            self.marks.add(chunk)
+        tokens = self[chunk] = tuple(_TOKEN.findall(self.listed.sub(self._opened, composed)))
+        return tokens
+
+    def _opened(self, match: regex.Match[str]) -> str:
+        """A listed word with a space at each of its seams; a word with a Turkish *İ* only looks like one."""
+        word = match[0]
+        seams = (0, *self.offsets.get(_folded(word), ()), len(word))
+        return " ".join(word[start:end] for start, end in pairwise(seams))
+
+
+@lru_cache(maxsize=64)
+def _chunks(lang: str) -> _Chunks:
+    return _Chunks(lang)
+
+
+def _folded(word: str) -> str:
+    for apostrophe in _APOSTROPHES[1:]:
+        word = word.replace(apostrophe, "'")
+    return word.casefold()
+
+
+def _seams(lang: str) -> tuple[dict[str, tuple[int, ...]], regex.Pattern[str]]:
+    """The words and endings of `seams.tsv` for *lang* with the offsets of their seams, and what finds them."""
+    offsets: dict[str, tuple[int, ...]] = {}
+    words: list[str] = []
+    endings: list[str] = []
+    with (files(__package__) / "seams.tsv").open(encoding="utf-8") as lines:
+        for row in csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t"):
+            if row["language"] not in ("*", base_language(lang)):
+                continue
+            *pieces, last = row["pieces"].split("|")
+            entry = "".join([*pieces, last])
+            offsets[entry] = tuple(accumulate(map(len, pieces)))
+            (words if pieces[0] else endings).append(entry)
+    letter = r"[\p{L}\p{M}]"
+    return offsets, regex.compile(
+        rf"(?i)(?<!{letter})(?:{_any_of(words)})(?!{letter})|(?<={letter})(?:{_any_of(endings)})(?!{letter})"
+    )
+
+
+def _any_of(entries: list[str]) -> str:
+    """A pattern for any of *entries*, the longest first, with any kind of apostrophe; nothing for none."""
+    apostrophe = f"[{_APOSTROPHES}]"
+    longest_first = sorted(entries, key=lambda entry: (-len(entry), entry))
+    return "|".join(apostrophe.join(map(regex.escape, entry.split("'"))) for entry in longest_first) or "(?!)"
+
+
+def tokenizer_signature(lang: str) -> str:
+    """What stands after ``tok:`` in a metric's signature.
+
+    >>> tokenizer_signature("de"), tokenizer_signature("zh")
+    ('nbkit-cut.v1', 'nbkit-cut.v1-char')
+    """
+    return f"{VERSION}-char" if is_unspaced(lang) else VERSION
+
+
+# ----------------------------------------------------------------------------
+# Clipped n-gram matches of many pairs of sequences at once, counted by one sort for all orders.
+#
+# Counting n-grams in Python dictionaries is what makes sentence-level BLEU and chrF slow. Here every position
+# of a block of pairs becomes one integer: pair, the N symbols that start there, side. In sorted order, equal
+# n-grams of a pair stand together for *every* n ≤ N, because a prefix of a sorted key is sorted too.
+
+#: Symbols handled at once: bounds the memory, and keeps the arrays in the processor's cache.
+_BLOCK = 1 << 14
+
+
+class Sequences(NamedTuple):
+    """Many sequences of symbols, one behind the other.
+
+    symbols: non-negative integers, all sequences concatenated. lengths: one entry a sequence.
+    """
+
+    symbols: np.ndarray
+    lengths: np.ndarray
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Where each sequence starts, and the end of the last one."""
+        return np.concatenate([[0], np.cumsum(self.lengths)])
+
+    def take(self, which: np.ndarray) -> Sequences:
+        """The sequences numbered *which*, in that order, repeats included.
+
+        >>> Sequences(np.array([7, 8, 9]), np.array([1, 2])).take(np.array([1, 1])).symbols.tolist()
+        [8, 9, 8, 9]
+        """
+        lengths = self.lengths[which]
+        shift = self.starts[which] - np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        return Sequences(self.symbols[np.arange(lengths.sum()) + np.repeat(shift, lengths)], lengths)
+
+
+def match_counts(hypotheses: Sequences, references: Sequences, order: int) -> np.ndarray:
+    """How many n-grams of each hypothesis its reference matches, at most as often as the reference has them.
+
+    Returns an integer array, pairs × *order*; column n − 1 counts the n-grams.
+
+    >>> hypothesis = Sequences(np.array([1, 2, 2, 3]), np.array([4]))
+    >>> reference = Sequences(np.array([2, 3, 1, 2]), np.array([4]))
+    >>> match_counts(hypothesis, reference, 3).tolist()
+    [[4, 2, 0]]
+    """
+    counts = np.zeros((len(hypotheses.lengths), order), dtype=np.int64)
+    hypothesis_starts, reference_starts = hypotheses.starts, references.starts
+    for start, end in _blocks(hypotheses.lengths + references.lengths):
+        counts[start:end] = _count(
+            Sequences(
+                hypotheses.symbols[hypothesis_starts[start] : hypothesis_starts[end]],
+                hypotheses.lengths[start:end],
+            ),
+            Sequences(
+                references.symbols[reference_starts[start] : reference_starts[end]],
+                references.lengths[start:end],
+            ),
+            order,
+        )
+    return counts
+
+
+def _blocks(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Half-open ranges of pairs of about `_BLOCK` symbols, at least one pair each."""
+    ends = np.cumsum(sizes)
+    start = 0
+    while start < len(sizes):
+        before = ends[start - 1] if start else 0
+        end = max(start + 1, int(np.searchsorted(ends, before + _BLOCK, side="right")))
+        yield start, end
+        start = end
+
+
+def _count(hypotheses: Sequences, references: Sequences, order: int) -> np.ndarray:
+    pairs = len(hypotheses.lengths)
+    lengths = np.concatenate([hypotheses.lengths, references.lengths])
+    pair = np.repeat(np.tile(np.arange(pairs), 2), lengths)
+    symbols = np.concatenate([hypotheses.symbols, references.symbols])
+    counts = np.zeros((pairs, order), dtype=np.int64)
+    if not len(symbols):
+        return counts
+    pair_bits = pairs.bit_length()
+    numbers, largest = _numbered(symbols)
+    if not _fits(largest, order, pair_bits):
+        numbers, largest = _numbered_by_pair(numbers, pair)
+        if not _fits(largest, order, pair_bits):
+            return _count_by_dictionary(hypotheses, references, order)
+    bits = largest.bit_length()
+
+    # Each sequence is followed by order - 1 zeros, so that no window runs into the next sequence.
+    ends = np.repeat(np.arange(2 * pairs) * (order - 1), lengths)
+    places = np.arange(len(symbols)) + ends
+    padded = np.zeros(len(symbols) + 2 * pairs * (order - 1) + order, dtype=np.int64)
+    padded[places] = numbers
+    size = len(padded) - order
+    windows = padded[:size].copy()
+    for n in range(1, order):
+        windows <<= bits
+        windows |= padded[n : n + size]
+    reference_side = np.arange(len(symbols)) >= len(hypotheses.symbols)
+    keys = np.sort((((pair << (bits * order)) | windows[places]) << 1) | reference_side)
+
+    from_reference = np.concatenate([[0], np.cumsum(keys & 1)])
+    keys >>= 1
+    last_symbol = (1 << bits) - 1
+    for n in range(order, 0, -1):
+        starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+        bounds = np.append(starts, len(keys))
+        references_in = np.diff(from_reference[bounds])
+        matches = np.minimum(references_in, np.diff(bounds) - references_in)
+        gram = keys[starts]
+        matches[(gram & last_symbol) == 0] = 0  # too close to the end for an n-gram
+        counts[:, n - 1] = np.bincount(gram >> (bits * n), weights=matches, minlength=pairs)
+        keys >>= bits
+    return counts
+
+
+def _fits(largest: int, order: int, pair_bits: int) -> bool:
+    """Whether a key of pair, *order* symbols up to *largest* and side is a non-negative 64-bit integer."""
+    return largest.bit_length() * order + pair_bits + 1 <= 63
+
+
+def _numbered(symbols: np.ndarray) -> tuple[np.ndarray, int]:
+    """The symbols numbered from 1 on, and the largest number."""
+    used = np.zeros(int(symbols.max()) + 1, dtype=bool)
+    used[symbols] = True
+    numbers = np.cumsum(used)
+    return numbers[symbols], int(numbers[-1])
+
+
+def _numbered_by_pair(numbers: np.ndarray, pair: np.ndarray) -> tuple[np.ndarray, int]:
+    """The same with every pair's symbols numbered from 1 on: slower, but few bits for any alphabet."""
+    known, inverse = np.unique((pair << 32) | numbers, return_inverse=True)
+    first = np.searchsorted(known, np.arange(int(pair.max()) + 1) << 32)
+    local = inverse - first[pair] + 1
+    return local, int(local.max())
+
+
+def _count_by_dictionary(hypotheses: Sequences, references: Sequences, order: int) -> np.ndarray:
+    """The counts of a block in which a pair has more distinct symbols than fit into a key (1,023 for chrF)."""
+    counts = []
+    for pair in zip(
+        np.split(hypotheses.symbols, hypotheses.starts[1:-1]),
+        np.split(references.symbols, references.starts[1:-1]),
+        strict=True,
+    ):
+        sides = [side.tolist() for side in pair]
+        row = []
+        for n in range(1, order + 1):
+            grams = [Counter(zip(*(side[i:] for i in range(n)), strict=False)) for side in sides]
+            row.append((grams[0] & grams[1]).total())
+        counts.append(row)
+    return np.array(counts)
+
+
+@dataclass(frozen=True)
+class Bleu:
+    """BLEU up to n-grams of *max_order* tokens (`nbkit.measure.bleu.cut`), in [0, 1].
+
+    An empty hypothesis or reference scores 0, as in sacreBLEU. sacreBLEU gives a perfect match
+    100.00000000000004, a rounding error of exp(log 100); κ is at most 1.
+
+    >>> Bleu().scores(["The cat sat on a mat."], ["The cat sat on the mat."], "en").round(4).tolist()
+    [0.4889]
+    >>> Bleu().signature("en")
+    'BLEU|nrefs:1|case:mixed|eff:yes|tok:nbkit-cut.v1|smooth:exp|order:4'
+    """
+
+    max_order: int = 4
+    name: ClassVar[str] = "bleu"
+    symbol: ClassVar[str] = "B"
+    bounded: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.max_order < 1:
+            raise NbkitError(f"bleu: max_order must be 1 or more, not {self.max_order}")
+
+    def signature(self, lang: str) -> str:
+        """The settings and the tokenizer for *lang*, in sacreBLEU's notation. Source: Post 2018.
+
+        >>> Bleu(max_order=2).signature("zh")
+        'BLEU|nrefs:1|case:mixed|eff:yes|tok:nbkit-cut.v1-char|smooth:exp|order:2'
+        """
+        tokenizer = tokenizer_signature(lang)
+        return f"BLEU|nrefs:1|case:mixed|eff:yes|tok:{tokenizer}|smooth:exp|order:{self.max_order}"
+
+    def identity(self, lang: str) -> dict[str, Any]:
+        """The metric's part of a cache key: its name and its signature for *lang*.
+
+        >>> Bleu(max_order=2).identity("en") == Bleu(max_order=4).identity("en")
+        False
+        """
+        return {"metric": self.name, "signature": self.signature(lang)}
+
+    def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
+        """BLEU of each pair as a fraction: a float64 array in [0, 1], one entry a pair; the formula is the module's.
+
+        Both sides are cut by the tokenizer for *lang*. A hundredth of sacreBLEU's ``sentence_score`` on the same
+        tokens, to the last bit. Raises `NbkitError` where the lists are not equally long or hold anything but texts.
+        Source: Papineni et al. 2002; Chen & Cherry 2014.
+
+        >>> Bleu().scores(["a cat sat on a mat", ""], ["a cat sat on the mat"] * 2, "en").round(4).tolist()
+        [0.5373, 0.0]
+        """
+        check_pairs(self.name, hypotheses, references, lang)
+        cut_once = {text: cut(text, lang) for text in references}
+        percent = bleu_percent(
+            [cut(text, lang) for text in hypotheses], [cut_once[text] for text in references], self.max_order
+        )
+        return np.minimum(percent / 100, 1.0)
+
+
+@dataclass(frozen=True)
+class BleuAsCoded:
+    """BLEU-4 as the word-order paper's research code computes it: unsmoothed, with both sides exchanged.
+
+    ``bleu(a, b)`` of its ``utils/metrics.py`` calls NLTK's ``sentence_bleu([a], b)`` with the translation as *a* and
+    the reference as *b*: precision is that of the reference's n-grams, and the brevity penalty falls on short
+    references. Unsmoothed means 0 where any order has no match (NLTK gives about 10⁻⁷⁷), so that a text of three tokens
+    never scores.
+    Tokens are those of spaCy's rules for the language, as in the research code. They see spacing, so that a re-joined
+    text may score below 1 against itself. Chinese and Japanese, which the research code cuts into words by its
+    pipelines, are cut into characters.
+
+    >>> plain, coded = Bleu(), BleuAsCoded()
+    >>> pair = ["The cat sat on a mat."], ["The black cat sat on the mat."]
+    >>> plain.scores(*pair, "en").round(3).tolist(), coded.scores(*pair, "en").tolist()
+    ([0.279], [0.0])
+    >>> coded.scores(["A cat sat on the mat today."], ["A cat sat on the mat."], "en").round(3).tolist()
+    [0.729]
+    """
+
+    name: ClassVar[str] = "bleu-nltk"
+    symbol: ClassVar[str] = "N"
+    bounded: ClassVar[bool] = True
+
+    def signature(self, lang: str) -> str:
+        """The settings and the tokenizer for *lang*, in sacreBLEU's notation, and that the sides are exchanged.
+
+        >>> BleuAsCoded().signature("zh")
+        'BLEU|nrefs:1|case:mixed|eff:no|tok:nbkit-cut.v1-char|smooth:none|order:4|sides:exchanged|as:nltk'
+        """
+        tokens = tokenizer_signature(lang) if is_unspaced(lang) else f"spacy-{metadata.version('spacy')}-{lang}"
+        return f"BLEU|nrefs:1|case:mixed|eff:no|tok:{tokens}|smooth:none|order:4|sides:exchanged|as:nltk"
+
+    def identity(self, lang: str) -> dict[str, Any]:
+        """The metric's part of a cache key: its name and its signature for *lang*."""
+        return {"metric": self.name, "signature": self.signature(lang)}
+
+    def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
+        """κ of each pair, a float64 array in [0, 1]; raises as `Bleu.scores`. Source: the research code of the paper.
+
+        >>> BleuAsCoded().scores(["", "a b c d"], ["a b c d", "a b c d"], "en").tolist()
+        [0.0, 1.0]
+        """
+        check_pairs(self.name, hypotheses, references, lang)
+        tokens = {text: _spacy_tokens(text, lang) for text in {*hypotheses, *references}}
+        return _unsmoothed([tokens[text] for text in references], [tokens[text] for text in hypotheses])
+
+
+def _spacy_tokens(text: str, lang: str) -> list[str]:
+    return cut(text, lang) if is_unspaced(lang) else [token.text for token in _rules(lang).make_doc(text.strip())]
+
+
+@lru_cache(maxsize=8)
+def _rules(lang: str) -> Language:
+    import spacy
+
+    return spacy.blank(lang)
+
+
+def _unsmoothed(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> np.ndarray:
+    """BLEU-4 of pairs of token lists without smoothing or effective order: 0 where an order has no match."""
+    vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
+    hypothesis, reference = _numbered_pair(hypotheses, vocabulary), _numbered_pair(references, vocabulary)
+    matches = match_counts(hypothesis, reference, 4)
+    scores = np.zeros(len(matches))
+    known = (matches > 0).all(axis=1)
+    lengths = hypothesis.lengths[known, None]
+    precisions = matches[known] / (lengths - np.arange(4))
+    brevity = np.minimum(1.0, np.exp(1 - reference.lengths[known] / lengths[:, 0]))
+    scores[known] = brevity * np.exp(np.log(precisions).mean(axis=1))
+    return scores
+
+
+def bleu_percent(
+    hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]], max_order: int = 4
+) -> np.ndarray:
+    """BLEU of pairs of token lists in per cent, equal to the last bit to sacreBLEU's ``sentence_score``.
+
+    >>> bleu_percent(["the cat sat on a mat".split()], ["the cat sat on the mat".split()]).round(4).tolist()
+    [53.7285]
+    """
+    vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
+    hypothesis = _numbered_pair(hypotheses, vocabulary)
+    # A list that is the reference of several hypotheses is numbered once.
+    distinct = {id(tokens): tokens for tokens in references}
+    place = {key: i for i, key in enumerate(distinct)}
+    reference = _numbered_pair(list(distinct.values()), vocabulary)
+    reference = reference.take(np.array([place[id(tokens)] for tokens in references], dtype=np.int64))
+    return percent_of_matches(match_counts(hypothesis, reference, max_order), hypothesis.lengths, reference.lengths)
+
+
+def _numbered_pair(texts: Sequence[Sequence[str]], vocabulary: defaultdict[str, int]) -> Sequences:
+    """The tokens of *texts* as numbers; *vocabulary* grows by the new ones."""
+    lengths = np.array([len(tokens) for tokens in texts], dtype=np.int64)
+    numbers = map(vocabulary.__getitem__, chain.from_iterable(texts))
+    return Sequences(np.fromiter(numbers, dtype=np.int64, count=int(lengths.sum())), lengths)
+
+
+def percent_of_matches(matches: np.ndarray, lengths: np.ndarray, reference_lengths: np.ndarray) -> np.ndarray:
+    """BLEU in per cent of clipped n-gram matches (pairs × orders), in sacreBLEU's order of operations.
+
+    Logarithms and exponentials are `math`'s, whose last bit may differ from NumPy's.
+    """
+    orders = np.arange(matches.shape[1])
+    totals = np.maximum(lengths[:, None] - orders, 1)  # orders without an n-gram are cut off below
+    smoothed = 2.0 ** np.cumsum(matches == 0, axis=1) * totals
+    precisions = np.where(matches > 0, 100.0 * matches / totals, 100.0 / smoothed)
+    distinct, inverse = np.unique(precisions, return_inverse=True)
+    logs = np.array([math.log(precision) for precision in distinct])[inverse].reshape(matches.shape)
+    percent = []
+    for row, matched, length, reference_length in zip(
+        logs.tolist(), matches[:, 0].tolist(), lengths.tolist(), reference_lengths.tolist(), strict=True
+    ):
+        if not matched:
+            percent.append(0.0)
+            continue
+        effective = row[:length]  # no n-gram is longer than the hypothesis
+        score = math.exp(sum(effective) / len(effective))
+        percent.append(score if length >= reference_length else math.exp(1 - reference_length / length) * score)
+    return np.array(percent)
+
+
+def permutation_bleu(
+    sentence: Sentence,
+    orders: Sequence[Order] | np.ndarray,
+    max_orders: Sequence[int] = (2, 3, 4),
+    *,
+    smoothing: Literal["exp", "none"] = "exp",
+) -> np.ndarray:
+    """BLEU up to n-grams of each of *max_orders* words: orders × max_orders, in [0, 1].
+
+    Equal to `nbkit.measure.bleu.Bleu`, but over the sentence's own tokens, which are not cut again (case kept).
+    smoothing: sacreBLEU's names. With "exp", its default, ten words that keep no bigram have a BLEU-2 of 0.24; with
+    "none" it is 0, and only then is anything in Figure 2's range of 0 to 0.15.
+
+    Raises `NbkitError` for another smoothing.
+
+    >>> boats = Sentence(tuple("There are boats close to bars and restaurants .".split()), "en")
+    >>> permutation_bleu(boats, [range(9), [1, 0, 3, 2, 4, 5, 6, 7, 8]]).round(3).tolist()
+    [[1.0, 1.0, 1.0], [0.707, 0.598, 0.517]]
+    >>> permutation_bleu(boats, [[1, 0, 3, 2, 5, 4, 7, 6, 8]], smoothing="none").tolist()
+    [[0.0, 0.0, 0.0]]
+    """
+    if smoothing not in ("exp", "none"):
+        raise NbkitError(f"permutation_bleu: smoothing is 'exp' or 'none', not {smoothing!r}")
+    numbers: dict[str, int] = {}
+    row = np.array([numbers.setdefault(token, len(numbers)) for token in sentence.tokens], dtype=np.int64)
+    permuted = row[np.array([np.asarray(order) for order in orders], dtype=np.intp).reshape(-1, len(row))]
+    lengths = np.full(len(permuted), len(row), dtype=np.int64)
+    original = np.tile(row, len(permuted))
+    matches = match_counts(Sequences(permuted.ravel(), lengths), Sequences(original, lengths), max(max_orders))
+    percents = [percent_of_matches(matches[:, :order], lengths, lengths) for order in max_orders]
+    scores = np.minimum(np.column_stack(percents) / 100, 1.0)
+    if smoothing == "none":  # an order that the sentence is too short for does not count
+        counted = [min(order, len(row)) for order in max_orders]
+        scores[np.column_stack([(matches[:, :order] == 0).any(axis=1) for order in counted])] = 0.0
+    return scores

@@ -1,0 +1,674 @@
+"""Spreadsheets from elsewhere: read with limits, and without what a damaged or hostile file may do to its reader.
+
+openpyxl reads whatever a file says it holds. So the file is looked at first, in pieces, by a parser that stops at the
+first thing that a form has no use for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from xml.parsers import expat
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+
+from nbkit.errors import DataError, NbkitError
+from nbkit.files import atomic_write, is_stream
+from nbkit.measure.agreement import accuracy_table, agreement, krippendorff_alpha
+from nbkit.measure.intervals import mean_interval, share_interval
+from nbkit.measure.statistics import percentile_interval
+from nbkit.seeding import address, generator
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from openpyxl.worksheet.worksheet import Worksheet
+
+__all__ = ["accuracy_table", "agreement", "key_path", "krippendorff_alpha", "make_form", "read_form", "read_forms"]
+
+#: Bytes of the file and of all that is packed in it, files in it, and the last row and column that may be used.
+MOST_BYTES, MOST_UNPACKED, MOST_PARTS, MOST_ROWS, MOST_COLUMNS = 20 * 2**20, 64 * 2**20, 1000, 100_000, 200
+
+
+_MOST_DEPTH, _PIECE = 100, 2**16
+
+
+_CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,9})")
+
+
+def read_sheet(path: Path, name: str, what: str = "spreadsheet") -> list[tuple[Any, ...]]:
+    """The values in the rows of one sheet, from the first row on; rows are as long as they are filled.
+
+    what: what *path* is called in errors. Raises `NbkitError`, with sheet and cell where one is to blame, for a file
+    that is no .xlsx, is damaged, declares XML entities or a document type, or is beyond the limits above.
+    """
+    from openpyxl import load_workbook
+
+    what = f"{what} {path}"
+    _check_parts(path, what)
+    try:
+        book = load_workbook(path, read_only=True, data_only=True)
+    except Exception as error:  # openpyxl raises whatever meets it first
+        raise _damaged(what, error) from error
+    try:
+        if name not in book.sheetnames:
+            raise NbkitError(f"{what} has no sheet '{name}'; it has {', '.join(book.sheetnames)}")
+        sheet: Any = book[name]
+        place = f"{what}, sheet '{name}'"
+        if not hasattr(sheet, "reset_dimensions"):
+            raise NbkitError(f"{place}: a chart, not a table")
+        _check_cells(path, sheet._worksheet_path, place, len(sheet._shared_strings))
+        sheet.reset_dimensions()  # what the file says of them may be wrong
+        rows: list[tuple[Any, ...]] = []
+        try:
+            rows.extend(tuple(row) for row in sheet.iter_rows(values_only=True))
+        except Exception as error:
+            raise _damaged(f"{place}, row {len(rows) + 1}", error) from error
+        return rows
+    finally:
+        book.close()
+
+
+def _damaged(place: str, error: Exception) -> NbkitError:
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return NbkitError(f"{place} cannot be read ({reason}); open it in a spreadsheet program and save it as .xlsx again")
+
+
+def _check_parts(path: Path, what: str) -> None:
+    """Raises `NbkitError` where a part of the file is too large, no XML, or more than data."""
+    way_out = "keep the form's own sheets and rows alone"
+    if is_stream(path):
+        raise NbkitError(f"{what}: a device or a pipe is no spreadsheet; save the form as a file")
+    try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise NbkitError(f"{what}: {size:,} bytes, at most {MOST_BYTES:,} are read; {way_out}")
+        with ZipFile(path) as archive:
+            parts = archive.infolist()
+            unpacked = sum(part.file_size for part in parts)
+            if len(parts) > MOST_PARTS or unpacked > MOST_UNPACKED:
+                found = f"{len(parts):,} files of {unpacked:,} bytes are packed in it"
+                most = f"at most {MOST_PARTS:,} of {MOST_UNPACKED:,} bytes are read"
+                raise NbkitError(f"{what}: {found}, {most}; {way_out}")
+            for part in parts:
+                if part.filename.endswith((".xml", ".rels", ".vml")):
+                    _parse(archive, part.filename, f"{what}, {part.filename:.80}", _nothing, _nothing)
+    except BadZipFile as error:
+        raise NbkitError(f"{what} is no .xlsx spreadsheet ({error}); save it as one") from error
+    except OSError as error:
+        raise NbkitError(f"{what} cannot be read: {error.strerror or error}") from None
+
+
+def _nothing(*_: Any) -> None:
+    """Nothing but the parser's own checks."""
+
+
+def _parse(
+    archive: ZipFile,
+    part: str,
+    place: str,
+    start: Callable[[str, dict[str, str]], None],
+    end: Callable[[str, str], None],
+) -> None:
+    """One pass over a part: *start* gets each element's name and attributes, *end* its name and the text in it."""
+    parser = expat.ParserCreate(namespace_separator=" ")
+    texts: list[list[str]] = []
+
+    def refuse(*_: Any) -> None:
+        reason = "it declares a document type or entities, which no spreadsheet program writes"
+        raise NbkitError(f"{place}: {reason}; do not open it, and ask for the form again")
+
+    def opened(name: str, attributes: dict[str, str]) -> None:
+        if len(texts) >= _MOST_DEPTH:
+            raise NbkitError(f"{place}: elements stand in each other more than {_MOST_DEPTH} deep")
+        texts.append([])
+        start(name.rpartition(" ")[2], attributes)
+
+    def closed(name: str) -> None:
+        end(name.rpartition(" ")[2], "".join(texts.pop()))
+
+    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
+    parser.StartElementHandler, parser.EndElementHandler = opened, closed
+    parser.CharacterDataHandler = lambda text: texts[-1].append(text)
+    try:
+        with archive.open(part) as file:
+            while piece := file.read(_PIECE):
+                parser.Parse(piece, False)
+            parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise NbkitError(f"{place}: no XML ({error}); save the form as .xlsx again") from None
+    except (BadZipFile, EOFError, RuntimeError, NotImplementedError, ValueError) as error:  # cut, encrypted, and so on
+        raise _damaged(place, error) from error
+
+
+class _Cells:
+    """Where a pass over a sheet is, and what it refuses."""
+
+    def __init__(self, place: str, shared: int):
+        self.place, self.shared = place, shared
+        self.row = self.column = 0
+        self.kind = "n"
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "row":
+            self.row, self.column = self._number(attributes.get("r"), self.row + 1, "row"), 0
+            if not 0 < self.row <= MOST_ROWS:
+                self._refuse(f"row {self.row:,}, and rows up to {MOST_ROWS:,} are read; delete the empty ones")
+        elif name == "c":
+            self.kind, self.column = attributes.get("t", "n"), self.column + 1
+            if "r" in attributes:
+                self._move(attributes["r"])
+            if self.column > MOST_COLUMNS:
+                self._refuse(f"{self.cell}: columns up to number {MOST_COLUMNS} are read; delete the others")
+            self._number(attributes.get("s"), 0, f"{self.cell}: style")
+
+    def end(self, name: str, text: str) -> None:
+        if name != "v" or not text:
+            return
+        from openpyxl.utils.datetime import from_ISO8601
+
+        try:
+            if self.kind == "s" and not 0 <= int(text) < self.shared:
+                raise ValueError
+            readers: dict[str, Callable[[str], Any]] = {"n": float, "b": int, "d": from_ISO8601}
+            readers.get(self.kind, str)(text)
+        except (ValueError, OverflowError):
+            kinds = {"n": "number", "b": "truth value", "d": "date", "s": "text of the sheet"}
+            self._refuse(f"{self.cell}: {text!r:.40} is no {kinds[self.kind]}; type it in again")
+
+    @property
+    def cell(self) -> str:
+        from openpyxl.utils import get_column_letter
+
+        return f"cell {get_column_letter(max(1, self.column))}{self.row}"
+
+    def _move(self, reference: str) -> None:
+        from openpyxl.utils import column_index_from_string
+
+        found = _CELL.fullmatch(reference)
+        if found is None or int(found[2]) != self.row:
+            self._refuse(f"row {self.row}: {reference!r:.40} is no cell of it; save the form as .xlsx again")
+            return
+        self.column = column_index_from_string(found[1].upper())
+
+    def _number(self, text: str | None, default: int, what: str) -> int:
+        if text is not None and not re.fullmatch(r"[0-9]{1,9}", text):
+            self._refuse(f"{what} {text!r:.40} is no number; save the form as .xlsx again")
+        return default if text is None else int(text)
+
+    def _refuse(self, reason: str) -> None:
+        raise NbkitError(f"{self.place}: {reason}")
+
+
+def _check_cells(path: Path, part: str, place: str, shared: int) -> None:
+    """Raises `NbkitError`, with the cell, where a cell of the sheet cannot be read, or stands too far out.
+
+    shared: how many texts the file has for its cells to point to.
+    """
+    cells = _Cells(place, shared)
+    with ZipFile(path) as archive:
+        _parse(archive, part.removeprefix("/"), place, cells.start, cells.end)
+
+
+#: Counts up when forms are laid out in another way.
+VERSION = 1
+
+
+SHEET = "judgements"
+
+
+INSTRUCTIONS_SHEET = "instructions"
+
+
+#: Columns of the form around the texts.
+ITEM, ANSWER, REMARK = "item", "label", "remark"
+
+
+#: The first row with a text; above it stands the header.
+FIRST_ROW = 2
+
+
+_WIDTHS = {ITEM: 12, ANSWER: 16, REMARK: 30}
+
+
+_TEXT_WIDTH = 60
+
+
+_CHARACTERS_PER_LINE = 55
+
+
+def key_path(form: str | Path) -> Path:
+    """Where the key of *form* is written.
+
+    >>> str(key_path("round1.xlsx"))
+    'round1.key.json'
+    """
+    return Path(form).with_suffix(".key.json")
+
+
+def make_form(
+    table: pd.DataFrame,
+    path: str | Path,
+    *,
+    labels: Sequence[str],
+    instructions: str,
+    texts: Sequence[str] = ("premise", "hypothesis"),
+    seed: int = 0,
+    provenance: Mapping[str, Any] | None = None,
+) -> tuple[Path, Path]:
+    """Write the form of *table* at *path* (.xlsx) and its key beside it; returns both places.
+
+    table: one row a judgement: the columns *texts*, which are shown, ``label``, the answer, and any others (stratum,
+    length group, original texts …), which go into the key. labels: what the drop-down offers. instructions: shown
+    on a sheet of their own. provenance: where the rows come from (models, corpus, seed), kept in the key.
+    The rows stand in an order drawn with *seed*; nothing in it tells of the table's order.
+
+    Raises `NbkitError` where a column is missing, a label is none of *labels*, a row stands there twice, the
+    table is empty, or a file is there already: forms are sent around, and another one of the same name would not
+    fit the key that is kept.
+    """
+    path = Path(path)
+    if path.suffix != ".xlsx":
+        raise NbkitError(f"annotation form '{path}': a spreadsheet ends in .xlsx")
+    for target in (path, key_path(path)):
+        if target.exists():
+            raise NbkitError(f"{target} is there already: choose another name, the forms that were sent need their key")
+    items = _items(table, labels, texts, seed)
+    key = {
+        "kind": "nbkit annotation key",
+        "version": VERSION,
+        "form": path.name,
+        "labels": list(labels),
+        "texts": list(texts),
+        "seed": seed,
+        "provenance": dict(provenance or {}),
+        "items": items,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # The key first: a form without a key is worth nothing, a key without a form is made again.
+    _written(key_path(path), json.dumps(key, ensure_ascii=False, indent=1).encode())
+    _written(path, _spreadsheet(items, labels, texts, instructions))
+    return path, key_path(path)
+
+
+def _items(table: pd.DataFrame, labels: Sequence[str], texts: Sequence[str], seed: int) -> list[dict[str, Any]]:
+    """The rows in their drawn order, each with its name: a digest of what is shown in it."""
+    missing = [column for column in (*texts, ANSWER) if column not in table]
+    if missing:
+        raise NbkitError(f"annotation form: no column {', '.join(missing)}; there are: {', '.join(table.columns)}")
+    if table.empty:
+        raise NbkitError("annotation form: there is nothing to judge, the table has no rows")
+    rows = json.loads(table.to_json(orient="records", force_ascii=False))
+    drawn = sorted(
+        (address(seed, "annotation", *(row[column] for column in texts)), row) for row in _unique(rows, texts)
+    )
+    for _, row in drawn:
+        if row[ANSWER] not in labels:
+            raise NbkitError(f"annotation form: label '{row[ANSWER]}' is none of {', '.join(labels)}")
+    return [{ITEM: f"{number:016x}"[:10], "row": FIRST_ROW + place, **row} for place, (number, row) in enumerate(drawn)]
+
+
+def _unique(rows: list[dict[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:
+    """*rows*; an error where two of them show the same."""
+    seen: set[tuple[str, ...]] = set()
+    for row in rows:
+        shown = tuple(str(row[column]) for column in texts)
+        if shown in seen:
+            raise NbkitError(f"annotation form: these texts stand there twice: {' / '.join(shown)}")
+        seen.add(shown)
+    return rows
+
+
+def _spreadsheet(
+    items: Sequence[Mapping[str, Any]], labels: Sequence[str], texts: Sequence[str], instructions: str
+) -> bytes:
+    import io
+
+    from openpyxl import Workbook
+    from openpyxl.styles import Alignment, Protection
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = SHEET
+    columns = [ITEM, *texts, ANSWER, REMARK]
+    _header(sheet, columns)
+    choice = DataValidation(type="list", formula1=f'"{",".join(labels)}"', allow_blank=True, showErrorMessage=True)
+    choice.errorTitle, choice.error = "Unknown label", f"Choose one of {', '.join(labels)}."
+    sheet.add_data_validation(choice)
+    wrapped = Alignment(wrap_text=True, vertical="top")
+    for item in items:
+        row = int(item["row"])
+        for number, column in enumerate(columns, start=1):
+            cell = sheet.cell(row, number)
+            cell.alignment = wrapped
+            if column in (ANSWER, REMARK):
+                cell.protection = Protection(locked=False)
+            else:
+                # A text that begins with "=" is a text, not a formula.
+                cell.value, cell.data_type = _printable(str(item[column])), "s"
+            if column == ANSWER:
+                choice.add(cell)
+        longest = max(len(str(item[column])) for column in texts)
+        sheet.row_dimensions[row].height = 15 * (1 + longest // _CHARACTERS_PER_LINE)
+    sheet.protection.sheet = True  # against slips only: no password
+    page = book.create_sheet(INSTRUCTIONS_SHEET)
+    page.column_dimensions["A"].width = 100
+    for number, line in enumerate(instructions.splitlines(), start=1):
+        page.cell(number, 1, line).alignment = wrapped
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def _header(sheet: Worksheet, columns: Sequence[str]) -> None:
+    from openpyxl.styles import Font, PatternFill
+    from openpyxl.utils import get_column_letter
+
+    for number, column in enumerate(columns, start=1):
+        cell = sheet.cell(1, number, column)
+        cell.font = Font(bold=True)
+        cell.fill = PatternFill("solid", fgColor="DDDDDD")
+        sheet.column_dimensions[get_column_letter(number)].width = _WIDTHS.get(column, _TEXT_WIDTH)
+    sheet.freeze_panes = "A2"
+
+
+def _printable(text: str) -> str:
+    """*text* without the control characters that a spreadsheet cannot hold."""
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    return ILLEGAL_CHARACTERS_RE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _written(path: Path, data: bytes) -> None:
+    with atomic_write(path) as unfinished:
+        unfinished.write_bytes(data)
+
+
+def read_forms(forms: Mapping[str, str | Path], key: str | Path) -> pd.DataFrame:
+    """The judgements of several annotators on one form: `read_form` of each, one below the other.
+
+    forms: the annotator's name to the filled form. Raises as `read_form` does.
+    """
+    import pandas as pd
+
+    return pd.concat([read_form(path, key, annotator=name) for name, path in forms.items()], ignore_index=True)
+
+
+def read_form(path: str | Path, key: str | Path, *, annotator: str | None = None) -> pd.DataFrame:
+    """The judgements in a filled form: one row an item, in the form's order.
+
+    Columns: annotator (by default the file's name), item, judgement, remark, label (the answer of the key), and all
+    others that the form was made with (pair, stratum, length group, original texts …).
+
+    Raises `DataError` with file and row where a label is unknown or empty, a row is missing, stands there twice, was
+    changed, or is none of the key's; `NbkitError` where a file is no form or no key.
+    """
+    import pandas as pd
+
+    path, answers = Path(path), _key(Path(key))
+    rows = read_sheet(path, SHEET, "annotation form")
+    columns = _columns(rows[0] if rows else (), path, answers)
+    expected = {item[ITEM]: item for item in answers["items"]}
+    found: dict[str, dict[str, Any]] = {}
+    for number, cells in enumerate(rows[FIRST_ROW - 1 :], start=FIRST_ROW):
+        row = {name: _text(cells[place]) if place < len(cells) else "" for name, place in columns.items()}
+        if not any(row.values()):
+            continue
+        item = _expected(row, number, expected, found, answers, path, Path(key))
+        found[row[ITEM]] = {
+            "annotator": annotator or path.stem,
+            "item": row[ITEM],
+            "judgement": _judgement(row, number, answers["labels"], path),
+            "remark": row[REMARK],
+            **{name: value for name, value in item.items() if name not in (ITEM, "row")},
+        }
+    for name, item in expected.items():
+        if name not in found:
+            reason = f"item {name} is missing, which stood in this row: {item[answers['texts'][0]]!r:.80}"
+            raise DataError(reason, path, item["row"])
+    return pd.DataFrame(list(found.values()))
+
+
+def _key(path: Path) -> dict[str, Any]:
+    try:
+        key = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise NbkitError(f"there is no annotation key {path}; it was written beside the form (.key.json)") from None
+    except (ValueError, OSError, RecursionError) as error:
+        raise NbkitError(f"annotation key {path} cannot be read: {error}") from error
+    if not isinstance(key, dict) or key.get("kind") != "nbkit annotation key":
+        raise NbkitError(f"{path} is no annotation key: `nbkit annotate make` writes it beside the form (.key.json)")
+    if missing := sorted({"version", "labels", "texts", "items"} - set(key)):
+        raise NbkitError(f"annotation key {path} has no {', '.join(missing)}: take it as it was written")
+    if key["version"] != VERSION:
+        raise NbkitError(f"annotation key {path} is of version {key['version']}; this nbkit reads version {VERSION}")
+    shapes = (("labels", str), ("texts", str), ("items", dict))
+    if not all(
+        isinstance(key[name], list) and all(isinstance(each, kind) for each in key[name]) for name, kind in shapes
+    ):
+        raise NbkitError(
+            f"annotation key {path} is damaged: labels, texts and items are lists; take it as it was written"
+        )
+    wanted = {ITEM, "row", *key["texts"]}
+    if not all(wanted <= item.keys() and isinstance(item["row"], int) for item in key["items"]):
+        raise NbkitError(f"annotation key {path} is damaged: an item lacks its texts or row; take it as it was written")
+    return key
+
+
+def _columns(cells: Sequence[Any], path: Path, key: Mapping[str, Any]) -> dict[str, int]:
+    """The place of every column by its header; annotators may have moved them."""
+    header = [_text(cell) for cell in cells]
+    wanted = [ITEM, *key["texts"], ANSWER, REMARK]
+    for name in wanted:
+        if header.count(name) != 1:
+            raise DataError(f"one column '{name}' expected, {header.count(name)} found", path, 1)
+    return {name: header.index(name) for name in wanted}
+
+
+def _expected(
+    row: Mapping[str, str], number: int, expected: Mapping[str, Mapping[str, Any]], found: Mapping[str, Any],
+    key: Mapping[str, Any], path: Path, key_file: Path,
+) -> Mapping[str, Any]:  # fmt: skip
+    """The key's entry for a row of the form."""
+    name = row[ITEM]
+    if name not in expected:
+        raise DataError(f"item '{name}' is not in the key {key_file.name}: another form's key?", path, number)
+    if name in found:
+        raise DataError(f"item {name} stands there twice", path, number)
+    for column in key["texts"]:
+        shown = _printable(str(expected[name][column]))
+        if row[column] != shown.strip():
+            raise DataError(f"the {column} of item {name} was changed, it was {shown!r:.80}", path, number)
+    return expected[name]
+
+
+def _judgement(row: Mapping[str, str], number: int, labels: list[str], path: Path) -> str:
+    answer = row[ANSWER].lower()
+    known = {label.lower(): label for label in labels}
+    if not answer:
+        raise DataError(f"no label; choose one of {', '.join(labels)}", path, number)
+    if answer not in known:
+        raise DataError(f"unknown label '{row[ANSWER]}'; choose one of {', '.join(labels)}", path, number)
+    return known[answer]
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value).strip()
+
+
+# ----------------------------------------------------------------------------
+# The two tasks of the disambiguation paper (§3.3, A.6): which sense does a homograph have, and how natural is
+# this?
+#
+# `make_sense_form` and `make_naturalness_form` write forms of one table of sentences;
+# `nbkit.measure.forms.read_forms` reads filled ones; `error_rates`, `naturalness` and `weighted_agreement` make
+# the tables of §3.3.
+
+#: What the drop-down of the first task offers.
+SENSE_ANSWERS = ("SENSE 1", "SENSE 2", "BOTH", "NONE")
+
+
+#: The scale of the second task, from completely unnatural to completely natural.
+NATURALNESS = ("1", "2", "3", "4", "5")
+
+
+#: What stands in the key's column of answers where there is no right one.
+_NO_ANSWER = NATURALNESS[2]
+
+
+_SCALE = (float(NATURALNESS[0]), float(NATURALNESS[-1]))
+
+
+_SENSE_COLUMNS = ("sentence", "homograph", "correct", "other", "set")
+
+
+def make_sense_form(
+    table: pd.DataFrame, path: str | Path, *, seed: int = 0, provenance: Mapping[str, Any] | None = None
+) -> tuple[Path, Path]:
+    """Write the form of the first task at *path* (.xlsx) and its key beside it; returns both places.
+
+    table: one row a sentence: sentence, homograph, correct and other (the translations or glosses that stand for
+    either sense), set ("adversarial" or "regular"), and any others, which go into the key. Which of the two senses is
+    shown first is drawn with *seed*. Raises as `nbkit.measure.forms.make_form` does.
+    """
+    import pandas as pd
+
+    _check_columns(table, _SENSE_COLUMNS)
+    rows = []
+    for row in table.to_dict("records"):
+        first = address(seed, "sense first", row["sentence"], row["homograph"]) % 2 == 0
+        one, two = (row["correct"], row["other"]) if first else (row["other"], row["correct"])
+        answer = SENSE_ANSWERS[0 if first else 1]
+        rows.append({**row, "SENSE 1": one, "SENSE 2": two, "label": answer})
+    shown = pd.DataFrame(rows, columns=[*table.columns, "SENSE 1", "SENSE 2", "label"])
+    return make_form(
+        shown,
+        path,
+        labels=SENSE_ANSWERS,
+        instructions=_instructions("sense"),
+        texts=("sentence", "homograph", "SENSE 1", "SENSE 2"),
+        seed=seed,
+        provenance=provenance,
+    )
+
+
+def make_naturalness_form(
+    table: pd.DataFrame, path: str | Path, *, seed: int = 0, provenance: Mapping[str, Any] | None = None
+) -> tuple[Path, Path]:
+    """Write the form of the second task at *path* (.xlsx) and its key beside it; returns both places.
+
+    table: as for `make_sense_form`, of which sentence and homograph are shown. There is no right answer; the key's
+    column of answers means nothing. Raises as `nbkit.measure.forms.make_form` does.
+    """
+    _check_columns(table, ("sentence", "homograph", "set"))
+    return make_form(
+        table.assign(label=_NO_ANSWER),
+        path,
+        labels=NATURALNESS,
+        instructions=_instructions("naturalness"),
+        texts=("sentence", "homograph"),
+        seed=seed,
+        provenance=provenance,
+    )
+
+
+def error_rates(judgements: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
+    """How often annotators did not choose the sense that the sentence has, by set and annotator, and together (§3.3).
+
+    judgements: as `nbkit.measure.forms.read_forms` gives them for the first task.
+
+    Columns: set, annotator ("all" for all together), n, error_rate, low, high (of a share; the units are sentences,
+    which all annotators judge), wrong_sense, both, none (shares of the answers, which add up to the error rate).
+    """
+    import pandas as pd
+
+    rows = []
+    for name, group in judgements.groupby("set", sort=True):
+        for annotator, own in [*group.groupby("annotator", sort=False), ("all", group)]:
+            wrong = share_interval(own["judgement"] != own["label"], groups=own["item"].tolist(), level=level)
+            both, none = (float((own["judgement"] == answer).mean()) for answer in SENSE_ANSWERS[2:])
+            rows.append((name, annotator, len(own), *wrong[:3], wrong.mean - both - none, both, none))
+    columns = ["set", "annotator", "n", "error_rate", "low", "high", "wrong_sense", "both", "none"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def naturalness(judgements: pd.DataFrame) -> pd.DataFrame:
+    """The mean score of each set, by annotator and together, with intervals over sentences (§3.3).
+
+    judgements: as `nbkit.measure.forms.read_forms` gives them for the second task. Columns: set, annotator, mean, low,
+    high, n (sentences).
+    """
+    import pandas as pd
+
+    rows = []
+    for name, group in judgements.groupby("set", sort=True):
+        for annotator, own in [*group.groupby("annotator", sort=False), ("all", group)]:
+            interval = mean_interval(own["judgement"].astype(float), groups=own["item"].tolist(), within=_SCALE)
+            rows.append((name, annotator, *interval))
+    return pd.DataFrame(rows, columns=["set", "annotator", "mean", "low", "high", "n"])
+
+
+def weighted_agreement(judgements: pd.DataFrame, *, resamples: int = 999, seed: int = 0) -> pd.DataFrame:
+    """Cohen's weighted κ of every two annotators, with linear and with quadratic weights: 1 − Σ w o / Σ w e.
+
+    o, e: shares of pairs of answers as observed, and as expected of annotators who answer independently; w = |i − j| or
+    (i − j)² for the answers i and j on the scale. 1: full agreement, 0: chance. NaN where it is not defined (both
+    annotators gave one and the same score to everything). The paper does not say which weights its 0.17 has.
+
+    judgements: as `read_forms` gives them for the second task. Columns: weights, annotators, value, low,
+    high (bootstrap over sentences), n. Raises `NbkitError` with fewer than two annotators. Source: Cohen 1968.
+    """
+    import pandas as pd
+
+    wide = judgements.pivot(index="item", columns="annotator", values="judgement").dropna().astype(int).sort_index()
+    names = list(dict.fromkeys(judgements["annotator"]))
+    if len(names) < 2:
+        raise NbkitError(f"agreement needs two annotators or more; there is {', '.join(names) or 'none'}")
+    rows = []
+    weightings: tuple[Literal["linear", "quadratic"], ...] = ("linear", "quadratic")
+    for weights in weightings:
+        for one, two in combinations(names, 2):
+            a, b = wide[one].to_numpy(), wide[two].to_numpy()
+            random = generator(seed, "weighted agreement", len(a))
+            drawn = [random.integers(len(a), size=len(a)) for _ in range(resamples if len(a) else 0)]
+            draws = np.array([weighted_kappa(a[rows_], b[rows_], weights) for rows_ in drawn])
+            rows.append((weights, f"{one}, {two}", weighted_kappa(a, b, weights), *percentile_interval(draws), len(a)))
+    return pd.DataFrame(rows, columns=["weights", "annotators", "value", "low", "high", "n"])
+
+
+def weighted_kappa(a: np.ndarray, b: np.ndarray, weights: Literal["linear", "quadratic"] = "linear") -> float:
+    """Cohen's weighted κ of two rows of scores; see `weighted_agreement`.
+
+    >>> round(weighted_kappa(np.array([1, 2, 3, 4]), np.array([1, 2, 3, 5])), 3)
+    0.833
+    """
+    power = 1 if weights == "linear" else 2
+    observed = (np.abs(a - b) ** power).mean() if len(a) else 0.0
+    expected = (np.abs(a[:, None] - b[None, :]) ** power).mean() if len(a) else 0.0
+    return float(1 - observed / expected) if expected > 0 else float("nan")
+
+
+def _check_columns(table: pd.DataFrame, names: tuple[str, ...]) -> None:
+    missing = [name for name in names if name not in table]
+    if missing:
+        raise NbkitError(f"annotation form: no column {', '.join(missing)}; there are: {', '.join(table.columns)}")
+
+
+def _instructions(task: str) -> str:
+    return resources.files(__package__).joinpath(f"{task}_instructions.txt").read_text("utf-8")
+
+
+# ----------------------------------------------------------------------------
+# Human judgements: a form to fill in, what was filled in, how accurate it is and how far annotators agree.
+#
+# `make_form` writes a spreadsheet with a drop-down in every row, and a key beside it that holds the answers
+# and where each row comes from; `read_form` reads a filled form back and refuses one that does not belong to
+# the key; `accuracy_table` and `agreement` make the tables (§8 and Table 6 of "Unnatural Language
+# Inference").

@@ -1,0 +1,797 @@
+"""When a word of a translation is a word of a dictionary: exactly, in another inflection, or as part of a compound.
+
+The paper's LitTER compares exactly. *inflected* answers its first failure in Figure 14 (*tire* for *tirer*),
+*compounds* its second limitation (German).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+import regex
+
+from nbkit.corpora.readers import read_word_pairs
+from nbkit.errors import NbkitError
+from nbkit.files import atomic_write
+from nbkit.measure.bleu import cut, tokenizer_signature
+from nbkit.measure.similarity import Chrf
+from nbkit.text.sentences import Text
+
+Case: TypeAlias = Literal["lower", "mixed"]
+
+
+#: "kept": they distinguish words. "ignored": they do not, nor do ligatures. "stripped": as the research code of LitTER
+#: takes them off, ligatures kept.
+Accents: TypeAlias = Literal["kept", "ignored", "stripped"]
+
+
+Matching: TypeAlias = Literal["exact", "inflected", "compounds"]
+
+
+#: Snowball's names of the languages that its stemmers know; others have no inflection or no stemmer.
+_STEMMERS = {
+    **{"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "ru": "russian"},
+    **{"ta": "tamil", "ne": "nepali"},
+}
+
+
+#: What German, Dutch and Scandinavian compounds put between their parts.
+_LINKS = ("", "s", "es", "n", "en", "ens", "e", "er")
+
+
+_SHORTEST_PART = 3
+
+
+_SHORTEST_STEM = 3
+
+
+_LIGATURES = str.maketrans({"œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE"})
+
+
+def known_matchings(lang: str) -> tuple[str, ...]:
+    """The ways of matching that there are for *lang*.
+
+    >>> known_matchings("zh")
+    ('exact', 'compounds')
+    """
+    return tuple(name for name in get_args(Matching) if name != "inflected" or lang in _STEMMERS)
+
+
+def without_accents(word: str) -> str:
+    """*word* in compatibility decomposition without its combining characters; a ligature is no accent.
+
+    >>> without_accents("écorçe"), without_accents("œil")
+    ('ecorce', 'œil')
+    """
+    decomposed = unicodedata.normalize("NFKD", word)
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
+
+
+@dataclass(frozen=True)
+class WordMatcher:
+    """Compares words of one language. known: the words that parts of compounds can be (for "compounds").
+
+    Raises `NbkitError` for a setting that there is not, and for "inflected" without a stemmer for the language.
+    """
+
+    lang: str
+    matching: Matching = "exact"
+    case: Case = "lower"
+    accents: Accents = "kept"
+    known: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        choices = {"matching": known_matchings(self.lang), "case": get_args(Case), "accents": get_args(Accents)}
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                what = f"{name} '{getattr(self, name)}' for words in '{self.lang}'"
+                raise NbkitError(f"no {what}; there are: {', '.join(allowed)}")
+
+    def key(self, word: str) -> str:
+        """Equal for words that are taken to be the same.
+
+        >>> WordMatcher("fr", accents="ignored").key("Écorce"), WordMatcher("fr", "inflected").key("tirez")
+        ('ecorce', 'tir')
+        """
+        word = unicodedata.normalize("NFC", word)
+        if self.case == "lower":
+            word = word.lower()
+        if self.matching == "inflected":
+            stem = _stemmer(self.lang)(word)
+            # Of short words too little would be left to tell them apart: French *se*, *ses*.
+            word = stem if len(word) > _SHORTEST_STEM and len(stem) >= _SHORTEST_STEM else word
+        if self.accents == "ignored":
+            word = word.translate(_LIGATURES)
+        return word if self.accents == "kept" else without_accents(word)
+
+    def parts(self, word: str) -> frozenset[str]:
+        """The keys that *word* answers to: its own and, with "compounds", those of the parts that it is made of.
+
+        >>> sorted(WordMatcher("de", "compounds", known=frozenset({"kuchen", "stück"})).parts("Kuchenstücks"))
+        ['kuchenstücks']
+        >>> sorted(WordMatcher("de", "compounds", known=frozenset({"kuchen", "stück"})).parts("Kuchenstück"))
+        ['kuchen', 'kuchenstück', 'stück']
+        """
+        own = self.key(word)
+        if self.matching != "compounds":
+            return frozenset({own})
+        return frozenset({own}).union(*compound_parts(own, self._known_keys))
+
+    @cached_property
+    def _known_keys(self) -> frozenset[str]:
+        return frozenset(map(self.key, self.known))
+
+
+@lru_cache(maxsize=16)
+def _stemmer(lang: str) -> Callable[[str], str]:
+    from snowballstemmer import stemmer
+
+    return lru_cache(maxsize=1 << 16)(stemmer(_STEMMERS[lang]).stemWord)
+
+
+def compound_parts(word: str, known: frozenset[str]) -> Iterator[tuple[str, ...]]:
+    """Every way to cut *word* into two or more *known* words of three letters or more, linking letters between them.
+
+    >>> list(compound_parts("eisbergspitze", frozenset({"eis", "berg", "spitze", "eisberg"})))
+    [('eis', 'berg', 'spitze'), ('eisberg', 'spitze')]
+    >>> list(compound_parts("preis", frozenset({"eis"})))
+    []
+    """
+    for parts in _cuts(word, known):
+        if len(parts) > 1:
+            yield parts
+
+
+def _cuts(word: str, known: frozenset[str]) -> Iterable[tuple[str, ...]]:
+    for end in range(_SHORTEST_PART, len(word) + 1):
+        if word[:end] not in known:
+            continue
+        if end == len(word):
+            yield (word,)
+        for link in _LINKS:
+            if word.startswith(link, end) and end + len(link) < len(word):
+                for rest in _cuts(word[end + len(link) :], known):
+                    yield word[:end], *rest
+
+
+#: Where a dictionary is from: a file, the word list of the sandbox, or the word alignments of a corpus.
+Kind: TypeAlias = Literal["file", "sandbox", "induced"]
+
+
+_MUSE_ADDRESS = "https://dl.fbaipublicfiles.com/arrival/dictionaries/{src}-{tgt}.txt"
+
+
+@dataclass(frozen=True)
+class WordDictionary:
+    """Source words, lower-cased, to their translations in the order in which they were listed.
+
+    name: what tables call it. kind: `Kind`.
+
+    >>> words = WordDictionary("toy", "file", {"ice": ("glace", "verglas")})
+    >>> words.translations("Ice"), words.translations("iron")
+    (('glace', 'verglas'), ())
+    >>> words.label
+    'file:toy.b98f8f77'
+    """
+
+    name: str
+    kind: Kind
+    entries: Mapping[str, tuple[str, ...]] = field(repr=False)
+
+    def translations(self, word: str) -> tuple[str, ...]:
+        """Every translation of *word*, whatever its case; none for a word that is not listed."""
+        return self.entries.get(word.lower(), ())
+
+    @cached_property
+    def digest(self) -> str:
+        """Stands for all entries in signatures and cache keys."""
+        rows = sorted((word, *translations) for word, translations in self.entries.items())
+        return hashlib.blake2b(repr(rows).encode(), digest_size=16).hexdigest()
+
+    @property
+    def label(self) -> str:
+        """Kind, name and the beginning of the digest, for signatures."""
+        return f"{self.kind}:{self.name}.{self.digest[:8]}"
+
+    @cached_property
+    def targets(self) -> frozenset[str]:
+        """Every word on the target side."""
+        return frozenset(word for words in self.entries.values() for word in words)
+
+    def both_directions(self, reverse: WordDictionary) -> WordDictionary:
+        """This dictionary with the entries of one of the other direction turned round and added.
+
+        Source: the idioms paper's repository, ``litter.py``, ``expand_dict_with_reverse``.
+
+        >>> forward = WordDictionary("en-fr", "file", {"bark": ("aboyer",)})
+        >>> both = forward.both_directions(WordDictionary("fr-en", "file", {"écorce": ("bark",), "aboyer": ("Bark",)}))
+        >>> both.translations("bark"), both.name
+        (('aboyer', 'écorce'), 'en-fr+fr-en')
+        """
+        pairs = [(word, each) for word, translations in self.entries.items() for each in translations]
+        pairs += [(word.lower(), each) for each, words in reverse.entries.items() for word in words]
+        return WordDictionary(f"{self.name}+{reverse.name}", self.kind, _grouped(pairs))
+
+    def without_accents(self) -> WordDictionary:
+        """The same dictionary with the accents of its translations stripped, each translation once.
+
+        >>> dict(WordDictionary("toy", "file", {"bark": ("écorce", "ecorce")}).without_accents().entries)
+        {'bark': ('ecorce',)}
+        """
+        pairs = [(word, without_accents(each)) for word, found in self.entries.items() for each in found]
+        return WordDictionary(self.name, self.kind, _grouped(pairs))
+
+    def lemmatised(self, source: Callable[[str], str], target: Callable[[str], str]) -> WordDictionary:
+        """The same dictionary of lemmas, for LitTER over lemmas. source, target: the lemma of a word by itself.
+
+        >>> words = WordDictionary("toy", "file", {"pull": ("tirez", "tirer"), "pulls": ("tire",)})
+        >>> dict(words.lemmatised(lambda word: word.removesuffix("s"), lambda word: "tirer").entries)
+        {'pull': ('tirer',)}
+        """
+        pairs = [
+            (source(word).lower(), target(translation).lower())
+            for word, translations in self.entries.items()
+            for translation in translations
+        ]
+        return WordDictionary(f"{self.name}+lemmas", self.kind, _grouped(pairs))
+
+
+def read_dictionary(path: str | Path, name: str | None = None) -> WordDictionary:
+    """A dictionary file: a line a translation, as `nbkit.corpora.readers.read_word_pairs` reads it.
+
+    Raises what that raises: with file and line for a wrong number of fields, and where nothing is in the file.
+    """
+    pairs = [(word.lower(), translation) for word, translation in read_word_pairs(path)]
+    return WordDictionary(name or Path(path).stem, "file", _grouped(pairs))
+
+
+def fetch_muse(src: str, tgt: str, folder: str | Path, *, digest: str | None = None) -> WordDictionary:
+    """MUSE's dictionary of all its entries, from *folder* or, the first time, from the network.
+
+    digest: the SHA-256 that the file must have. Without one, that of the first download is written beside the file and
+    must be met ever after, so that a result cannot change unnoticed.
+    Raises `NbkitError` where the file cannot be fetched (with the address, for fetching it by hand), or is another one.
+    Source: Lample et al. 2018, the ground-truth bilingual dictionaries.
+    """
+    path = _muse_path(src, tgt, folder)
+    if not path.is_file():
+        content = _ask_for_muse(src, tgt, path, "GET", timeout=60)
+        _check_digest(content, digest, path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, content)
+    record = path.with_suffix(".sha256")
+    if digest is None and record.is_file():
+        digest = record.read_text(encoding="ascii").strip()
+    content = path.read_bytes()
+    _check_digest(content, digest, path)
+    if not record.is_file():
+        _write(record, hashlib.sha256(content).hexdigest().encode())
+    return read_dictionary(path)
+
+
+def muse_problem(src: str, tgt: str, folder: str | Path) -> str | None:
+    """Why `fetch_muse` would fail: neither is the file in *folder*, nor does the network have it. Fetches nothing."""
+    path = _muse_path(src, tgt, folder)
+    try:
+        if not path.is_file():
+            _ask_for_muse(src, tgt, path, "HEAD", timeout=10)
+    except NbkitError as error:
+        return str(error)
+    return None
+
+
+def _muse_path(src: str, tgt: str, folder: str | Path) -> Path:
+    return Path(folder).expanduser() / f"muse-{src}-{tgt}.txt"
+
+
+def _ask_for_muse(src: str, tgt: str, path: Path, method: str, timeout: float) -> bytes:
+    from http.client import HTTPException
+    from urllib.request import Request, urlopen
+
+    address = _MUSE_ADDRESS.format(src=src, tgt=tgt)
+    try:
+        with urlopen(Request(address, method=method), timeout=timeout) as answer:
+            return answer.read()
+    except (OSError, HTTPException) as error:
+        raise NbkitError(f"{address} cannot be fetched ({error}); put the file at {path}") from None
+
+
+def _write(path: Path, content: bytes) -> None:
+    with atomic_write(path) as unfinished:
+        unfinished.write_bytes(content)
+
+
+def _check_digest(content: bytes, digest: str | None, path: Path) -> None:
+    found = hashlib.sha256(content).hexdigest()
+    if digest is not None and found != digest.lower():
+        raise NbkitError(f"dictionary {path}: its SHA-256 is {found}, not {digest}: this is another file")
+
+
+def induced_dictionary(
+    pairs: Iterable[tuple[Sequence[str], Sequence[str]]],
+    alignments: Iterable[Iterable[tuple[int, int]]],
+    name: str,
+    *,
+    min_count: int = 3,
+    min_share: float = 0.1,
+    kind: Kind = "induced",
+) -> WordDictionary:
+    """The dictionary of a word-aligned corpus: t translates s where c(s, t) ≥ min_count and c(s, t) / c(s) ≥ min_share.
+
+    c(s, t): how often the two are linked; c(s): the links of s. Most frequent translations come first. Only words with
+    a letter count; case is ignored. pairs: source and target tokens. alignments: links of each pair.
+    Raises `NbkitError` for a link outside its pair, and where there are not as many alignments as pairs.
+
+    >>> corpus = [(("The", "ice"), ("La", "glace"))] * 3 + [(("ice",), ("verglas",))]
+    >>> links = [((0, 0), (1, 1))] * 3 + [((0, 0),)]
+    >>> dict(induced_dictionary(corpus, links, "toy").entries)
+    {'ice': ('glace',), 'the': ('la',)}
+    """
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    try:
+        for number, ((source, target), links) in enumerate(zip(pairs, alignments, strict=True), start=1):
+            for left, right in links:
+                if not (0 <= left < len(source) and 0 <= right < len(target)):
+                    size = f"{len(source)} and {len(target)} tokens"
+                    raise NbkitError(f"dictionary {name}: pair {number}: link {left}-{right} is outside its {size}")
+                if _has_letter(source[left]) and _has_letter(target[right]):
+                    counts[source[left].lower()][target[right].lower()] += 1
+    except ValueError as error:
+        raise NbkitError(f"dictionary {name}: as many alignments as pairs expected ({error})") from None
+    entries = {}
+    for word in sorted(counts):
+        total = counts[word].total()
+        ranked = sorted(counts[word].items(), key=lambda item: (-item[1], item[0]))
+        kept = tuple(target for target, count in ranked if count >= min_count and count / total >= min_share)
+        if kept:
+            entries[word] = kept
+    return WordDictionary(name, kind, entries)
+
+
+def _has_letter(token: str) -> bool:
+    return any(map(str.isalpha, token))
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    entries: dict[str, dict[str, None]] = {}
+    for word, translation in pairs:
+        entries.setdefault(word, {})[translation] = None
+    return {word: tuple(translations) for word, translations in entries.items()}
+
+
+#: Changes when the algorithm changes so that a score can.
+VERSION = 2
+
+
+Unit: TypeAlias = Literal["word", "lemma"]
+
+
+#: Which pairs count. "paper": all of them; where no blocklist is left there is no error. "covered": only those of whose
+#: idiom at least one word is in the dictionary, as the others cannot show an error.
+Pairs: TypeAlias = Literal["paper", "covered"]
+
+
+#: Which of the idiom's places in its source are looked up. "last": the last alone, as the research code has it.
+Spans: TypeAlias = Literal["all", "last"]
+
+
+# English endings after an apostrophe are no words to translate; as bare letters they are entries of large dictionaries.
+_ENGLISH_ENDING = regex.compile(r"(?i)(?<=\p{L})(?:n['’]t|['’](?:s|re|ve|ll|d|m))(?!\p{L})")
+
+
+# What is left of a verb without *n't*, where that is not the verb itself.
+_CUT_SHORT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "be"}
+
+
+_SHORTENED = regex.compile(r"(?i)(?<!\p{L})(?:ca|wo|sha|ai)(?=n['’]t(?!\p{L}))")
+
+
+class Blocklist(NamedTuple):
+    """A word of the idiom and its translations, the candidates for literal errors."""
+
+    word: str
+    translations: tuple[str, ...]
+
+
+class Trigger(NamedTuple):
+    """A blocklisted translation in a hypothesis. tokens: the places of its words there, of all its occurrences."""
+
+    translation: str
+    tokens: tuple[int, ...]
+
+    def is_aligned(self, aligned: Collection[int]) -> bool:
+        """Whether a word of it is among *aligned* tokens of the hypothesis, as those of the idiom (see `Litter.judge`).
+
+        >>> Trigger("pain", (4, 7)).is_aligned([7, 8]), Trigger("pain", (4, 7)).is_aligned([])
+        (True, False)
+        """
+        return not set(aligned).isdisjoint(self.tokens)
+
+
+@dataclass(frozen=True)
+class LiteralJudgement:
+    """What the four steps found for one translation.
+
+    candidates: step 2, a blocklist for each word of the idiom that the dictionary has. blocklists: step 3, those that
+    the reference leaves. triggers: step 4, the blocklisted words of the hypothesis.
+    """
+
+    candidates: tuple[Blocklist, ...]
+    blocklists: tuple[Blocklist, ...]
+    triggers: tuple[Trigger, ...]
+
+    @property
+    def error(self) -> bool:
+        """Whether the hypothesis has a literal translation error."""
+        return bool(self.triggers)
+
+    @property
+    def covered(self) -> bool:
+        """Whether the dictionary has a word of the idiom."""
+        return bool(self.candidates)
+
+
+@dataclass(frozen=True)
+class Litter:
+    """Judges translations by the paper's four steps, with the words of one dictionary.
+
+    src, tgt: languages. unit: what the sequences given to `judge` hold, words or lemmas; a dictionary for lemmas is a
+    `WordDictionary.lemmatised` one. case, accents: whether they tell words apart. spans: which of an
+    idiom's places `judge_spans` looks up. matching: "exact" is the paper's;
+    "inflected" and "compounds" are variants of our own. vocabulary: words of the target language that parts of
+    compounds can be, beside the dictionary's. Raises `NbkitError` for settings that there are not.
+
+    >>> litter = Litter(WordDictionary("toy", "file", {"bread": ("pain",), "butter": ("beurre", "pain")}), "en", "fr")
+    >>> judgement = litter.judge_texts("bread and butter", "la routine", "du pain")
+    >>> judgement.error, [trigger.translation for trigger in judgement.triggers]
+    (True, ['pain'])
+    >>> litter.judge_texts("bread and butter", "de pain", "du pain et du beurre").blocklists
+    ()
+    """
+
+    dictionary: WordDictionary
+    src: str
+    tgt: str
+    unit: Unit = "word"
+    case: Case = "lower"
+    accents: Accents = "kept"
+    matching: Matching = "exact"
+    spans: Spans = "all"
+    vocabulary: frozenset[str] = field(default=frozenset(), repr=False)
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("unit", get_args(Unit)), ("spans", get_args(Spans))):
+            if getattr(self, name) not in allowed:
+                raise NbkitError(f"LitTER: no {name} '{getattr(self, name)}'; there are: {', '.join(allowed)}")
+        assert self._matcher is not None  # looks its settings over now, not when the first translation is judged
+
+    def signature(self, pairs: Pairs = "paper", *, aligned: str = "no") -> str:
+        """All settings that can change a score. aligned: the aligner, where triggers have to be aligned to the idiom.
+
+        >>> Litter(WordDictionary("toy", "file", {"ice": ("glace",)}), "en", "fr").signature("covered")
+        'LitTER|pairs:covered|spans:all|unit:word|case:lower|accents:kept|match:exact|aligned:no|dict:file:toy.24f9...v2'
+        """
+        tokens = tokenizer_signature(self.tgt) if self.unit == "word" else "parser"
+        settings = f"spans:{self.spans}|unit:{self.unit}|case:{self.case}|accents:{self.accents}|match:{self.matching}"
+        return f"LitTER|pairs:{pairs}|{settings}|aligned:{aligned}|dict:{self.dictionary.label}|tok:{tokens}|v{VERSION}"
+
+    def judge(
+        self,
+        idiom: Sequence[str],
+        reference: Sequence[str],
+        hypothesis: Sequence[str],
+        *,
+        aligned: Collection[int] | None = None,
+    ) -> LiteralJudgement:
+        """The four steps of §2.1 for one translation.
+
+        1 idiom: the words of the annotated expression. 2 Each word's translations are its blocklist. 3 A blocklist dies
+        as a whole when one of its words is in the *reference*. 4 A surviving one with a word in the *hypothesis* is a
+        literal translation error.
+
+        aligned: tokens of the hypothesis that are aligned to the idiom; a blocklisted word counts only there (the
+        paper's limitation 1; a variant of our own). None: anywhere, as in the paper.
+        Raises `NbkitError` for a text in place of its tokens and for an aligned token outside the hypothesis.
+        """
+        for role, tokens in (("idiom", idiom), ("reference", reference), ("hypothesis", hypothesis)):
+            if isinstance(tokens, str):
+                raise NbkitError(f"LitTER: the {role} {tokens[:40]!r} is a text; its tokens are expected")
+        if aligned is not None and not all(0 <= place < len(hypothesis) for place in aligned):
+            raise NbkitError(f"LitTER: aligned tokens {sorted(aligned)} of a hypothesis of {len(hypothesis)} tokens")
+        words = dict.fromkeys(word.lower() for word in idiom)
+        candidates = tuple(Blocklist(word, found) for word in words if (found := self.dictionary.translations(word)))
+        in_reference = [self._parts(token) for token in reference]
+        surviving = tuple(
+            blocklist
+            for blocklist in candidates
+            if not any(self._places(translation, in_reference) for translation in blocklist.translations)
+        )
+        in_hypothesis = [self._parts(token) for token in hypothesis]
+        triggers = []
+        for translation in dict.fromkeys(each for blocklist in surviving for each in blocklist.translations):
+            length = len(self._keys(translation))
+            occurrences = [
+                Trigger(translation, tuple(range(place, place + length)))
+                for place in self._places(translation, in_hypothesis)
+            ]
+            places = [i for each in occurrences if aligned is None or each.is_aligned(aligned) for i in each.tokens]
+            if places:
+                triggers.append(Trigger(translation, tuple(places)))
+        return LiteralJudgement(candidates, surviving, tuple(triggers))
+
+    def judge_texts(self, idiom: str, reference: str, hypothesis: str) -> LiteralJudgement:
+        """`judge` of running text, cut into words; *idiom* is the text of its spans. For LitTER over words."""
+        if self.unit != "word":
+            raise NbkitError("LitTER over lemmas needs parsed texts: use judge with nbkit.measure.literal.lemmas")
+        return self.judge(source_words(idiom, self.src), cut(reference, self.tgt), cut(hypothesis, self.tgt))
+
+    def judge_spans(self, spans: Sequence[str], reference: str, hypothesis: str) -> LiteralJudgement:
+        """`judge_texts` of an idiom whose places in the source hold the texts *spans*, from left to right."""
+        return self.judge_texts(" ".join(spans if self.spans == "all" else spans[-1:]), reference, hypothesis)
+
+    @cached_property
+    def _matcher(self) -> WordMatcher:
+        known = self.dictionary.targets | self.vocabulary if self.matching == "compounds" else frozenset()
+        return WordMatcher(self.tgt, self.matching, self.case, self.accents, known)
+
+    @cached_property
+    def _parts(self) -> Callable[[str], frozenset[str]]:
+        """`WordMatcher.parts`, remembered."""
+        return lru_cache(maxsize=1 << 16)(self._matcher.parts)
+
+    def _keys(self, translation: str) -> tuple[str, ...]:
+        """The keys of the words of a dictionary entry, which may be several: *se rendre*, and every Chinese word."""
+        words = cut(translation, self.tgt) if self.unit == "word" else translation.split()
+        return tuple(map(self._matcher.key, words))
+
+    def _places(self, translation: str, text: Sequence[frozenset[str]]) -> list[int]:
+        """Where the words of *translation* begin in *text*, one after the other."""
+        keys = self._keys(translation)
+        return [
+            start
+            for start in range(len(text) - len(keys) + 1)
+            if keys and all(key in token for key, token in zip(keys, text[start : start + len(keys)], strict=True))
+        ]
+
+
+def published_litter(dictionary: WordDictionary, reverse: WordDictionary | None, src: str, tgt: str) -> Litter:
+    """LitTER as the research code computes the paper's figures: accents stripped on both sides, the last of an idiom's
+    places, the dictionary in both directions.
+
+    reverse: the dictionary of the other direction, None if there is no such; what was used is in the signature.
+    Source: the idioms paper's repository, ``litter.py`` with ``--strip-accents``; its Figures 14 and 15 print such
+    blocklists (*errone*, *ecorces*).
+
+    >>> forward = WordDictionary("en-fr", "file", {"bark": ("aboyer",)})
+    >>> litter = published_litter(forward, WordDictionary("fr-en", "file", {"écorce": ("bark",)}), "en", "fr")
+    >>> litter.judge_texts("bark", "se tromper", "l'ecorce").triggers
+    (Trigger(translation='ecorce', tokens=(2,)),)
+    """
+    both = dictionary if reverse is None else dictionary.both_directions(reverse)
+    return Litter(both.without_accents(), src, tgt, accents="stripped", spans="last")
+
+
+def source_words(text: str, lang: str) -> list[str]:
+    """The words of a text for looking them up, without punctuation and without English *'s*, *n't* and their like.
+
+    >>> source_words("pull the wool over Europe's eyes", "en"), source_words("can't", "en")
+    (['pull', 'the', 'wool', 'over', 'Europe', 'eyes'], ['can'])
+    """
+    if lang == "en":
+        text = _SHORTENED.sub(lambda match: _CUT_SHORT[match[0].lower()], text)
+        text = _ENGLISH_ENDING.sub(" ", text)
+    return [token for token in cut(text, lang) if any(map(str.isalnum, token))]
+
+
+def lemmas(text: Text) -> list[str]:
+    """The lemmas of a parsed text in lower case, one a token of `Text.tokens`, for LitTER over lemmas.
+
+    Raises `NbkitError` where the text has none.
+    """
+    found = []
+    for sentence in text.sentences:
+        if sentence.lemmas is None:
+            raise NbkitError(f"LitTER over lemmas: {sentence.joined[:60]!r} has no lemmas: parse it first")
+        found += [lemma.lower() for lemma in sentence.lemmas]
+    return found
+
+
+def literal_errors(judgements: Iterable[LiteralJudgement], pairs: Pairs = "paper") -> np.ndarray:
+    """1 for each literal translation error and 0 for each other pair, NaN for pairs that do not count (see `Pairs`).
+
+    To be averaged by `nbkit.measure.intervals.macro_average`. Raises `NbkitError` for other *pairs*.
+
+    >>> none = LiteralJudgement((), (), ())
+    >>> literal_errors([none]).tolist(), literal_errors([none], "covered").tolist()
+    ([0.0], [nan])
+    """
+    if pairs not in get_args(Pairs):
+        raise NbkitError(f"LitTER: no pairs '{pairs}'; there are: {', '.join(get_args(Pairs))}")
+    return np.array(
+        [each.error if each.covered or pairs == "paper" else np.nan for each in judgements], dtype=np.float64
+    )
+
+
+class Coverage(NamedTuple):
+    """Shares in [0, 1]. pairs: of the pairs, those of whose idiom the dictionary has a word. open: those that have a
+    blocklist left, and so could show an error. idioms: of the idioms, those with a covered pair.
+    """
+
+    pairs: float
+    open: float
+    idioms: float
+
+
+def coverage(judgements: Sequence[LiteralJudgement], idioms: Sequence[str]) -> Coverage:
+    """How much of the data the dictionary reaches; all NaN without data. It stands beside every LitTER.
+
+    >>> ice = Blocklist("ice", ("glace",))
+    >>> coverage([LiteralJudgement((ice,), (), ()), LiteralJudgement((), (), ())], ["on ice", "swan song"])
+    Coverage(pairs=0.5, open=0.0, idioms=0.5)
+    """
+    if len(judgements) != len(idioms):
+        raise NbkitError(f"coverage: {len(judgements)} judgements but {len(idioms)} idioms")
+    if not judgements:
+        return Coverage(float("nan"), float("nan"), float("nan"))
+    reached = {idiom for judgement, idiom in zip(judgements, idioms, strict=True) if judgement.covered}
+    return Coverage(
+        sum(each.covered for each in judgements) / len(judgements),
+        sum(bool(each.blocklists) for each in judgements) / len(judgements),
+        len(reached) / len(set(idioms)),
+    )
+
+
+#: Changes when the algorithm changes so that a score can.
+APT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class AlignedPhrase:
+    """The tokens that translate a phrase in a reference and in a hypothesis, from left to right.
+
+    >>> reference = "Ils ont fait la sourde oreille".split(), ((0, 0), (1, 1), (2, 4), (3, 5))
+    >>> hypothesis = "Ils ont une oreille sourde".split(), ((0, 0), (1, 1), (2, 4), (3, 3))
+    >>> AlignedPhrase.of([2, 3], reference, hypothesis)
+    AlignedPhrase(reference=('sourde', 'oreille'), hypothesis=('oreille', 'sourde'))
+    """
+
+    reference: tuple[str, ...]
+    hypothesis: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        phrase: Collection[int],
+        reference: tuple[Sequence[str], Iterable[tuple[int, int]]],
+        hypothesis: tuple[Sequence[str], Iterable[tuple[int, int]]],
+    ) -> AlignedPhrase:
+        """The phrase of the source tokens *phrase*; reference, hypothesis: tokens, and links from the source to them.
+
+        Raises `NbkitError` for a phrase without tokens and for a link outside the text.
+        """
+        if not phrase:
+            raise NbkitError("APT-Eval: the phrase has no tokens in the source")
+        parts = []
+        for role, (tokens, links) in (("reference", reference), ("hypothesis", hypothesis)):
+            places = linked_tokens(links, phrase)
+            if places and places[-1] >= len(tokens):
+                raise NbkitError(f"APT-Eval: a link to token {places[-1]} of a {role} of {len(tokens)} tokens")
+            parts.append(tuple(tokens[place] for place in places))
+        return cls(*parts)
+
+
+def linked_tokens(links: Iterable[tuple[int, int]], phrase: Collection[int]) -> tuple[int, ...]:
+    """The target tokens that any source token of *phrase* is linked to, from left to right.
+
+    >>> linked_tokens(((0, 3), (1, 1), (2, 0), (2, 3)), {0, 2})
+    (0, 3)
+    """
+    wanted = frozenset(phrase)
+    return tuple(sorted({target for source, target in links if source in wanted}))
+
+
+class PhraseScores(NamedTuple):
+    """One entry a pair, in [0, 1]: NaN where the phrase has no tokens in the reference, 0 where it has none in the
+    hypothesis alone.
+
+    unigram_precision: of the reference's tokens, those that occur in the hypothesis's. chrf: chrF2 of the two.
+    """
+
+    unigram_precision: np.ndarray
+    chrf: np.ndarray
+
+
+class EmptyMatches(NamedTuple):
+    """Shares of the pairs whose phrase is aligned to nothing, in the reference and in the hypothesis (appendix B.2)."""
+
+    reference: float
+    hypothesis: float
+
+
+def score_phrases(phrases: Sequence[AlignedPhrase], lang: str) -> PhraseScores:
+    """APT-Eval of every pair; to be averaged by `nbkit.measure.intervals.macro_average`.
+
+    Unigram precision is what the paper words as "the ratio of words in the reference spans that occur in the hypothesis
+    spans": Σ_w min(c_ref(w), c_hyp(w)) / Σ_w c_ref(w), case ignored, a word counting as often as it is on both sides.
+    chrF sees characters alone, so that it does not matter how the spans' tokens are joined. lang: of both sides.
+    Source: idioms paper, §2.2; Popović 2015.
+
+    >>> scores = score_phrases([AlignedPhrase(("la", "routine"), ("la", "vie")), AlignedPhrase((), ("x",))], "fr")
+    >>> scores.unigram_precision.tolist(), scores.chrf.round(3).tolist()
+    ([0.5, nan], [0.125, nan])
+    """
+    precision = np.array([_precision(phrase) for phrase in phrases], dtype=np.float64)
+    hypotheses, references = ([" ".join(_sides(phrase)[side]) for phrase in phrases] for side in (1, 0))
+    chrf = Chrf().scores(hypotheses, references, lang)
+    return PhraseScores(precision, np.where(np.isnan(precision), np.nan, chrf))
+
+
+def published_precision(phrases: Sequence[AlignedPhrase]) -> np.ndarray:
+    """Unigram precision of every pair as the research code computes it; NaN and 0 as in `PhraseScores`.
+
+    |{w in reference} ∩ {w in hypothesis}| / Σ_w c_ref(w): distinct words over all words, so that a reference that
+    repeats a word does not reach 1 beside itself; case counts, as the option ``--lower`` is never used.
+    Source: the idioms paper's repository, APT-Eval.
+
+    >>> phrase = AlignedPhrase(("de", "temps", "de"), ("de", "temps", "de"))
+    >>> published_precision([phrase]).round(3).tolist(), score_phrases([phrase], "fr").unigram_precision.tolist()
+    ([0.667], [1.0])
+    """
+    return np.array(
+        [
+            len(set(each.reference) & set(each.hypothesis)) / len(each.reference) if each.reference else np.nan
+            for each in phrases
+        ],
+        dtype=np.float64,
+    )
+
+
+def signature(aligner: str) -> str:
+    """All settings of APT-Eval that can change a score, but for chrF's own. aligner: what made the links.
+
+    >>> signature("eflomal")
+    'APT-Eval|precision:of-reference-words|case:lower|empty-reference:left-out|empty-hypothesis:0|aligner:eflomal|v1'
+    """
+    settings = "precision:of-reference-words|case:lower|empty-reference:left-out|empty-hypothesis:0"
+    return f"APT-Eval|{settings}|aligner:{aligner}|v{APT_VERSION}"
+
+
+def published_signature(aligner: str) -> str:
+    """As `signature`, of `published_precision`.
+
+    >>> published_signature("eflomal").split("|")[1:3]
+    ['precision:distinct-of-reference-words', 'case:mixed']
+    """
+    own = signature(aligner).replace("precision:of-reference-words", "precision:distinct-of-reference-words")
+    return own.replace("case:lower", "case:mixed")
+
+
+def empty_matches(phrases: Sequence[AlignedPhrase]) -> EmptyMatches:
+    """How often the alignments find nothing; NaN without phrases. Source: idioms paper, appendix B.2 (2.2 % and 3 %).
+
+    >>> empty_matches([AlignedPhrase((), ("x",)), AlignedPhrase(("x",), ("x",))])
+    EmptyMatches(reference=0.5, hypothesis=0.0)
+    """
+    if not phrases:
+        return EmptyMatches(float("nan"), float("nan"))
+    sides = (sum(not side for side in column) / len(phrases) for column in zip(*map(_sides, phrases), strict=True))
+    return EmptyMatches(*sides)
+
+
+def _sides(phrase: AlignedPhrase) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return phrase.reference, phrase.hypothesis
+
+
+def _precision(phrase: AlignedPhrase) -> float:
+    if not phrase.reference:
+        return float("nan")
+    reference, hypothesis = (Counter(token.lower() for token in side) for side in _sides(phrase))
+    return (reference & hypothesis).total() / reference.total()

@@ -1,0 +1,500 @@
+"""Does a translation carry the numbers of its source? The pass judgement, and what is wrong where it fails.
+
+Source: Wang et al. 2021, "As Easy as 1, 2, 3", §3: the pass rate is the fraction of inputs whose number is translated
+perfectly; A.1: in whatever correct form (for 5 also 5.0 and *five*).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache, lru_cache
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from rapidfuzz.distance import LCSseq, Levenshtein
+
+from nbkit.numbers import Number, count_both, find_numbers, forms, write_number
+
+#: What is wrong is told number by number where at most so many are lost, or are there besides; a hypothesis that loops
+#: is told to have lost them, and what it has in their place to be extra.
+MOST_EXPLAINED = 50
+
+
+#: The minutes of 8:00, which no language has to say.
+_FULL_HOUR = "00"
+
+
+_TWO = Decimal(2)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong with the numbers of a hypothesis.
+
+    error: a type of `nbkit.measure.numbers.error_types`. expected: the number as the source writes it, empty
+    for an extra one. found: as the hypothesis writes it, empty for a missing one. tolerable: the value is right and
+    cannot be mistaken, only its notation is not the target language's; the lenient rate lets it pass.
+    """
+
+    error: str
+    expected: str
+    found: str
+    tolerable: bool = False
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Whether a filled template was translated with its number. error and found: of the first thing that is wrong."""
+
+    strict: bool
+    lenient: bool
+    error: str | None = None
+    found: str = ""
+
+
+def judge_number(
+    hypothesis: str, value: Decimal, written: str, src: str, tgt: str, own: Iterable[Decimal] = ()
+) -> Judgement:
+    """Whether *hypothesis* carries exactly *value*, and no number beside it but the template's *own*.
+
+    value, written: the number that was filled in, and how. own: the values of the numbers that the template holds
+    itself; each of them may be there once.
+
+    A pass is *strict* (the paper's rate) where the value is there in a correct form of the target language, whichever:
+    with or without thousands separators, with a scale word, spelled out. A writing by another convention that cannot
+    be mistaken (German ``1.23``) passes only *leniently*; one that means another number (German ``1.234`` for 1.234)
+    does not pass. An article or a one-word *one* may satisfy the value 1 and is never an extra number; an ordinal in
+    words is neither. *Both* may satisfy the value 2.
+
+    >>> judge_number("Es kostete 1.234,5 Euro.", Decimal("1234.5"), "1,234.5", "en", "de")
+    Judgement(strict=True, lenient=True, error=None, found='')
+    >>> judge_number("Es kostete 1.23 Euro.", Decimal("1.23"), "1.23", "en", "de")
+    Judgement(strict=False, lenient=True, error='separator not localised', found='1.23')
+    >>> judge_number("Es kostete 1.234 Euro.", Decimal("1.234"), "1.234", "en", "de").lenient
+    False
+    """
+    findings = _findings([Expected(value, written)], list(own), hypothesis, src, tgt)
+    if not findings:
+        return Judgement(True, True)
+    return Judgement(False, all(each.tolerable for each in findings), findings[0].error, findings[0].found)
+
+
+def compare_numbers(source: str, hypothesis: str, src: str, tgt: str) -> list[Finding]:
+    """What is wrong with the numbers of a translation; empty where it carries all of them and no other.
+
+    Every number of the source is expected once, but for weak ones (articles, a one-word *one*) and ordinals in words,
+    which languages use too differently, and the 00 of a full hour: they may be there or not.
+    *Both* may stand for two, and two for *both*. Where more than `MOST_EXPLAINED` numbers are lost, or extra, it is not
+    told which became which.
+
+    >>> compare_numbers("It took 15 men 2.5 hours.", "15 Männer brauchten 25 Stunden.", "en", "de")
+    [Finding(error='separator not localised', expected='2.5', found='25', tolerable=False)]
+    >>> compare_numbers("Two men and a dog.", "Zwei Männer und ein Hund.", "en", "de")
+    []
+    """
+    demanded, optional = [], []
+    for number in find_numbers(source, src):
+        written = source[slice(*number.span)]
+        if _is_optional(number) or written == _FULL_HOUR:
+            optional.append(number.value)
+        else:
+            demanded.append(Expected(number.value, written, number.kind == "ordinal"))
+    optional += [_TWO] * count_both(source, src)
+    return _findings(demanded, optional, hypothesis, src, tgt)
+
+
+def template_numbers(around: Sequence[str], lang: str) -> list[Decimal]:
+    """The values of the numbers that stand in a template beside the one to be filled in.
+
+    >>> template_numbers(("By 2030 the rate reaches ", " percent."), "en")
+    [Decimal('2030')]
+    """
+    return [number.value for part in around for number in find_numbers(part, lang)]
+
+
+def _findings(expected: list[Expected], own: list[Decimal], hypothesis: str, src: str, tgt: str) -> list[Finding]:
+    """Match numbers by value, then explain what is left on either side."""
+    there = find_numbers(hypothesis, tgt)
+    carriers, findings, lost = _Carriers(there), [], []
+    for each in expected:
+        number = carriers.take(each)
+        if number is None:
+            lost.append(each)
+            continue
+        text = hypothesis[slice(*number.span)]
+        if not number.localised or mixes_scripts(text, tgt):
+            findings.append(Finding(classify_foreign(each, text, tgt), each.written, text, tolerable=True))
+    lost = _without_both(lost, count_both(hypothesis, tgt))
+    left = _without(own, carriers.left())
+    extra = {id(number) for number in left}
+    settled = [number for number in there if id(number) not in extra and not _is_optional(number)]
+    rest = _blanked(hypothesis, settled) if lost else ""
+    if max(len(lost), len(left)) > MOST_EXPLAINED:
+        findings += [Finding("number missing", each.written, "") for each in lost]
+        lost = []
+    for each in lost:
+        verdict = classify(each, left, rest, src, tgt)
+        left = [number for number in left if number not in verdict.numbers]
+        findings.append(Finding(verdict.error, each.written, verdict.found))
+    return findings + [Finding("extra number", "", hypothesis[slice(*number.span)]) for number in left]
+
+
+def _without_both(lost: list[Expected], both: int) -> list[Expected]:
+    """*lost* without as many twos as the hypothesis says *both*."""
+    kept = []
+    for each in lost:
+        if both and each.value == _TWO and not each.ordinal:
+            both -= 1
+        else:
+            kept.append(each)
+    return kept
+
+
+def _blanked(text: str, numbers: Iterable[Number]) -> str:
+    """*text* with spaces for numbers that are accounted for, so that no rule sees them."""
+    parts, done = [], 0
+    for number in numbers:
+        start, end = number.span
+        parts += [text[done:start], " " * (end - start)]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+class _Carriers:
+    """The numbers of a hypothesis, each of which carries one expected number at most."""
+
+    def __init__(self, numbers: Sequence[Number]):
+        self._numbers = numbers
+        self._taken: set[int] = set()
+        # By value, and whether it is an ordinal in words, the best last: a localised one before others, a weak one
+        # after all, and of equal ones the first.
+        self._places: defaultdict[tuple[Decimal, bool], list[int]] = defaultdict(list)
+        for place in sorted(range(len(numbers)), key=self._rank, reverse=True):
+            self._places[numbers[place].value, _is_ordinal_word(numbers[place])].append(place)
+
+    def _rank(self, place: int) -> tuple[bool, bool, int]:
+        number = self._numbers[place]
+        return _is_weak(number), not number.localised, place
+
+    def take(self, expected: Expected) -> Number | None:
+        """The number that carries an expected one, which it then cannot do for another; None where none is left."""
+        able = [
+            self._places.get((expected.value, words)) for words in ((False, True) if expected.ordinal else (False,))
+        ]
+        best = min(filter(None, able), key=lambda places: self._rank(places[-1]), default=None)
+        if best is None:
+            return None
+        place = best.pop()
+        self._taken.add(place)
+        return self._numbers[place]
+
+    def left(self) -> list[Number]:
+        """Those that carry none, from left to right."""
+        return [number for place, number in enumerate(self._numbers) if place not in self._taken]
+
+
+def _without(own: Iterable[Decimal], numbers: Sequence[Number]) -> list[Number]:
+    """*numbers* without those that nobody has to account for: a template's own, weak ones, ordinals in words."""
+    there = Counter(own)
+    left = []
+    for number in numbers:
+        if _is_optional(number):
+            continue
+        if there[number.value]:
+            there[number.value] -= 1
+        else:
+            left.append(number)
+    return left
+
+
+def _is_optional(number: Number) -> bool:
+    return _is_weak(number) or _is_ordinal_word(number)
+
+
+def _is_weak(number: Number) -> bool:
+    """An article, or *one* as a word, which is as often a pronoun."""
+    return number.form == "article" or (number.value == 1 and number.form == "words")
+
+
+def _is_ordinal_word(number: Number) -> bool:
+    """*Third*, or the *III* of a king, whom other languages often name without it."""
+    return number.kind == "ordinal" and number.form in ("words", "roman")
+
+
+# ----------------------------------------------------------------------------
+# What went wrong with a number that a translation should carry and does not: decided by rule, always the same
+# way.
+#
+# The types and their order are ``number_errors.yaml``. Source: Wang et al. 2021, "As Easy as 1, 2, 3", §4 and
+# Table 4.
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+#: Digits of any script with whatever separates them.
+_RUN = re.compile(r"\d(?:[\d.,'’٫٬\u00a0\u202f\u2009]*\d)?")
+
+
+_FULL_WIDTH = ord("０")
+
+
+#: Of a hypothesis: so many runs of digits are looked at, none of them longer than this.
+_MOST_RUNS, _LONGEST_RUN = 200, 600
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A number that the hypothesis has to carry: its value, how the source writes it, and whether as an ordinal."""
+
+    value: Decimal
+    written: str
+    ordinal: bool = False
+
+
+class Verdict(NamedTuple):
+    """The type of an error and what is written in the hypothesis, empty where the number is missing.
+
+    numbers: the candidates that the error accounts for, so that they are no extra numbers besides.
+    """
+
+    error: str
+    found: str
+    numbers: tuple[Number, ...] = ()
+
+
+class _Case(NamedTuple):
+    """What a rule looks at."""
+
+    expected: Expected
+    candidates: Sequence[Number]
+    hypothesis: str
+    src: str
+    tgt: str
+
+    def text(self, number: Number) -> str:
+        return self.hypothesis[slice(*number.span)]
+
+
+@cache
+def error_types() -> tuple[dict[str, Any], ...]:
+    """All types of errors in the order in which they are decided: name, meaning, example.
+
+    >>> [each["name"] for each in error_types()][-2:]
+    ['number missing', 'extra number']
+    """
+    return tuple(yaml.safe_load(Path(__file__).with_name("number_errors.yaml").read_text(encoding="utf-8")))
+
+
+def classify(expected: Expected, candidates: Sequence[Number], hypothesis: str, src: str, tgt: str) -> Verdict:
+    """Why *expected* is not among the numbers of a hypothesis.
+
+    candidates: the numbers of the hypothesis that are accounted for by nothing else, left to right.
+
+    >>> from nbkit.numbers import find_numbers
+    >>> text = "Es kostete 1245 Euro."
+    >>> classify(Expected(Decimal(12345), "12345"), find_numbers(text, "de"), text, "en", "de")[:2]
+    ('digit dropped', '1245')
+    """
+    case = _Case(expected, candidates, hypothesis, src, tgt)
+    return next(verdict for rule in _RULES if (verdict := rule(case)) is not None)
+
+
+def classify_foreign(expected: Expected, text: str, tgt: str) -> str:
+    """What is wrong with a number of the right value whose writing, *text*, is not the target language's.
+
+    >>> classify_foreign(Expected(Decimal("1.23"), "1.23"), "1.23", "de")
+    'separator not localised'
+    """
+    if not expected.written.isascii() and expected.written == text:
+        return "numeral left untranslated"
+    return "script mixed" if mixes_scripts(text, tgt) else "separator not localised"
+
+
+def mixes_scripts(text: str, lang: str) -> bool:
+    """Whether a number has digits of two scripts, or of one that the language does not write.
+
+    >>> mixes_scripts("1२34", "ne"), mixes_scripts("१२३४", "ne"), mixes_scripts("१२३४", "en")
+    (True, False, True)
+    """
+    zeros = _zeros(text)
+    return len(zeros) > 1 or not zeros <= _native_zeros(lang)
+
+
+def _untranslated(case: _Case) -> Verdict | None:
+    written = case.expected.written
+    if not _has_numeral(written):
+        return None
+    if _has_word(case.hypothesis, written):
+        return Verdict("numeral left untranslated", written, _at(case, written))
+    for number in _numbers(case.hypothesis, case.src):
+        text = case.text(number)
+        if number.value == case.expected.value and _LETTERS.search(text):
+            return Verdict("numeral left untranslated", text, _at(case, text))
+    for word in _LETTERS.findall(written):
+        if len(word) > 1 and _has_word(case.hypothesis, word) and not _is_numeral(word, case.tgt):
+            return Verdict("numeral left untranslated", word, _at(case, word))
+    return None
+
+
+def _script(case: _Case) -> Verdict | None:
+    for match in _digit_runs(case.hypothesis):
+        if match[0] != case.expected.written and mixes_scripts(match[0], case.tgt):
+            return Verdict("script mixed", match[0], _at(case, match[0]))
+    return None
+
+
+def _separator(case: _Case) -> Verdict | None:
+    digits = _digits_of(case.expected.value)
+    for text, numbers in _writings(case):
+        if _digits_in(text) == digits and not _LETTERS.search(text):
+            return Verdict("separator not localised", text, numbers)
+        if _same_figures_read_otherwise(case.expected.written, text, case.src, case.tgt):
+            return Verdict("separator not localised", text, numbers)
+    for number in _numbers(case.hypothesis, case.src):
+        text = case.text(number)
+        if number.value == case.expected.value and not _LETTERS.search(text):
+            return Verdict("separator not localised", text, _at(case, text))
+    pieces = [case.text(number) for number in case.candidates]
+    if len(pieces) > 1 and "".join(map(_digits_in, pieces)) == digits:  # 1 234 567 that reads as three numbers
+        return Verdict("separator not localised", " ".join(pieces), tuple(case.candidates))
+    return None
+
+
+def _scale(case: _Case) -> Verdict | None:
+    for number in case.candidates:
+        involved = _has_numeral(case.expected.written) or _LETTERS.search(case.text(number))
+        if involved and _significant(number.value) == _significant(case.expected.value):
+            return Verdict("scale word wrong", case.text(number), (number,))
+    return None
+
+
+def _digits(case: _Case) -> Verdict | None:
+    """The four types that compare digits, with what is nearest by edit distance."""
+    wanted = _digits_of(case.expected.value)
+    near = []
+    for text, numbers in _writings(case):
+        # As it is written, where it is in digits (1.0000 for 1,000), and as what it means (*vierzig* for 41).
+        readings = [_digits_of(number.value) for number in numbers] + ([_digits_in(text)] if text[0].isdigit() else [])
+        near += [(Levenshtein.distance(wanted, there), text, numbers, there)
+                 for there in readings if _related(wanted, there)]  # fmt: skip
+    if not near:
+        return None
+    _, text, numbers, there = min(near, key=lambda found: found[0])
+    if _runs(wanted) == _runs(there):
+        error = "repeated digits miscounted"
+    elif len(there) == len(wanted):
+        error = "digit substituted"
+    else:
+        error = "digit dropped" if len(there) < len(wanted) else "digit added"
+    return Verdict(error, text, numbers)
+
+
+def _missing(case: _Case) -> Verdict:
+    return Verdict("number missing", "")
+
+
+_RULES: tuple[Callable[[_Case], Verdict | None], ...] = (_untranslated, _script, _separator, _scale, _digits, _missing)
+
+
+def _writings(case: _Case) -> Iterator[tuple[str, tuple[Number, ...]]]:
+    """The candidates as they are written; then digits that make no number (430.6959.92)."""
+    for number in case.candidates:
+        yield case.text(number), (number,)
+    for match in _digit_runs(case.hypothesis):
+        numbers = tuple(n for n in case.candidates if n.span[0] < match.end() and match.start() < n.span[1])
+        if [case.text(number) for number in numbers] != [match[0]]:
+            yield match[0], numbers
+
+
+@lru_cache(4)
+def _digit_runs(text: str) -> tuple[re.Match[str], ...]:
+    """The digits of a hypothesis with whatever separates them; asked for each number that is lost."""
+    found = (match for match in _RUN.finditer(text) if match.end() - match.start() <= _LONGEST_RUN)
+    return tuple(islice(found, _MOST_RUNS))
+
+
+@lru_cache(4)
+def _numbers(text: str, lang: str) -> tuple[Number, ...]:
+    """`find_numbers` of a hypothesis, as another language reads it; asked for each number that is lost."""
+    return tuple(find_numbers(text, lang))
+
+
+def _at(case: _Case, text: str) -> tuple[Number, ...]:
+    """The candidates that stand where *text* does."""
+    start = case.hypothesis.find(text)
+    end = start + len(text)
+    return tuple(number for number in case.candidates if number.span[0] < end and start < number.span[1])
+
+
+def _has_numeral(written: str) -> bool:
+    """Whether there is more in a number than ASCII digits and separators: words, scale words, native digits."""
+    return any(character.isalnum() and not character.isascii() for character in written) or bool(
+        _LETTERS.search(written)
+    )
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Whether a word stands in a text by itself: *ten* does not in *Garten*."""
+    if word[0] >= "\u2e80":  # written without spaces
+        return word in text
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _is_numeral(word: str, lang: str) -> bool:
+    """Whether a word adds anything to a number in a language: *million* does in French and not in Chinese."""
+    found = find_numbers(f"2 {word}", lang)
+    return bool(find_numbers(word, lang)) or (len(found) == 1 and found[0].value != 2)
+
+
+@cache
+def _native_zeros(lang: str) -> frozenset[int]:
+    """The zeros of the digits that a language writes: ASCII, its own, and full-width ones where text is wide."""
+    own = write_number(Decimal(1234567890), lang, "native") if "native" in forms(lang) else ""
+    wide = [_FULL_WIDTH] if lang in ("zh", "ja") else []
+    return frozenset({ord("0"), *wide, *_zeros(own)})
+
+
+def _zeros(text: str) -> set[int]:
+    return {ord(character) - unicodedata.decimal(character) for character in text if character.isdecimal()}
+
+
+def _same_figures_read_otherwise(written: str, text: str, src: str, tgt: str) -> bool:
+    """Whether both begin with the same figures, which mean one number in one language and another in the other."""
+    ours, theirs = _RUN.search(written), _RUN.search(text)
+    if ours is None or theirs is None or ours[0] != theirs[0] or ours[0].isdecimal():
+        return False
+    return [n.value for n in find_numbers(ours[0], src)] != [n.value for n in find_numbers(ours[0], tgt)]
+
+
+def _digits_of(value: Decimal) -> str:
+    """The digits of a number as it is written in full, without an idle 0 at the end of the fraction."""
+    whole, _, fraction = format(abs(value), "f").partition(".")
+    return whole + fraction.rstrip("0")
+
+
+def _digits_in(text: str) -> str:
+    return "".join(str(unicodedata.decimal(character)) for character in text if character.isdecimal())
+
+
+def _significant(value: Decimal) -> str:
+    """The digits that powers of ten do not change."""
+    return "".join(map(str, value.as_tuple().digits)).strip("0")
+
+
+def _related(wanted: str, there: str) -> bool:
+    """Whether one can have been meant for the other: as many digits, the same but for repeats, or half in common."""
+    if len(wanted) == len(there) or _runs(wanted) == _runs(there):
+        return True
+    return 2 * LCSseq.similarity(wanted, there) >= max(len(wanted), len(there))
+
+
+def _runs(digits: str) -> list[str]:
+    """The digits without repeats in a row."""
+    return [digit for digit, _ in groupby(digits)]

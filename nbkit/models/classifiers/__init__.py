@@ -1,0 +1,1 @@
+"""NLI classifiers: pairs of texts in, probabilities out."""

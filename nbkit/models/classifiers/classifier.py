@@ -1,0 +1,296 @@
+"""Pairs as token ids: for classifying, for training, and padded into batches."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import torch
+
+from nbkit.corpora.nli import LABELS
+from nbkit.errors import ModelError
+from nbkit.models.backends import TRANSFORMERS
+from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk, run_batches
+from nbkit.models.classifiers.catalogue import ClassifierReference, classifier_label, output_order, resolve_classifier
+from nbkit.models.classifiers.local import classifier_files
+from nbkit.models.integrity import check_bytes
+from nbkit.models.loading import load_trained, on_device, torch_device, torch_dtype
+from nbkit.models.networks.encoders import SentencePairClassifier
+from nbkit.models.pretrained import positions
+from nbkit.models.python import PythonClassifier
+from nbkit.models.training import attention_mask, padded
+from nbkit.models.translators.identity import offered, resolve_device, resolve_dtype
+from nbkit.progress import progress_bar
+
+Pair = tuple[str, str]
+
+
+#: The ids of a pair, special tokens included, and, where the model is told, which side each belongs to (0 or 1).
+Encoded = tuple[tuple[int, ...], ...]
+
+
+#: What the parts of `Encoded` are to a model.
+INPUTS = ("input_ids", "token_type_ids")
+
+
+_CHUNK = 4096
+
+
+def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], most: int, name: str) -> Iterator[Encoded]:
+    """The ids of each pair, tokenized in bulk; a pair of more than *most* tokens is cut at its longer side.
+
+    The first one that is cut is warned of. Marks such as ``</s>`` that stand in a text are text like any other.
+    """
+    stream, warned = iter(pairs), False
+    while chunk := list(islice(stream, _CHUNK)):
+        for pair, encoded in zip(chunk, _whole(tokenizer, chunk), strict=True):
+            size = len(encoded[0])
+            if size <= most:
+                yield encoded
+                continue
+            if not warned:
+                cut = f"{size} tokens cut to its {most} positions"
+                warnings.warn(f"classifier '{name}': {cut}: {pair[0][:60]!r} …", stacklevel=2)
+            warned = True
+            yield next(_tokenized(tokenizer, [pair], truncation="longest_first", max_length=most))
+
+
+def _whole(tokenizer: Any, pairs: Sequence[Pair]) -> Iterator[Encoded]:
+    if not has_bulk(tokenizer):
+        return _tokenized(tokenizer, pairs, truncation=False)
+    rows = bulk_encoded(tokenizer, pairs)
+    if INPUTS[1] in tokenizer.model_input_names:
+        return ((tuple(row.ids), tuple(row.type_ids)) for row in rows)
+    return ((tuple(row.ids),) for row in rows)
+
+
+def _tokenized(tokenizer: Any, pairs: Sequence[Pair], **options: Any) -> Iterator[Encoded]:
+    premises, hypotheses = (list(side) for side in zip(*pairs, strict=True))
+    found = tokenizer(
+        premises, hypotheses, return_attention_mask=False, split_special_tokens=True, verbose=False, **options
+    )
+    return zip(*(map(tuple, found[part]) for part in INPUTS if part in found), strict=True)
+
+
+def positions_of(model: Any, tokenizer: Any) -> int:
+    """How many tokens a pair may have at most."""
+    return at_most(positions(model), tokenizer)
+
+
+def at_most(positions: int | None, tokenizer: Any) -> int:
+    """The same for a model of so many *positions*, None where it does not say."""
+    return min(positions or tokenizer.model_max_length, tokenizer.model_max_length)
+
+
+@dataclass(frozen=True)
+class NliExample:
+    """A training pair and its permuted copies as ids; the label is an output of the model."""
+
+    pair: Encoded
+    label: int
+    copies: tuple[Encoded, ...] = ()
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Positions of the pair, and of all of its copies."""
+        return len(self.pair[0]), sum(len(copy[0]) for copy in self.copies)
+
+
+@dataclass(frozen=True)
+class CollatePairs:
+    """Makes tensors of batches: pairs and then their copies, which have no label (−100), padded with *pad*.
+
+    >>> example = NliExample(pair=((5, 6),), label=2, copies=(((6, 5, 7),),))
+    >>> batch = CollatePairs(pad=9)([[example]])
+    >>> batch["input_ids"].tolist(), batch["attention_mask"].tolist(), batch["labels"].tolist()
+    ([[5, 6, 9], [6, 5, 7]], [[1, 1, 0], [1, 1, 1]], [2, -100])
+    """
+
+    pad: int
+
+    def __call__(self, batches: Sequence[Sequence[NliExample]]) -> dict[str, torch.Tensor]:
+        examples = [example for batch in batches for example in batch]
+        copies = [copy for example in examples for copy in example.copies]
+        rows = [example.pair for example in examples] + copies
+        tensors = {"attention_mask": attention_mask([row[0] for row in rows])}
+        for part, column, fill in zip(INPUTS, zip(*rows, strict=True), (self.pad, 0), strict=False):
+            tensors[part] = padded(column, fill)
+        tensors["labels"] = torch.tensor([example.label for example in examples] + [-100] * len(copies))
+        return tensors
+
+
+# ----------------------------------------------------------------------------
+# NLI classifiers: pairs of texts in, probabilities out.
+
+#: Probabilities in the order of `LABELS`.
+Row = tuple[float, ...]
+
+
+#: Pairs looked at together: what is in memory at a time, and what equal lengths are looked for in.
+WINDOW = 4096
+
+
+#: Pairs of sentence codes that are compared at a time.
+_COMPARED = 512
+
+
+class Classifier(Protocol):
+    """What every classifier offers."""
+
+    name: str
+
+    def probabilities(self, pairs: Sequence[Pair], *, progress: bool = True) -> np.ndarray: ...
+
+    def rows(self, pairs: Iterable[Pair]) -> Iterator[Row]: ...
+
+
+def load_classifier(name: str, *, lang: str = "en", device: str = "auto", dtype: str = "auto") -> Classifier:
+    """The classifier of that name, on the device; downloaded or trained first where it must be.
+
+    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder, each with an optional ``?labels=…``, as
+    `resolve_classifier` has it, and with ``@ct2`` or ``@ct2-int8`` after it where CTranslate2 is to run it. device:
+    ``auto`` (CUDA where there is one), ``cpu``, ``cuda``, ``cuda:1``. dtype: ``auto`` (bfloat16 on CUDA, float32 on the
+    CPU) or a torch dtype's name.
+
+    Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
+    language it is not for, a checkpoint that is no classifier, or one whose labels are not the three, an architecture
+    that the backend does not run, and `MissingExtraError` for a backend that is not installed.
+    """
+    from transformers import AutoModelForSequenceClassification
+
+    reference = resolve_classifier(name, lang)
+    if reference.entry.python is not None:
+        return PythonClassifier(reference.entry.python, offered(device, dtype, lang=lang))
+    reference.backend.require()
+    folder = classifier_files(reference)
+    place = resolve_device(device)
+    precision = torch_dtype(resolve_dtype(dtype, place))
+    output_order(reference, folder)  # before gigabytes are read
+    check_bytes(folder, f"classifier '{reference.name}'", weights=reference.backend == TRANSFORMERS)
+    tokenizer = _load_tokenizer(reference, folder)
+    if reference.backend != TRANSFORMERS:
+        from nbkit.models.ct2.encoder import ConvertedClassifier
+
+        return ConvertedClassifier(reference, folder, place, resolve_dtype(dtype, place), tokenizer)
+    what = f"classifier '{reference.name}'"
+    auto = AutoModelForSequenceClassification
+    model = load_trained(auto, folder, torch_device(place), precision, what, "classifier")
+    kind = SentenceClassifier if isinstance(model, SentencePairClassifier) else PairClassifier
+    return kind(reference, folder, model, tokenizer, positions=positions(model))
+
+
+class PairClassifier(Budgeted):
+    """A transformers model that reads premise and hypothesis together, and its tokenizer.
+
+    positions: the longest pair in tokens, None where the model does not say.
+    """
+
+    #: Tokens of one batch, both sides of its pairs. More are slower on a CPU, whose caches they outgrow.
+    budgets: ClassVar = {"cpu": 1024, "cuda": 131072}
+
+    def __init__(
+        self, reference: ClassifierReference, folder: Path, model: Any, tokenizer: Any, *, positions: int | None
+    ):
+        self.name = reference.full_name
+        self.reference, self.folder, self.model, self.tokenizer = reference, folder, model, tokenizer
+        self.device: torch.device = model.device
+        self._order = output_order(reference, folder)
+        self._positions = at_most(positions, tokenizer)
+
+    def probabilities(self, pairs: Sequence[Pair], *, progress: bool = True) -> np.ndarray:
+        """p(label | premise, hypothesis), one row a pair; the columns are in the order of `LABELS`.
+
+        Shape (pairs × 3), float64; each row sums to 1. Equal pairs are classified once. Rows do not depend on what else
+        is classified, as far as float arithmetic allows. A pair longer than the model's positions is cut at
+        its longer side, with a warning.
+        """
+        with progress_bar(f"{classifier_label(self.name)} {self.reference.lang}", len(pairs), progress) as bar:
+            rows = list(self.rows(pairs, done=bar.update))
+        return np.array(rows, dtype=np.float64).reshape(len(pairs), len(LABELS))
+
+    def rows(self, pairs: Iterable[Pair], done: Callable[[int], object] = lambda count: None) -> Iterator[Row]:
+        """The same for a stream of pairs, row by row: a window of them is in memory at a time."""
+        return run_batches(
+            self._encoded(pairs),
+            length=lambda item: len(item[0]),
+            group=self._group,
+            run=self._classify,
+            budget=self._budget,
+            window=WINDOW,
+            done=done,
+            free=self._free,
+            shrunk=self._shrink,
+            ahead=self.device.type == "cuda",
+        )
+
+    @property
+    def _budget(self) -> int:
+        return self._budget_on(self.device.type)
+
+    def _encoded(self, pairs: Iterable[Pair]) -> Iterator[Encoded]:
+        return encode_pairs(self.tokenizer, pairs, self._positions, self.name)
+
+    def _group(self, item: Encoded) -> Hashable:
+        """What pairs of one batch have in common: of one length none is padded, and without a mask torch is fastest."""
+        return len(item[0])
+
+    def _classify(self, batch: list[Encoded]) -> list[Row]:
+        """Rows of pairs of one group."""
+        columns = (on_device(padded(column, 0), self.device) for column in zip(*batch, strict=True))
+        with torch.inference_mode():
+            return self._as_rows(self.model(**dict(zip(INPUTS, columns, strict=False))).logits)
+
+    def _as_rows(self, logits: torch.Tensor) -> list[Row]:
+        return [tuple(row) for row in logits[:, self._order].double().softmax(-1).tolist()]
+
+    def _free(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+class SentenceClassifier(PairClassifier):
+    """A sentence encoder: every distinct sentence is encoded once, however many pairs it is in."""
+
+    def rows(self, pairs: Iterable[Pair], done: Callable[[int], object] = lambda count: None) -> Iterator[Row]:
+        stream = iter(pairs)
+        while window := list(islice(stream, WINDOW)):
+            sides = [self._sides(item) for item in self._encoded(window)]
+            codes = run_batches(
+                (side for pair in sides for side in pair),
+                length=len,
+                group=len,
+                run=self._encode,
+                budget=self._budget,
+                window=2 * WINDOW,
+                free=self._free,
+                shrunk=self._shrink,
+            )
+            while part := list(islice(zip(codes, codes, strict=True), _COMPARED)):
+                premises, hypotheses = (torch.stack(side) for side in zip(*part, strict=True))
+                with torch.inference_mode():
+                    yield from self._as_rows(self.model.compare(premises, hypotheses))
+                done(len(part))
+
+    @staticmethod
+    def _sides(item: Encoded) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        ids, sides = item
+        first = sides.index(1)
+        return ids[:first], ids[first:]
+
+    def _encode(self, batch: list[tuple[int, ...]]) -> Sequence[torch.Tensor]:
+        with torch.inference_mode():
+            return self.model.encode(on_device(padded(batch, 0), self.device)).unbind()
+
+
+def _load_tokenizer(reference: ClassifierReference, folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # libraries in Rust have a bare one for damaged files
+        raise ModelError(f"classifier '{reference.name}': no tokenizer can be loaded from {folder}: {error}") from error

@@ -1,0 +1,1 @@
+"""Language models: texts in, perplexities and probabilities of words out."""

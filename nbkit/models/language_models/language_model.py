@@ -1,0 +1,530 @@
+"""Texts as token ids for language models: whole, masked token by token, and with candidates in a place."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice, tee
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+
+from nbkit.errors import ModelError
+from nbkit.models.backends import TRANSFORMERS
+from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk, run_batches
+from nbkit.models.classifiers.classifier import at_most
+from nbkit.models.integrity import check_bytes
+from nbkit.models.language_models.catalogue import (
+    Kind,
+    LanguageModelReference,
+    kind_of,
+    language_model_label,
+    resolve_language_model,
+)
+from nbkit.models.language_models.local import language_model_files
+from nbkit.models.loading import load_trained, on_device, torch_device, torch_dtype
+from nbkit.models.pretrained import positions
+from nbkit.models.python import PythonLanguageModel
+from nbkit.models.training import padded
+from nbkit.models.translators.identity import offered, resolve_device, resolve_dtype
+from nbkit.progress import progress_bar
+
+Ids = tuple[int, ...]
+
+
+#: A place in a text: its first character, and the first one after it.
+Span = tuple[int, int]
+
+
+_CHUNK = 1024
+
+
+class Likelihood(NamedTuple):
+    """log_probability: the sum over a text's scored tokens, in nats. tokens: how many these are."""
+
+    log_probability: float
+    tokens: int
+
+    @property
+    def perplexity(self) -> float:
+        """exp of the mean negative log-probability; NaN where no token is scored.
+
+        >>> round(Likelihood(-6.0, 3).perplexity, 4), Likelihood(0.0, 0).perplexity
+        (7.3891, nan)
+        """
+        if not self.tokens:
+            return math.nan
+        try:
+            return math.exp(-self.log_probability / self.tokens)
+        except OverflowError:
+            return math.inf
+
+
+class Filled(NamedTuple):
+    """A text as ids with its special tokens; what stands in the place are those from *start* to before *stop*."""
+
+    ids: Ids
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class TextEncoder:
+    """A fast tokenizer and the most *positions* its model has; what goes beyond them is cut, with a warning."""
+
+    tokenizer: Any
+    positions: int
+    name: str
+
+    def __post_init__(self) -> None:
+        if not self.tokenizer.is_fast:
+            raise ModelError(
+                f"language model '{self.name}': its tokenizer, {type(self.tokenizer).__name__}, has no offsets: it "
+                "cannot say where a token stands. Take a model with a fast tokenizer (tokenizer.json)"
+            )
+
+    def contents(self, texts: Iterable[str], room: int) -> Iterator[Ids]:
+        """The ids of each text without special tokens, the first *positions* less *room* of them.
+
+        Marks such as ``<|endoftext|>`` that stand in a text are text like any other.
+        """
+        stream, warned, most = iter(texts), False, self.positions - room
+        while chunk := list(islice(stream, _CHUNK)):
+            for text, ids in zip(chunk, self._contents(chunk), strict=True):
+                if len(ids) > most:
+                    if not warned:
+                        warned = True
+                        self._warn(len(ids), most, text)
+                    ids = ids[:most]
+                yield tuple(ids)
+
+    def _contents(self, texts: Sequence[str]) -> Iterator[list[int]]:
+        if has_bulk(self.tokenizer):
+            return (encoded.ids for encoded in bulk_encoded(self.tokenizer, texts, specials=False))
+        return iter(self._tokenized(texts, add_special_tokens=False)["input_ids"])
+
+    def frame(self) -> tuple[Ids, Ids]:
+        """The special tokens before and after a text."""
+        ids = self._tokenized([""], add_special_tokens=True)["input_ids"][0]
+        middle = 1 if len(ids) > 1 else 0  # [CLS] [SEP], <s> </s>
+        return tuple(ids[:middle]), tuple(ids[middle:])
+
+    def filled(self, asked: Iterable[tuple[str, Span, str]]) -> Iterator[Filled]:
+        """Each text with its candidate written in the place; of a long one as much as fits around the place.
+
+        A place within a word is widened to the whole subwords that it touches. Raises `ModelError` for a place that is
+        not in the text, and for a candidate without any subword.
+        """
+        stream, warned = iter(asked), False
+        before, after = self.frame()
+        most = self.positions - len(before) - len(after)
+        while chunk := list(islice(stream, _CHUNK)):
+            for text, (start, stop), _ in chunk:
+                if not 0 <= start <= stop <= len(text):
+                    raise ModelError(f"place {start}:{stop} is not in the text of {len(text)} characters: {text!r}")
+            texts = [text[:start] + candidate + text[stop:] for text, (start, stop), candidate in chunk]
+            encoded = self._tokenized(texts, add_special_tokens=False, return_offsets_mapping=True)
+            rows = zip(chunk, texts, encoded["input_ids"], encoded["offset_mapping"], strict=True)
+            for (_, (start, _), candidate), text, ids, offsets in rows:
+                end = start + len(candidate)
+                # RoBERTa's piece for the space before a word, where it stands alone, is empty and at the word's start.
+                places = [i for i, (a, b) in enumerate(offsets) if (a < end and b > start) or a == b == start]
+                if not places or not candidate.strip():
+                    raise ModelError(f"candidate {candidate!r}: language model '{self.name}' has no token for it")
+                first, last = places[0], places[-1] + 1
+                if last - first > most:
+                    raise ModelError(f"candidate {candidate[:60]!r} has more than {most} tokens")
+                if len(ids) > most and not warned:
+                    warned = True
+                    self._warn(len(ids), most, text)
+                # As much on the one side as on the other, and all that there is on a short one.
+                left = max(0, min(first - (most - (last - first)) // 2, len(ids) - most))
+                shift = len(before) - left
+                yield Filled((*before, *ids[left : left + most], *after), first + shift, last + shift)
+
+    def _tokenized(self, texts: Sequence[str], **options: Any) -> Any:
+        return self.tokenizer(
+            list(texts),
+            return_attention_mask=False,
+            return_token_type_ids=False,
+            split_special_tokens=True,
+            verbose=False,
+            **options,
+        )
+
+    def _warn(self, count: int, most: int, text: str) -> None:
+        size = f"{count} tokens cut to {most}, as it has {self.positions} positions"
+        warnings.warn(f"language model '{self.name}': {size}: {text[:60]!r} …", stacklevel=3)
+
+
+# ----------------------------------------------------------------------------
+# Log-probabilities of chosen tokens from any transformers language model, without all of its logits in
+# memory.
+#
+# Batch × length × vocabulary logits are what fills memory when sentences are scored. Here the network's last
+# layer is given its inputs at the places that are asked for only, and these a few rows at a time; of each
+# chunk of logits nothing but the normaliser and the tokens asked for is kept.
+
+#: Logits in memory at a time, by kind of device.
+LOGITS = {"cpu": 2**23, "cuda": 2**28}
+
+
+@contextmanager
+def given_instead(layer: torch.nn.Module, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
+    """Within it *layer* is given what *change* makes of its input."""
+    hook = layer.register_forward_pre_hook(lambda _, given: (change(given[0]), *given[1:]))
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+class OutputLayer:
+    """The layer of *model* that has an output for each entry of the vocabulary.
+
+    Raises `ModelError` where it has none, or where something is done to its logits afterwards (soft caps, scales).
+    """
+
+    def __init__(self, model: Any, name: str):
+        self.model, self.layer = model, model.get_output_embeddings()
+        if self.layer is None:
+            raise ModelError(f"language model '{name}': {type(model).__name__} has no output layer over a vocabulary")
+        self.vocabulary: int = self.layer.weight.shape[0]
+        self._check(name)
+
+    def states(self, chosen: Tensor, **inputs: Any) -> Tensor:
+        """What the layer is given at the places that *chosen* (texts × tokens) is true at, (places × width)."""
+        caught: list[Tensor] = []
+
+        def catch(given: Tensor) -> Tensor:
+            caught.append(given[chosen])
+            return given[:0]  # nothing is left to compute for the layer
+
+        with given_instead(self.layer, catch):
+            self.model(**inputs)
+        return caught[0]
+
+    def log_probabilities(self, states: Tensor, tokens: Tensor) -> Tensor:
+        """log p of *tokens* (places × any number) at the places of *states*, float32, the same shape."""
+        parts = []
+        for rows, wanted in zip(self._chunks(states), self._chunks(tokens), strict=True):
+            logits = self._logits(rows)
+            parts.append(logits.gather(1, wanted) - logits.logsumexp(1, keepdim=True))
+        return torch.cat(parts) if parts else torch.zeros(tokens.shape)
+
+    def _chunks(self, rows: Tensor) -> Iterator[Tensor]:
+        size = max(1, LOGITS.get(rows.device.type, LOGITS["cpu"]) // self.vocabulary)
+        return iter(rows.split(size)) if len(rows) else iter(())
+
+    def _logits(self, rows: Tensor) -> Tensor:
+        """Logits in float32. Half precision would be out by up to half a nat, as GPT-2's are about −100."""
+        weight, bias = self.layer.weight, getattr(self.layer, "bias", None)
+        if rows.is_cuda and rows.dtype != torch.float32:
+            logits = torch.mm(rows, weight.t(), out_dtype=torch.float32)
+            return logits if bias is None else logits + bias
+        return linear(rows.float(), weight.float(), None if bias is None else bias.float())
+
+    @torch.inference_mode()
+    def _check(self, name: str) -> None:
+        """One look at both ways: a model that does more with its logits would be scored wrongly."""
+        ids = torch.arange(min(8, self.vocabulary), device=self.layer.weight.device).unsqueeze(0)
+        whole = self.model(input_ids=ids).logits[0].float()
+        ours = self._logits(self.states(torch.ones_like(ids, dtype=torch.bool), input_ids=ids))
+        if not torch.allclose(whole, ours, rtol=0.05, atol=0.05):
+            raise ModelError(
+                f"language model '{name}': {type(self.model).__name__} changes its logits after the output layer, "
+                "and cannot be scored here"
+            )
+
+
+# ----------------------------------------------------------------------------
+# Language models: texts in, perplexities out; of masked ones also the probabilities of words in a place.
+#
+# **Causal** (GPT-2): the perplexity of a text of the tokens t₁ … tₙ is
+#
+#     exp(−1/n · Σᵢ log p(tᵢ | BOS, t₁ … tᵢ₋₁))
+#
+# with the model's own token for the beginning (GPT-2's ``<|endoftext|>``) before the text, so that the first
+# token counts like the others; the end is not scored. A model without such a token cannot predict the first
+# one: the sum is then over i = 2 … n, n − 1 of them.
+#
+# **Masked** (BERT): the pseudo-perplexity of Salazar et al. 2020, "Masked Language Model Scoring",
+#
+#     exp(−1/n · Σᵢ log p(tᵢ | the text with tᵢ masked))
+#
+# A text without a token that is scored has no perplexity: NaN.
+
+#: Texts, or candidates in a place, that are looked at together.
+WINDOW = 4096
+
+
+def load_language_model(
+    name: str, *, lang: str | None = None, device: str = "auto", dtype: str = "auto"
+) -> NextTokenModel | MaskedLanguageModel | PythonLanguageModel:
+    """The language model of that name, on the device; downloaded or trained first where it must be.
+
+    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder; with ``@ct2`` or ``@ct2-int8`` after it
+    CTranslate2 runs it, where it is a GPT-2. lang: the language of the texts; without
+    one, the first that the catalogue has for the name. device: ``auto`` (CUDA where there is one), ``cpu``, ``cuda``,
+    ``cuda:1``. dtype: ``auto`` (bfloat16 on CUDA, float32 on the CPU) or a torch dtype's name.
+
+    Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
+    language it is not for, a checkpoint that is no language model, or one that the backend does not run, and
+    `MissingExtraError` for a backend that is not installed.
+    """
+    import transformers
+
+    reference = resolve_language_model(name, lang)
+    if reference.entry.python is not None:
+        return PythonLanguageModel(reference.entry.python, offered(device, dtype, lang=reference.lang))
+    reference.backend.require()
+    folder = language_model_files(reference)
+    place = resolve_device(device)
+    kind = kind_of(reference, folder)
+    check_bytes(folder, f"language model '{reference.name}'", weights=reference.backend == TRANSFORMERS)
+    if reference.backend != TRANSFORMERS:
+        from nbkit.models.ct2.generator import ConvertedLanguageModel
+
+        return ConvertedLanguageModel(reference, folder, place, resolve_dtype(dtype, place))
+    precision = torch_dtype(resolve_dtype(dtype, place))
+    auto: Any = transformers.AutoModelForCausalLM if kind == "causal" else transformers.AutoModelForMaskedLM
+    what = f"language model '{reference.name}'"
+    model = load_trained(auto, folder, torch_device(place), precision, what, f"{kind} model")
+    return (CausalLanguageModel if kind == "causal" else MaskedLanguageModel)(reference, folder, model)
+
+
+class LanguageModel(Budgeted, ABC):
+    """A language model's tokenizer, and batches of the network that a subclass runs.
+
+    positions: the longest text in tokens, None where the model does not say.
+    """
+
+    kind: ClassVar[Kind]
+    #: Tokens of one batch. More are slower on a CPU, whose caches they outgrow.
+    budgets: ClassVar = {"cpu": 2048, "cuda": 131072}
+
+    def __init__(self, reference: LanguageModelReference, folder: Path, device: torch.device, positions: int | None):
+        self.name, self.lang = reference.full_name, reference.lang
+        self.reference, self.folder, self.device = reference, folder, device
+        self.tokenizer = _load_tokenizer(reference, folder)
+        self._encoder = TextEncoder(self.tokenizer, at_most(positions, self.tokenizer), self.name)
+
+    def perplexities(self, texts: Sequence[str], *, progress: bool = True) -> np.ndarray:
+        """The perplexity of every text, float64, in order; see the head of this module for what it is.
+
+        Equal texts are scored once. Perplexities do not depend on what else is scored, as far as float arithmetic
+        allows. Of a text longer than the model's positions the beginning is scored, with a warning; a text without a
+        scored token is NaN.
+        """
+        with progress_bar(language_model_label(self.name), len(texts), progress) as bar:
+            found = [each.perplexity for each in self.likelihoods(texts, done=bar.update)]
+        return np.array(found, dtype=np.float64)
+
+    @abstractmethod
+    def likelihoods(
+        self, texts: Iterable[str], done: Callable[[int], object] = lambda count: None
+    ) -> Iterator[Likelihood]:
+        """What `perplexities` come from, for a stream of texts, one by one: a window of them is in memory at a time."""
+
+    @property
+    def _budget(self) -> int:
+        return self._budget_on(self.device.type)
+
+    def _free(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+class NextTokenModel(LanguageModel):
+    """A model of the next token, such as GPT-2, whatever runs it."""
+
+    kind = "causal"
+
+    @abstractmethod
+    def _score(self, batch: list[Ids]) -> list[Likelihood]:
+        """What the tokens of each row but its first one have."""
+
+    def likelihoods(
+        self, texts: Iterable[str], done: Callable[[int], object] = lambda count: None
+    ) -> Iterator[Likelihood]:
+        """See `LanguageModel.likelihoods`."""
+        begin = self.tokenizer.bos_token_id
+        before: Ids = () if begin is None else (begin,)
+        ids = ((*before, *content) for content in self._encoder.contents(texts, len(before)))
+        # Later tokens change nothing for earlier ones, so that texts of different lengths are padded behind, unmasked.
+        return run_batches(
+            ids,
+            length=len,
+            run=self._score,
+            budget=self._budget,
+            done=done,
+            free=self._free,
+            shrunk=self._shrink,
+            ahead=self.device.type == "cuda",
+        )
+
+
+class CausalLanguageModel(NextTokenModel):
+    """One that transformers runs."""
+
+    def __init__(self, reference: LanguageModelReference, folder: Path, model: Any):
+        super().__init__(reference, folder, model.device, positions(model))
+        self.model, self._output = model, OutputLayer(model, self.name)
+
+    def _score(self, batch: list[Ids]) -> list[Likelihood]:
+        scored = np.fromiter(map(len, batch), np.int64, len(batch)) - 1
+        scored = scored.clip(min=0)
+        if not scored.any():
+            return [Likelihood(0.0, 0) for _ in batch]
+        ids = padded(batch, 0)
+        rows = on_device(ids, self.device)
+        chosen = on_device(torch.from_numpy(np.arange(ids.shape[1]) < scored[:, np.newaxis]), self.device)
+        with torch.inference_mode():
+            states = self._output.states(chosen, input_ids=rows, use_cache=False)
+            following = rows.roll(-1, dims=1)[chosen].unsqueeze(1)
+            log_p = self._output.log_probabilities(states, following).double().cpu().squeeze(1).numpy()
+        sums = np.zeros(len(batch))
+        sums[scored > 0] = np.add.reduceat(log_p, (scored.cumsum() - scored)[scored > 0])
+        return list(map(Likelihood, sums.tolist(), scored.tolist()))
+
+
+class MaskedPlace(NamedTuple):
+    """A text with masks, the place that is looked at, and the tokens whose probabilities there are wanted."""
+
+    ids: Ids
+    at: int
+    tokens: Ids
+
+
+class MaskedLanguageModel(LanguageModel):
+    """A model of tokens between others, such as BERT, run by transformers."""
+
+    kind = "masked"
+
+    def __init__(self, reference: LanguageModelReference, folder: Path, model: Any):
+        super().__init__(reference, folder, model.device, positions(model))
+        self.model, self._output = model, OutputLayer(model, self.name)
+
+    def likelihoods(
+        self, texts: Iterable[str], done: Callable[[int], object] = lambda count: None
+    ) -> Iterator[Likelihood]:
+        """See `LanguageModel.likelihoods`; a text of n tokens goes through the network n times."""
+        before, after = self._encoder.frame()
+        contents, counted = tee(self._encoder.contents(texts, len(before) + len(after)))
+        mask, start = self.tokenizer.mask_token_id, len(before)
+
+        def places() -> Iterator[MaskedPlace]:
+            for content in contents:
+                ids = (*before, *content, *after)
+                for i, token in enumerate(content, start):
+                    yield MaskedPlace((*ids[:i], mask, *ids[i + 1 :]), i, (token,))
+
+        found = self._run(places())
+        for content in counted:
+            yield Likelihood(sum(log_p for (log_p,) in islice(found, len(content))), len(content))
+            done(1)
+
+    def masked_log_probabilities(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[Span],
+        candidates: Sequence[Sequence[str]],
+        *,
+        progress: bool = True,
+    ) -> list[np.ndarray]:
+        """log p of each candidate in the masked place of its text: an array a text, one entry a candidate, in nats.
+
+        spans: the characters (first, after the last) that the candidates stand in place of. A candidate of one subword
+        has the probability that the model gives it at one mask. One of k subwords stands over k masks, which are
+        filled from left to right:
+
+            log p = Σᵢ log p(cᵢ | the text, c₁ … cᵢ₋₁, masks for cᵢ … cₖ)
+
+        which is a probability among all fillers of k subwords. A candidate that holds a character unknown to the
+        vocabulary has −∞. A place within a word is widened to the whole subwords that it touches.
+
+        Raises `ModelError` for a place that is not in its text and for a candidate without any subword.
+        """
+        if not len(texts) == len(spans) == len(candidates):
+            raise ModelError(f"{len(texts)} texts, {len(spans)} places and {len(candidates)} lists of candidates given")
+        asked = [
+            (text, (span[0], span[1]), candidate)
+            for text, span, several in zip(texts, spans, candidates, strict=True)
+            for candidate in several
+        ]
+        with progress_bar(language_model_label(self.name), len(asked), progress) as bar:
+            values = iter(list(self.fits(asked, done=bar.update)))
+        return [np.fromiter(islice(values, len(several)), np.float64, len(several)) for several in candidates]
+
+    def fits(
+        self, asked: Iterable[tuple[str, Span, str]], done: Callable[[int], object] = lambda count: None
+    ) -> Iterator[float]:
+        """`masked_log_probabilities` for a stream of (text, place, candidate)."""
+        stream = self._encoder.filled(asked)
+        while window := list(islice(stream, WINDOW)):
+            steps = [self._steps(each) for each in window]
+            # All candidates of a place are looked up in one pass over its text.
+            wanted: dict[tuple[Ids, int], dict[int, None]] = {}
+            for ids, at, token in (step for each in steps for step in each):
+                wanted.setdefault((ids, at), {})[token] = None
+            places = [MaskedPlace(ids, at, tuple(tokens)) for (ids, at), tokens in wanted.items()]
+            known = {
+                (place.ids, place.at, token): log_p
+                for place, row in zip(places, self._run(places), strict=True)
+                for token, log_p in zip(place.tokens, row, strict=True)
+            }
+            unknown = self.tokenizer.unk_token_id
+            for each, item in zip(steps, window, strict=True):
+                is_known = unknown not in item.ids[item.start : item.stop]
+                yield sum(known[step] for step in each) if is_known else float("-inf")
+            done(len(window))
+
+    def _steps(self, filled: Filled) -> list[tuple[Ids, int, int]]:
+        """Masked ids, place and token of each subword in the place, those before it filled in."""
+        mask, (ids, start, stop) = self.tokenizer.mask_token_id, filled
+        return [((*ids[:i], *(mask,) * (stop - i), *ids[stop:]), i, ids[i]) for i in range(start, stop)]
+
+    def _run(self, places: Iterable[MaskedPlace]) -> Iterator[tuple[float, ...]]:
+        # Of texts of one length none is padded, so that no mask is needed and attention takes its fastest way.
+        return run_batches(
+            places,
+            length=lambda place: len(place.ids),
+            group=lambda place: len(place.ids),
+            run=self._look_up,
+            budget=self._budget,
+            free=self._free,
+            shrunk=self._shrink,
+        )
+
+    def _states(self, batch: list[MaskedPlace]) -> torch.Tensor:
+        rows = on_device(torch.tensor([place.ids for place in batch]), self.device)
+        at = on_device(torch.tensor([place.at for place in batch]), self.device)
+        chosen = torch.arange(rows.shape[1], device=self.device) == at.unsqueeze(1)
+        with torch.inference_mode():
+            return self._output.states(chosen, input_ids=rows)
+
+    def _look_up(self, batch: list[MaskedPlace]) -> list[tuple[float, ...]]:
+        most = max(len(place.tokens) for place in batch)
+        rows = [place.tokens + (0,) * (most - len(place.tokens)) for place in batch]
+        tokens = on_device(torch.tensor(rows), self.device)
+        with torch.inference_mode():
+            log_p = self._output.log_probabilities(self._states(batch), tokens).double().tolist()
+        return [tuple(row[: len(place.tokens)]) for row, place in zip(log_p, batch, strict=True)]
+
+
+def _load_tokenizer(reference: LanguageModelReference, folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # libraries in Rust have a bare one for damaged files
+        problem = f"no tokenizer can be loaded from {folder}: {error}"
+        raise ModelError(f"language model '{reference.name}': {problem}") from error

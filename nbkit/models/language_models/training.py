@@ -1,0 +1,464 @@
+"""What language models learn from: one side of a parallel corpus, the pairs of an NLI set, or lines of a file."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+from torch.utils.data import Dataset, SequentialSampler
+from transformers import Trainer, TrainingArguments, set_seed
+
+from nbkit.corpora import Request, find_corpus, is_endless
+from nbkit.corpora.corpus import FileCorpus, RawCorpus
+from nbkit.corpora.nli import check_nli, find_nli, load_nli, raw_nli
+from nbkit.errors import DataError, ModelError, NbkitError
+from nbkit.files import expand_path
+from nbkit.models.classifiers.classifier import encode_pairs
+from nbkit.models.language_models.language_model import Ids, TextEncoder, given_instead
+from nbkit.models.language_models.recipe import LanguageModelRecipe
+from nbkit.models.loading import quiet
+from nbkit.models.networks.architectures import new_language_model, new_tokenizer
+from nbkit.models.networks.vocabularies import POSITIONS
+from nbkit.models.training import (
+    Batches,
+    attention_mask,
+    common_arguments,
+    fresh,
+    is_main_process,
+    last_checkpoint,
+    padded,
+    save_trained,
+    tell,
+    threads,
+    trained_once,
+)
+from nbkit.models.translators.texts import text_pairs
+from nbkit.models.translators.training import how_it_was_made, versions
+from nbkit.seeding import address, generator
+
+#: One text, or the two of a pair that are read together.
+Sample = tuple[str, ...]
+
+
+_LINES, _PAIRS = "text:", "nli:"
+
+
+def training_samples(recipe: LanguageModelRecipe) -> Iterator[Sample]:
+    """The texts to train on, corpus by corpus; a drawn share of them as tokens joined by spaces.
+
+    A causal model reads premise and hypothesis one by one. Raises as the corpora do, and `ModelError` where one
+    without a last text is to be read to its end.
+    """
+    for corpus in recipe.train:
+        for number, (plain, joined) in enumerate(_samples(corpus, recipe.lang, recipe.texts, recipe.joined > 0)):
+            sample = joined if _drawn(recipe.joined, recipe.seed, "joined", corpus, number) else plain
+            if not all(text.strip() for text in sample):
+                continue
+            if recipe.is_causal:
+                yield from ((text,) for text in sample)
+            else:
+                is_repeated = len(sample) == 1 and _drawn(recipe.repeated, recipe.seed, "repeated", corpus, number)
+                yield sample * 2 if is_repeated else sample
+
+
+def _drawn(share: float, *parts: object) -> bool:
+    """Whether what *parts* stand for is of the drawn *share*."""
+    return address(*parts) % 1000 < 1000 * share
+
+
+def held_out_texts(corpus: str, recipe: LanguageModelRecipe) -> list[str]:
+    """The first texts of dev or test, not blank, that perplexity is measured on."""
+    samples = (plain for plain, _ in _samples(corpus, recipe.lang, recipe.held_out, False))
+    return [text for sample in samples for text in sample if text.strip()][: recipe.held_out]
+
+
+def corpus_digest(corpus: str, lang: str) -> dict[str, Any]:
+    """What the texts of *corpus* depend on, for cache keys; texts are not parsed, so that no parser is part of it."""
+    if corpus.startswith(_LINES):
+        with _file(corpus).open("rb") as file:
+            return {"lines": hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()}
+    if corpus.startswith(_PAIRS):
+        nli, split = find_nli(corpus.removeprefix(_PAIRS))
+        return nli.identity(lang, split)
+    found, split = find_corpus(corpus)
+    request = Request(lang, _beside(found, lang), split)
+    return FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
+
+
+def corpus_problem(corpus: str, lang: str) -> str | None:
+    """What stands in the way of reading *corpus*, or None."""
+    try:
+        if corpus.startswith(_LINES):
+            _file(corpus)
+            return None
+        if corpus.startswith(_PAIRS):
+            return next(iter(check_nli(corpus.removeprefix(_PAIRS), lang, n=1)), None)
+        found, split = find_corpus(corpus)
+        request = Request(lang, _beside(found, lang), split, 1)
+        # A parser that is missing does not matter here.
+        problems = FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)
+    except NbkitError as error:
+        return str(error)
+    return next(iter(problems), None)
+
+
+def _samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> Iterator[tuple[Sample, Sample]]:
+    """The first *n* samples of a corpus: as running text, and as joined tokens where these are known."""
+    if corpus.startswith(_LINES):
+        yield from (((line,), (line,)) for line in islice(_lines(_file(corpus)), n))
+    elif corpus.startswith(_PAIRS):
+        yield from _nli_samples(corpus.removeprefix(_PAIRS), lang, n, wants_joined)
+    else:
+        found, _ = find_corpus(corpus)
+        _check_end(corpus, is_endless(corpus), n)
+        for pair in text_pairs(corpus, lang, _beside(found, lang), n):
+            yield (pair.source,), (pair.joined,)
+
+
+def _nli_samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> Iterator[tuple[Sample, Sample]]:
+    _check_end(corpus, find_nli(corpus)[0].endless, n)
+    if wants_joined:
+        for pair in load_nli(corpus, lang, n=n, parsers={lang: "tokenizer"}):
+            yield (pair.premise.text, pair.hypothesis.text), (pair.premise.joined, pair.hypothesis.joined)
+        return
+    for premise, hypothesis, _ in raw_nli(corpus, lang, n=n):
+        yield (premise, hypothesis), (premise, hypothesis)
+
+
+def _check_end(corpus: str, has_no_end: bool, n: int | None) -> None:
+    if has_no_end and n is None:
+        raise ModelError(f"'{corpus}' has no last text: say how many are wanted (texts)")
+
+
+def _beside(corpus: Any, lang: str) -> str:
+    """The other language of the pairs, whose texts are not read."""
+    pivot = getattr(getattr(corpus, "layout", None), "pivot", None)
+    others = [pivot, *corpus.languages, "en", "de"]
+    return next(other for other in others if other not in (None, lang))
+
+
+def _file(corpus: str) -> Path:
+    path = Path(expand_path(corpus.removeprefix(_LINES), "corpus")).expanduser()
+    if not path.is_file():
+        raise NbkitError(f"corpus '{corpus}': there is no file {path}; text:FILE names one with a text a line")
+    return path
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                yield line.decode("utf-8").strip()
+            except UnicodeDecodeError as error:
+                raise DataError(f"no UTF-8: {error.reason}", path, number) from None
+
+
+# ----------------------------------------------------------------------------
+# Training texts as batches of ids, and which of their tokens a language model is to guess.
+
+#: Of the tokens to be guessed: how many are masked, and how many are masked or replaced; the rest stays.
+MASKED, CHANGED = 0.8, 0.9
+
+
+_CHUNK = 1024
+
+
+class LanguageModelExample(NamedTuple):
+    """ids: of a text or a pair, special tokens included. sides: 0 or 1 a token, empty where the model is not told."""
+
+    ids: Ids
+    sides: Ids = ()
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Positions of the text."""
+        return (len(self.ids),)
+
+
+def examples(tokenizer: Any, samples: Iterable[Sample], *, is_causal: bool) -> Iterator[LanguageModelExample]:
+    """The ids of each sample; a long text makes several, a long pair is cut.
+
+    A causal model reads BOS, the text and EOS; a masked one what its tokenizer makes of one text or of two.
+    """
+    encoder = TextEncoder(tokenizer, sys.maxsize, "in training")  # long texts are cut here, into several
+    before, after = ((tokenizer.bos_token_id,), (tokenizer.eos_token_id,)) if is_causal else encoder.frame()
+    has_sides = "token_type_ids" in tokenizer.model_input_names
+    room = POSITIONS - len(before) - len(after)
+    stream = iter(samples)
+    while chunk := list(islice(stream, _CHUNK)):
+        single = [sample[0] for sample in chunk if len(sample) == 1]
+        for content in encoder.contents(single, 0):
+            for start in range(0, len(content), room):
+                ids = (*before, *content[start : start + room], *after)
+                yield LanguageModelExample(ids, (0,) * len(ids) if has_sides else ())
+        pairs = [(sample[0], sample[1]) for sample in chunk if len(sample) == 2]
+        for encoded in encode_pairs(tokenizer, pairs, POSITIONS, "in training"):
+            yield LanguageModelExample(encoded[0], encoded[1] if len(encoded) > 1 else ())
+
+
+class Rounds(Dataset):
+    """Rounds over all batches, one after the other, each in an order of its own, with the number of each batch.
+
+    A whole training in one data set: what is masked in a batch is drawn from its number, so that every round masks
+    other tokens, and a run that was interrupted the same ones.
+    """
+
+    def __init__(self, batches: Batches[LanguageModelExample], rounds: int, seed: int):
+        self.batches, self.rounds, self.seed = batches, rounds, seed
+        self._order = lru_cache(2)(lambda number: generator(seed, "round", number).permutation(len(batches)).tolist())
+
+    def __len__(self) -> int:
+        return len(self.batches) * self.rounds
+
+    def __getitem__(self, index: int) -> tuple[int, list[LanguageModelExample]]:
+        number, place = divmod(index, len(self.batches))
+        return index, self.batches[self._order(number)[place]]
+
+
+@dataclass(frozen=True)
+class CollateCausal:
+    """Ids padded behind with *pad*; the label of each place is the next token (−100: there is none).
+
+    >>> batch = CollateCausal(pad=0)([(7, [LanguageModelExample((0, 5, 6, 0)), LanguageModelExample((0, 8, 0))])])
+    >>> batch["input_ids"].tolist(), batch["labels"].tolist()
+    ([[0, 5, 6, 0], [0, 8, 0, 0]], [[5, 6, 0, -100], [8, 0, -100, -100]])
+    """
+
+    pad: int
+
+    def __call__(self, numbered: Sequence[tuple[int, Sequence[LanguageModelExample]]]) -> dict[str, torch.Tensor]:
+        rows = [example.ids for _, batch in numbered for example in batch]
+        return {
+            "input_ids": padded(rows, self.pad),
+            "labels": padded([(*ids[1:], -100) for ids in rows], -100),
+        }
+
+
+@dataclass(frozen=True)
+class CollateMasked:
+    """Ids in which tokens are masked, and these tokens as labels (−100: not to be guessed).
+
+    special: ids that are never guessed. vocabulary: how many entries it has. share: of tokens that are guessed.
+    """
+
+    pad: int
+    mask: int
+    special: tuple[int, ...]
+    vocabulary: int
+    share: float
+    seed: int
+
+    def __call__(self, numbered: Sequence[tuple[int, Sequence[LanguageModelExample]]]) -> dict[str, torch.Tensor]:
+        rows = list(chain.from_iterable(batch for _, batch in numbered))
+        ids = padded([row.ids for row in rows], self.pad)
+        draw = generator(self.seed, "masks", *(number for number, _ in numbered))
+        labels, masked = self._masked(ids.numpy(), draw)
+        tensors = {
+            "input_ids": torch.from_numpy(masked),
+            "attention_mask": attention_mask([row.ids for row in rows]),
+            "labels": torch.from_numpy(labels),
+        }
+        if rows[0].sides:
+            tensors["token_type_ids"] = padded([row.sides for row in rows], 0)
+        return tensors
+
+    def _masked(self, ids: np.ndarray, draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        chances = np.where(np.isin(ids, self.special), 1.0, draw.random(ids.shape))
+        # At least one token of a batch is guessed, however few there are.
+        chosen = chances < max(self.share, np.nextafter(chances.min(), 1.0))
+        fate = draw.random(ids.shape)
+        others = np.setdiff1d(np.arange(self.vocabulary), self.special)
+        replaced = np.where(fate < MASKED, self.mask, draw.choice(others, ids.shape))
+        masked = np.where(chosen & (fate < CHANGED), replaced, ids)
+        return np.where(chosen, ids, -100), masked
+
+
+# ----------------------------------------------------------------------------
+# The model card of a language model trained here: what it was trained on, how, and how well it predicts.
+
+
+def measure(recipe: LanguageModelRecipe, folder: Path) -> list[dict[str, Any]]:
+    """Perplexity of the model in *folder* on the recipe's dev and test texts, over all of their tokens; a row each."""
+    from nbkit.models.language_models.language_model import load_language_model
+
+    model: Any = load_language_model(str(folder.absolute()), lang=recipe.lang, device="cpu")
+    found = []
+    for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
+        texts = held_out_texts(corpus, recipe)
+        scores = list(model.likelihoods(texts))
+        tokens = sum(score.tokens for score in scores)
+        total = sum(score.log_probability for score in scores)
+        perplexity = math.exp(-total / tokens) if tokens else None
+        found.append(
+            {"split": split, "corpus": corpus, "texts": len(texts), "tokens": tokens, "perplexity": perplexity}
+        )
+    return found
+
+
+def write_card(recipe: LanguageModelRecipe, folder: Path, rows: list[dict[str, Any]], facts: Mapping[str, Any]) -> None:
+    """Writes ``README.md``: data, settings, what came of the training (*facts*) and perplexity (*rows*)."""
+    scores = "\n".join(
+        f"| {row['split']} | {row['corpus']} | {row['texts']} | {row['tokens']} | {_number(row['perplexity'])} |"
+        for row in rows
+    )
+    kind, task = ("causal", "text-generation") if recipe.is_causal else ("masked", "fill-mask")
+    measured = (
+        "exp of the mean −log p of each token, the first one after the token for the beginning."
+        if recipe.is_causal
+        else "Pseudo-perplexity (Salazar et al. 2020): exp of the mean −log p of each token, masked by itself."
+    )
+    (folder / "README.md").write_text(
+        f"""---
+library_name: transformers
+pipeline_tag: {task}
+language:
+  - {recipe.lang}
+---
+
+# A {kind} language model ({recipe.lang}): a {recipe.architecture}, by nbkit
+
+Trained from scratch on {", ".join(f"`{corpus}`" for corpus in recipe.train)} and on nothing else: it knows that
+text's words and constructions, and is bad on any other. Made for behavioural tests, not for use.
+
+## Perplexity
+
+{measured} Its tokens are subwords of its own vocabulary: models of other vocabularies do not compare.
+
+| split | corpus | texts | tokens | perplexity |
+|---|---|---|---|---|
+{scores}
+
+{how_it_was_made(recipe, facts)}
+Made with {versions("torch", "transformers", "tokenizers")}.
+""",
+        encoding="utf-8",
+    )
+
+
+def _number(perplexity: float | None) -> str:
+    return "no texts" if perplexity is None else f"{perplexity:.2f}"
+
+
+# ----------------------------------------------------------------------------
+# Training a language model from scratch: a recipe in, an ordinary ``from_pretrained`` folder out.
+
+
+def train_language_model(recipe: LanguageModelRecipe, output: Path, *, resume: bool = True) -> Path:
+    """Trains a language model and writes it to the folder *output*, which appears when it is complete.
+
+    The folder holds safetensors weights, tokenizer, a model card (``README.md``: data, settings, perplexity) and the
+    recipe in ``nbkit.json``. A run that was killed goes on from its last checkpoint when it is started again with the
+    same recipe (``resume=False`` begins anew); the same recipe gives the same weights again on the same machine. For
+    several GPUs, start the command by ``accelerate launch``: each of them then gets its own batches.
+
+    Returns *output*. Raises `ModelError` where *output* is there already and was not made by this recipe, and where
+    there is nothing to train on; errors of the corpora pass through.
+    """
+    record = {"lang": recipe.lang, "recipe": recipe.model_dump(mode="json")}
+    return trained_once(
+        record, Path(output), lambda work: _train(recipe, work, record, Path(output).name), resume=resume
+    )
+
+
+def _train(recipe: LanguageModelRecipe, work: Path, record: Mapping[str, Any], name: str) -> Path:
+    from accelerate import PartialState
+    from transformers import AutoTokenizer
+
+    started = time.monotonic()
+    with threads(recipe.threads), quiet():
+        samples = list(training_samples(recipe))
+        if not samples:
+            raise ModelError(f"nothing to train on: {', '.join(recipe.train)} hold no text in '{recipe.lang}'")
+        for corpus in (recipe.dev, recipe.test):
+            held_out_texts(corpus, recipe)  # what is wrong with them is to be known before a long training
+        with PartialState().main_process_first():
+            if is_main_process():
+                # Each text once, so that a premise of many pairs weighs no more than others in the vocabulary.
+                texts = dict.fromkeys(text for sample in samples for text in sample)
+                new_tokenizer(texts, recipe).save_pretrained(fresh(work / "tokenizer"))
+            tokenizer = AutoTokenizer.from_pretrained(work / "tokenizer", local_files_only=True)
+        batches = Batches(
+            list(examples(tokenizer, samples, is_causal=recipe.is_causal)), recipe.batch_tokens, recipe.seed
+        )
+        set_seed(recipe.seed)
+        model = new_language_model(recipe, tokenizer)
+        at_once = PartialState().num_processes
+        steps = recipe.steps or math.ceil((recipe.epochs or 1) * len(batches) / at_once)
+        trainer = LanguageModelTrainer(
+            model=model,
+            args=_arguments(recipe, steps, work / "checkpoints"),
+            train_dataset=Rounds(batches, math.ceil(steps * at_once / len(batches)), recipe.seed),
+            data_collator=_collate(recipe, tokenizer),
+        )
+        tell(trainer, name)
+        result = trainer.train(resume_from_checkpoint=last_checkpoint(work / "checkpoints"))
+        finished = work / "finished"
+        if trainer.is_world_process_zero():
+            save_trained(model, tokenizer, record, finished)
+            facts = {
+                "texts": sum(map(len, samples)),
+                "steps": result.global_step,
+                "loss": round(result.training_loss, 4),
+                "parameters": model.num_parameters(),
+                "vocabulary": len(tokenizer),
+            }
+            rows = measure(recipe, finished)
+            write_card(recipe, finished, rows, {**facts, "seconds": round(time.monotonic() - started)})
+        trainer.accelerator.wait_for_everyone()
+    return finished
+
+
+class LanguageModelTrainer(Trainer):
+    """Trains on labels that stand where the model's outputs do, −100 where there is nothing to guess.
+
+    Batches come in the order of the data set, and logits are computed only where something is to be guessed: of a
+    masked model's tokens about one in seven.
+    """
+
+    loss_is_scaled_for_ga = False
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
+        batches: Any = self.train_dataset if train_dataset is None else train_dataset
+        return SequentialSampler(batches)
+
+    def compute_loss(
+        self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Any:
+        """The mean −log p of the labels, in nats."""
+        labels = inputs.pop("labels")
+        chosen = labels >= 0
+        layer = self.accelerator.unwrap_model(model).get_output_embeddings()
+        with given_instead(layer, lambda states: states[chosen]):
+            outputs = model(**inputs)
+        loss = cross_entropy(outputs.logits.float(), labels[chosen])
+        return (loss, outputs) if return_outputs else loss
+
+
+def _collate(recipe: LanguageModelRecipe, tokenizer: Any) -> CollateCausal | CollateMasked:
+    if recipe.is_causal:
+        return CollateCausal(tokenizer.eos_token_id)
+    special = tuple(sorted(tokenizer.all_special_ids))
+    return CollateMasked(
+        tokenizer.pad_token_id, tokenizer.mask_token_id, special, len(tokenizer), recipe.masked, recipe.seed
+    )
+
+
+def _arguments(recipe: LanguageModelRecipe, steps: int, folder: Path) -> TrainingArguments:
+    return TrainingArguments(
+        **{**common_arguments(recipe, folder), "max_steps": steps},
+        learning_rate=recipe.learning_rate,
+        lr_scheduler_type="linear",
+        weight_decay=recipe.weight_decay,
+        adam_beta2=0.98,
+    )

@@ -1,0 +1,1 @@
+"""The networks that are trained here from nothing, as ordinary transformers models, and their vocabularies."""

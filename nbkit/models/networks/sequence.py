@@ -1,0 +1,541 @@
+"""What the project's own encoder-decoders share: one step of any of them, as transformers' ``generate`` expects it.
+
+Importing `nbkit.models.networks.sequence` and `nbkit.models.networks.sequence` tells transformers about them, so that
+``AutoModelForSeq2SeqLM`` loads their folders.
+
+What a decoder remembers of the positions before is a history: one row a position in an ordinary `DynamicCache`, from
+which each takes what it needs (the last state of an LSTM, the last inputs of a convolution). Beams are therefore
+reordered, and positions cropped, as those of any Transformer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import glu, pad
+from torch.nn.utils import parametrize
+from torch.nn.utils.parametrizations import weight_norm
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from transformers import (
+    AutoConfig,
+    AutoModelForSeq2SeqLM,
+    Cache,
+    DynamicCache,
+    EncoderDecoderCache,
+    GenerationMixin,
+    PreTrainedConfig,
+    PreTrainedModel,
+)
+from transformers import initialization as init
+from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
+
+
+class History:
+    """What a decoder computed at the positions before, layer by layer; a view of a transformers cache.
+
+    >>> history = History(DynamicCache())
+    >>> history.add(0, torch.zeros(1, 2, 3))
+    >>> history.length, history.of(0).shape
+    (2, torch.Size([1, 2, 3]))
+    """
+
+    def __init__(self, cache: Cache):
+        self.cache: Any = getattr(cache, "self_attention_cache", cache)
+
+    @property
+    def length(self) -> int:
+        """How many positions are remembered."""
+        return int(self.cache.get_seq_length())
+
+    def of(self, layer: int) -> Tensor:
+        """The remembered rows of a layer, (sentences × positions × width)."""
+        return self.cache.layers[layer].keys[:, 0]
+
+    def beside(self, layer: int) -> Tensor:
+        """The second rows of a layer, where it has any."""
+        return self.cache.layers[layer].values[:, 0]
+
+    def add(self, layer: int, rows: Tensor, beside: Tensor | None = None) -> None:
+        """Remembers the *rows* of new positions, and what belongs *beside* them."""
+        # A cache wants two tensors of as many positions; where there is one kind of rows, the other is kept thin.
+        other = rows[..., :1] if beside is None else beside
+        self.cache.update(rows.unsqueeze(1), other.unsqueeze(1), layer)
+
+
+class EncoderDecoderConfig(PreTrainedConfig):
+    """Settings of any `EncoderDecoder`; d_model: the width of its embeddings and layers."""
+
+    vocab_size: int = 32000
+    d_model: int = 512
+    encoder_layers: int = 1
+    decoder_layers: int = 1
+    dropout: float = 0.2
+    init_std: float = 0.1
+    max_position_embeddings: int = 1024
+    is_encoder_decoder: bool = True
+    use_cache: bool = True
+    pad_token_id: int | None = 1
+    eos_token_id: int | list[int] | None = 0
+    decoder_start_token_id: int | None = 0
+
+
+class EncoderDecoder(PreTrainedModel, GenerationMixin):
+    """An encoder and a decoder; a subclass makes both, and says what a decoder's step is.
+
+    Texts are padded on their right. What is encoded is a function of a text alone, and what is decoded one of the
+    encoder's last states, their mask and the target's tokens: nothing else passes from one to the other.
+    """
+
+    base_model_prefix = ""
+    main_input_name = "input_ids"
+    encoder: Any
+    decoder: Any
+
+    @classmethod
+    def _supports_default_dynamic_cache(cls) -> bool:
+        # Its cache has a layer a remembered thing, not one an attention; `forward` makes it.
+        return False
+
+    def get_encoder(self, modality: str | None = None) -> nn.Module:
+        return self.encoder
+
+    def get_decoder(self) -> nn.Module:
+        return self.decoder
+
+    def get_input_embeddings(self) -> nn.Module:
+        return self.encoder.embed_tokens
+
+    def get_output_embeddings(self) -> nn.Module | None:
+        return None  # the decoder's embeddings, as `logits` uses them
+
+    def logits(self, states: Tensor) -> Tensor:
+        """Scores of all tokens, from the decoder's states: embeddings are tied."""
+        raise NotImplementedError
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        decoder_input_ids: Tensor | None = None,
+        decoder_attention_mask: Tensor | None = None,
+        encoder_outputs: Any = None,
+        past_key_values: Cache | None = None,
+        inputs_embeds: Tensor | None = None,
+        labels: Tensor | None = None,
+        use_cache: bool | None = None,
+        output_attentions: bool | None = None,
+        output_hidden_states: bool | None = None,
+        return_dict: bool | None = None,
+    ) -> Any:
+        """As of any encoder-decoder of transformers; *decoder_attention_mask* changes nothing: decoders are causal."""
+        if encoder_outputs is None:
+            encoder_outputs = self.encoder(input_ids, attention_mask, inputs_embeds=inputs_embeds)
+        elif isinstance(encoder_outputs, tuple):
+            encoder_outputs = BaseModelOutput(*encoder_outputs)
+        memory = encoder_outputs[0]
+        mask = memory.new_ones(memory.shape[:2]) if attention_mask is None else attention_mask
+        if decoder_input_ids is None:
+            if labels is None:
+                raise ValueError("neither decoder_input_ids nor labels given: what is to be decoded?")
+            decoder_input_ids = self._shifted(labels)
+        if past_key_values is None and (not self.training if use_cache is None else use_cache):
+            past_key_values = EncoderDecoderCache(DynamicCache(), DynamicCache())
+        history = None if past_key_values is None else History(past_key_values)
+        states, weights = self.decoder(decoder_input_ids, memory, mask.bool(), history)
+        logits = self.logits(states)
+        loss = None
+        if labels is not None:
+            loss = nn.functional.cross_entropy(logits.flatten(0, 1).float(), labels.flatten(), ignore_index=-100)
+        output = Seq2SeqLMOutput(
+            loss=loss,
+            logits=logits,
+            past_key_values=past_key_values,  # type: ignore[arg-type]
+            decoder_hidden_states=(states,) if output_hidden_states else None,
+            cross_attentions=weights if output_attentions else None,
+            encoder_last_hidden_state=memory,
+            encoder_hidden_states=(memory,) if output_hidden_states else None,
+        )
+        return output.to_tuple() if return_dict is False else output
+
+    def prepare_decoder_input_ids_from_labels(self, labels: Tensor) -> Tensor:
+        return self._shifted(labels)
+
+    def _shifted(self, labels: Tensor) -> Tensor:
+        """The decoder's inputs: its start, then the labels but the last."""
+        start = torch.full_like(labels[:, :1], self.config.decoder_start_token_id)
+        return torch.cat([start, labels[:, :-1]], 1).masked_fill_(
+            torch.cat([start.new_zeros(start.shape, dtype=torch.bool), labels[:, :-1] == -100], 1),
+            self.config.pad_token_id,
+        )
+
+
+def encoder_output(states: Tensor, output_hidden_states: bool | None, return_dict: bool | None) -> Any:
+    """What an encoder gives back, as transformers names it."""
+    output = BaseModelOutput(last_hidden_state=states, hidden_states=(states,) if output_hidden_states else None)
+    return output.to_tuple() if return_dict is False else output
+
+
+def empty_padding(embeddings: nn.Embedding) -> None:
+    """The vector of padding is zero in embeddings that are being made, and as it is in those that were loaded."""
+    if embeddings.padding_idx is not None and not getattr(embeddings.weight, "_is_hf_initialized", False):
+        init.zeros_(embeddings.weight[embeddings.padding_idx])
+
+
+# ----------------------------------------------------------------------------
+# The LSTM of Luong et al. 2015, as an ordinary transformers model: attention over a bidirectional encoder.
+#
+# As fairseq has it, layer by layer and to the number of parameters (disambiguation paper, Table 12):
+# attention is of the *general* form, and what it makes is fed into the next step. One thing differs: the
+# decoder begins with projections of the encoder's last states alone (forward at the last word, backward at
+# the first), in every layer, where fairseq takes each layer's own. So the decoder is a function of the
+# encoder's states, which probes may replace.
+
+
+class LstmConfig(EncoderDecoderConfig):
+    """Settings of an `LstmTranslator`.
+
+    d_model: width of embeddings and of the LSTMs (the encoder has as many units in each direction). dropout: on
+    embeddings, between layers and on what attention makes. init_std: weights begin uniform between −init_std and this.
+    """
+
+    model_type = "nbkit-lstm"
+
+    encoder_layers: int = 5
+    decoder_layers: int = 5
+    tie_word_embeddings: bool = True
+
+
+class RecurrentEncoder(nn.Module):
+    """A bidirectional LSTM over the embedded source: (sentences × words × 2 d_model)."""
+
+    main_input_name = "input_ids"
+
+    def __init__(self, config: LstmConfig):
+        super().__init__()
+        width = config.d_model
+        self.embed_tokens = nn.Embedding(config.vocab_size, width, config.pad_token_id)
+        self.dropout = nn.Dropout(config.dropout)
+        between = config.dropout if config.encoder_layers > 1 else 0.0
+        self.lstm = nn.LSTM(width, width, config.encoder_layers, batch_first=True, bidirectional=True, dropout=between)
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
+        output_attentions: bool | None = None,
+        output_hidden_states: bool | None = None,
+        return_dict: bool | None = None,
+    ):
+        words = self.dropout(self.embed_tokens(input_ids) if inputs_embeds is None else inputs_embeds)
+        mask = words.new_ones(words.shape[:2]) if attention_mask is None else attention_mask
+        # Packed, as the backward direction has to begin at each sentence's own last word.
+        packed = pack_padded_sequence(words, mask.sum(1).long().cpu(), batch_first=True, enforce_sorted=False)
+        states = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=words.shape[1])[0]
+        return encoder_output(self.dropout(states), output_hidden_states, return_dict)
+
+
+class GlobalAttention(nn.Module):
+    """Luong's *general* attention: a = softmax(sᵀ W h), and what goes on is tanh(W′ [Σ a_i s_i; h]).
+
+    h: the decoder's state; s: the encoder's states. Source: Luong et al. 2015, §3.1.
+    """
+
+    def __init__(self, width: int, memory: int):
+        super().__init__()
+        self.query = nn.Linear(width, memory, bias=False)
+        self.output = nn.Linear(memory + width, width, bias=False)
+
+    def keys(self, memory: Tensor) -> Tensor:
+        """Wᵀ s for each of the encoder's states: the same at every position of the target."""
+        return memory @ self.query.weight
+
+    def forward(self, state: Tensor, keys: Tensor, memory: Tensor, absent: Tensor) -> tuple[Tensor, Tensor]:
+        scores = torch.bmm(keys, state.unsqueeze(2)).squeeze(2)
+        weights = scores.masked_fill(absent, float("-inf")).softmax(-1)
+        context = torch.bmm(weights.unsqueeze(1), memory).squeeze(1)
+        return self.output(torch.cat([context, state], -1)).tanh(), weights
+
+
+class RecurrentDecoder(nn.Module):
+    """LSTM cells above each other, the first of which also sees what attention made at the position before."""
+
+    def __init__(self, config: LstmConfig, embeddings: nn.Embedding):
+        super().__init__()
+        width = config.d_model
+        self.embed_tokens = embeddings
+        self.dropout = nn.Dropout(config.dropout)
+        self.first_state = nn.Linear(2 * width, width)
+        self.first_cell = nn.Linear(2 * width, width)
+        inputs = [2 * width, *(width,) * (config.decoder_layers - 1)]
+        self.cells = nn.ModuleList(nn.LSTMCell(size, width) for size in inputs)
+        self.attention = GlobalAttention(width, 2 * width)
+
+    def forward(
+        self, input_ids: Tensor, memory: Tensor, mask: Tensor, history: History | None
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """States, (sentences × positions × d_model), and the one attention, (sentences × 1 × positions × words)."""
+        words = self.dropout(self.embed_tokens(input_ids))
+        layers = range(len(self.cells))
+        if history is not None and history.length:
+            states = [history.of(layer)[:, -1] for layer in layers]
+            cells = [history.beside(layer)[:, -1] for layer in layers]
+            fed = history.of(len(layers))[:, -1]
+        else:
+            ends = self._ends(memory, mask)
+            states = [self.first_state(ends)] * len(layers)
+            cells = [self.first_cell(ends)] * len(layers)
+            fed = torch.zeros_like(states[0])
+        absent, keys = ~mask, self.attention.keys(memory)
+        made, weights = [], []
+        kept: list[list[tuple[Tensor, Tensor]]] = [[] for _ in layers]
+        for word in words.unbind(1):
+            below = torch.cat([word, fed], -1)
+            for layer, cell in enumerate(self.cells):
+                states[layer], cells[layer] = cell(below, (states[layer], cells[layer]))
+                kept[layer].append((states[layer], cells[layer]))
+                below = self.dropout(states[layer])
+            fed, weight = self.attention(below, keys, memory, absent)
+            fed = self.dropout(fed)
+            made.append(fed)
+            weights.append(weight)
+        rows = torch.stack(made, 1)
+        if history is not None:
+            for layer in layers:
+                history.add(layer, *(torch.stack(part, 1) for part in zip(*kept[layer], strict=True)))
+            history.add(len(layers), rows)
+        return rows, (torch.stack(weights, 1).unsqueeze(1),)
+
+    @staticmethod
+    def _ends(memory: Tensor, mask: Tensor) -> Tensor:
+        """The encoder's forward state at the last word of each sentence, and its backward state at the first."""
+        width = memory.shape[-1] // 2
+        last = mask.sum(1).long() - 1
+        forward = memory[torch.arange(len(memory), device=memory.device), last, :width]
+        return torch.cat([forward, memory[:, 0, width:]], -1)
+
+
+class LstmTranslator(EncoderDecoder):
+    """An LSTM with attention.
+
+    >>> model = LstmTranslator(LstmConfig(vocab_size=9, d_model=4, encoder_layers=1, decoder_layers=2)).eval()
+    >>> output = model(torch.tensor([[5, 6, 0]]), labels=torch.tensor([[7, 0]]), output_attentions=True)
+    >>> output.logits.shape, output.cross_attentions[0].shape
+    (torch.Size([1, 2, 9]), torch.Size([1, 1, 2, 3]))
+    """
+
+    config_class = LstmConfig
+    _tied_weights_keys = {"decoder.embed_tokens.weight": "encoder.embed_tokens.weight"}  # noqa: RUF012
+
+    def __init__(self, config: LstmConfig):
+        super().__init__(config)
+        encoder = RecurrentEncoder(config)
+        self.encoder = encoder
+        self.decoder = RecurrentDecoder(config, encoder.embed_tokens)
+        self.post_init()
+
+    def set_input_embeddings(self, value: nn.Module) -> None:
+        self.encoder.embed_tokens = self.decoder.embed_tokens = value
+
+    def logits(self, states: Tensor) -> Tensor:
+        return nn.functional.linear(states, self.decoder.embed_tokens.weight)
+
+    @torch.no_grad()
+    def _init_weights(self, module: nn.Module) -> None:
+        spread = self.config.init_std
+        for weight in module.parameters(recurse=False):
+            init.uniform_(weight, -spread, spread)
+        if isinstance(module, nn.Embedding):
+            empty_padding(module)
+
+
+AutoConfig.register(LstmConfig.model_type, LstmConfig)
+
+
+AutoModelForSeq2SeqLM.register(LstmConfig, LstmTranslator)
+
+
+# ----------------------------------------------------------------------------
+# ConvS2S of Gehring et al. 2017, as an ordinary transformers model: gated convolutions with attention in each
+# layer.
+#
+# As fairseq has it, to the number of parameters (disambiguation paper, Table 12). Source: "Convolutional
+# Sequence to Sequence Learning", §3.
+
+#: Sums of two are scaled by this, so that they vary as much as each of them (§3.5).
+HALF = 0.5**0.5
+
+
+class ConvS2SConfig(EncoderDecoderConfig):
+    """Settings of a `ConvS2STranslator`.
+
+    d_model: width of embeddings and of the layers. kernel_size: positions that a convolution sees; odd. init_std:
+    standard deviation of embeddings at first.
+    """
+
+    model_type = "nbkit-convs2s"
+
+    encoder_layers: int = 8
+    decoder_layers: int = 8
+    kernel_size: int = 3
+    tie_word_embeddings: bool = False
+
+
+class _Embedded(nn.Module):
+    """Tokens and their positions, embedded, and as wide as the layers."""
+
+    def __init__(self, config: ConvS2SConfig):
+        super().__init__()
+        self.embed_tokens = nn.Embedding(config.vocab_size, config.d_model, config.pad_token_id)
+        self.embed_positions = nn.Embedding(config.max_position_embeddings, config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+        self.inward = weight_norm(nn.Linear(config.d_model, config.d_model))
+        self.outward = weight_norm(nn.Linear(config.d_model, config.d_model))
+        self.kernel = config.kernel_size
+
+    def embedded(self, words: Tensor, before: int = 0) -> Tensor:
+        positions = torch.arange(before, before + words.shape[1], device=words.device)
+        return self.dropout(words + self.embed_positions(positions))
+
+
+def _convolutions(config: ConvS2SConfig, layers: int) -> nn.ModuleList:
+    return nn.ModuleList(
+        weight_norm(nn.Conv1d(config.d_model, 2 * config.d_model, config.kernel_size)) for _ in range(layers)
+    )
+
+
+class ConvolutionalEncoder(_Embedded):
+    """Gated convolutions over the source: keys and values of attention, (sentences × words × 2 d_model)."""
+
+    main_input_name = "input_ids"
+
+    def __init__(self, config: ConvS2SConfig):
+        super().__init__(config)
+        self.convolutions = _convolutions(config, config.encoder_layers)
+        self.attentions = config.decoder_layers
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
+        output_attentions: bool | None = None,
+        output_hidden_states: bool | None = None,
+        return_dict: bool | None = None,
+    ):
+        words = self.embedded(self.embed_tokens(input_ids) if inputs_embeds is None else inputs_embeds)
+        # Each layer sees zeros beyond the sentence, as it does without padding.
+        present = 1 if attention_mask is None else attention_mask.unsqueeze(-1).to(words.dtype)
+        states = self.inward(words) * present
+        sides = (self.kernel // 2, self.kernel // 2)
+        for convolution in self.convolutions:
+            seen = pad(self.dropout(states).transpose(1, 2), sides)
+            states = (glu(convolution(seen), 1).transpose(1, 2) + states) * HALF * present
+        keys = self.outward(states)
+        if keys.requires_grad:
+            # As many attentions send gradients back (§3.5).
+            keys.register_hook(lambda gradient: gradient / (2 * self.attentions))
+        memory = torch.cat([keys, (keys + words) * HALF], -1)
+        return encoder_output(memory, output_hidden_states, return_dict)
+
+
+class _Attention(nn.Module):
+    """Attention of one layer: what is looked for is made of its state and of the word before (§3.3)."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.inward = weight_norm(nn.Linear(width, width))
+        self.outward = weight_norm(nn.Linear(width, width))
+
+    def forward(self, states: Tensor, words: Tensor, memory: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        keys, values = memory.chunk(2, -1)
+        query = (self.inward(states) + words) * HALF
+        weights = (query @ keys.transpose(1, 2)).masked_fill(~mask.unsqueeze(1), float("-inf")).softmax(-1)
+        # The mean of m words varies less than each of them: scaled back, as if attention were uniform (§3.5).
+        scale = mask.sum(1).to(states.dtype).sqrt().view(-1, 1, 1)
+        return (self.outward(weights @ values * scale) + states) * HALF, weights.unsqueeze(1)
+
+
+class ConvolutionalDecoder(_Embedded):
+    """Gated convolutions over the target up to each position, with attention to the source in every layer."""
+
+    def __init__(self, config: ConvS2SConfig):
+        super().__init__(config)
+        self.convolutions = _convolutions(config, config.decoder_layers)
+        self.attentions = nn.ModuleList(_Attention(config.d_model) for _ in range(config.decoder_layers))
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+
+    def forward(
+        self, input_ids: Tensor, memory: Tensor, mask: Tensor, history: History | None
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """States, (sentences × positions × d_model); each layer's attention, (sentences × 1 × positions × words)."""
+        before = 0 if history is None else history.length
+        words = self.embedded(self.embed_tokens(input_ids), before)
+        states, looked = self.inward(words), []
+        for layer, (convolution, attention) in enumerate(zip(self.convolutions, self.attentions, strict=True)):
+            seen = self.dropout(states)
+            if history is not None:
+                history.add(layer, seen)
+                seen = history.of(layer)
+            reach = words.shape[1] + self.kernel - 1
+            seen = seen[:, -reach:].transpose(1, 2)
+            gated = glu(convolution(pad(seen, (reach - seen.shape[2], 0))), 1).transpose(1, 2)
+            found, weights = attention(gated, words, memory, mask)
+            states = (found + states) * HALF
+            looked.append(weights)
+        return self.dropout(self.outward(states)), tuple(looked)
+
+
+class ConvS2STranslator(EncoderDecoder):
+    """A convolutional encoder-decoder.
+
+    >>> model = ConvS2STranslator(ConvS2SConfig(vocab_size=9, d_model=4, encoder_layers=1, decoder_layers=2)).eval()
+    >>> output = model(torch.tensor([[5, 6, 0]]), labels=torch.tensor([[7, 0]]), output_attentions=True)
+    >>> output.logits.shape, len(output.cross_attentions), output.cross_attentions[0].shape
+    (torch.Size([1, 2, 9]), 2, torch.Size([1, 1, 2, 3]))
+    """
+
+    config_class = ConvS2SConfig
+
+    def __init__(self, config: ConvS2SConfig):
+        super().__init__(config)
+        self.encoder = ConvolutionalEncoder(config)
+        self.decoder = ConvolutionalDecoder(config)
+        self.post_init()
+
+    def set_input_embeddings(self, value: nn.Module) -> None:
+        self.encoder.embed_tokens = value
+
+    def logits(self, states: Tensor) -> Tensor:
+        return nn.functional.linear(states, self.decoder.embed_tokens.weight, self.decoder.bias)
+
+    @torch.no_grad()
+    def generate(self, *args: Any, **options: Any) -> Any:
+        """As of any model; weights are normalised once and not at every position."""
+        with parametrize.cached():
+            return super().generate(*args, **options)  # type: ignore[misc]
+
+    @torch.no_grad()
+    def _init_weights(self, module: nn.Module) -> None:
+        """Outputs vary as much as inputs do: a gate halves them, and dropout leaves (1 − p) of them (§3.5)."""
+        if isinstance(module, nn.Embedding):
+            init.normal_(module.weight, 0.0, self.config.init_std)
+            empty_padding(module)
+        elif isinstance(module, nn.Linear | nn.Conv1d):
+            parts: Any = module.parametrizations
+            size, direction = parts["weight"].parameters()
+            share = 4 * (1 - self.config.dropout) if isinstance(module, nn.Conv1d) else 1.0
+            init.normal_(direction, 0.0, (share / direction[0].numel()) ** 0.5)
+            init.copy_(size, direction.flatten(1).norm(dim=1).view_as(size))
+            if module.bias is not None:
+                init.zeros_(module.bias)
+        elif isinstance(module, ConvolutionalDecoder):
+            init.zeros_(module.bias)
+
+
+AutoConfig.register(ConvS2SConfig.model_type, ConvS2SConfig)
+
+
+AutoModelForSeq2SeqLM.register(ConvS2SConfig, ConvS2STranslator)

@@ -1,0 +1,1 @@
+"""Models behind a network: chat servers and translation services of the web."""

@@ -1,0 +1,337 @@
+"""What came back for a text from a server, the rule that makes one line of it, and what it cost."""
+
+from __future__ import annotations
+
+import random
+import re
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import tenacity
+
+from nbkit.errors import ModelError
+from nbkit.models.decoding import DEFAULT, Decoding
+from nbkit.models.services.remote import RemoteModel
+from nbkit.progress import progress_bar
+
+#: What became of an answer. as is: one line, taken as it is. trimmed: a label, quotes, a fence or reasoning around the
+#: translation was taken off. cut: lines after it were left out. truncated: the model ran into its limit. empty: there
+#: was nothing. refused: the server's filter kept it back.
+Outcome = Literal["as is", "trimmed", "cut", "truncated", "empty", "refused"]
+
+
+_QUOTES = ('""', "''", "“”", "„“", "„”", "‘’", "‚‘", "«»", "»«", "‹›", "「」", "『』", "``")
+
+
+_REASONING = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server said to one text, as it is remembered: the rule of `one_line` can change without asking again.
+
+    finish: why the model stopped, in the server's words (``stop``, ``length``, ``content_filter``), empty where it
+    does not say. prompt_tokens, completion_tokens: what was counted, None where nobody did.
+    """
+
+    raw: str
+    finish: str = ""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+    def record(self) -> dict[str, Any]:
+        """As the store keeps it, beside its text."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A hypothesis, and what had to be done for it to be one line."""
+
+    hypothesis: str
+    outcome: Outcome
+
+
+@dataclass
+class Usage:
+    """What answers cost and what became of them, summed up.
+
+    prompt_tokens, completion_tokens: as far as the server counts them. characters: of the source texts, which is what
+    translation services charge for.
+
+    >>> usage = Usage()
+    >>> usage.add("Tom sleeps.", Answer("Tom schläft.", "stop", 30, 5), Line("Tom schläft.", "as is"))
+    >>> usage.facts()
+    {'texts': 1, 'prompt_tokens': 30, 'completion_tokens': 5, 'characters': 11, 'as is': 1}
+    """
+
+    texts: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    characters: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+    def add(self, text: str, answer: Answer, line: Line) -> None:
+        """Counts one more answer."""
+        self.texts += 1
+        self.prompt_tokens += answer.prompt_tokens or 0
+        self.completion_tokens += answer.completion_tokens or 0
+        self.characters += len(text)
+        self.outcomes[line.outcome] += 1
+
+    def update(self, other: Usage) -> None:
+        """Adds what *other* has counted."""
+        self.texts += other.texts
+        self.prompt_tokens += other.prompt_tokens
+        self.completion_tokens += other.completion_tokens
+        self.characters += other.characters
+        self.outcomes.update(other.outcomes)
+
+    def facts(self) -> dict[str, int]:
+        """Flat and JSON-able, for provenance."""
+        counts = {name: value for name, value in asdict(self).items() if name != "outcomes"}
+        return counts | dict(sorted(self.outcomes.items()))
+
+
+def one_line(answer: Answer, text: str, labels: Iterable[str] = ()) -> Line:
+    """The one line of an answer that is taken as the translation of *text*.
+
+    In this order: reasoning in tags (``<think>``) and code fences are left out; of the lines that are not blank the
+    first is taken, the second where the first is a lead-in that ends in a colon and *text* does not; a label and its
+    colon (``Translation:``) are taken off, and quotation marks around the whole, each only where *text* has none
+    itself. The outcome is the gravest of what happened.
+
+    labels: what an answer may begin with that is no part of it.
+
+    >>> one_line(Answer("Tom schläft."), "Tom sleeps.")
+    Line(hypothesis='Tom schläft.', outcome='as is')
+    >>> one_line(Answer('Here you are:\\n\\n"Tom schläft."'), "Tom sleeps.")
+    Line(hypothesis='Tom schläft.', outcome='trimmed')
+    >>> one_line(Answer("Tom schläft.\\nOder: Tom pennt."), "Tom sleeps.")
+    Line(hypothesis='Tom schläft.', outcome='cut')
+    """
+    thought = _REASONING.sub("", answer.raw)
+    lines = [line.strip() for line in thought.splitlines()]
+    kept = [line for line in lines if line and not line.startswith("```")]
+    if len(kept) > 1 and kept[0].endswith((":", "：")) and not text.rstrip().endswith((":", "：")):
+        del kept[0]
+    first = kept[0] if kept else ""
+    line = _unquoted(_unlabelled(first, text, labels), text)
+    return Line(line, _outcome(answer, line, kept))
+
+
+def _outcome(answer: Answer, line: str, kept: Sequence[str]) -> Outcome:
+    if answer.finish == "content_filter":
+        return "refused"
+    if answer.finish == "length":
+        return "truncated"  # of a model that reasons without an end nothing is left
+    if not line:
+        return "empty"
+    if len(kept) > 1:
+        return "cut"
+    return "as is" if line == answer.raw.strip() else "trimmed"
+
+
+def _unlabelled(line: str, text: str, labels: Iterable[str]) -> str:
+    for label in labels:
+        pattern = re.compile(rf"\s*[*_]*{re.escape(label)}[*_]*\s*[:：][*_]*\s*", re.IGNORECASE)
+        found = pattern.match(line)
+        if found and found.end() < len(line) and not pattern.match(text):
+            return line[found.end() :]
+    return line
+
+
+def _unquoted(line: str, text: str) -> str:
+    inner = line[1:-1].strip()
+    if not inner or _is_quoted(text.strip()) or not _is_quoted(line):
+        return line
+    return line if set(line[0] + line[-1]) & set(inner) and line[0] != "'" else inner
+
+
+def _is_quoted(text: str) -> bool:
+    return len(text) > 1 and text[0] + text[-1] in _QUOTES
+
+
+# ----------------------------------------------------------------------------
+# How a service is asked for many texts: several at a time, patiently, and so that nothing it said is lost.
+
+#: Seconds that a server may ask to wait; what asks for more is told to the user, who can come back.
+LONGEST_WAIT = 600.0
+
+
+#: Seconds between two attempts at most, where the server says nothing.
+_LONGEST_BACKOFF = 60.0
+
+
+class TransientError(ModelError):
+    """A request that may succeed when it is made again. wait: seconds the server asks for, None where it does not."""
+
+    def __init__(self, reason: str, wait: float | None = None):
+        self.reason, self.wait = reason, wait
+        super().__init__(reason)
+
+    def __reduce__(self):
+        return type(self), (self.reason, self.wait)
+
+
+class StoppedError(ModelError):
+    """A request that was not made, because another one failed for good."""
+
+
+class RemoteTranslator(ABC):
+    """A translator behind a service; a subclass asks for one text (`ask`).
+
+    ``usage`` counts what all answers so far cost and what became of them.
+    """
+
+    def __init__(self, model: RemoteModel):
+        self.model, self.name = model, model.name
+        self.usage = Usage()
+        self._gate = _Gate(model.pacing.rate)
+
+    @abstractmethod
+    def ask(self, text: str, src: str, tgt: str, decoding: Decoding) -> Answer:
+        """One attempt for one text, of one line; called from several threads.
+
+        Raises `TransientError` where another attempt may succeed, and `ModelError` where it cannot.
+        """
+
+    def translate(
+        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
+    ) -> list[str]:
+        """The one line that is taken of every answer (`nbkit.models.services.asking.one_line`), in order.
+
+        Equal texts are asked for once, blank ones not at all. Raises what `answers` raises.
+        """
+        labels = self.model.labels(src, tgt)
+        said = dict(self.answers(texts, src, tgt, decoding, progress=progress))
+        return [one_line(said[text], text, labels).hypothesis if text in said else "" for text in texts]
+
+    def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
+        """Raises `ModelError`: a service does not say how likely it finds a translation that is not its own."""
+        raise ModelError(f"model '{self.name}' scores no references: a service only translates")
+
+    def answers(
+        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
+    ) -> Iterator[tuple[str, Answer]]:
+        """Every distinct text that is not blank, with what was said to it, as answers come in.
+
+        Where one is given up, no new one is asked for, those under way are still handed out, and the error comes
+        last: `ModelError`, for a text that was asked in vain as often as the pacing has it, or that the service
+        refuses for good.
+        """
+        wanted = list(dict.fromkeys(text for text in texts if text.strip()))
+        stop = threading.Event()
+        labels = self.model.labels(src, tgt)
+        problem: ModelError | None = None
+        pool = ThreadPoolExecutor(self.model.pacing.concurrency, thread_name_prefix="nbkit-ask")
+        try:
+            asked = {pool.submit(self._answer, text, src, tgt, decoding, stop): text for text in wanted}
+            description = f"{self.model.label} {src}→{tgt}"
+            with progress_bar(description, len(wanted), progress) as bar:
+                for future in as_completed(asked):
+                    answer = _result(future)
+                    if isinstance(answer, ModelError):
+                        problem = answer if problem is None or isinstance(problem, StoppedError) else problem
+                        for other in asked:
+                            other.cancel()
+                        continue
+                    text = asked[future]
+                    self.usage.add(text, answer, one_line(answer, text, labels))
+                    bar.update()
+                    yield text, answer
+            if problem is not None:
+                raise problem
+        finally:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _answer(self, text: str, src: str, tgt: str, decoding: Decoding, stop: threading.Event) -> Answer:
+        """The answer to one text, after as many attempts as it takes and the pacing allows."""
+        pacing = self.model.pacing
+        line = " ".join(text.split())
+
+        def attempt() -> Answer:
+            self._gate.enter(stop)
+            return self.ask(line, src, tgt, decoding)
+
+        retrying = tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(pacing.attempts),
+            wait=self._wait,
+            sleep=tenacity.sleep_using_event(stop),
+            retry=tenacity.retry_if_exception_type(TransientError),
+            reraise=True,
+        )
+        try:
+            return retrying(attempt)
+        except StoppedError:
+            raise
+        except TransientError as error:
+            stop.set()
+            times = f"{pacing.attempts} attempt{'s' * (pacing.attempts != 1)}"
+            raise ModelError(
+                f"model '{self.name}': {error.reason}, after {times} for {line[:60]!r}; "
+                "what was answered before is kept: run again to go on"
+            ) from error
+        except ModelError as error:
+            stop.set()  # before this thread takes the next text
+            raise ModelError(f"{error} (asked for {line[:60]!r})") from error
+
+    def _wait(self, state: tenacity.RetryCallState) -> float:
+        """Seconds until the next attempt; where the server names them, they hold for all requests."""
+        error = state.outcome.exception() if state.outcome is not None else None
+        first = self.model.pacing.backoff
+        # Jitter keeps requests apart that failed together; it has no part in any result.
+        if not isinstance(error, TransientError) or error.wait is None:
+            grown = first * 2 ** (state.attempt_number - 1)
+            return min(_LONGEST_BACKOFF, grown) * random.uniform(0.5, 1.0)
+        if error.wait > LONGEST_WAIT:
+            raise ModelError(
+                f"model '{self.name}': {error.reason}, and asks to wait {error.wait:.0f} s; "
+                "what was answered before is kept: run again then"
+            )
+        self._gate.hold(error.wait)
+        return error.wait + random.uniform(0.0, min(first, 1.0))
+
+    def hold(self, seconds: float) -> None:
+        """No request goes out for so long: what a server says of its limits beside an answer."""
+        self._gate.hold(min(seconds, LONGEST_WAIT))
+
+
+class _Gate:
+    """When the next request may go out: not more than *rate* a minute, and not before the server said."""
+
+    def __init__(self, rate: float):
+        self._gap = 60.0 / rate if rate else 0.0
+        self._free = 0.0
+        self._lock = threading.Lock()
+
+    def hold(self, seconds: float) -> None:
+        with self._lock:
+            self._free = max(self._free, time.monotonic() + seconds)
+
+    def enter(self, stop: threading.Event) -> None:
+        """Waits for its turn; `StoppedError` where *stop* is set meanwhile."""
+        while not stop.is_set():
+            with self._lock:
+                wait = self._free - time.monotonic()
+                if wait <= 0:
+                    self._free = time.monotonic() + self._gap if self._gap else self._free
+                    return
+            stop.wait(wait)
+        raise StoppedError("stopped, because another request failed")
+
+
+def _result(future: Future[Answer]) -> Answer | ModelError:
+    try:
+        return future.result()
+    except CancelledError:
+        return StoppedError("stopped, because another request failed")
+    except ModelError as error:
+        return error

@@ -1,0 +1,328 @@
+"""One request to a server that speaks OpenAI's chat protocol, and what its answers mean."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from queue import Empty, LifoQueue
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+import nbkit
+from nbkit.errors import ModelError
+from nbkit.models.decoding import Decoding
+from nbkit.models.services.asking import Answer, RemoteTranslator, TransientError
+from nbkit.models.services.remote import without_secrets
+from nbkit.models.services.server import is_this_machine
+
+if TYPE_CHECKING:
+    from nbkit.models.services.server import ServerModel
+    from nbkit.models.services.web import WebModel
+
+#: Bytes that an answer may have; more is no translation of a sentence.
+_MOST_BYTES = 4 * 2**20
+
+
+_PART = 2**16
+
+
+#: What passes: a time-out, a conflict, "too early", too many requests; and whatever a server blames on itself.
+_PASSING = frozenset({408, 409, 425, 429})
+
+
+#: Codes of a 429 that no waiting helps against.
+_FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+
+
+_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+
+
+class ServerTranslator(RemoteTranslator):
+    """A chat model that is asked for one translation a request."""
+
+    model: ServerModel
+
+    def __init__(self, model: ServerModel):
+        super().__init__(model)
+        self.prompt = model.loaded_prompt()
+        pacing = model.pacing
+        self._client = httpx.Client(
+            headers={"User-Agent": f"nbkit/{nbkit.__version__}", "Accept-Encoding": "gzip"},
+            timeout=httpx.Timeout(pacing.timeout, connect=min(10.0, pacing.timeout)),
+            limits=httpx.Limits(max_connections=pacing.concurrency),
+            trust_env=not is_this_machine(model.url),  # no proxy stands between this machine and itself
+        )
+        self._url = f"{model.url}/chat/completions"
+
+    def ask(self, text: str, src: str, tgt: str, decoding: Decoding) -> Answer:
+        """One request. Raises as `RemoteTranslator.ask` says."""
+        deadline = time.monotonic() + self.model.pacing.timeout
+        payload = self._payload(text, src, tgt, decoding)
+        try:
+            with self._client.stream("POST", self._url, json=payload, headers=self._authorization()) as response:
+                body = self._read(response, deadline)
+        except httpx.TimeoutException:
+            raise TransientError(self._late()) from None
+        except httpx.RequestError as error:
+            raise TransientError(f"{self._url}: {type(error).__name__}: {self._shown(str(error))}") from None
+        if response.status_code != 200:
+            raise self._error(response, body)
+        if response.headers.get("x-ratelimit-remaining-requests") == "0":
+            self.hold(seconds(response.headers.get("x-ratelimit-reset-requests", "")) or 0.0)
+        return self._parsed(body)
+
+    def _authorization(self) -> dict[str, str]:
+        """The key as it is now: one that was wrong may have been put right."""
+        key = self.model.key
+        if key is None:
+            return {}
+        if not (key.isascii() and key.isprintable()):  # httpx's own message would show it
+            raise ModelError(f"model '{self.name}': {self.model.key_variable} holds a character that no key can hold")
+        return {"Authorization": f"Bearer {key}"}
+
+    def _payload(self, text: str, src: str, tgt: str, decoding: Decoding) -> dict[str, Any]:
+        model = self.model
+        payload: dict[str, Any] = {
+            "model": model.model, "messages": self.prompt.filled(text, src, tgt), "stream": False,
+            "temperature": model.temperature, "seed": model.seed,
+        }  # fmt: skip
+        if model.limit != "none":
+            # How a server cuts text is not known here; no tokenizer makes more tokens than there are bytes.
+            payload[model.limit] = decoding.limit(len(text.encode()))
+        return {name: value for name, value in payload.items() if value is not None}
+
+    def _read(self, response: httpx.Response, deadline: float) -> bytes:
+        """The whole body; a server that sends a byte now and then does not keep anybody beyond the deadline."""
+        body = b""
+        try:
+            # Not httpx's own decoded parts: 64 KB of them can be 64 MB of zeros.
+            for part in _unpacked(response):
+                body += part
+                if time.monotonic() > deadline:
+                    raise TransientError(self._late())
+                if len(body) > _MOST_BYTES:
+                    raise ModelError(f"model '{self.name}': {self._url} answers with more than {_MOST_BYTES} bytes")
+        except (zlib.error, httpx.DecodingError) as error:
+            raise TransientError(f"{self._url}: the answer cannot be unpacked: {error}") from None
+        return body
+
+    def _late(self) -> str:
+        return f"{self._url}: no answer within {self.model.pacing.timeout:g} s"
+
+    def _error(self, response: httpx.Response, body: bytes) -> ModelError:
+        """What a status other than 200 means."""
+        status, (message, code) = response.status_code, _message(body)
+        said = f"{self._url} answers {status}" + (f": {self._shown(message)}" if message else "")
+        if (status in _PASSING or status >= 500) and code not in _FINAL_CODES:
+            return TransientError(said, _wait(response.headers))
+        if status in (401, 403):
+            variable = self.model.key_variable
+            sent = (
+                f"the key in {variable} is not accepted"
+                if self.model.key
+                else f"no key was sent: {variable} is not set"
+            )
+            return ModelError(f"model '{self.name}': {said} ({sent})")
+        if status == 404:
+            return ModelError(f"model '{self.name}': {said} (is '{self.model.model}' the server's name for the model?)")
+        return ModelError(f"model '{self.name}': {said}{_remedy(message)}")
+
+    def _parsed(self, body: bytes) -> Answer:
+        try:
+            completion = json.loads(body)
+            choice = completion["choices"][0]
+            content = choice["message"].get("content") or ""
+            if not isinstance(content, str):  # some servers answer in parts
+                content = "".join(part.get("text") or "" for part in content)
+            content.encode()  # half a surrogate pair is no text, and no file could hold it
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+            start = self._shown(body.decode("utf-8", "replace"))[:80]
+            raise TransientError(f"{self._url}: no chat completion in the answer {start!r}") from None
+        usage = completion.get("usage")
+        counts = usage if isinstance(usage, dict) else {}
+        return Answer(
+            content,
+            str(choice.get("finish_reason") or ""),
+            _count(counts.get("prompt_tokens")),
+            _count(counts.get("completion_tokens")),
+        )
+
+    def _shown(self, message: str) -> str:
+        """A message of the server in one short line, without the key, which some servers repeat."""
+        return without_secrets(message, [self.model.key])[:300]
+
+
+def _unpacked(response: httpx.Response) -> Iterator[bytes]:
+    """The body in parts of `_PART` bytes at most, however well it was packed."""
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding in ("", "identity"):
+        yield from response.iter_raw()
+        return
+    if encoding not in ("gzip", "x-gzip", "deflate"):
+        raise httpx.DecodingError(f"'{encoding}', which was not asked for")
+    stream = zlib.decompressobj(zlib.MAX_WBITS | 32)  # with the header of gzip or of zlib
+    for packed in response.iter_raw():
+        while packed and not stream.eof:
+            yield stream.decompress(packed, _PART)
+            packed = stream.unconsumed_tail
+    yield stream.flush()
+
+
+def seconds(text: str) -> float | None:
+    """The seconds that a header names: a number, ``6m0s``, ``20ms``, or a date; None where it cannot be read.
+
+    >>> seconds("3"), seconds("6m0s"), seconds("20ms"), seconds("1m30.5s"), seconds("soon")
+    (3.0, 360.0, 0.02, 90.5, None)
+    >>> seconds("Wed, 21 Oct 2015 07:28:00 GMT")
+    0.0
+    """
+    text = text.strip()
+    try:
+        return max(0.0, float(text)) if text.lower() not in ("nan", "inf", "-inf", "infinity") else None
+    except ValueError:
+        pass
+    found = _DURATION.fullmatch(text)
+    if text and found:
+        hours, minutes, whole, thousandths = (float(part or 0) for part in found.groups())
+        return 3600 * hours + 60 * minutes + whole + thousandths / 1000
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (date - datetime.now(UTC)).total_seconds()) if date.tzinfo is not None else None
+
+
+def _wait(headers: httpx.Headers) -> float | None:
+    """Seconds that the server asks to wait; None where it does not say."""
+    thousandths = seconds(headers.get("retry-after-ms", ""))
+    return seconds(headers.get("retry-after", "")) if thousandths is None else thousandths / 1000
+
+
+def _message(body: bytes) -> tuple[str, str]:
+    """Message and code of an error's body, in the forms that servers have for it."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return body.decode("utf-8", "replace"), ""
+    error = value.get("error", value) if isinstance(value, dict) else value
+    if not isinstance(error, dict):
+        return str(error), ""
+    return str(error.get("message") or error.get("detail") or ""), str(error.get("code") or "")
+
+
+def _remedy(message: str) -> str:
+    """What can be done about a request that a server will not have, as far as its message tells.
+
+    >>> _remedy("Unsupported value: 'temperature' does not support 0 with this model")
+    '; options of the name leave a field out or call it otherwise: ?temperature=none'
+    >>> _remedy("context too long")
+    ''
+    """
+    written = {"max_tokens": "limit=max_completion_tokens", "temperature": "temperature=none", "seed": "seed=none"}
+    options = [option for field, option in written.items() if field in message]
+    return f"; options of the name leave a field out or call it otherwise: ?{'&'.join(options)}" if options else ""
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and value >= 0 else None
+
+
+# ----------------------------------------------------------------------------
+# One request to a translation service through deep-translator.
+
+#: The library's errors that say that a language is not spoken, and all that no second attempt helps against. All else
+#: may pass: the library has many ways to say that a request failed, down to a bare Exception.
+_LANGUAGE = ("LanguageNotSupportedException", "InvalidSourceOrTargetLanguage")
+
+
+_FINAL = (*_LANGUAGE, "NotValidPayload", "NotValidLength", "ApiKeyException", "AuthorizationException")
+
+
+class WebTranslator(RemoteTranslator):
+    """A service that is asked for one text a request.
+
+    The library's objects change while they translate, and know no time limit: each is used by one thread at a time, and
+    one that does not come back is left behind.
+    """
+
+    model: WebModel
+
+    def __init__(self, model: WebModel):
+        super().__init__(model)
+        self._idle: dict[tuple[str, str], LifoQueue[Any]] = {}
+        self._lock = threading.Lock()
+
+    def ask(self, text: str, src: str, tgt: str, decoding: Decoding) -> Answer:
+        """One request. Raises as `RemoteTranslator.ask` says."""
+        with self._lock:
+            idle = self._idle.setdefault((src, tgt), LifoQueue())
+        future: Future[str | None] = Future()
+
+        def work() -> str | None:
+            try:
+                service = idle.get_nowait()
+            except Empty:
+                service = self._made(src, tgt)
+            answer = service.translate(text)
+            idle.put(service)
+            return answer
+
+        threading.Thread(target=_settle, args=(future, work), daemon=True).start()
+        try:
+            error = future.exception(self.model.pacing.timeout)
+        except TimeoutError:
+            raise TransientError(f"{self.model.label}: no answer within {self.model.pacing.timeout:g} s") from None
+        if error is not None:
+            raise self._error(error)
+        return Answer(future.result() or "")
+
+    def made(self, src: str, tgt: str) -> Any:
+        """The library's object for the pair. Raises `ModelError` for what the service does not translate."""
+        from deep_translator.exceptions import BaseError
+
+        try:
+            return self._made(src, tgt)
+        except BaseError as error:
+            raise self._error(error) from None
+
+    def _made(self, src: str, tgt: str) -> Any:
+        import deep_translator
+
+        entry = self.model.entry
+        return getattr(deep_translator, entry.class_name)(
+            source=entry.codes.get(src, src),
+            target=entry.codes.get(tgt, tgt),
+            **entry.arguments,
+            **entry.environment(),
+        )
+
+    def _error(self, error: BaseException) -> ModelError:
+        kind = type(error).__name__
+        if kind in _LANGUAGE:
+            lang = self._shown(error).partition(" -->")[0]
+            return ModelError(f"model '{self.name}': {self.model.label} does not translate '{lang}'")
+        said = f"{self.model.label}: {kind}: {self._shown(error)}"
+        return ModelError(f"model '{self.name}': {said}") if kind in _FINAL else TransientError(said)
+
+    def _shown(self, error: BaseException) -> str:
+        """The error in one short line, without keys: the library writes them into addresses and messages."""
+        entry = self.model.entry
+        return without_secrets(
+            str(error), [value for name, value in entry.environment().items() if name in entry.keys]
+        )[:200]
+
+
+def _settle(future: Future[str | None], work: Any) -> None:
+    """Does *work* and puts its result or its error into *future*."""
+    try:
+        future.set_result(work())
+    except BaseException as error:  # noqa: BLE001 - handed over to the thread that asked
+        future.set_exception(error)

@@ -1,0 +1,1 @@
+"""Translators: texts in, texts out."""

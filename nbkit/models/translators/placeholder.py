@@ -1,0 +1,169 @@
+"""Numbers carried over by rule: any translator behind a step that takes numbers out and puts them back in.
+
+Source: Wang et al. 2021, "As Easy as 1, 2, 3", §5, "Separate treatment of numbers": identify numbers in the input,
+apply translation rules to them, incorporate the translation into the output (Tu et al. 2012).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from itertools import chain, count
+from typing import TYPE_CHECKING, Literal
+
+from nbkit.fingerprint import fingerprint
+from nbkit.models.decoding import DEFAULT, Decoding
+from nbkit.numbers import Number, find_numbers, forms, in_place, write_number
+
+if TYPE_CHECKING:
+    from nbkit.models.translators.translator import Translator
+
+#: What became of a text: it has no number to carry; its numbers were carried over; or the stand-in of one was lost,
+#: or there more than once, in every attempt, and the model's own translation was taken as it is.
+Outcome = Literal["no number", "carried", "lost", "doubled"]
+
+
+#: What stands in for numbers while the model translates, one attempt after the other: small numbers, which models have
+#: seen most, so that they carry them over best, and which keep a plural a plural; in digits, then in words.
+_ATTEMPTS = (("digits", (7, 8, 6, 9, 5)), ("words", (5, 4, 6, 3, 7, 8, 9)))
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A hypothesis, and what became of the numbers in it."""
+
+    hypothesis: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class _Masked:
+    """A text with stand-ins for its numbers: stand-in to the number's value and form."""
+
+    text: str
+    numbers: dict[Decimal, Number]
+
+
+class PlaceholderTranslator:
+    """A translator that sees stand-ins for numbers; ``counts`` says what became of all texts so far."""
+
+    def __init__(self, inner: Translator, name: str):
+        self.inner, self.name = inner, name
+        self.counts: Counter[Outcome] = Counter()
+
+    def translate(
+        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
+    ) -> list[str]:
+        """The inner translator's hypotheses, with the numbers of each text written by rule; see `carry`."""
+        carried = carry(
+            texts, src, tgt, lambda masked: self.inner.translate(masked, src, tgt, decoding, progress=progress)
+        )
+        self.counts.update(each.outcome for each in carried)
+        return [each.hypothesis for each in carried]
+
+    def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
+        """The inner translator's scores: how likely it finds a reference has nothing to do with the rules."""
+        return self.inner.score(texts, references, src, tgt)
+
+
+def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[str]], list[str]]) -> list[Carried]:
+    """Translate *texts* with their numbers carried over by rule.
+
+    Each number of a text is replaced by a small number that the text does not hold, the text is translated, and the
+    number's own translation (`nbkit.numbers.write_number`, in the form of the source where the target language has
+    it) is put where the stand-in is found, in whatever form. Where a stand-in is not found exactly once, a second
+    attempt is made with number words; where that fails too, the model's own translation is taken, and the outcome is
+    what became of the first stand-in. Articles, the number one and ordinals are left to the model, as grammar hangs
+    on them.
+
+    translate: asked at most three times, in batches.
+
+    >>> def shout(texts): return [text.upper() for text in texts]
+    >>> carry(["it cost 1,234.5 dollars", "it cost a lot"], "en", "de", shout)
+    [Carried(hypothesis='IT COST 1.234,5 DOLLARS', outcome='carried'),
+     Carried(hypothesis='IT COST A LOT', outcome='no number')]
+    """
+    there = [find_numbers(text, src) for text in texts]
+    done: dict[int, Carried] = {}
+    reasons: dict[int, Outcome] = {}
+    for form, stand_ins in _ATTEMPTS:
+        left = [i for i in range(len(texts)) if i not in done]
+        masked = {i: _mask(texts[i], there[i], src, form, stand_ins) for i in left}
+        for i, hypothesis in zip(left, translate([masked[i].text for i in left]) if left else [], strict=True):
+            if not masked[i].numbers:
+                done[i] = Carried(hypothesis, "no number")
+                continue
+            unmasked, outcome = _unmask(hypothesis, masked[i], tgt)
+            reasons.setdefault(i, outcome)
+            if unmasked is not None:
+                done[i] = Carried(unmasked, "carried")
+    left = [i for i in range(len(texts)) if i not in done]
+    plain = translate([texts[i] for i in left]) if left else []
+    done |= {i: Carried(hypothesis, reasons[i]) for i, hypothesis in zip(left, plain, strict=True)}
+    return [done[i] for i in range(len(texts))]
+
+
+def masked_texts(texts: Sequence[str], src: str) -> list[str]:
+    """What the inner translator is asked first: the texts with small numbers for their own.
+
+    >>> masked_texts(["It cost 1,234.5 dollars."], "en")
+    ['It cost 7 dollars.']
+    """
+    return [_mask(text, find_numbers(text, src), src, *_ATTEMPTS[0]).text for text in texts]
+
+
+@cache
+def rules_digest() -> str:
+    """What stands for these rules in a cache key: a digest of their source and of the number rules behind them."""
+    sources = fingerprint(["nbkit.numbers", "nbkit.models.translators.placeholder"]).sources
+    own = sorted(
+        item
+        for item in sources.items()
+        if item[0].startswith(("nbkit/numbers", "nbkit/models/translators/placeholder"))
+    )
+    return hashlib.blake2b(repr(own).encode(), digest_size=8).hexdigest()
+
+
+def _is_carried(number: Number) -> bool:
+    return number.form != "article" and number.kind != "ordinal" and abs(number.value) != 1
+
+
+def _mask(text: str, there: Sequence[Number], src: str, form: str, stand_ins: Sequence[int]) -> _Masked:
+    free = _free({number.value for number in there}, stand_ins)
+    pieces, at, assigned = [], 0, {}
+    for number, stand_in in zip(filter(_is_carried, there), free, strict=False):
+        assigned[stand_in] = number
+        start = number.span[0]
+        pieces += [text[at:start], in_place(write_number(stand_in, src, form), text[:start])]
+        at = number.span[1]
+    return _Masked("".join([*pieces, text[at:]]), assigned)
+
+
+def _free(taken: set[Decimal], stand_ins: Sequence[int]) -> Iterator[Decimal]:
+    """Stand-ins that are not in the text, without end."""
+    return (Decimal(number) for number in chain(stand_ins, count(11)) if number not in taken)
+
+
+def _unmask(hypothesis: str, masked: _Masked, tgt: str) -> tuple[str | None, Outcome]:
+    """The hypothesis with its stand-ins replaced; None, and why, where one is not there exactly once."""
+    there = [number for number in find_numbers(hypothesis, tgt) if number.value in masked.numbers]
+    found = Counter(number.value for number in there)
+    if any(found[stand_in] == 0 for stand_in in masked.numbers):
+        return None, "lost"
+    if any(found[stand_in] > 1 for stand_in in masked.numbers):
+        return None, "doubled"
+    pieces, at = [], 0
+    for number in there:
+        start = number.span[0]
+        pieces += [hypothesis[at:start], in_place(_write(masked.numbers[number.value], tgt), hypothesis[:start])]
+        at = number.span[1]
+    return "".join([*pieces, hypothesis[at:]]), "carried"
+
+
+def _write(number: Number, tgt: str) -> str:
+    """The number in the target language, written as the source writes it where that language can."""
+    return write_number(number.value, tgt, number.form if number.form in forms(tgt) else "digits")

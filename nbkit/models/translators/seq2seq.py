@@ -1,0 +1,322 @@
+"""What translators over a transformers tokenizer share, whatever runs the network: text to ids, batches, and back."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+from transformers import DynamicCache, EncoderDecoderCache
+
+from nbkit.errors import ModelError
+from nbkit.models.batching import Budgeted, BulkPieces, run_batches
+from nbkit.models.decoding import DEFAULT, Decoding
+from nbkit.models.loading import on_device, quiet, times_the_memory, torch_device, torch_dtype
+from nbkit.models.training import attention_mask, padded
+from nbkit.models.translators.catalogue import Family, Reference, label, resolve
+from nbkit.models.translators.languages import check_pair
+from nbkit.models.translators.local import place
+from nbkit.progress import progress_bar
+
+Ids = tuple[int, ...]
+
+
+_CHUNK = 1024
+
+
+class TokenizedTranslator(Budgeted, ABC):
+    """A tokenizer, and the batches of a network that a subclass runs; for one thread: tokenizers remember languages.
+
+    A subclass sets *positions*, the longest text in tokens, and runs one batch at a time (`_generate`,
+    `_log_probabilities`).
+    """
+
+    #: Padded source tokens × beams of one batch, by kind of device.
+    budgets: ClassVar[Mapping[str, int]]
+    positions: int
+
+    def __init__(self, reference: Reference, family: Family, folder: Path, device: str):
+        self.name = reference.full_name
+        self.reference, self.family, self.folder = reference, family, folder
+        self.kind = device.partition(":")[0]
+        self.tokenizer = load_tokenizer(family, folder)
+        self._silent = frozenset(self.tokenizer.all_special_ids) - {self.tokenizer.unk_token_id}
+        self._bulk = BulkPieces(self.tokenizer) if BulkPieces.fits(self.tokenizer) else None
+
+    @abstractmethod
+    def _generate(
+        self, batch: list[Ids], target: int | None, decoding: Decoding, limit: int
+    ) -> Sequence[Sequence[int]]:
+        """The ids of the best hypothesis of every source, without the decoder's start and the language token.
+
+        target: the language token to begin with, None where the family has none. limit: most new tokens.
+        """
+
+    @abstractmethod
+    def _log_probabilities(self, batch: list[tuple[Ids, Ids]], *, forced: bool) -> list[float]:
+        """The mean log-probability of the labels of every (source, labels); *forced*: the first label left out."""
+
+    def _free(self) -> None:
+        """Gives memory back after a batch that did not fit; most backends have nothing to give."""
+
+    def translate(
+        self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
+    ) -> list[str]:
+        """The model's best hypothesis for every text, in order; equal texts are translated once.
+
+        A blank text gives an empty hypothesis, and so does one of which the tokenizer leaves nothing but special tokens
+        (``</s>``, a zero-width space), for which transformers makes up a sentence and CTranslate2 none. A text longer
+        than the model's positions is cut, with a warning.
+        Hypotheses do not depend on what else is translated, as far as float arithmetic allows.
+
+        Raises `ModelError` for a language that the model does not speak.
+        """
+        target = self._languages(src, tgt)
+        filled = [text for text in texts if text.strip()]
+        with progress_bar(f"{label(self.name)} {src}→{tgt}", len(filled), progress) as bar:
+            hypotheses = run_batches(
+                self._encoded(filled, tgt),
+                length=len,
+                run=lambda batch: self._hypotheses(batch, target, decoding),
+                budget=max(1, self._search_budget // decoding.beams),
+                group=lambda ids: decoding.limit(len(ids)),
+                window=max(1, len(filled)),
+                done=bar.update,
+                free=self._free,
+                shrunk=lambda budget: self._shrink(budget * decoding.beams),
+            )
+            return [next(hypotheses) if text.strip() else "" for text in texts]
+
+    def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
+        """How likely the model finds each reference, given its text.
+
+        score(y | x) = 1/|y| · Σ_t log p(y_t | y_<t, x)
+
+        in natural logarithms per token of the model, the end token included and the language token, which is forced,
+        left out. For Marian this is what beam search with length penalty 1 ranks hypotheses by.
+
+        Raises `ModelError` where texts and references are not of the same number, or for an unknown language.
+        """
+        if len(texts) != len(references):
+            raise ModelError(f"{len(texts)} texts and {len(references)} references: as many of both expected")
+        target = self._languages(src, tgt)
+        sources = self._encoded(texts, tgt)
+        labels = self._encoded(references, tgt, target=True)
+        return list(
+            run_batches(
+                zip(sources, labels, strict=True),
+                length=lambda pair: len(pair[0]) + len(pair[1]),
+                run=lambda batch: self._log_probabilities(batch, forced=target is not None),
+                budget=self._budget,
+                window=max(1, len(texts)),
+                free=self._free,
+                shrunk=self._shrink,
+            )
+        )
+
+    @property
+    def _budget(self) -> int:
+        return self._budget_on(self.kind)
+
+    @property
+    def _search_budget(self) -> int:
+        """Padded source tokens × beams of one batch that is searched."""
+        return self._budget
+
+    def _hypotheses(self, batch: list[Ids], target: int | None, decoding: Decoding) -> list[str]:
+        limit = min(decoding.limit(max(map(len, batch))), self.positions - 1)
+        spoken = [ids for ids in batch if not self._silent.issuperset(ids)]
+        rows = self._generate(spoken, target, decoding, limit) if spoken else ()
+        found = dict(zip(spoken, self._decoded(rows), strict=True))
+        return [found.get(ids, "") for ids in batch]
+
+    def _decoded(self, rows: Sequence[Sequence[int]]) -> list[str]:
+        if self._bulk is not None:
+            return self._bulk.decoded(rows)
+        # Given no rows at all, it takes them for one that is empty.
+        texts = self.tokenizer.batch_decode(rows, skip_special_tokens=True) if rows else ()
+        return [text.strip() for text in texts]
+
+    def _languages(self, src: str, tgt: str) -> int | None:
+        """Sets the tokenizer to the pair; the id of the target language's token, None for Marian."""
+        reference = resolve(self.name, src, tgt)
+        if place(reference) != place(self.reference):
+            pair = f"{self.reference.src}→{self.reference.tgt}"
+            raise ModelError(f"model '{self.name}' was loaded for {pair}: load it for {src}→{tgt}")
+        check_pair(reference, self.family, self.folder)
+        if self.family.token is None:
+            return None
+        self.tokenizer.src_lang = self.family.code(src)
+        self.tokenizer.tgt_lang = self.family.code(tgt)
+        token = self.family.token.format(code=self.family.code(tgt))
+        target = self.tokenizer.convert_tokens_to_ids(token)
+        if target in (None, self.tokenizer.unk_token_id):
+            raise ModelError(f"model '{self.name}': its vocabulary has no token '{token}' for '{tgt}'")
+        return int(target)
+
+    def _encoded(self, texts: Sequence[str], tgt: str, *, target: bool = False) -> Iterator[Ids]:
+        """Token ids of every text, tokenized in bulk."""
+        prefix = "" if target else self._prefix(tgt)
+        side = "text_target" if target else "text"
+        stream = iter(texts)
+        cut = 0
+        while chunk := list(islice(stream, _CHUNK)):
+            if self._bulk is not None and not target:
+                rows = self._bulk.encoded(chunk, prefix.strip())
+            else:
+                written = [prefix + text for text in chunk]
+                rows = self.tokenizer(**{side: written}, truncation=False, verbose=False)["input_ids"]
+            for text, row in zip(chunk, rows, strict=True):
+                if len(row) > self.positions:
+                    cut += 1
+                    if cut == 1:
+                        size = f"{len(row)} tokens cut to its {self.positions} positions"
+                        warnings.warn(f"model '{self.name}': {size}: {text[:60]!r} …", stacklevel=3)
+                    ends = self.tokenizer(**{side: prefix + text, "truncation": True, "max_length": self.positions})
+                    row = ends["input_ids"]
+                yield tuple(row)
+
+    def _prefix(self, tgt: str) -> str:
+        """The target-language mark of a Marian model of several target languages, empty for others."""
+        wanted = self.reference.entry.prefixes.get(tgt, f">>{tgt}<<")
+        return f"{wanted} " if wanted in getattr(self.tokenizer, "supported_language_codes", ()) else ""
+
+
+def load_tokenizer(family: Family, folder: Path) -> Any:
+    """The family's tokenizer from the files in *folder*; `ModelError` where they do not make one."""
+    import transformers
+
+    with warnings.catch_warnings():
+        # The Marian tokenizer recommends sacremoses for a normaliser that it then never calls.
+        warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
+        try:
+            return getattr(transformers, family.tokenizer).from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False
+            )
+        except Exception as error:  # libraries in C++ and Rust have many kinds for damaged files, a bare one too
+            raise ModelError(f"{folder}: its {family.tokenizer} cannot be loaded: {error}") from error
+
+
+# ----------------------------------------------------------------------------
+# The reference backend: encoder-decoders of transformers, on torch.
+
+
+class Seq2SeqTranslator(TokenizedTranslator):
+    """A transformers encoder-decoder and its tokenizer."""
+
+    #: More than this is no faster on a CPU, where the arithmetic of small batches already fills the cores (measured in
+    #: benchmarks/backends.py).
+    budgets: ClassVar = {"cpu": 2048, "cuda": 65536}
+
+    def __init__(self, reference: Reference, family: Family, folder: Path, device: str, dtype: str):
+        self.device = torch_device(device)
+        super().__init__(reference, family, folder, device)
+        self.model = load_seq2seq(reference, folder, torch_dtype(dtype)).to(self.device)
+        # Emptied, so that what is passed to `generate` is all there is: transformers fills gaps from here.
+        self._defaults = self.model.generation_config
+        self.model.generation_config = type(self._defaults)()
+        self.positions = min(self.model.config.max_position_embeddings, self.tokenizer.model_max_length)
+
+    @property
+    def _search_budget(self) -> int:
+        # A step takes a GPU about as long for a few texts as for many: as many as it has memory for.
+        return min(self._fitting, self._budget * times_the_memory(self.device))
+
+    def _generate(self, batch: list[Ids], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
+        return self._search(self._padded(batch), target, decoding, limit)
+
+    def _search(self, inputs: Mapping[str, Any], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
+        """`_generate` for padded ids, or for states of the encoder, with their mask."""
+        with torch.inference_mode(), quiet():
+            tokens = self.model.generate(
+                **inputs,
+                generation_config=self._generation_config(target, decoding, limit),
+                past_key_values=_BeamCache(DynamicCache(), DynamicCache()),
+            )
+        # The decoder's start and the forced language token, which not every tokenizer knows to be a special one.
+        return tokens[:, 1 if target is None or self.family.token_starts else 2 :].tolist()
+
+    def _generation_config(self, target: int | None, decoding: Decoding, limit: int) -> Any:
+        """The checkpoint's own settings (what it forbids and forces), with the search's set over them."""
+        config = type(self._defaults).from_dict(self._defaults.to_dict())
+        config.update(
+            num_beams=decoding.beams,
+            length_penalty=decoding.length_penalty,
+            early_stopping=decoding.early_stopping and decoding.beams > 1,
+            max_new_tokens=limit,
+            max_length=None,
+            min_length=None,
+            do_sample=False,
+            num_return_sequences=1,
+            use_cache=True,
+        )
+        if target is not None and self.family.token_starts:
+            config.decoder_start_token_id, config.forced_bos_token_id = target, None
+        elif target is not None:
+            config.forced_bos_token_id = target
+        return config
+
+    def _log_probabilities(self, batch: list[tuple[Ids, Ids]], *, forced: bool) -> list[float]:
+        labels = on_device(padded([pair[1] for pair in batch], -100), self.device)
+        with torch.inference_mode():
+            logits = self.model(**self._padded([pair[0] for pair in batch]), labels=labels).logits.float()
+        if self.family.token_starts:
+            # The language token ends the labels, as it does the published data; the model never has to write it.
+            labels = labels.scatter(1, (labels != -100).sum(1, keepdim=True) - 1, -100)
+            forced = False
+        start = 1 if forced else 0  # the language token was not chosen
+        logits, labels = logits[:, start:], labels[:, start:]
+        kept = labels != -100
+        chosen = logits.log_softmax(-1).gather(-1, labels.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+        return ((chosen * kept).sum(1) / kept.sum(1)).tolist()
+
+    def _padded(self, batch: list[Ids]) -> dict[str, torch.Tensor]:
+        ids = padded(batch, fill=self.tokenizer.pad_token_id)
+        mask = on_device(attention_mask(batch), self.device)
+        return {"input_ids": on_device(ids, self.device), "attention_mask": mask}
+
+    def _free(self) -> None:
+        if self.kind == "cuda":
+            torch.cuda.empty_cache()
+
+
+class _BeamCache(EncoderDecoderCache):
+    """Keeps the encoder's part in place when beams are reordered: it is the same for all beams of a text."""
+
+    def reorder_cache(self, beam_idx: torch.LongTensor) -> None:
+        self.self_attention_cache.reorder_cache(beam_idx)
+
+
+def load_seq2seq(
+    reference: Reference, folder: Path, dtype: torch.dtype, changes: Mapping[str, Any] | None = None
+) -> Any:
+    """The encoder-decoder in *folder*, for inference on the CPU; `ModelError` where its files do not make one.
+
+    changes: settings that are not to be those of the folder, where the architecture has them.
+    """
+    from safetensors import SafetensorError
+    from transformers import AutoConfig, AutoModelForSeq2SeqLM
+
+    import nbkit.models.networks.sequence  # noqa: F401 - makes the project's own architectures known to transformers
+
+    try:
+        with quiet():
+            config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            for name, value in (changes or {}).items():
+                if hasattr(config, name):
+                    setattr(config, name, value)
+            model = AutoModelForSeq2SeqLM.from_pretrained(
+                folder,
+                config=config,
+                dtype=dtype,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+            )
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+        raise ModelError(f"model '{reference.name}': {folder} cannot be loaded: {error}") from error
+    return model.eval()

@@ -1,0 +1,120 @@
+"""Pairs as running text, for training and for BLEU: raw corpora are not parsed for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from nbkit.corpora import OnError, Request, find_corpus, is_endless
+from nbkit.corpora.corpus import FileCorpus, RawCorpus
+from nbkit.errors import NbkitError
+from nbkit.files import keep_good
+from nbkit.languages import base_language, is_unspaced
+
+
+class TextPair(NamedTuple):
+    """A source and its reference; *joined* is the source as joined tokens, where the corpus knows its tokens."""
+
+    id: str
+    source: str
+    target: str
+    joined: str
+
+
+def text_pairs(
+    corpus: str, src: str, tgt: str, n: int | None = None, *, on_error: OnError = "raise"
+) -> Iterator[TextPair]:
+    """The first *n* good pairs of a corpus as text. Raises as `nbkit.corpora.load_pairs` does, parsers aside."""
+    found, split = find_corpus(corpus)
+    request = Request(src, tgt, split, n, on_error=on_error)
+    if isinstance(found, RawCorpus):
+        for raw in islice(keep_good(found.raw_pairs(request), on_error, None), n):
+            yield TextPair(raw.id, raw.source, raw.target, raw.source)
+    else:
+        for pair in found.pairs(request):
+            yield TextPair(pair.id, pair.source.text, pair.target.text, pair.source.joined)
+
+
+def corpus_texts_identity(corpus: str, src: str, tgt: str, n: int | None) -> dict[str, Any]:
+    """What the texts of the first *n* pairs (None: all) depend on, for cache keys; parsers play no part."""
+    found, split = find_corpus(corpus)
+    request = Request(src, tgt, split, n)
+    identity = FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
+    return {"n": n, **identity}
+
+
+def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int | None, parameter: str = "n") -> list[str]:
+    """What stands in the way of reading the first *n* pairs of a corpus (None: all) as texts, one message each.
+
+    parameter: what *n* is called where it is given.
+    """
+    try:
+        found, split = find_corpus(corpus)
+        if n is None and is_endless(corpus):
+            return [f"corpus '{corpus}' has no last pair: say how many are wanted ({parameter})"]
+    except NbkitError as error:
+        return [str(error)]
+    request = Request(src, tgt, split, n)
+    return FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)
+
+
+# ----------------------------------------------------------------------------
+# BLEU and chrF of a whole corpus, by sacreBLEU, with bootstrap intervals over sentences.
+
+#: sacreBLEU's tokenizers of languages written without spaces that have one of their own.
+_TOKENIZERS = {"zh": "zh"}
+
+
+#: Resamples of an interval.
+RESAMPLES = 999
+
+
+class CorpusScore(NamedTuple):
+    """A score in per cent, its 95 % interval (NaN without resamples, and where they
+    all score the same, as of the references themselves), how many sentences it is of, its signature.
+
+    Of no sentences the score is NaN and the signature empty.
+    """
+
+    score: float
+    low: float
+    high: float
+    n: int
+    signature: str
+
+
+def corpus_bleu(
+    hypotheses: Sequence[str], references: Sequence[str], lang: str, *, resamples: int = RESAMPLES
+) -> CorpusScore:
+    """sacreBLEU's corpus BLEU in *lang*, by its tokenizer. Source: Papineni et al. 2002; Post 2018.
+
+    >>> corpus_bleu(["the cat sat on the mat"], ["the cat sat on the mat"], "en", resamples=0).score.__round__(6)
+    100.0
+    >>> [corpus_bleu(["那里"], ["那里"], lang, resamples=0).signature.split("|")[3] for lang in ("zh", "ja", "th")]
+    ['tok:zh', 'tok:char', 'tok:char']
+    """
+    from sacrebleu.metrics import BLEU
+
+    tokenizer = _TOKENIZERS.get(base_language(lang), "char") if is_unspaced(lang) else "13a"
+    return _scored(BLEU(tokenize=tokenizer), hypotheses, references, resamples)
+
+
+def corpus_chrf(hypotheses: Sequence[str], references: Sequence[str], *, resamples: int = RESAMPLES) -> CorpusScore:
+    """sacreBLEU's corpus chrF. Source: Popović 2015."""
+    from sacrebleu.metrics import CHRF
+
+    return _scored(CHRF(), hypotheses, references, resamples)
+
+
+def _scored(metric: Any, hypotheses: Sequence[str], references: Sequence[str], resamples: int) -> CorpusScore:
+    nothing = float("nan")
+    if not hypotheses:
+        return CorpusScore(nothing, nothing, nothing, 0, "")
+    score = metric.corpus_score(list(hypotheses), [list(references)], n_bootstrap=max(1, resamples))
+    signature = str(metric.get_signature())
+    told = json.loads(score.format(width=9, is_json=True, signature=signature))
+    middle, half = (float(told.get(name, "nan")) for name in ("confidence_mean", "confidence_var"))
+    half = half or nothing
+    return CorpusScore(score.score, max(middle - half, 0.0), min(middle + half, 100.0), len(hypotheses), signature)

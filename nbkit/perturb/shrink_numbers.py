@@ -1,0 +1,180 @@
+"""From a number that a translator gets wrong to the smallest one of its kind that it gets wrong too.
+
+As property-based testers shrink a counterexample (MacIver and Donaldson 2020, "Test-Case Reduction via Test-Case
+Generation"), so that a bug report is one line: not 5,182,807.71 but 1,000.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from heapq import merge
+from itertools import islice
+
+from nbkit.errors import NbkitError
+from nbkit.numbers.formats import DrawnNumber, NumberFormat, parse_format, written
+
+#: Whether each of the numbers, as written, fails; asked in batches, as a translator is best asked.
+Fails = Callable[[list[str]], Sequence[bool]]
+
+
+#: The fewest digits that leave something between which a thousands separator stands.
+_GROUPED = 4
+
+
+@dataclass(frozen=True)
+class Shrunk:
+    """The outcome of `shrink_number`.
+
+    number: the smallest failing number found. pattern: its format now, with ``d`` for each digit.
+    asked: how many numbers were asked for, in *calls* calls.
+    smallest: whether every simpler number of the kind was asked and passed, so that no failing one is simpler;
+    otherwise only none of its neighbours is.
+    """
+
+    number: DrawnNumber
+    pattern: str
+    asked: int
+    calls: int
+    smallest: bool
+
+
+@dataclass(frozen=True, order=True)
+class _Digits:
+    """A number as shrinking sees it; simpler ones come first: by number of digits, scale, value, then places."""
+
+    n_digits: int
+    power: int
+    value: Decimal
+    whole: str
+    fraction: str
+
+    @classmethod
+    def of(cls, whole: str, fraction: str, power: int) -> _Digits:
+        value = Decimal(format(Decimal(f"{whole}.{fraction}E{power}"), "f"))
+        return cls(len(whole) + len(fraction), power, value, whole, fraction)
+
+
+def shrink_number(
+    number: DrawnNumber, pattern: str, lang: str, fails: Fails, *, max_calls: int = 30, exhaustive: int = 300
+) -> Shrunk:
+    """The smallest number of a format's kind that fails as *number* does: fewer digits first, then smaller ones.
+
+    The kind of a format is what makes its capability: digits alone, with a fraction, with thousands separators, with
+    a numeral, spelled out; the number of digits may get smaller than the format's. At every step the
+    neighbours of the smallest failing number (a block of digits deleted, a digit lowered, all equal digits lowered, a
+    smaller scale) are asked in one call, and the simplest that fails is next. In the end all simpler
+    numbers of the kind are asked, where these are at most *exhaustive*.
+
+    fails: must say the same of equal numbers; no number is asked twice. max_calls: how often it is called at most.
+    The outcome depends on nothing else. Raises `NbkitError` where *number* itself does not fail, or is not of the
+    format's kind.
+
+    >>> def seven(numbers): return ["7" in number for number in numbers]
+    >>> shrink_number(DrawnNumber(Decimal(48271), "48271"), "ddddd", "en", seven).number
+    DrawnNumber(value=Decimal('7'), written='7')
+    """
+    kind = parse_format(pattern)
+    current = _start(number, kind, lang)
+    asked: dict[_Digits, bool] = {}
+    calls = 0
+
+    def simplest_failing(candidates: Sequence[_Digits]) -> _Digits | None:
+        nonlocal calls
+        new = [each for each in candidates if each not in asked]
+        if new and calls < max_calls:
+            calls += 1
+            texts = [_write(each, kind, lang).written for each in new]
+            asked.update(zip(new, map(bool, fails(texts)), strict=True))
+        return min((each for each in candidates if asked.get(each)), default=None)
+
+    if simplest_failing([current]) is None:
+        raise NbkitError(f"'{number.written}' passes: only a number that fails can be shrunk")
+    while better := simplest_failing(sorted(set(_neighbours(current, kind, lang)))):
+        current = better
+    simpler = list(islice(_simpler(current, kind, lang), exhaustive + 1))
+    if len(simpler) <= exhaustive:
+        current = simplest_failing(simpler) or current
+    smallest = len(simpler) <= exhaustive and all(each in asked for each in simpler if each < current)
+    return Shrunk(_write(current, kind, lang), _pattern(current, kind), len(asked), calls, smallest)
+
+
+def _start(number: DrawnNumber, kind: NumberFormat, lang: str) -> _Digits:
+    """The digits of a drawn number in its format's places."""
+    for power in kind.scales(lang):
+        digits = format(number.value.scaleb(-power), "f")
+        whole, _, fraction = digits.partition(".")
+        fraction = fraction.rstrip("0").ljust(len(kind.fraction), "0")
+        if len(whole) == len(kind.integer) and len(fraction) == len(kind.fraction):
+            return _Digits.of(whole, fraction, power)
+    raise NbkitError(f"'{number.written}' is no number of the format '{kind.pattern}'")
+
+
+def _write(digits: _Digits, kind: NumberFormat, lang: str) -> DrawnNumber:
+    return written(digits.value, kind, lang)
+
+
+def _neighbours(digits: _Digits, kind: NumberFormat, lang: str) -> Iterator[_Digits]:
+    """The simpler numbers that one step leads to."""
+    for candidate in _steps(digits, kind, lang):
+        if candidate < digits and _is_of_kind(candidate, kind):
+            yield candidate
+
+
+def _steps(digits: _Digits, kind: NumberFormat, lang: str) -> Iterator[_Digits]:
+    whole, fraction, power = digits.whole, digits.fraction, digits.power
+    for i in range(len(whole)):
+        for j in range(i + 1, len(whole) + 1):
+            yield _Digits.of((whole[:i] + whole[j:]).lstrip("0") or "0", fraction, power)
+    for i in range(len(fraction)):
+        for j in range(i + 1, len(fraction) + 1):
+            yield _Digits.of(whole, (fraction[:i] + fraction[j:]).rstrip("0"), power)
+    together = whole + fraction
+    for at, digit in enumerate(together):
+        for lower in "0123456789"[: int(digit)]:
+            for lowered in (together[:at] + lower + together[at + 1 :], together.replace(digit, lower)):
+                yield _Digits.of(lowered[: len(whole)], lowered[len(whole) :], power)
+    for smaller in kind.scales(lang):
+        yield _Digits.of(whole, fraction, min(smaller, power))
+
+
+def _is_of_kind(digits: _Digits, kind: NumberFormat) -> bool:
+    if len(digits.whole) < _fewest(kind) or bool(digits.fraction) != bool(kind.fraction):
+        return False
+    leading = not digits.whole.startswith("0") or (kind.integer.startswith("0") and digits.whole == "0")
+    return leading and not digits.fraction.endswith("0")
+
+
+def _fewest(kind: NumberFormat) -> int:
+    """The fewest digits before the decimal separator."""
+    return _GROUPED if kind.form == "grouped" else 1
+
+
+def _simpler(digits: _Digits, kind: NumberFormat, lang: str) -> Iterator[_Digits]:
+    """All simpler numbers of the kind, from the simplest on."""
+    fewest = _fewest(kind)
+    for n_digits in range(fewest + bool(kind.fraction), digits.n_digits + 1):
+        fractions = range(1, n_digits - fewest + 1) if kind.fraction else (0,)
+        for power in sorted(kind.scales(lang)):
+            for each in merge(*(_all(n_digits - n, n, power) for n in fractions)):
+                if each >= digits:
+                    return
+                if _is_of_kind(each, kind):
+                    yield each
+
+
+def _all(n_whole: int, n_fraction: int, power: int) -> Iterator[_Digits]:
+    """All numbers with so many digits before and after the separator, in their order."""
+    for number in range(10 ** (n_whole + n_fraction)):
+        digits = str(number).zfill(n_whole + n_fraction)
+        yield _Digits.of(digits[:n_whole], digits[n_whole:], power)
+
+
+def _pattern(digits: _Digits, kind: NumberFormat) -> str:
+    whole = "d" * len(digits.whole)
+    if kind.form == "grouped":
+        whole = f"{0:0{len(whole) + (len(whole) - 1) // 3},d}".replace("0", "d")
+    prefix = f"{kind.form}:" if kind.pattern.startswith(f"{kind.form}:") else ""
+    point = "." + "d" * len(digits.fraction) if digits.fraction else ""
+    return f"{prefix}{whole}{point}{'n' if kind.scaled else ''}"

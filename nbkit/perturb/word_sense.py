@@ -1,0 +1,308 @@
+"""Which seeds and samples of the word-sense attacks are kept, by what language models and biases say of them.
+
+Source: "Detecting Word Sense Disambiguation Biases in Machine Translation for Model-Agnostic Adversarial Attacks",
+§3.1, "Seed sentence selection" and "Post-generation filtering". The constraints that need no model are in
+`nbkit.perturb.word_sense`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+import yaml
+
+from nbkit.corpora.homographs import Homograph
+from nbkit.errors import NbkitError
+from nbkit.perturb.edits import Edited, insert_word, replace_word
+from nbkit.text.sentences import Sentence
+
+
+def sense_fillers(homograph: Homograph) -> list[str]:
+    """The translations of all senses, as they are asked of a masked language model, sorted; ambiguous ones are none.
+
+    >>> from nbkit.corpora.homographs import own_homographs
+    >>> sense_fillers(own_homographs().homographs["bat"])[:2]
+    ['Baseballschläger', 'Fledermaus']
+    """
+    return sorted({word for cluster in homograph.clusters for word in cluster.translations})
+
+
+def expected_sense(homograph: Homograph, fillers: Sequence[str], log_p: Sequence[float] | np.ndarray) -> str | None:
+    """The name of the cluster of the most probable filler; None where the model gives none of them a probability.
+
+    log_p: one value a filler, as `MaskedLanguageModel.masked_log_probabilities` gives them. Of equally probable
+    ones the first counts.
+
+    >>> from nbkit.corpora.homographs import own_homographs
+    >>> bat = own_homographs().homographs["bat"]
+    >>> expected_sense(bat, ["Fledermaus", "Schläger"], [-3.0, -1.0])
+    'club'
+    """
+    if len(fillers) != len(log_p):
+        raise NbkitError(f"'{homograph.word}': {len(fillers)} translations but {len(log_p)} probabilities")
+    values = np.asarray(log_p, dtype=np.float64)
+    if not len(values) or not np.isfinite(values).any():
+        return None
+    cluster = homograph.cluster_of(fillers[int(np.nanargmax(values))])
+    return None if cluster is None else cluster.name
+
+
+def least_biased(biases: Sequence[float] | np.ndarray, share: float) -> np.ndarray:
+    """Which seeds are kept when the *share* of them with the largest bias to a wrong sense is dropped.
+
+    The number dropped is rounded to the nearest; of equal biases the later ones go, so that sort by address first where
+    that matters. Raises `NbkitError` where *share* is none.
+
+    >>> least_biased([0.3, 0.1, 0.2, 0.0, 0.4], 0.2).tolist()
+    [True, True, True, True, False]
+    """
+    if not 0 <= share < 1:
+        raise NbkitError(f"a share of the seeds is at least 0 and below 1, not {share}")
+    values = np.asarray(biases, dtype=np.float64)
+    dropped = round(share * len(values))
+    keep = np.ones(len(values), dtype=bool)
+    keep[np.argsort(values, kind="stable")[len(values) - dropped :]] = False
+    return keep
+
+
+def is_fluent(perplexities: np.ndarray, seeds: np.ndarray, rise: float) -> np.ndarray:
+    """Whether each sample's perplexity is at most (1 + *rise*) times its seed's; False where either is unknown.
+
+    >>> is_fluent(np.array([12.0, 12.1, np.nan]), np.array([10.0, 10.0, 10.0]), 0.2).tolist()
+    [True, False, False]
+    """
+    limit = np.asarray(seeds, dtype=np.float64) * (1 + rise)
+    return np.asarray(perplexities, dtype=np.float64) <= limit * (1 + 1e-12)
+
+
+#: The four types of perturbation, by the paper's names: what happens to which noun.
+PERTURBATIONS = {
+    "IH": "insertion before the homograph",
+    "RH": "replacement of the homograph's adjective",
+    "InH": "insertion before another noun",
+    "RnH": "replacement of another noun's adjective",
+}
+
+
+_MODIFIER = "amod"
+
+
+_COMPOUND = ("compound", "flat", "goeswith", "nn", "nmod:desc", "fixed")
+
+
+_NOUNS = ("NOUN", "PROPN")
+
+
+_HYPHENS = ("-", "–", "/")
+
+
+@dataclass(frozen=True)
+class Attractor:
+    """A word that a candidate puts in. upos, feats: as its tagger saw it (``"Degree=Cmp"``), feats "" where unknown."""
+
+    word: str
+    upos: str = "ADJ"
+    feats: str = ""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One edit of a seed sentence.
+
+    kind: one of `PERTURBATIONS`. seed: a parsed sentence. homograph: the homograph's token. noun: the token that the
+    attractor modifies (the homograph itself in IH and RH). replaced: the adjective that goes, None for insertions.
+    attested: whether the attractor was seen modifying the homograph in the seed's sense (IH, RH), or the noun.
+    """
+
+    kind: str
+    seed: Sentence
+    homograph: int
+    noun: int
+    attractor: Attractor
+    attested: bool
+    replaced: int | None = None
+
+    @property
+    def place(self) -> int:
+        """The token that the attractor stands before, or that it replaces."""
+        return self.noun if self.replaced is None else self.replaced
+
+    @property
+    def edited(self) -> Edited:
+        """The sample: the seed with the attractor in it."""
+        word = self.attractor.word
+        if self.replaced is None:
+            return insert_word(self.seed, self.noun, word, head=self.noun)
+        return replace_word(self.seed, self.replaced, word)
+
+
+def adjective(candidate: Candidate) -> bool:
+    """The attractor is an adjective, of letters alone."""
+    return candidate.attractor.upos == "ADJ" and candidate.attractor.word.isalpha()
+
+
+def positive(candidate: Candidate) -> bool:
+    """The attractor is neither a comparative nor a superlative.
+
+    >>> seed = Sentence(("spring",), "en", upos=("NOUN",), heads=(-1,), deprels=("root",))
+    >>> [positive(Candidate("IH", seed, 0, 0, Attractor(word, "ADJ", feats), True))
+    ...  for word, feats in [("hot", "Degree=Pos"), ("hotter", "Degree=Cmp"), ("best", "")]]
+    [True, False, False]
+    """
+    feats = candidate.attractor.feats
+    compared = "Degree=Cmp" in feats or "Degree=Sup" in feats
+    return not compared and candidate.attractor.word.lower() not in _words()["compared"]
+
+
+def no_compound(candidate: Candidate) -> bool:
+    """The noun is no part of a compound: none by its tree, no noun and no hyphen directly beside it."""
+    seed, noun = candidate.seed, candidate.noun
+    assert seed.deprels is not None and seed.upos is not None and seed.heads is not None
+    if seed.deprels[noun].startswith(_COMPOUND):
+        return False
+    if any(seed.deprels[child].startswith(_COMPOUND) for child in seed.children[noun]):
+        return False
+    beside = [token for token in (noun - 1, noun + 1) if 0 <= token < len(seed)]
+    return not any(seed.upos[token] in _NOUNS or seed.tokens[token] in _HYPHENS for token in beside)
+
+
+def alone(candidate: Candidate) -> bool:
+    """No other adjective stands directly beside the attractor, whatever it modifies.
+
+    For a replacement, the replaced adjective is no other one.
+    """
+    seed = candidate.seed
+    assert seed.upos is not None
+    place = candidate.place
+    neighbours = {place - 1, place} if candidate.replaced is None else {place - 1, place + 1}
+    return not any(
+        0 <= token < len(seed) and seed.upos[token] == "ADJ" and token != candidate.replaced for token in neighbours
+    )
+
+
+def attested(candidate: Candidate) -> bool:
+    """The attractor was seen modifying the homograph in the seed's sense, or the other noun."""
+    return candidate.attested
+
+
+def another_word(candidate: Candidate) -> bool:
+    """The attractor is neither the homograph nor the adjective that it replaces."""
+    seed, word = candidate.seed, candidate.attractor.word.lower()
+    present = {seed.tokens[candidate.homograph].lower()}
+    if seed.lemmas is not None:
+        present.add(seed.lemmas[candidate.homograph].lower())
+    if candidate.replaced is not None:
+        present.add(seed.tokens[candidate.replaced].lower())
+        if seed.lemmas is not None:
+            present.add(seed.lemmas[candidate.replaced].lower())
+    return word not in present
+
+
+def one_word(candidate: Candidate) -> bool:
+    """Nothing but the one word differs from the seed: neither an article before it (*a*, *an*) nor a capital letter.
+
+    >>> seed = Sentence(("a", "spring"), "en", upos=("DET", "NOUN"), heads=(1, -1), deprels=("det", "root"))
+    >>> [one_word(Candidate("IH", seed, 1, 1, Attractor(word), True)) for word in ("hot", "old", "useful")]
+    [True, False, True]
+    """
+    seed, place = candidate.seed, candidate.place
+    if candidate.replaced is None and not any(token.isalnum() for token in seed.tokens[:place]):
+        return False  # the noun begins the sentence: its capital letter would go
+    before = seed.tokens[place - 1].lower() if place else ""
+    return before not in ("a", "an") or before == article_of(candidate.attractor.word)
+
+
+#: The rules of §3.1 by name, and that a sample is one edit of one word.
+CONSTRAINTS: dict[str, Callable[[Candidate], bool]] = {
+    "adjective": adjective,
+    "positive": positive,
+    "no_compound": no_compound,
+    "alone": alone,
+    "attested": attested,
+    "another_word": another_word,
+    "one_word": one_word,
+}
+
+
+def broken(candidate: Candidate) -> list[str]:
+    """The names of the constraints that a candidate breaks."""
+    return [name for name, keeps in CONSTRAINTS.items() if not keeps(candidate)]
+
+
+def candidates(
+    seed: Sentence,
+    homograph: int,
+    attractors: Iterable[Attractor],
+    modifiers: Mapping[str, Iterable[str]],
+    own: Iterable[str],
+    *,
+    kinds: Iterable[str] = tuple(PERTURBATIONS),
+    excluded: Iterable[int] = (),
+) -> Iterator[Candidate]:
+    """All candidates of a seed that keep every constraint, in the order of the kinds, of the places and of
+    *attractors*.
+
+    attractors: the adjectives that are attractors of a wrong sense. modifiers: the adjectives seen with each noun, by
+    the noun's lemma. own: those seen with the homograph in the seed's sense. excluded: tokens that are no other noun
+    (further homographs). Raises `NbkitError` for a seed without a tree, and for an unknown kind.
+
+    >>> seed = Sentence(("in", "the", "spring", "we", "saw", "old", "trees"), "en",
+    ...     upos=("ADP", "DET", "NOUN", "PRON", "VERB", "ADJ", "NOUN"), heads=(2, 2, 4, 4, -1, 6, 4),
+    ...     deprels=("case", "det", "obl", "nsubj", "root", "amod", "obj"),
+    ...     lemmas=("in", "the", "spring", "we", "see", "old", "tree"))
+    >>> found = candidates(seed, 2, [Attractor("hot"), Attractor("tall")], {"tree": ["tall", "old"]}, ["hot"])
+    >>> [(each.kind, each.edited.sentence.text) for each in found]
+    [('IH', 'in the hot spring we saw old trees'), ('RnH', 'in the spring we saw tall trees')]
+    """
+    if seed.upos is None or seed.heads is None or seed.deprels is None:
+        raise NbkitError(f"{seed.joined!r} has no dependency tree: parse it first")
+    attractors = list(attractors)
+    modifiers_of = {noun: frozenset(words) for noun, words in modifiers.items()}
+    of_homograph = frozenset(own)
+    skipped = frozenset(excluded)
+    others = [
+        token for token, tag in enumerate(seed.upos) if tag == "NOUN" and token != homograph and token not in skipped
+    ]
+    for kind in kinds:
+        if kind not in PERTURBATIONS:
+            raise NbkitError(f"unknown perturbation '{kind}'; there are: {', '.join(PERTURBATIONS)}")
+        for noun in [homograph] if kind in ("IH", "RH") else others:
+            lemma = seed.lemmas[noun].lower() if seed.lemmas is not None else seed.tokens[noun].lower()
+            known = of_homograph if noun == homograph else modifiers_of.get(lemma, frozenset())
+            for replaced in [None] if kind in ("IH", "InH") else adjectives_of(seed, noun):
+                for attractor in attractors:
+                    if attractor.word in known:  # most are not: cheaper than asking the constraint of each
+                        candidate = Candidate(kind, seed, homograph, noun, attractor, True, replaced)
+                        if not broken(candidate):
+                            yield candidate
+
+
+def adjectives_of(sentence: Sentence, noun: int) -> list[int]:
+    """The adjectives that modify a noun from before it, from left to right."""
+    assert sentence.upos is not None and sentence.deprels is not None
+    return [
+        child
+        for child in sentence.children[noun]
+        if child < noun and sentence.upos[child] == "ADJ" and sentence.deprels[child].startswith(_MODIFIER)
+    ]
+
+
+def article_of(word: str) -> str:
+    """*a* or *an*, by the first sound of an English word.
+
+    >>> [article_of(word) for word in ("hot", "old", "honest", "useful", "European", "unhappy")]
+    ['a', 'an', 'an', 'a', 'a', 'an']
+    """
+    word = word.lower()
+    if word.startswith(tuple(_words()["vowel_sound"])):
+        return "an"
+    return "an" if word[:1] in "aeiou" and not word.startswith(tuple(_words()["consonant_sound"])) else "a"
+
+
+@cache
+def _words() -> dict[str, list[str]]:
+    return yaml.safe_load((files(__package__) / "english_words.yaml").read_text(encoding="utf-8"))

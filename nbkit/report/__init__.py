@@ -1,0 +1,1 @@
+"""The report of a run: executed notebooks as clean pages of one static site."""

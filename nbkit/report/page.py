@@ -1,0 +1,416 @@
+"""What a notebook's outputs go through before they reach a page: an allow-list for tags, attributes and CSS.
+
+Corpus text may hold anything. The tables escape it where they are made; this is the second line of
+defence, and it treats every output as hostile: what is not allowed is shown as text, never run.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import bleach
+import tinycss2
+import yaml
+from bleach.css_sanitizer import CSSSanitizer
+from bleach.sanitizer import Cleaner
+from markupsafe import Markup, escape
+
+from nbkit.errors import DataError
+
+_ALLOWED = {
+    kind: frozenset(names.split())
+    for kind, names in yaml.safe_load(Path(__file__).with_name("allowed.yaml").read_text(encoding="utf-8")).items()
+}
+
+
+_STYLE = re.compile(r"<style\b[^>]*>(.*?)</style\s*>", re.IGNORECASE | re.DOTALL)
+
+
+_PANDAS_STYLE = re.compile(r"<style scoped>\s*\.dataframe\b.*?</style>", re.DOTALL)  # the page styles tables itself
+
+
+_SVG = re.compile(r"<svg\b.*?</svg\s*>", re.IGNORECASE | re.DOTALL)
+
+
+_SVG_NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
+
+
+_STYLED_TABLE = re.compile(r"T_\w+")
+
+
+def clean_html(html: str) -> str:
+    """*html* with harmless tags kept, everything else shown as text, SVG turned into pictures.
+
+    The rules of pandas' Styler (``#T_…``) are kept, after cleaning; other ``<style>`` blocks are not.
+
+    >>> clean_html('<b onclick="x()">bold</b> <script>alert(1)</script>')
+    '<b>bold</b> &lt;script&gt;alert(1)&lt;/script&gt;'
+    >>> clean_html('<a href="javascript:x()">click</a>')
+    '<a>click</a>'
+    """
+    rules: list[str] = []
+
+    def keep_rules(match: re.Match) -> str:
+        css = clean_css(match[1])
+        rules.append(css)
+        return "" if css or not match[1].strip() else match[0]
+
+    body = _STYLE.sub(keep_rules, _PANDAS_STYLE.sub("", html))
+    body = _SVG.sub(lambda match: f'<img alt="drawing" src="{svg_uri(match[0])}">', body)
+    css = "\n".join(filter(None, rules))
+    return (f"<style>{css}</style>" if css else "") + _cleaner().clean(body)
+
+
+def clean_css(css: str) -> str:
+    """The rules of *css* that style one of pandas' tables (each selector starts with ``#T_``), cleaned.
+
+    >>> clean_css("#T_ab td { color: red; position: fixed; background: url(http://x) } body { color: red }")
+    '#T_ab td {color: red}'
+    """
+    kept = []
+    for rule in tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True):
+        if rule.type != "qualified-rule":
+            continue
+        selector = tinycss2.serialize(rule.prelude).strip()
+        declarations = _clean_declarations(rule.content)
+        ours = all(part.strip().startswith("#T_") for part in selector.split(","))
+        if ours and declarations and not set("<>{}\\") & set(selector + declarations):
+            kept.append(f"{selector} {{{declarations}}}")
+    return "\n".join(kept)
+
+
+def svg_uri(svg: str) -> str:
+    """*svg* as a ``data:`` address for ``<img>``, where a browser draws it but runs nothing in it."""
+    if "xmlns=" not in svg.partition(">")[0] and "<?xml" not in svg[:100]:
+        svg = re.sub(r"<svg\b", f"<svg {_SVG_NAMESPACE}", svg, count=1, flags=re.IGNORECASE)
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+
+
+def _clean_declarations(content) -> str:
+    parts = []
+    for declaration in tinycss2.parse_declaration_list(content, skip_comments=True, skip_whitespace=True):
+        if declaration.type != "declaration" or declaration.lower_name not in _ALLOWED["css_properties"]:
+            continue
+        if all(map(_is_plain, declaration.value)):
+            important = " !important" if declaration.important else ""
+            parts.append(f"{declaration.lower_name}: {tinycss2.serialize(declaration.value).strip()}{important}")
+    return "; ".join(parts)
+
+
+def _is_plain(token) -> bool:
+    if token.type == "function":
+        return token.lower_name in _ALLOWED["css_functions"] and all(map(_is_plain, token.arguments))
+    return token.type not in ("url", "error", "[] block", "{} block", "at-keyword")
+
+
+class _Declarations(CSSSanitizer):
+    """bleach's hook for ``style`` attributes, with the rules of this module."""
+
+    def sanitize_css(self, style: str) -> str:
+        return _clean_declarations(style)
+
+
+def _is_allowed(tag: str, attribute: str, value: str) -> bool:
+    if attribute in _ALLOWED["attributes"]:
+        return True
+    if attribute == "id":  # other ids could stand in for the page's own elements
+        return bool(_STYLED_TABLE.fullmatch(value))
+    if tag == "a" and attribute == "href":
+        return value.startswith(("https://", "http://", "mailto:", "#"))
+    if tag == "img" and attribute in ("alt", "width", "height"):
+        return True
+    return (
+        tag == "img"
+        and attribute == "src"
+        and re.match(r"data:image/(svg\+xml|png|jpeg|gif);base64,", value) is not None
+    )
+
+
+@lru_cache(maxsize=1)
+def _cleaner() -> Cleaner:
+    return bleach.Cleaner(
+        tags=_ALLOWED["tags"],
+        attributes=_is_allowed,
+        protocols=frozenset({"http", "https", "mailto", "data"}),
+        css_sanitizer=_Declarations(),
+    )
+
+
+# ----------------------------------------------------------------------------
+# One executed notebook as blocks of clean HTML: prose, folded code, outputs.
+
+#: Tag of cells whose outputs show sentences of the corpus; `leave_out_text` leaves them out.
+CORPUS_TEXT = "corpus-text"
+
+
+#: Class of the element that a notebook's provenance footer is wrapped in.
+PROVENANCE_CLASS = "nbkit-provenance"
+
+
+_LEFT_OUT = "Left out of this copy: this output shows sentences of the corpus, which may not be passed on."
+
+
+_ERROR_LEFT_OUT = "The message and the traceback are left out of this copy: they may quote the corpus."
+
+
+_MADE_BY_PAPERMILL = frozenset({"papermill-error-cell-tag"})  # its own error banner; the page has a better one
+
+
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One cell of a page.
+
+    kind: "prose", or "code" (then `source` is highlighted code and `name` what its fold is called).
+    outputs: clean HTML, one entry an output. messages: what was written to standard error.
+    """
+
+    kind: str
+    source: Markup
+    name: str = ""
+    outputs: tuple[Markup, ...] = ()
+    messages: str = ""
+    failed: bool = False
+    executed: bool = True
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """What the index shows of a notebook: title, first paragraph, first figure, and the error, if it failed."""
+
+    title: str = ""
+    lead: str = ""
+    figure: str = ""
+    error: str = ""
+
+
+def read_notebook(path: Path) -> dict[str, Any]:
+    """The notebook at *path* as plain data, its multi-line strings joined. Raises `DataError`."""
+    try:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            cell["source"] = _joined(cell["source"])
+            cell.setdefault("metadata", {})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"no Jupyter notebook (version 4): {error!r}; delete it and run again", path) from None
+    return notebook
+
+
+def leave_out_text(notebook: dict[str, Any]) -> dict[str, Any]:
+    """A copy of *notebook* without the sentences of its corpus.
+
+    Outputs of cells tagged ``corpus-text`` become a note; printed lines and the messages of errors,
+    which may quote a sentence, are left out everywhere.
+    """
+    return {**notebook, "cells": [_without_text(cell) for cell in notebook["cells"]]}
+
+
+def excerpt(notebook: Mapping[str, Any]) -> Excerpt:
+    """The first heading, paragraph and figure of *notebook*, and the last line of its error."""
+    prose = [
+        cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown" and not _is_papermills(cell)
+    ]
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    return Excerpt(
+        title=next(filter(None, map(_first_heading, prose)), ""),
+        lead=next(filter(None, map(_first_paragraph, prose)), ""),
+        figure=next(filter(None, map(_first_figure, code)), ""),
+        error=next(filter(None, map(_error_line, code)), ""),
+    )
+
+
+def blocks(notebook: Mapping[str, Any]) -> list[Block]:
+    """The cells of *notebook* in their order, every output cleaned (`report_clean`)."""
+    found: list[Block] = []
+    heading = "output of this notebook"
+    for cell in notebook["cells"]:
+        if _is_papermills(cell) or not cell["source"].strip():
+            continue
+        if cell["cell_type"] == "markdown":
+            heading = _first_heading(cell["source"]) or heading
+            found.append(Block("prose", _markdown(cell["source"])))
+        elif cell["cell_type"] == "code":
+            found.append(_code_block(cell, alt=f"Figure: {heading}"))
+    return found
+
+
+def has_provenance(found: Iterable[Block]) -> bool:
+    """Whether the notebook showed its provenance footer itself (a failed one does not get that far)."""
+    return any(PROVENANCE_CLASS in output for block in found for output in block.outputs)
+
+
+@dataclass
+class _Outputs:
+    shown: list[Markup] = field(default_factory=list)
+    printed: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    failed: bool = False
+
+    def flush(self) -> None:
+        """Prints that follow each other are one output."""
+        if text := _printed("".join(self.printed)):
+            self.shown.append(Markup('<pre class="printed">{}</pre>').format(text))
+        self.printed.clear()
+
+
+def _code_block(cell: Mapping[str, Any], alt: str) -> Block:
+    tags = _tags(cell)
+    out = _Outputs()
+    for output in cell.get("outputs", ()):
+        kind = output.get("output_type")
+        if kind == "stream":
+            (out.messages if output.get("name") == "stderr" else out.printed).append(_joined(output["text"]))
+            continue
+        out.flush()
+        if kind == "error":
+            out.failed = True
+            out.shown.append(_traceback(output))
+        elif kind in ("display_data", "execute_result"):
+            out.shown.extend(_display(output, alt))
+    out.flush()
+    name = "Code"
+    if "injected-parameters" in tags:
+        name = "Parameters of this run"
+    elif "parameters" in tags:
+        name = "Parameters and their defaults"
+    return Block(
+        kind="code",
+        source=_highlighted(cell["source"]),
+        name=name,
+        outputs=tuple(out.shown),
+        messages=_printed("".join(out.messages)),
+        failed=out.failed,
+        executed=cell.get("execution_count") is not None or bool(cell.get("outputs")),
+    )
+
+
+def _display(output: Mapping[str, Any], alt: str) -> Iterator[Markup]:
+    """The richest form of an output that a still page can show; widgets (progress bars) are left out."""
+    data = output["data"]
+    alt = str(output.get("metadata", {}).get("alt") or alt)
+    if _WIDGET in data:
+        return
+    if "text/html" in data:
+        yield Markup('<div class="rich">{}</div>').format(Markup(clean_html(_joined(data["text/html"]))))
+    elif picture := _picture(data):
+        yield Markup('<figure class="picture"><img alt="{}" src="{}"></figure>').format(alt, picture)
+    elif "text/markdown" in data:
+        yield _markdown(_joined(data["text/markdown"]))
+    elif "text/plain" in data:
+        yield Markup('<pre class="printed">{}</pre>').format(_printed(_joined(data["text/plain"])))
+
+
+def _picture(data: Mapping[str, Any]) -> str:
+    if "image/svg+xml" in data:
+        return svg_uri(_joined(data["image/svg+xml"]))
+    for mime in ("image/png", "image/jpeg", "image/gif"):
+        if mime in data:
+            base64 = re.sub(r"[^A-Za-z0-9+/=]", "", _joined(data[mime]))
+            return f"data:{mime};base64,{base64}"
+    return ""
+
+
+def _first_figure(cell: Mapping[str, Any]) -> str:
+    if CORPUS_TEXT in _tags(cell):
+        return ""
+    displays = (output for output in cell.get("outputs", ()) if "data" in output)
+    return next(filter(None, (_picture(output["data"]) for output in displays)), "")
+
+
+def _traceback(output: Mapping[str, Any]) -> Markup:
+    from nbconvert.filters.ansi import ansi2html  # nbconvert takes a second to import: only where needed
+
+    lines = output.get("traceback") or [f"{output.get('ename')}: {output.get('evalue')}"]
+    return Markup('<pre class="traceback" tabindex="0">{}</pre>').format(Markup(ansi2html("\n".join(lines))))
+
+
+def _error_line(cell: Mapping[str, Any]) -> str:
+    """The last line of the cell's error: ``NbkitError: no parser for 'ja'``."""
+    for output in cell.get("outputs", ()):
+        if output.get("output_type") == "error":
+            lines = _ANSI.sub("", f"{output.get('ename', 'Error')}: {output.get('evalue', '')}").strip().splitlines()
+            return lines[0] if len(lines) == 1 else f"{lines[0]} … {lines[-1]}"
+    return ""
+
+
+def _without_text(cell: dict[str, Any]) -> dict[str, Any]:
+    outputs = cell.get("outputs", [])
+    if CORPUS_TEXT in _tags(cell) and outputs:
+        return {**cell, "outputs": [_note(_LEFT_OUT)]}
+    kept: list[dict[str, Any]] = []
+    for output in outputs:
+        if output.get("output_type") == "error":
+            kept.append({**output, "evalue": "(left out)", "traceback": [f"{output.get('ename')}\n{_ERROR_LEFT_OUT}"]})
+        elif output.get("output_type") != "stream":
+            kept.append(output)
+    return {**cell, "outputs": kept}
+
+
+def _note(text: str) -> dict[str, Any]:
+    html = f'<p class="left-out">{escape(text)}</p>'
+    return {"output_type": "display_data", "metadata": {}, "data": {"text/html": html}}
+
+
+def _tags(cell: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(cell["metadata"].get("tags", ()))
+
+
+def _is_papermills(cell: Mapping[str, Any]) -> bool:
+    return bool(_tags(cell) & _MADE_BY_PAPERMILL)
+
+
+def _printed(text: str) -> str:
+    """*text* as a terminal leaves it: colours gone, and of a progress bar its last state only."""
+    lines = (line.rstrip("\r").rpartition("\r")[2].rstrip() for line in _ANSI.sub("", text).split("\n"))
+    return "\n".join(lines).strip("\n")
+
+
+def _joined(text: str | Iterable[str]) -> str:
+    return text if isinstance(text, str) else "".join(text)
+
+
+def _first_heading(source: str) -> str:
+    match = re.search(r"^#{1,6} +(.+?) *#*$", source, re.MULTILINE)
+    return _plain(match[1]) if match else ""
+
+
+def _first_paragraph(source: str) -> str:
+    paragraphs = re.split(r"\n\s*\n", re.sub(r"^#.*$", "", source, flags=re.MULTILINE))
+    return next((_plain(p) for p in paragraphs if p.strip() and p.strip()[0] not in "|>-<!"), "")
+
+
+def _plain(markdown: str) -> str:
+    """*markdown* without its marks, for a title or an excerpt."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
+    return " ".join(re.sub(r"[*`]|\b_|_\b", "", text).split())
+
+
+def _markdown(source: str) -> Markup:
+    return Markup('<div class="prose">{}</div>').format(Markup(clean_html(str(_to_html()(source)))))
+
+
+@lru_cache(maxsize=1)
+def _to_html():
+    import mistune
+
+    return mistune.create_markdown(escape=False, plugins=["table", "strikethrough", "footnotes"])
+
+
+def _highlighted(source: str) -> Markup:
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import PythonLexer
+
+    return Markup(highlight(source, PythonLexer(), HtmlFormatter(cssclass="code")))

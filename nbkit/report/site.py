@@ -1,0 +1,542 @@
+"""The report's templates, style and script, and how values are written in them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+import nbkit
+from nbkit.errors import DataError, NbkitError
+from nbkit.files import atomic_write
+from nbkit.languages import in_order, language_name
+from nbkit.provenance import Footer
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render(template: str, **context: Any) -> str:
+    """The page that *template* makes of *context*, with style, script and security policy in it."""
+    script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
+    digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    icon = b64encode((_TEMPLATES / "icon.svg").read_bytes()).decode()
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            **context,
+            css=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
+            script=Markup(script),
+            icon=f"data:image/svg+xml;base64,{icon}",
+            # Nothing is fetched, and no script runs but the one whose digest stands here.
+            policy="default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+            f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+            version=nbkit.__version__,
+        )
+    )
+
+
+@lru_cache(maxsize=1)
+def source_digest() -> bytes:
+    """Stands for the code and templates that make the pages: pages of an older nbkit are made anew."""
+    digest = hashlib.blake2b()
+    for path in sorted([*_TEMPLATES.iterdir(), *Path(__file__).parent.glob("*.py")]):
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
+def duration(seconds: float) -> str:
+    """*seconds* for a reader.
+
+    >>> duration(0.4), duration(75), duration(7260)
+    ('0.4 s', '1 min 15 s', '2 h 1 min')
+    """
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def named(value: str, facet: str) -> str:
+    """*value* as a reader knows it.
+
+    >>> named("de", "language"), named("opus-mt", "model")
+    ('German (de)', 'opus-mt')
+    """
+    name = language_name(value) if facet == "language" else value
+    return value if name == value else f"{name} ({value})"
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    environment.filters |= {"duration": duration, "named": named}
+    return environment
+
+
+# ----------------------------------------------------------------------------
+# The output folder of a run as the report sees it: what was run, and one entry an executed notebook.
+
+#: What the index can be filtered by, in this order; other tags follow in the order in which they come.
+FACETS = ("study", "run", "language", "model", "status")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One executed notebook with what the runner wrote down about it in ``cells/<label>.json``.
+
+    label: its file name without suffix. scope: "cell" (one point of the grid) or "grid" (a summary).
+    seconds: wall time, or None where it is not known.
+    """
+
+    label: str
+    notebook: Path
+    title: str
+    status: str
+    scope: str
+    seconds: float | None
+    tags: Mapping[str, str]
+    parameters: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+    record: str
+
+    @property
+    def file(self) -> str:
+        """The name of its page under ``html/``."""
+        return f"{self.label}.html"
+
+    @property
+    def failed(self) -> bool:
+        return self.status == "failed"
+
+    @property
+    def is_summary(self) -> bool:
+        return self.scope == "grid"
+
+    @property
+    def name(self) -> str:
+        """Title and tags in one line: ``Robust or faithful? · de · opus-mt``."""
+        return " · ".join((self.title, *(value for key, value in self.tags.items() if key != "study")))
+
+    @property
+    def facets(self) -> dict[str, str]:
+        """What the index filters it by."""
+        return {**self.tags, "status": self.status}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run: its folder, ``run.json``, and its entries in the order in which they are shown."""
+
+    folder: Path
+    record: Mapping[str, Any]
+    entries: tuple[Entry, ...] = field(default=())
+
+    @property
+    def title(self) -> str:
+        return str(self.record.get("title") or self.record.get("name") or self.folder.name)
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether any of its corpora, models or templates is of the built-in sandbox."""
+        return any(_is_sandbox(values) for values in self._all_parameters)
+
+    @cached_property
+    def grids(self) -> list[tuple[str, dict[str, str]]]:
+        """What the head of the index says: each grid's study in a line, and the parameters that matter most."""
+        from nbkit.studies import STUDIES
+
+        said = []
+        for grid in self._grids:
+            study = str(grid.get("study", ""))
+            parameters = [grid["params"]] if grid.get("params") else [entry.parameters for entry in self.entries]
+            said.append((STUDIES.summary(study) or study, _facts(parameters)))
+        return said
+
+    @property
+    def broken_work(self) -> list[tuple[str, str]]:
+        """Units of work that failed before the notebooks (a model that could not be had): label and error."""
+        notebooks = {entry.label for entry in self.entries}
+        failures = [(str(f.get("label")), str(f.get("error", ""))) for f in self.record.get("failures") or ()]
+        return [failure for failure in dict.fromkeys(failures) if failure[0] not in notebooks]
+
+    def without_messages(self) -> Run:
+        """The run without the messages of its errors, which may quote the corpus."""
+        failures = [{"label": failure.get("label")} for failure in self.record.get("failures") or ()]
+        return replace(self, record={**self.record, "failures": failures})
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the run was stopped, or is still going on."""
+        return self.record.get("status") in ("running", "interrupted")
+
+    @property
+    def provenance(self) -> Mapping[str, Any]:
+        """What `provenance.collect` recorded for the run; that of its last entry where it did not."""
+        recorded = self.record.get("provenance")
+        return recorded or next((e.provenance for e in reversed(self.entries) if e.provenance), {})
+
+    @property
+    def _grids(self) -> list[Mapping[str, Any]]:
+        return list(self.record.get("runs") or [self.record])
+
+    @cached_property
+    def _all_parameters(self) -> list[Mapping[str, Any]]:
+        """Those of the grids; those of the entries, which are parts of them, where the run did not record any."""
+        recorded = [grid["params"] for grid in self._grids if grid.get("params")]
+        return recorded or [entry.parameters for entry in self.entries]
+
+
+def read_run(folder: Path) -> Run:
+    """The run in *folder*. Raises `NbkitError` where the folder is not the output of a run."""
+    if not folder.is_dir():
+        raise NbkitError(f"{folder}: no such folder; `nbkit run params/demo.yaml` makes one under outputs/")
+    if not (folder / "run.json").is_file():
+        raise NbkitError(f"{folder}: not the output of a run (no run.json); name a folder such as outputs/demo")
+    record = _read_json(folder / "run.json", _RUN_RECORD)
+    entries = [_entry(folder, path) for path in sorted((folder / "cells").glob("*.json"))]
+    shown = [entry for entry in entries if entry.notebook.is_file()]
+    order = {label: i for i, label in enumerate(record.get("order") or ())}
+    languages = {code: i for i, code in enumerate(in_order(e.tags.get("language", "") for e in shown))}
+
+    def place(entry: Entry) -> tuple:
+        planned = order.get(entry.label, len(order))
+        return not entry.is_summary, planned, languages[entry.tags.get("language", "")], entry.label
+
+    shown.sort(key=place)
+    return Run(folder, record, tuple(shown))
+
+
+def _entry(folder: Path, path: Path) -> Entry:
+    record = _read_json(path, _CELL_RECORD)
+    label = path.stem
+    if not is_plain(label):
+        raise DataError(f"{path.name!r:.80} is no name that nbkit gives: delete it and run again", path.parent)
+    seconds = record.get("seconds")
+    return Entry(
+        label=label,
+        notebook=folder / "notebooks" / f"{label}.ipynb",
+        title=str(record.get("title") or label),
+        status=str(record.get("status", "unknown")),
+        scope=str(record.get("scope", "cell")),
+        seconds=None if seconds is None else float(seconds),
+        tags={str(key): str(value) for key, value in (record.get("tags") or {}).items()},
+        parameters=record.get("parameters") or {},
+        provenance=record.get("provenance") or {},
+        record=path.read_text(encoding="utf-8"),
+    )
+
+
+def _read_json(path: Path, shapes: Mapping[str, Callable[[Any], bool]]) -> dict[str, Any]:
+    """A record in which what is there has its shape. Raises `DataError` with the file and the key."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"not readable as JSON ({error}); delete it and run again", path) from None
+    if not isinstance(record, dict):
+        raise DataError("a JSON object expected; delete it and run again", path)
+    for key, is_right in shapes.items():
+        if record.get(key) is not None and not is_right(record[key]):
+            found = json.dumps(record[key])
+            raise DataError(f"{key}: {found:.60} is not what nbkit writes there; delete the file and run again", path)
+    return record
+
+
+def is_plain(name: str) -> bool:
+    """Whether a file or folder is called as nbkit calls its own: nothing in it means anything to a browser or a shell.
+
+    >>> is_plain("scores.texts.csv"), is_plain("Abb. 1 (neu).pdf"), is_plain('">‹img src=x›.csv'), is_plain("a<b.csv")
+    (True, True, False, False)
+    """
+    return re.fullmatch(r"\w[\w .,+()=@-]*", name) is not None
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 10**12
+
+
+def _is_grids(value: Any) -> bool:
+    """Whether this is a list of grids, each with its parameters where it has them."""
+    return _are_mappings(value) and all(isinstance(grid.get("params") or {}, dict) for grid in value)
+
+
+def _are_mappings(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_mapping, value))
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+#: What is read of ``run.json`` and of the records in ``cells/``, and what has to be there if anything is.
+_RUN_RECORD: Mapping[str, Callable[[Any], bool]] = {
+    "runs": _is_grids, "order": _are_texts, "failures": _are_mappings, "provenance": _is_mapping,
+    "params": _is_mapping,
+}  # fmt: skip
+
+
+_CELL_RECORD: Mapping[str, Callable[[Any], bool]] = {
+    "seconds": _is_number, "tags": _is_mapping, "parameters": _is_mapping, "provenance": _is_mapping,
+}  # fmt: skip
+
+
+#: The parameters that the head of the index shows, and what it calls them.
+_HEADLINES = {
+    "corpus": "Corpus",
+    "corpora": "Corpora",
+    "templates": "Templates",
+    "language": "Language",
+    "source": "From",
+    "languages": "Into",
+    "directions": "Directions",
+    "models": "Models",
+    "n_pairs": "Pairs",
+    "permutations": "Permutations",
+    "n_numbers": "Numbers a format",
+    "metrics": "Metrics",
+    "beams": "Beams",
+    "seed": "Seed",
+}
+
+
+def _facts(parameters: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    facts = {}
+    for key, label in _HEADLINES.items():
+        values = dict.fromkeys(_shown(p[key]) for p in parameters if p.get(key) not in (None, [], ""))
+        if values:
+            facts[label] = "; ".join(values)
+    return facts
+
+
+def _is_sandbox(parameters: Mapping[str, Any]) -> bool:
+    """Whether a corpus or a template source among *parameters* is the built-in sandbox."""
+    corpora = parameters.get("corpora") or []
+    names = [parameters.get("corpus"), parameters.get("templates"), *corpora]
+    return any(re.match(r"(corpus:)?sandbox(-\w+)?(:|$)", str(name)) for name in names)
+
+
+def _shown(value: Any) -> str:
+    """*value* for the head of the index; of a path on somebody's machine only the last part."""
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_shown(each)}" for key, each in value.items())
+    text = str(value)
+    return text.rstrip("/").rpartition("/")[2] if text.startswith(("/", "~", ".", "$")) else text
+
+
+# ----------------------------------------------------------------------------
+# The report of a run: one static site that opens offline, and the archive of it for an e-mail.
+#
+# Each page is self-contained: pictures are ``data:`` addresses, style and script stand in the page, and a
+# content security policy forbids the browser everything else. A page is made anew only where its notebook,
+# its record, its neighbours or the templates changed.
+
+_SUFFIXES = frozenset({".svg", ".pdf", ".png", ".csv", ".tsv", ".tex", ".parquet"})
+
+
+_DIGEST = re.compile(rb'<meta name="nbkit-digest" content="(\w+)">')
+
+
+_THUMBNAIL_BYTES = 600_000
+
+
+def build(output_folder: Path) -> Path:
+    """Write ``index.html`` and ``html/<notebook>.html`` of the run in *output_folder*; the index' path.
+
+    Raises `NbkitError` where the folder is not the output of a run, `DataError` for a damaged file in it.
+    """
+    site = _site(output_folder)
+    pages = site.run.folder / "html"
+    pages.mkdir(exist_ok=True)
+    for leftover in {path.name for path in pages.glob("*.html")} - {entry.file for entry in site.run.entries}:
+        if _recorded_digest(pages / leftover):  # a page of ours whose notebook is gone
+            (pages / leftover).unlink()
+    for spread in site.spreads():
+        digest = site.digest(spread)
+        if _recorded_digest(pages / spread.entry.file) != digest:
+            _write(pages / spread.entry.file, site.page(spread, digest).encode())
+    index = site.run.folder / "index.html"
+    _write(index, site.index().encode())
+    return index
+
+
+def archive(output_folder: Path) -> Path:
+    """The whole site with its figures and tables as one zip beside the folder; its path. Raises as `build` does."""
+    build(output_folder)
+    site = _site(output_folder)
+    pages = ["index.html", *(f"html/{entry.file}" for entry in site.run.entries)]
+    return _zipped(site.run.folder, "", {name: (site.run.folder / name).read_bytes() for name in pages + site.files})
+
+
+def archive_without_text(output_folder: Path) -> Path:
+    """The archive without the sentences of the corpus, for data that may not be passed on; its path.
+
+    Left out: outputs of cells tagged ``corpus-text``, whatever was printed, the messages of errors, and
+    files under ``figures/`` and ``tables/`` whose name ends in ``.texts`` before the suffix.
+    """
+    from nbkit.report.page import leave_out_text
+
+    full = _site(output_folder)
+    files = [name for name in full.files if ".texts." not in Path(name).name]
+    site = _Site(full.run.without_messages(), lambda path: leave_out_text(full.read(path)), files)
+    members = {"index.html": site.index().encode()}
+    members |= {f"html/{spread.entry.file}": site.page(spread).encode() for spread in site.spreads()}
+    return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """An entry between its neighbours."""
+
+    entry: Entry
+    before: Entry | None
+    after: Entry | None
+
+
+@dataclass(frozen=True)
+class _Site:
+    """A run as pages. read: how its notebooks are read. files: its saved figures and tables, inside its folder."""
+
+    run: Run
+    read: Callable[[Path], dict[str, Any]]
+    files: list[str]
+
+    def spreads(self) -> Iterator[_Spread]:
+        around = [None, *self.run.entries, None]
+        yield from map(_Spread, self.run.entries, around, around[2:])
+
+    def files_of(self, entry: Entry) -> list[str]:
+        return [name for name in self.files if name.split("/")[1] == entry.label]
+
+    def digest(self, spread: _Spread) -> str:
+        """Stands for everything that a page is made of."""
+
+        entry = spread.entry
+        names = [other and (other.file, other.name) for other in (spread.before, spread.after)]
+        surroundings = repr(
+            (self.run.title, self.run.is_sandbox, dict(self.run.provenance), names, self.files_of(entry))
+        )
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (source_digest(), surroundings.encode(), entry.record.encode(), entry.notebook.read_bytes()):
+            digest.update(hashlib.blake2b(part).digest())
+        return digest.hexdigest()
+
+    def page(self, spread: _Spread, digest: str = "") -> str:
+        from nbkit.report.page import blocks, excerpt, has_provenance
+
+        entry = spread.entry
+        notebook = self.read(entry.notebook)
+        found = blocks(notebook)
+        facts = {**self.run.provenance, **entry.provenance, "parameters": entry.parameters}
+        return render(
+            "notebook.html.j2",
+            run=self.run,
+            entry=entry,
+            before=spread.before,
+            after=spread.after,
+            excerpt=excerpt(notebook),
+            blocks=found,
+            files=self.files_of(entry),
+            provenance="" if has_provenance(found) else Footer(facts)._repr_html_(),
+            digest=digest,
+        )
+
+    def index(self) -> str:
+        from nbkit.report.page import excerpt
+
+        listed = [(entry, excerpt(self.read(entry.notebook))) for entry in self.run.entries]
+        runs = [entry for entry in self.run.entries if not entry.is_summary]
+        facets = _facets(runs)
+        chosen_from = {facet: values for facet, values in facets.items() if len(values) > 1}
+        return render(
+            "index.html.j2",
+            run=self.run,
+            failures=[(entry, glance) for entry, glance in listed if entry.failed],
+            summaries=_by_run([(entry, glance) for entry, glance in listed if entry.is_summary]),
+            runs=runs,
+            columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
+            chosen_from=chosen_from,
+            largest_figure=_THUMBNAIL_BYTES,
+            provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
+            digest="",
+        )
+
+
+def _site(folder: Path) -> _Site:
+    from nbkit.report.page import read_notebook
+
+    run = read_run(Path(folder))
+    return _Site(run, read_notebook, _saved_files(run.folder))
+
+
+def _by_run(listed: Sequence[tuple[Entry, Any]]) -> dict[str, list[tuple[Entry, Any]]]:
+    """Summary pages by the entry of the run file that they belong to."""
+    groups: dict[str, list[tuple[Entry, Any]]] = {}
+    for entry, glance in listed:
+        groups.setdefault(entry.tags.get("run", ""), []).append((entry, glance))
+    return groups
+
+
+def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:
+    """Every facet that some entry has, with its values: languages in the papers' order, the rest as they come."""
+    found: dict[str, dict[str, None]] = {}
+    for entry in entries:
+        for facet, value in entry.facets.items():
+            found.setdefault(facet, {})[value] = None
+    rank = {facet: i for i, facet in enumerate(FACETS)}
+    names = sorted(found, key=lambda facet: (facet == "status", rank.get(facet, len(rank))))
+    return {name: in_order(found[name]) if name == "language" else list(found[name]) for name in names}
+
+
+def _recorded_digest(page: Path) -> str | None:
+    """The digest that *page* was made with; it stands in the first lines."""
+    if not page.is_file():
+        return None
+    with page.open("rb") as stream:
+        match = _DIGEST.search(stream.read(500))
+    return match[1].decode() if match else None
+
+
+def _saved_files(folder: Path) -> list[str]:
+    """Figures and tables of the run, as paths inside it; left out are links that lead out of it, and odd names."""
+    root = folder.resolve()
+    found = [path for room in ("figures", "tables") for path in sorted((folder / room).rglob("*"))]
+    return [
+        path.relative_to(folder).as_posix()
+        for path in found
+        if path.suffix in _SUFFIXES and path.is_file() and path.resolve().is_relative_to(root)
+        if all(map(is_plain, path.relative_to(folder).parts))
+    ]
+
+
+def _zipped(folder: Path, suffix: str, members: Mapping[str, bytes]) -> Path:
+    """The members as ``<folder><suffix>.zip`` beside the folder, all under one folder of its name."""
+    folder = folder.resolve()
+    path = folder.with_name(f"{folder.name}{suffix}.zip")
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for name, member in members.items():
+            bundle.writestr(f"{folder.name}/{name}", member)
+    _write(path, content.getvalue())
+    return path
+
+
+def _write(path: Path, content: bytes) -> None:
+    with atomic_write(path) as unfinished:
+        unfinished.write_bytes(content)

@@ -1,0 +1,287 @@
+"""Figures of the disambiguation study: 1 to 3 of the paper, and its Tables 2, 3 and 5 drawn.
+
+Each takes tables of `nbkit.studies.disambiguation` and returns a matplotlib figure; a table without rows gives a figure
+that says why. Floors and ceilings are short vertical bars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from nbkit.figures import panels, styles, theme
+from nbkit.figures.theme import Look
+from nbkit.measure.senses import REASONS
+from nbkit.studies.disambiguation import looks
+
+NO_PAIR = (
+    "No test pair of this run holds a homograph whose sense its reference tells: look at more pairs (n_pairs),\n"
+    "at other corpora (test_corpora), at shorter sentences (min_tokens), or cross-fit over the training corpus (folds)."
+)
+
+
+NO_ERROR = (
+    "No correlation can be drawn: it needs test pairs that are translated right and others that are translated wrong,\n"
+    "and no model of this run has both."
+)
+
+
+NO_SAMPLE = (
+    "No adversarial sample of this run is left after the filters of the page on attack samples: none is attacked."
+)
+
+
+NO_SET = (
+    "No adversarial sample at the homograph (IH, RH) is left after the filters of the page on attack samples:\n"
+    "there is no challenge set, and no random set of its size."
+)
+
+
+NO_SUCCESS = "No attack of this run succeeded, or none failed: there is no correlation to draw."
+
+
+ONE_MODEL = "One model alone: name others in models, or the same architecture with another random seed in twins."
+
+
+NO_BLEU = "No BLEU in this run: bleu_pairs is 0, or there is no model or no test corpus."
+
+
+NO_PAIRS_COUNTED = "No pair of the training corpus holds a homograph whose sense could be told."
+
+
+_SHARE = PercentFormatter(1.0, decimals=0, symbol="")
+
+
+#: Homographs of one figure, those with the most training pairs.
+_MOST = 24
+
+
+def senses_figure(clusters: pd.DataFrame) -> Figure:
+    """The shares of the senses of each homograph among its training pairs. clusters: `sense_clusters`."""
+    seen = clusters[clusters["share"].notna()]
+    if seen.empty:
+        return theme.message(NO_PAIRS_COUNTED)
+    totals = seen.groupby("homograph")["pairs"].sum().sort_values(ascending=False).head(_MOST)
+    with theme.style():
+        figure, axes = panels.grid(1, 1, theme.WIDTH, 0.8 + 0.24 * len(totals))
+        panel = axes[0, 0]
+        for row, homograph in enumerate(totals.index):
+            own = seen[seen["homograph"] == homograph].sort_values("share", ascending=False)
+            starts = own["share"].cumsum() - own["share"]
+            colours = looks.sense_colours(len(own))
+            panel.barh(row, own["share"], 0.74, left=starts, color=colours, edgecolor="white", linewidth=0.6)
+            for start, share, sense, colour in zip(starts, own["share"], own["sense"], colours, strict=True):
+                if share > 0.012 * len(sense) + 0.02:
+                    panel.text(
+                        start + share / 2, row, sense, ha="center", va="center", fontsize=7, color=_readable(colour)
+                    )
+        _rows(panel, [f"{name}  ({n:,})" for name, n in totals.items()])
+        panel.set(xlim=(0, 1), xlabel="share of the homograph's training pairs (%); their number in parentheses")
+        panel.xaxis.set_major_formatter(_SHARE)
+        panel.grid(visible=False)
+    return figure
+
+
+def bleu_figure(bleu: pd.DataFrame, published: pd.DataFrame) -> Figure:
+    """BLEU of every model with bootstrap intervals, a panel a test corpus (Table 2).
+
+    bleu: `disambiguation.bleu`. published: printed values of the run's domain (columns model, bleu), drawn as crosses
+    where the run has a model of that name.
+    """
+    if bleu.empty:
+        return theme.message(NO_BLEU)
+    models, corpora = list(dict.fromkeys(bleu["model"])), list(dict.fromkeys(bleu["corpus"]))
+    shown = theme.model_looks(models)
+    with theme.style():
+        figure, axes = panels.grid(1, len(corpora), theme.WIDTH, 1.1 + 0.34 * len(models), sharey=True)
+        for corpus, panel in zip(corpora, axes[0], strict=True):
+            own = bleu[bleu["corpus"] == corpus]
+            for row, model in enumerate(models):
+                panels.intervals(panel, own[own["model"] == model], [row], shown[model], "bleu", "low", "high")
+                printed = published[published["model"] == model]["bleu"]
+                panel.scatter(printed, [row] * len(printed), color="#8A8A8A", marker="X", s=26, zorder=2)
+            _rows(panel, [theme.short_name(model) for model in models])
+            panel.set(xlim=(0, 100), xlabel="BLEU")
+            panel.set_title(theme.short_name(corpus, 40))
+        if set(published["model"]) & set(models):
+            panels.legend(figure, [looks.look("published")])
+    return figure
+
+
+def correlations_figure(correlations: pd.DataFrame, published: pd.DataFrame, why: str = NO_ERROR) -> Figure:
+    """Rank-biserial correlations with 95% intervals, a row a measure (Tables 3 and 5).
+
+    correlations: `disambiguation.correlations` (its main rows) or `disambiguation.attack_correlations`. published:
+    printed values (columns measure, rbc), grey crosses. Shaded: smaller than the largest model's threshold of a
+    large effect.
+    """
+    rows = correlations[correlations["rbc"].notna()]
+    if rows.empty:
+        return theme.message(why)
+    measures = list(dict.fromkeys(correlations["measure"]))
+    models = theme.model_looks(rows["model"])
+    with theme.style():
+        figure, axes = panels.grid(1, 1, theme.WIDTH, 1.1 + len(measures) * max(0.34, 0.16 * len(models) + 0.12))
+        panel = axes[0, 0]
+        limit = rows["large"].max()
+        panel.axvspan(-limit, limit, color="#8A8A8A", alpha=0.12, linewidth=0, zorder=0)
+        panel.axvline(0, color="#8A8A8A", linewidth=0.9, zorder=1)
+        printed = published[published["measure"].isin(measures)]
+        heights = [measures.index(name) for name in printed["measure"]]
+        panel.scatter(printed["rbc"], heights, color="#BBBBBB", marker="X", s=20, zorder=1)
+        for offset, (model, look) in zip(panels.dodge(len(models)), models.items(), strict=True):
+            own = rows[rows["model"] == model]
+            own_heights = [measures.index(name) + offset for name in own["measure"]]
+            panels.intervals(panel, own.assign(n=smaller_side(own)), own_heights, look, "rbc", "low", "high")
+        _rows(panel, [looks.measure(name) for name in measures])
+        panel.set(xlim=(-1.03, 1.03), xlabel="rank-biserial correlation (RBC)")
+        shaded = Look("no large effect", "#D9D9D9", "s")
+        panels.legend(figure, [*models.values(), looks.look("published"), shaded])
+    return figure
+
+
+def error_rates_figure(challenge_errors: pd.DataFrame, errors: pd.DataFrame) -> Figure:
+    """WSD error rates on the challenge set, the random one and that of rare senses, a row a model (Figure 1).
+
+    challenge_errors: `disambiguation.challenge_errors`. errors: `disambiguation.errors`, over all test pairs, as bars.
+    """
+    if challenge_errors.empty or not challenge_errors["n"].sum():
+        return theme.message(NO_PAIR if challenge_errors.shape[0] else panels.NO_MODEL)
+    models = list(dict.fromkeys(challenge_errors["model"]))
+    marked = challenge_errors.assign(mark=challenge_errors["model"].map(errors.set_index("model")["rate"]))
+    return _sets(marked, models, looks.look("all"), "WSD error rate (%)")
+
+
+def success_figure(attack_challenge: pd.DataFrame) -> Figure:
+    """Attack success on the challenge set and on random ones, a row a model (Figure 3).
+
+    attack_challenge: `disambiguation.attack_challenge`. Every set has its own ceiling, beside its own rate: seeds of
+    the challenge set are not those of a random one.
+    """
+    if attack_challenge.empty or not attack_challenge["n"].sum():
+        return theme.message(NO_SET if attack_challenge.shape[0] else panels.NO_MODEL)
+    models = list(dict.fromkeys(attack_challenge["model"]))
+    marked = attack_challenge.assign(mark=attack_challenge["ceiling"])
+    return _sets(marked, models, looks.look("ceiling"), "attack success rate (%)")
+
+
+def kinds_figure(success_by_kind: pd.DataFrame) -> Figure:
+    """Attack success by perturbation type (Figure 2). success_by_kind: `disambiguation.success_by_kind`."""
+    rows = success_by_kind[success_by_kind["n"] > 0] if len(success_by_kind) else success_by_kind
+    if rows.empty:
+        return theme.message(NO_SAMPLE if success_by_kind.shape[0] else panels.NO_MODEL)
+    kinds, models = list(dict.fromkeys(success_by_kind["kind"])), theme.model_looks(rows["model"])
+    with theme.style():
+        figure, axes = panels.grid(1, 1, theme.WIDTH, 1.1 + len(kinds) * max(0.4, 0.16 * len(models) + 0.14))
+        panel = axes[0, 0]
+        for offset, (model, look) in zip(panels.dodge(len(models)), models.items(), strict=True):
+            own = rows[rows["model"] == model]
+            heights = [kinds.index(kind) + offset for kind in own["kind"]]
+            panels.ticks(panel, own["ceiling"], heights, looks.look("ceiling"))
+            panels.intervals(panel, own, heights, look, "rate", "low", "high")
+        _rows(panel, [looks.kind(kind) for kind in kinds])
+        _share_axis(panel, "attack success rate (%)")
+        panels.legend(figure, [*models.values(), looks.look("ceiling")])
+    return figure
+
+
+def in_either(transfer: pd.DataFrame) -> pd.Series:
+    """How many attacks each Jaccard index is over: those that succeed on one of the two models or on both."""
+    return transfer[["only_a", "both", "only_b"]].sum(axis=1)
+
+
+def smaller_side(correlations: pd.DataFrame) -> pd.Series:
+    """The smaller number of each correlation's two: what it stands or falls with."""
+    return correlations[["n_yes", "n_no"]].min(axis=1)
+
+
+def transfer_figure(transfer: pd.DataFrame) -> Figure:
+    """Jaccard indices of the successful attacks on every two models, as a matrix (§4). transfer: `transfer`."""
+    if transfer.empty:
+        return theme.message(ONE_MODEL)
+    if transfer["jaccard"].isna().all():
+        return theme.message("No attack of this run succeeded.")
+    models = list(dict.fromkeys([*transfer["model_a"], *transfer["model_b"]]))
+    matrix, of = np.full((2, len(models), len(models)), np.nan)
+    pairs = zip(transfer["model_a"], transfer["model_b"], transfer["jaccard"], in_either(transfer), strict=True)
+    for a, b, index, n in pairs:
+        matrix[models.index(b), models.index(a)], of[models.index(b), models.index(a)] = 100 * index, n
+    with theme.style():
+        side = 0.7 + 0.62 * len(models)
+        figure, axes = panels.grid(1, 1, min(theme.WIDTH, side + 3.2), side)
+        panel = axes[0, 0]
+        panel.imshow(matrix, cmap="Purples", vmin=0, vmax=100)
+        for b, a in zip(*np.nonzero(~np.isnan(matrix)), strict=True):
+            colour = "white" if matrix[b, a] > 55 else "#222222"
+            mark = styles.dagger(of[b, a])
+            panel.text(a, b, f"{matrix[b, a]:.1f}{mark}", ha="center", va="center", color=colour)
+            if mark:
+                panels.few_note(panel)
+        names = [theme.short_name(model) for model in models]
+        panel.set_xticks(range(len(models) - 1), names[:-1], rotation=20, ha="right")
+        panel.set_yticks(range(1, len(models)), names[1:])
+        panel.set(xlim=(-0.5, len(models) - 1.5), ylim=(len(models) - 0.5, 0.5))
+        panel.grid(visible=False)
+        panel.set_title("Jaccard index (%) of the successful attacks")
+    return figure
+
+
+def undecided_figure(undecided: pd.DataFrame) -> Figure:
+    """Why the senses of translations could not be told. undecided: `disambiguation.undecided_translations`."""
+    if undecided.empty:
+        return theme.message("The sense of every translation could be told.")
+    models = theme.model_looks(undecided["model"])
+    reasons = [reason for reason in REASONS if reason in set(undecided["reason"])]
+    with theme.style():
+        figure, axes = panels.grid(1, 1, theme.WIDTH, 1.0 + 0.36 * len(reasons))
+        panel = axes[0, 0]
+        width = 0.8 / len(models)
+        for i, (model, look) in enumerate(models.items()):
+            own = undecided[undecided["model"] == model].set_index("reason")["n"].reindex(reasons, fill_value=0)
+            panel.barh([place - 0.4 + (i + 0.5) * width for place in range(len(reasons))], own, width * 0.9,
+                       color=look.colour)  # fmt: skip
+        _rows(panel, reasons)
+        panel.set_xlabel("translations")
+        panels.legend(figure, models.values())
+    return figure
+
+
+def _sets(table: pd.DataFrame, models: Sequence[str], mark: Look, what: str) -> Figure:
+    """Rates of several sets, a row per model, each with a short bar at its own value in the column mark."""
+    shown = {name: look for name, look in looks.set_looks().items() if name in set(table["set"])}
+    with theme.style():
+        figure, axes = panels.grid(1, 1, theme.WIDTH, 1.1 + len(models) * max(0.5, 0.16 * len(shown) + 0.16))
+        panel = axes[0, 0]
+        for offset, (name, look) in zip(panels.dodge(len(shown)), shown.items(), strict=True):
+            own = table[table["set"] == name]
+            heights = [models.index(model) + offset for model in own["model"]]
+            panels.ticks(panel, own["mark"], heights, mark)
+            panels.intervals(panel, own, heights, look, "rate", "low", "high")
+        _rows(panel, [theme.short_name(model) for model in models])
+        _share_axis(panel, what)
+        panels.legend(figure, [*shown.values(), mark], columns=4)
+    return figure
+
+
+def _share_axis(panel: Axes, what: str) -> None:
+    panel.set(xlim=(-0.02, 1.02), xlabel=what)
+    panel.xaxis.set_major_formatter(_SHARE)
+
+
+def _rows(panel: Axes, names: Iterable[str]) -> None:
+    names = list(names)
+    panel.set_yticks(range(len(names)), names)
+    panel.set_ylim(len(names) - 0.5, -0.5)
+    panel.tick_params(axis="y", length=0)
+    panel.grid(axis="y", visible=False)
+
+
+def _readable(colour: str) -> str:
+    """Black or white, whichever is easier to read on *colour*."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#222222" if 0.3 * red + 0.59 * green + 0.11 * blue > 140 else "white"

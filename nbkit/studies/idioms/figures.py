@@ -1,0 +1,239 @@
+"""Figures of the idioms study: grouped bars by training condition and model (Figures 2, 3, 10 to 13 of the paper).
+
+Each takes tables of `nbkit.studies.idioms` and returns a matplotlib figure; a table without rows gives a figure that
+says why. What the references and a copy of the source score is drawn in, as ceiling and floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from nbkit.figures import panels, theme
+from nbkit.figures.theme import Look
+from nbkit.studies.idioms import looks as idioms_looks
+from nbkit.studies.idioms.tables import is_control
+
+NO_SYSTEM = "No model in this run, so nothing was translated: add names to the parameter models."
+
+
+#: Idioms of a figure that are named on its axis.
+_NAMED = 48
+
+
+def litter_figure(errors: pd.DataFrame, pairs: str = "paper") -> Figure:
+    """LitTER by training condition and model, a panel a language (Figures 2a, 12a and 12c).
+
+    errors: `idioms.literal_errors`. pairs: which of the two signatures is drawn.
+    """
+    rows = errors[(errors["variant"] == "paper") & (errors["pairs"] == pairs)]
+    return _bars({"litter": rows}, _of_run)
+
+
+def accuracy_figure(accuracy: pd.DataFrame, aligner: str) -> Figure:
+    """Unigram precision and chrF of the idioms' translations by one aligner (Figures 2b, 12b and 12d).
+
+    accuracy: `idioms.accuracy`.
+    """
+    own = accuracy[accuracy["aligner"] == aligner]
+    return _bars({name: own[own["measure"] == name] for name in ("unigram_precision", "aligned_chrf")}, _of_run)
+
+
+def bleu_figure(scores: pd.DataFrame) -> Figure:
+    """BLEU on each test set, idiom-test last (Figures 3 and 13). scores: `idioms.global_scores`."""
+    bleu = scores[scores["measure"] == "bleu"]
+    names = [*(name for name in dict.fromkeys(bleu["of"]) if name != "idiom-test"), "idiom-test"]
+    # Of the references 100 is known, and would leave the bars no room.
+    bleu = bleu[bleu["model"] != "references"]
+    return _bars({name: bleu[bleu["of"] == name] for name in names}, lambda name: f"BLEU ↑, {name}", share=False)
+
+
+def published_figure(published: pd.DataFrame, measures: Sequence[tuple[str, str]]) -> Figure:
+    """What the paper prints, drawn as this run is. published: `idioms.published_results`.
+
+    measures: pairs of measure and what it is of: "" for LitTER, an aligner, or a test set; "WMT" is that of any year.
+    """
+    if published.empty:
+        return theme.message("The paper has none of the languages of this run.")
+    parts = {}
+    for measure, of in measures:
+        is_of = published["of"].map(lambda name, of=of: of in (name, name.rstrip("0123456789")))
+        rows = published[(published["measure"] == measure) & is_of]
+        parts[f"{idioms_looks.measure_label(measure)}{', ' if of else ''}{of}"] = rows.assign(low=np.nan, high=np.nan)
+    share = all(measure != "bleu" for measure, _ in measures)
+    return _bars(parts, lambda name: f"paper: {name}", share=share)
+
+
+def frequencies_figure(frequencies: pd.DataFrame) -> Figure:
+    """How often each idiom is in idiom-test and in idiom-train, the most frequent first (Figures 10 and 11).
+
+    frequencies: `idioms.idiom_frequencies`.
+    """
+    if frequencies.empty:
+        return theme.message("There is no idiom in this run.")
+    languages = list(dict.fromkeys(frequencies["language"]))
+    named = frequencies.groupby("language").size().max() <= _NAMED
+    with theme.style():
+        figure, axes = panels.grid(len(languages), 1, theme.WIDTH, (3.3 if named else 2.5) * len(languages))
+        for language, (panel,) in zip(languages, axes, strict=True):
+            own = frequencies[frequencies["language"] == language]
+            panel.bar(own["rank"], own["test"], width=0.8, color="#4477AA", linewidth=0)
+            panel.hlines(own["train"], own["rank"] - 0.4, own["rank"] + 0.4, color="#D55E00", linewidth=1.6)
+            panel.set_title(f"into {theme.language_label(language)}: {len(own)} idioms")
+            panel.set_ylabel("sentence pairs")
+            panel.set_xlim(0.3, len(own) + 0.7)
+            panel.grid(axis="x", visible=False)
+            panel.yaxis.set_major_locator(_whole())
+            if named:
+                panel.set_xticks(own["rank"], own["idiom"], rotation=55, ha="right", rotation_mode="anchor")
+            else:
+                panel.set_xlabel("rank of the idiom by its pairs in idiom-test")
+        handles = [
+            Patch(color="#4477AA", label="idiom-test"),
+            Line2D([], [], color="#D55E00", linewidth=1.6, label="idiom-train"),
+        ]
+        figure.legend(handles=handles, loc="outside upper right", ncols=2)
+    return figure
+
+
+def _of_run(measure: str) -> str:
+    return idioms_looks.measure_label(measure)
+
+
+def _bars(parts: Mapping[str, pd.DataFrame], title: Any, *, share: bool = True) -> Figure:
+    """A row of panels a language, a panel a part: groups by condition, a bar a model, controls as lines."""
+    rows = pd.concat(parts.values())
+    systems = rows[~rows["model"].map(is_control).astype(bool)]
+    if systems.empty:
+        return theme.message(NO_SYSTEM)
+    languages = list(dict.fromkeys(rows["language"]))
+    looks = idioms_looks.model_looks(systems["model"])
+    conditions = idioms_looks.in_order(systems["condition"])
+    with theme.style():
+        width = min(theme.WIDTH, max(6.6, 1.0 + len(parts) * (1.0 + 0.28 * len(looks) * len(conditions))))
+        figure, axes = panels.grid(len(languages), len(parts), width, 0.9 + 2.3 * len(languages), sharey="col")
+        for language, line in zip(languages, axes, strict=True):
+            for (name, part), panel in zip(parts.items(), line, strict=True):
+                own = part[part["language"] == language]
+                _groups(panel, own, conditions, looks)
+                shown = _controls(panel, own)
+                panel.set_title(title(name) if len(languages) == 1 else f"{title(name)}, {language}")
+                top = np.nanmax([*part["high"], *part["value"], 0.01])
+                panel.set_ylim(0, 1.03 if share and top > 0.9 else 1.08 * top)
+        handles: list[Any] = [Patch(color=look.colour, label=look.label) for look in looks.values()]
+        controls = idioms_looks.control_looks()
+        handles += [
+            Line2D([], [], color=controls[name].colour, linestyle=(0, (4, 3)), label=controls[name].label)
+            for name in controls
+            if name in set(rows["model"]) and shown
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), round(width / 1.9)))
+    return figure
+
+
+def _groups(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], looks: Mapping[str, Look]) -> None:
+    """A group of bars a condition, with their intervals; a model that was not trained in a condition leaves a gap."""
+    size = min(0.8 / len(looks), 0.4)
+    for place, (model, look) in enumerate(looks.items()):
+        own = rows[rows["model"] == model]
+        at = [conditions.index(name) + (place - (len(looks) - 1) / 2) * size for name in own["condition"]]
+        panel.bar(at, own["value"], width=0.92 * size, color=look.colour, linewidth=0, zorder=2)
+        known = own["low"].notna().to_numpy()
+        panel.vlines(
+            np.array(at)[known], own["low"][known], own["high"][known], color="#222222", linewidth=1.1, zorder=3
+        )
+        of = next((name for name in ("idioms", "n") if name in own), None)  # what is printed has neither
+        if of:
+            panels.hollow(panel, at, own["value"], own[of])
+    panel.set_xticks(range(len(conditions)), [idioms_looks.condition_tick(name) for name in conditions])
+    panel.set_xlim(-0.6, len(conditions) - 0.4)
+    panel.grid(axis="x", visible=False)
+    panel.tick_params(axis="x", length=0)
+
+
+def _controls(panel: Axes, rows: pd.DataFrame) -> bool:
+    """A dashed line a control; whether there was any."""
+    controls = idioms_looks.control_looks()
+    for name, value in rows.loc[rows["model"].map(is_control).astype(bool), ["model", "value"]].itertuples(index=False):
+        panel.axhline(value, color=controls[name].colour, linestyle=(0, (4, 3)), linewidth=1.1, zorder=1)
+    return bool(rows["model"].map(is_control).any())
+
+
+def _whole() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(integer=True)
+
+
+# ----------------------------------------------------------------------------
+# Figures of the idioms study's probes: a group of ever lighter bars a system, from full context to none.
+#  As in the paper, the darkest bar is an idiom encoded in its sentence, and each lighter one has less context; what one
+# bar shows beyond the bar to its left is what the loss of context changes (Figures 5 to 7, 16, 18 and 20).
+
+NO_PROBE = "Nothing was probed in this run: that takes names in the parameter models, and contexts in contexts."
+
+
+def context_figure(effects: pd.DataFrame, measures: Sequence[str]) -> Figure:
+    """*measures* by context, a row a measure and a column a language. effects: `idioms.context_effects`."""
+    if effects.empty:
+        return theme.message(NO_PROBE)
+    languages = list(dict.fromkeys(effects["language"]))
+    looks = idioms_looks.model_looks(effects["model"])
+    conditions = idioms_looks.in_order(effects["condition"])
+    with theme.style():
+        width = min(theme.WIDTH, max(7.2, len(languages) * (1.4 + 0.42 * len(looks) * len(conditions))))
+        height = 1.0 + 2.3 * len(measures)
+        figure, axes = panels.grid(len(measures), len(languages), width, height, sharey=_shared(measures))
+        for measure, line in zip(measures, axes, strict=True):
+            for language, panel in zip(languages, line, strict=True):
+                own = effects[(effects["measure"] == measure) & (effects["language"] == language)]
+                _overlapping(panel, own, conditions, looks)
+                beside = effects[effects["measure"].isin(measures if _shared(measures) is True else [measure])]
+                panel.set_ylim(0, 1.08 * np.nanmax([*beside["high"], *beside["value"], 0.01]))
+                title = idioms_looks.measure_label(measure)
+                panel.set_title(title if len(languages) == 1 else f"{title}, {language}")
+        contexts = list(dict.fromkeys(effects["context"]))
+        handles: list[Any] = [Patch(color=look.colour, label=look.label) for look in looks.values()]
+        handles += [
+            Patch(color=idioms_looks.shade("#333333", name), label=idioms_looks.context_label(name))
+            for name in contexts
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), round(width / 1.8)))
+    return figure
+
+
+def _shared(measures: Sequence[str]) -> Any:
+    """Entropies are compared with each other, other measures with themselves only."""
+    return True if all(name.startswith("entropy") for name in measures) else "row"
+
+
+def _overlapping(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], looks: Mapping[str, Look]) -> None:
+    """Bars of one system overlap: the widest context in front, the others behind it, each further to the right."""
+    group = min(0.86 / len(looks), 0.5)
+    contexts = list(dict.fromkeys(rows["context"]))
+    step = 0.8 * group / (len(contexts) + 1)
+    for place, (model, look) in enumerate(looks.items()):
+        for condition in conditions:
+            own = rows[(rows["model"] == model) & (rows["condition"] == condition)].set_index("context")
+            left = conditions.index(condition) + (place - len(looks) / 2) * group + 0.1 * group
+            for number, context in enumerate(contexts):
+                if context not in own.index:
+                    continue
+                value, low, high, n = own.loc[context, ["value", "low", "high", "n"]].astype(float)
+                middle = left + step * (number + 1)
+                panel.bar(middle, value, width=2 * step, color=idioms_looks.shade(look.colour, context), linewidth=0.6,
+                          edgecolor="white", zorder=4 - number)  # fmt: skip
+                # Lines stand apart from each other, each over the part of its bar that is seen.
+                panel.vlines(middle + 0.5 * step, low, high, color="#222222", linewidth=1.0, zorder=6)
+                panels.hollow(panel, [middle + 0.5 * step], [value], [n])
+    panel.set_xticks(range(len(conditions)), [idioms_looks.condition_tick(name) for name in conditions])
+    panel.set_xlim(-0.6, len(conditions) - 0.4)
+    panel.grid(axis="x", visible=False)
+    panel.tick_params(axis="x", length=0)

@@ -1,0 +1,133 @@
+"""`Paper`: what one paper prints and what it only draws, from a folder of data.
+
+One CSV a table (tidy: one row a printed number) with a ``note`` column where numbers contradict each other;
+``artefacts.yaml`` says what there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from nbkit.errors import NbkitError, UnknownNameError
+
+#: What stands where a paper has no number.
+NOT_PRINTED = "not printed"
+
+
+#: The columns of ``research_code.csv``, see `Paper.research_code`.
+RESEARCH_CODE = ("topic", "paper", "code", "ours", "changes", "of", "note")
+
+
+class Paper:
+    """The published values of one paper.
+
+    folder: its ``artefacts.yaml`` and CSV files. label: what tables call a model by its name, so that a model may go
+    by its name or its label in `beside`.
+    """
+
+    def __init__(self, folder: Path, label: Callable[[str], str]):
+        self._folder, self._label = folder, label
+
+    @cached_property
+    def _artefacts(self) -> dict[str, dict[str, Any]]:
+        return yaml.safe_load((self._folder / "artefacts.yaml").read_text(encoding="utf-8"))
+
+    def names(self) -> list[str]:
+        """The names of all tables and figures of the paper, in the order of ``artefacts.yaml``."""
+        return list(self._artefacts)
+
+    def _artefact(self, name: str) -> dict[str, Any]:
+        if name not in self._artefacts:
+            raise UnknownNameError("published table or figure", name, self.names())
+        return self._artefacts[name]
+
+    def title(self, name: str) -> str:
+        """The number and subject of a table or figure. Raises `UnknownNameError`."""
+        return self._artefact(name)["title"]
+
+    def note(self, name: str) -> str:
+        """What is odd about the printed numbers of *name*; for a figure, that they are not printed."""
+        artefact = self._artefact(name)
+        if "file" in artefact:
+            return artefact["note"]
+        return f"Published values: {NOT_PRINTED}, the paper shows {artefact['title'].split(':')[0]} as a drawing only."
+
+    def is_printed(self, name: str) -> bool:
+        """Whether the paper prints numbers for *name*. Raises `UnknownNameError`."""
+        return "file" in self._artefact(name)
+
+    def value_column(self, name: str) -> str:
+        """The column of `load` that holds the printed number. Raises `NbkitError` for a figure."""
+        if not self.is_printed(name):
+            raise NbkitError(f"{self.title(name)}: its numbers are {NOT_PRINTED}, it is a drawing only")
+        return self._artefact(name)["value"]
+
+    def load(self, name: str) -> pd.DataFrame:
+        """A printed table, tidy: one row a number, with the column ``note``. Raises `NbkitError` for a figure."""
+        self.value_column(name)  # an error for a figure
+        table = pd.read_csv(self._folder / self._artefact(name)["file"], keep_default_na=False)
+        if "bold" in table:
+            table["bold"] = table["bold"] == "yes"
+        return table
+
+    def texts(self, name: str) -> pd.DataFrame:
+        """The printed table, all of it text, with the column ``printed``: numbers as written, "0.40 ± 7.77e-06"."""
+        texts = pd.read_csv(self._folder / self._artefact(name)["file"], dtype=str, keep_default_na=False)
+        printed = texts[self.value_column(name)]
+        if "interval" in texts:
+            printed = printed.where(texts["interval"] == "", printed + " ± " + texts["interval"])
+        return texts.assign(printed=printed)
+
+    def research_code(self) -> pd.DataFrame:
+        """Where the code behind the printed numbers does something else than the paper says; one row per difference.
+
+        Columns, text but for one: topic; paper (what the paper defines, with its section); code (what the research
+        code does, with its file or function); ours (which of the two nbkit shows, and the name of the column or variant
+        that shows the other); changes (the share, 0 to 1, of what *of* names that the difference changes; NaN if it is
+        not measured); of ("1,000 sentences of PUD en"); note.
+        No rows if nothing of the kind is known, that is, if the folder has no ``research_code.csv``.
+        """
+        path = self._folder / "research_code.csv"
+        if not path.exists():
+            return pd.DataFrame(columns=list(RESEARCH_CODE))
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        return table.assign(changes=pd.to_numeric(table["changes"]))
+
+    def beside(self, ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> pd.DataFrame:
+        """Our table with the paper's number beside each of its rows, where the paper prints one.
+
+        ours: any table that has the columns *on* and, for a printed table, its value column (`value_column`).
+        Returns the rows of *ours*, in their order, with four more columns: ``published`` (number or NaN),
+        ``printed`` (as the paper writes it, or "not printed"), ``difference`` (ours − published, NaN where there
+        is none) and ``note``.
+        Raises `NbkitError` where a column is missing or *on* does not single out one printed number.
+        """
+        on = list(on)
+        if not self.is_printed(artefact):
+            nothing = float("nan")
+            return ours.assign(published=nothing, printed=NOT_PRINTED, difference=nothing, note=self.note(artefact))
+        value = self.value_column(artefact)
+        missing = [column for column in [*on, value] if column not in ours]
+        missing += [f"{column} (published)" for column in on if column not in self.load(artefact)]
+        if missing:
+            raise NbkitError(f"{self.title(artefact)}: no column {', '.join(missing)} to compare by")
+        theirs = self.texts(artefact)[[*on, "printed", "note"]]
+        theirs = theirs.assign(published=self.load(artefact)[value].astype(float))
+        if theirs.duplicated(on).any():
+            raise NbkitError(f"{self.title(artefact)}: {', '.join(on)} do not single out one printed number")
+        found = theirs.set_index(self._keys(theirs, on)).reindex(self._keys(ours, on))
+        published = found["published"].to_numpy()
+        printed = found["printed"].fillna(NOT_PRINTED).to_numpy()
+        notes = found["note"].fillna("").to_numpy()
+        return ours.assign(published=published, printed=printed, difference=ours[value] - published, note=notes)
+
+    def _keys(self, table: pd.DataFrame, on: Sequence[str]) -> pd.Index:
+        """The columns *on* as an index; a model by its label, so that it may be called by its name too."""
+        columns = [table[name].map(self._label) if name == "model" else table[name] for name in on]
+        return pd.MultiIndex.from_arrays(columns) if len(on) > 1 else pd.Index(columns[0])

@@ -1,0 +1,1 @@
+"""Sentences and texts, and what is known of their words: trees, parsers, noun phrases, phrases."""

@@ -1,0 +1,252 @@
+"""CoNLL-U files to `Text`, streaming. The unit is the surface token.
+
+A multiword token (*zum*, *du*, *don't*) is one token, written as in the text. It takes UPOS, relation and
+features of its member that stands highest in the tree (the first one on a tie), and its lemmas joined by
+spaces; whoever depended on a member depends on the token. As heads always stand higher than their
+dependents, the result is a tree whenever the words were one. Empty nodes (``8.1``) are skipped.
+
+Format: https://universaldependencies.org/format.html
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbkit.errors import DataError, NbkitError
+from nbkit.files import OnError, Skipped, keep_good
+from nbkit.languages import check_language
+from nbkit.text.sentences import ROOT, Sentence, Text
+
+#: The 17 universal part-of-speech tags.
+UPOS = frozenset(
+    {"ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"}
+    | {"PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"}
+)
+
+
+_COLUMNS = 10
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One sentence of a CoNLL-U file.
+
+    id: its ``sent_id``, or its number in the file, counted from 1. comments: ``# key = value`` lines.
+    line: the number of its first line.
+    """
+
+    id: str
+    text: Text
+    comments: dict[str, str]
+    path: str
+    line: int
+
+
+@dataclass(frozen=True)
+class _Word:
+    """A syntactic word; head counts from 1, 0 for the root, as in the file."""
+
+    form: str
+    lemma: str
+    upos: str
+    feats: str
+    head: int
+    deprel: str
+    space: bool
+    line: int
+
+
+@dataclass(frozen=True)
+class _Range:
+    """A multiword token over the words *first* to *last* (counted from 1, inclusive)."""
+
+    first: int
+    last: int
+    form: str
+    space: bool
+    line: int
+
+
+def read_conllu(
+    path: str | Path, lang: str, *, on_error: OnError = "raise", skipped: Skipped | None = None
+) -> Iterator[Text]:
+    """The sentences of a CoNLL-U file, each as a `Text` of one `Sentence`.
+
+    Raises `DataError` with file and line for a malformed sentence, or adds it to *skipped* with
+    ``on_error="skip"``: a wrong number of columns, bad UTF-8, a number out of sequence, a missing or
+    impossible head, two roots or none, a cycle, a tag that is not one of UD's 17.
+    """
+    return (entry.text for entry in keep_good(conllu_entries(path, lang), on_error, skipped))
+
+
+def conllu_entries(path: str | Path, lang: str) -> Iterator[Entry | DataError]:
+    """Every sentence of the file in order: as an `Entry`, or as the `DataError` that tells what is wrong with it.
+
+    Aligned files are read side by side with this, so that a malformed sentence does not shift one of them.
+    """
+    check_language(lang)
+    for number, block in enumerate(_blocks(Path(path)), start=1):
+        try:
+            yield _entry(block, lang, str(path), number)
+        except DataError as error:
+            yield error
+
+
+def _blocks(path: Path) -> Iterator[list[tuple[int, bytes]]]:
+    """The numbered lines of one sentence after the other; files of any size are read line by line."""
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise NbkitError(f"CoNLL-U file {path} cannot be read: {error.strerror}") from None
+    block: list[tuple[int, bytes]] = []
+    with file:
+        for number, line in enumerate(file, start=1):
+            line = line.rstrip(b"\r\n")
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
+            if line.strip():
+                block.append((number, line))
+            elif block:
+                yield block
+                block = []
+    if block:
+        yield block
+
+
+def _entry(block: list[tuple[int, bytes]], lang: str, path: str, number: int) -> Entry:
+    comments: dict[str, str] = {}
+    words: list[_Word] = []
+    ranges: list[_Range] = []
+    for line_number, raw in block:
+        try:
+            line = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            reason = f"bad UTF-8 at byte {error.start + 1} of the line; convert the file to UTF-8"
+            raise DataError(reason, path, line_number) from None
+        if line.startswith("#"):
+            key, _, value = line[1:].partition("=")
+            comments[key.strip()] = value.strip()
+            continue
+        columns = line.split("\t")
+        if len(columns) != _COLUMNS:
+            raise DataError(f"{_COLUMNS} tab-separated columns expected, {len(columns)} found", path, line_number)
+        identifier = columns[0]
+        if "." in identifier:
+            continue  # an empty node: it is not in the text
+        if "-" in identifier:
+            ranges.append(_range(columns, words, ranges, path, line_number))
+        else:
+            words.append(_word(columns, len(words) + 1, path, line_number))
+    if not words:
+        raise DataError("a sentence without words", path, block[0][0])
+    if ranges and ranges[-1].last > len(words):
+        raise DataError(
+            f"multiword token {ranges[-1].first}-{ranges[-1].last} in a sentence of {len(words)} words",
+            path,
+            ranges[-1].line,
+        )
+    depths = _depths(words, path)
+    sentence = _surface(words, ranges, depths, lang)
+    return Entry(comments.get("sent_id") or str(number), Text((sentence,)), comments, path, block[0][0])
+
+
+def _word(columns: list[str], expected: int, path: str, line: int) -> _Word:
+    identifier, form, lemma, upos, _, feats, head, deprel, _, misc = columns
+    if identifier != str(expected):
+        raise DataError(f"word number '{identifier}' where {expected} was expected", path, line)
+    if not form.strip():
+        raise DataError(f"word {identifier} has no form (column 2)", path, line)
+    if upos not in UPOS:
+        raise DataError(f"'{upos}' is not a universal part-of-speech tag (column 4, UPOS)", path, line)
+    if not head.isascii() or not head.isdigit():
+        raise DataError(f"word {identifier} '{form}' has no head: '{head}' (column 7, HEAD)", path, line)
+    return _Word(
+        form=form,
+        lemma=form if lemma == "_" else lemma,
+        upos=upos,
+        feats="" if feats == "_" else feats,
+        head=int(head),
+        deprel=deprel,
+        space=not _no_space(misc),
+        line=line,
+    )
+
+
+def _range(columns: list[str], words: list[_Word], ranges: list[_Range], path: str, line: int) -> _Range:
+    identifier, form, misc = columns[0], columns[1], columns[9]
+    first, _, last = identifier.partition("-")
+    if not (first.isdigit() and last.isdigit() and int(first) < int(last)):
+        raise DataError(f"'{identifier}' is no range of words", path, line)
+    if int(first) != len(words) + 1 or (ranges and int(first) <= ranges[-1].last):
+        raise DataError(f"multiword token {identifier} where word {len(words) + 1} begins", path, line)
+    if not form.strip():
+        raise DataError(f"multiword token {identifier} has no form (column 2)", path, line)
+    return _Range(int(first), int(last), form, not _no_space(misc), line)
+
+
+def _no_space(misc: str) -> bool:
+    return "SpaceAfter=No" in misc.split("|")
+
+
+def _depths(words: list[_Word], path: str) -> list[int]:
+    """Each word's distance from the root; raises where the words are not one tree."""
+    roots = [number for number, word in enumerate(words, start=1) if word.head == 0]
+    for number, word in enumerate(words, start=1):
+        if word.head > len(words):
+            reason = f"word {number} '{word.form}' has head {word.head} in a sentence of {len(words)} words"
+            raise DataError(reason, path, word.line)
+    if len(roots) > 1:
+        second = words[roots[1] - 1]
+        raise DataError(
+            f"a second root, '{second.form}' (the first one is '{words[roots[0] - 1].form}')", path, second.line
+        )
+    depths = [-1] * len(words)
+    climbed_from = [-1] * len(words)  # the word whose climb passed here last: each word is climbed over once
+    for start in range(len(words)):
+        # Climb to the root or to a word whose depth is known, then hand the depths out on the way back.
+        trail = []
+        current = start
+        while depths[current] < 0:
+            if climbed_from[current] == start:
+                raise DataError(f"a cycle of heads through '{words[start].form}'", path, words[start].line)
+            climbed_from[current] = start
+            trail.append(current)
+            if words[current].head == 0:
+                break
+            current = words[current].head - 1
+        depth = depths[current]
+        for current in reversed(trail):
+            depth += 1
+            depths[current] = depth
+    return depths
+
+
+def _surface(words: list[_Word], ranges: list[_Range], depths: list[int], lang: str) -> Sentence:
+    """The sentence of surface tokens: multiword tokens merged, heads re-mapped."""
+    by_first = {span.first: span for span in ranges}
+    token_of_word: list[int] = []  # surface token of each word
+    spans: list[tuple[str, bool, list[int]]] = []  # form, space, members (from 0)
+    number = 1
+    while number <= len(words):
+        span = by_first.get(number)
+        if span is None:
+            members, form, space = [number - 1], words[number - 1].form, words[number - 1].space
+        else:
+            members, form, space = list(range(span.first - 1, span.last)), span.form, span.space
+        token_of_word += [len(spans)] * len(members)
+        spans.append((form, space, members))
+        number += len(members)
+    highest = [words[min(members, key=lambda member: depths[member])] for _, _, members in spans]
+    return Sentence(
+        tokens=tuple(form for form, _, _ in spans),
+        lang=lang,
+        spaces=tuple(space for _, space, _ in spans),
+        upos=tuple(word.upos for word in highest),
+        heads=tuple(token_of_word[word.head - 1] if word.head else ROOT for word in highest),
+        deprels=tuple(word.deprel for word in highest),
+        lemmas=tuple(" ".join(words[member].lemma for member in members) for _, _, members in spans),
+        feats=tuple(word.feats for word in highest),
+    )

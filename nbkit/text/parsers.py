@@ -1,0 +1,464 @@
+"""Between characters and tokens: which tokens a range of characters covers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import metadata, resources, util
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import yaml
+
+from nbkit.errors import MissingExtraError, ModelError, NbkitError
+from nbkit.files import OnError, Skipped, atomic_write, expand_path, folder_digest
+from nbkit.languages import LanguageDataError, base_language, check_language, is_unspaced
+from nbkit.store import Store, cache_folder
+from nbkit.text.conllu import conllu_entries, read_conllu
+from nbkit.text.sentences import ROOT, Sentence, Text
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Token
+    from spacy.tokens import Span as SpacySpan
+
+__all__ = [
+    "OnError",
+    "Parser",
+    "Skipped",
+    "check_parser",
+    "conllu_entries",
+    "load_parser",
+    "parse_remembered",
+    "parser_for",
+    "parser_identity",
+    "read_conllu",
+]
+
+#: A half-open range of characters.
+Span: TypeAlias = tuple[int, int]
+
+
+def tokens_in(spans: Iterable[Span], offsets: Sequence[Span]) -> tuple[int, ...]:
+    """The tokens that share a character with any of *spans*, from left to right.
+
+    Raises `NbkitError` for a span that no token matches.
+
+    >>> tokens_in([(2, 9)], [(0, 1), (2, 14)])
+    (1,)
+    >>> tokens_in([(40, 44)], [(0, 3)])
+    Traceback (most recent call last):
+    nbkit.errors.NbkitError: no token is in the span (40, 44); tokens end at 3
+    """
+    found: set[int] = set()
+    for start, end in spans:
+        covered = [number for number, (first, last) in enumerate(offsets) if first < end and start < last]
+        if not covered:
+            last_end = offsets[-1][1] if offsets else 0
+            raise NbkitError(f"no token is in the span ({start}, {end}); tokens end at {last_end}")
+        found.update(covered)
+    return tuple(sorted(found))
+
+
+#: Counts up when a pipeline's output is turned into a `Text` in another way, so that old parses are not used.
+CONVERSION = 1
+
+
+#: The same for languages in which it was changed alone: in Nepali a danda ends a sentence since 2.
+_CONVERSIONS = {"ne": 2}
+
+
+_MULTILINGUAL = "xx"
+
+
+@lru_cache(maxsize=1)
+def settings() -> dict[str, Any]:
+    """The contents of ``pipelines.yaml``."""
+    return yaml.safe_load(resources.files("nbkit.text").joinpath("pipelines.yaml").read_text("utf-8"))
+
+
+def parser_for(lang: str, parsers: Mapping[str, str] | None = None) -> str:
+    """The pipeline that *parsers* names for *lang*, or for it without its region, or the language's default.
+
+    >>> parser_for("de"), parser_for("de", {"de": "models/de_ud_sm"}), parser_for("de-AT", {"de": "models/de_ud_sm"})
+    ('de_core_news_sm', 'models/de_ud_sm', 'models/de_ud_sm')
+    """
+    check_language(lang)
+    for code in (lang, base_language(lang)):
+        if parsers and code in parsers:
+            return parsers[code]
+    defaults = settings()["default"]
+    if base_language(lang) not in defaults:
+        way_out = f"name a spaCy pipeline (parsers: {{{lang}: PIPELINE}}) or use a corpus that is parsed (conllu:FILE)"
+        raise LanguageDataError("default parsers", lang, defaults, way_out)
+    return defaults[base_language(lang)]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A spaCy pipeline found on disk: a folder, or an installed package.
+
+    name: the package's or the folder's name; never a path, so that a parse has the same key on every machine.
+    """
+
+    name: str
+    folder: Path
+    is_package: bool
+    meta: Mapping[str, Any]
+
+    @property
+    def components(self) -> list[str]:
+        return [*self.meta.get("pipeline", []), *self.meta.get("disabled", [])]
+
+
+def find_pipeline(spec: str) -> Pipeline:
+    """The pipeline that *spec* (a package name or a folder) stands for.
+
+    Raises `MissingExtraError` with the install line where it is not there, `NbkitError` where it is no pipeline.
+    """
+    place = expand_path(spec, "parser")
+    if re.fullmatch(r"[A-Za-z_]\w*", place):  # a package counts before a folder of the same name, as in spacy.load
+        found = util.find_spec(place)
+        if found is not None and found.submodule_search_locations:
+            folder = Path(next(iter(found.submodule_search_locations)))
+            return Pipeline(place, folder, True, _meta(spec, folder))
+        if not Path(place).is_dir():
+            raise MissingExtraError(f"parser '{spec}' is not installed; {_ways_out(place)}")
+    folder = Path(place)
+    if folder.is_dir():
+        return Pipeline(folder.resolve().name, folder, False, _meta(spec, folder))
+    if len(folder.parts) > 1:
+        raise MissingExtraError(f"parser '{spec}': there is no folder {folder}; {_ways_out('<pipeline>')}")
+    raise NbkitError(f"parser '{spec}' is neither the name of a spaCy pipeline nor a folder")
+
+
+def _ways_out(name: str) -> str:
+    return (
+        f"install it with 'conda install -c conda-forge spacy-model-{name}' or 'python -m spacy download {name}', "
+        f"or name the folder of a pipeline (parsers: {{<language>: <folder>}})"
+    )
+
+
+def _meta(spec: str, folder: Path) -> dict[str, Any]:
+    path = folder / "meta.json"
+    try:
+        meta = json.loads(path.read_text("utf-8"))
+    except OSError:
+        raise NbkitError(f"parser '{spec}': {folder} is no spaCy pipeline (it has no meta.json)") from None
+    except ValueError as error:
+        raise NbkitError(f"parser '{spec}': {path} is no JSON: {error}") from None
+    if not isinstance(meta, dict):
+        raise NbkitError(f"parser '{spec}': {path} does not describe a pipeline")
+    return meta
+
+
+def check_parser(spec: str, lang: str) -> str | None:
+    """Why the pipeline *spec* cannot parse *lang* here, or None where it can. Does not load it.
+
+    >>> print(check_parser("de_no_such_pipeline", "de"))
+    parser 'de_no_such_pipeline' is not installed; install it with 'conda install -c conda-forge
+    spacy-model-de_no_such_pipeline' or 'python -m spacy download de_no_such_pipeline', or name the folder ...
+    """
+    try:
+        check_usable(find_pipeline(spec), spec, lang)
+    except NbkitError as error:
+        return str(error)
+    return None
+
+
+def check_usable(pipeline: Pipeline, spec: str, lang: str) -> None:
+    """Raises `NbkitError` where *pipeline* is for another language, makes no tags or no trees, or lacks a package."""
+    speaks = pipeline.meta.get("lang")
+    if speaks not in (lang, base_language(lang), _MULTILINGUAL):
+        raise NbkitError(f"parser '{spec}' is a pipeline for '{speaks}', not for '{lang}'")
+    components = pipeline.components
+    if "parser" not in components:
+        raise NbkitError(f"parser '{spec}' has no 'parser' among its components ({', '.join(components) or 'none'})")
+    taggers = settings()["taggers"]
+    if not any(tagger in components for tagger in taggers):
+        raise NbkitError(f"parser '{spec}' sets no universal part-of-speech tags: it has none of {', '.join(taggers)}")
+    missing = [name for name, version in _requirements(pipeline).items() if version is None]
+    if missing:
+        raise MissingExtraError(f"parser '{spec}' needs {' and '.join(missing)}: pip install {' '.join(missing)}")
+
+
+def parser_identity(spec: str, lang: str) -> dict[str, Any]:
+    """What a parse depends on, for cache keys: pipeline and version, the digest of a folder's files, spaCy's
+    version, the versions of the tokenizers that the pipeline requires, and our own conversion.
+
+    Loads nothing. Raises as `find_pipeline` and `check_usable` do.
+    """
+    pipeline = find_pipeline(spec)
+    check_usable(pipeline, spec, lang)
+    identity = {
+        "parser": pipeline.name,
+        "lang": lang,
+        "pipeline": f"{pipeline.meta.get('lang')}_{pipeline.meta.get('name')}",
+        "version": str(pipeline.meta.get("version")),
+        "spacy": metadata.version("spacy"),
+        "requires": _requirements(pipeline),
+        "conversion": _CONVERSIONS.get(base_language(lang), CONVERSION),
+    }
+    if not pipeline.is_package:
+        digest = folder_digest(pipeline.folder)
+        _check_seen(pipeline.folder, digest, spec)
+        identity["digest"] = digest
+    return identity
+
+
+def _check_seen(folder: Path, digest: str, spec: str) -> None:
+    """Raises `ModelError` for a damaged pipeline: other bytes than at the first sight, while no file was written.
+
+    What was seen is kept in the cache, by the folder's path: the size, time and inode of each file, and the digest.
+    """
+    if "://" in cache_folder():
+        return  # a cache on an object store holds results only
+    stamp = [
+        [str(path.relative_to(folder)), path.stat().st_size, path.stat().st_mtime_ns, path.stat().st_ino]
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    ]
+    key = hashlib.blake2b(str(folder.resolve()).encode(), digest_size=12).hexdigest()
+    memo = Path(cache_folder()).expanduser() / "parsers" / f"{key}.json"
+    seen: Any = None
+    with suppress(OSError, ValueError):
+        seen = json.loads(memo.read_text(encoding="utf-8"))
+    if not isinstance(seen, dict):
+        seen = {}
+    if seen.get("stamp") != stamp:
+        with suppress(OSError, NbkitError):  # a cache that cannot be written only costs this check
+            memo.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_write(memo) as unfinished:
+                unfinished.write_text(json.dumps({"stamp": stamp, "digest": digest}), encoding="utf-8")
+    elif seen.get("digest") != digest:
+        raise ModelError(
+            f"parser '{spec}': {folder} is damaged: its bytes changed since they were first read, though no file was "
+            "written; put the pipeline there again"
+        )
+
+
+def _requirements(pipeline: Pipeline) -> dict[str, str | None]:
+    """The packages that the pipeline says it needs (Japanese and Chinese tokenizers), with installed versions."""
+    names = (re.match(r"[\w.-]+", line) for line in pipeline.meta.get("requirements", []))
+    return {match.group(): _installed(match.group()) for match in names if match}
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+BATCH_SIZE = 256
+
+
+_COLUMNS = ("tokens", "spaces", "upos", "heads", "deprels", "lemmas", "feats")
+
+
+_FINAL = (".", "!", "?", "…", "。", "！", "？", "؟", "۔", "।", "॥", "։", "။", "។", "።")
+
+
+_CLOSING = "\"'”’»)]」』）】》"
+
+
+_WHITESPACE = re.compile(r"\s+")
+
+
+def squeeze(text: str) -> str:
+    """*text* with every run of white space as one space, as it is parsed: pipelines make tokens of the rest.
+
+    >>> squeeze(" Tom  sleeps\\u00a0! ")
+    'Tom sleeps !'
+    """
+    return _WHITESPACE.sub(" ", text).strip()
+
+
+class Parser:
+    """A loaded spaCy pipeline for one language.
+
+    identity: everything that a parse depends on (see `parser_identity`); part of cache keys.
+    """
+
+    def __init__(self, nlp: Language, lang: str, identity: Mapping[str, Any]):
+        self.lang = lang
+        self.identity = dict(identity)
+        self._nlp = nlp
+
+    def parse(self, texts: Iterable[str], *, n_process: int = 1, batch_size: int = BATCH_SIZE) -> Iterator[Text]:
+        """One `Text` for each of *texts*, in order; a text of several sentences (by the dependency parse) has several.
+
+        A surface token is a token of the pipeline; white space is squeezed first. Raises `NbkitError` for an
+        empty text.
+        """
+        documents = self._nlp.pipe(self._checked(texts), n_process=n_process, batch_size=batch_size)
+        return (to_text(document, self.lang) for document in documents)
+
+    @staticmethod
+    def _checked(texts: Iterable[str]) -> Iterator[str]:
+        for number, text in enumerate(texts, start=1):
+            squeezed = squeeze(text)
+            if not squeezed:
+                raise NbkitError(f"text {number} is empty: there is nothing to parse")
+            yield squeezed
+
+
+def load_parser(spec: str, lang: str) -> Parser:
+    """The pipeline *spec* (a spaCy package or a folder; environment variables are filled in) for *lang*.
+
+    A pipeline that is loaded already is used again. Raises `MissingExtraError` with the install line where
+    it is not there, and `NbkitError` where it cannot parse *lang*, before spaCy is imported.
+    """
+    identity = parser_identity(spec, lang)
+    pipeline = find_pipeline(spec)
+    source = pipeline.name if pipeline.is_package else expand_path(spec, "parser")
+    return Parser(_load(source, str(sorted(identity.items()))), lang, identity)
+
+
+@lru_cache(maxsize=16)
+def _load(source: str, identity: str) -> Language:  # identity: a folder whose files changed is loaded again
+    import spacy
+
+    try:
+        return spacy.load(source, exclude=settings()["not_needed"])
+    except (OSError, ValueError, ImportError) as error:
+        raise ModelError(
+            f"parser '{source}' cannot be loaded by spaCy {spacy.__version__}: {error}; install it again"
+        ) from error
+
+
+def to_text(document: Doc, lang: str) -> Text:
+    """A parsed spaCy document as a `Text`.
+
+    Tokens of white space are left out and their dependents go to their head. A new sentence begins where the
+    dependency parse begins one *and* the text has ended one: after a final mark (and closing quotes) with a
+    space behind it in languages that write spaces. Parsers also cut within a clause (*A man | and a woman sit*),
+    even within a word; such a part joins the sentence before it, its root under that one's.
+    """
+    sentences: list[Sentence] = []
+    for span in document.sents:
+        part = _sentence(span, lang)
+        if part is None:
+            continue
+        if sentences and not _begins_anew(sentences[-1], part):
+            sentences[-1] = _attached(sentences[-1], part)
+        else:
+            sentences.append(part)
+    if not sentences:
+        raise NbkitError(f"{document.text!r} holds nothing but white space")
+    return Text(tuple(sentences))
+
+
+def _begins_anew(before: Sentence, part: Sentence) -> bool:
+    assert before.spaces is not None
+    apart = part.tokens[0] not in _CLOSING if is_unspaced(before.lang) else before.spaces[-1]
+    ended = before.joined.rstrip(_CLOSING + " ").endswith(_FINAL)
+    return apart and ended and any(character.isalnum() for character in part.joined)
+
+
+def _attached(before: Sentence, part: Sentence) -> Sentence:
+    """One sentence of two: the root of *part* depends on the root of *before*."""
+    assert part.heads is not None and part.deprels is not None and part.upos is not None
+    relation = "punct" if part.upos[part.root] == "PUNCT" else "parataxis"
+    columns: dict[str, Any] = {
+        name: _both(getattr(before, name), getattr(part, name)) for name in _COLUMNS if name not in ("heads", "deprels")
+    }
+    heads = tuple(before.root if head == ROOT else head + len(before) for head in part.heads)
+    deprels = tuple(relation if head == ROOT else name for head, name in zip(part.heads, part.deprels, strict=True))
+    return Sentence(
+        lang=before.lang, heads=_both(before.heads, heads), deprels=_both(before.deprels, deprels), **columns
+    )
+
+
+def _both(left: tuple | None, right: tuple | None) -> tuple | None:
+    return None if left is None or right is None else left + right
+
+
+def _sentence(span: SpacySpan, lang: str) -> Sentence | None:
+    tokens = [token for token in span if not token.is_space]
+    if not tokens:
+        return None
+    position = {token.i: index for index, token in enumerate(tokens)}
+    heads = [position.get(_written_head(token).i, ROOT) for token in tokens]
+    # A root that was white space leaves its dependents without a head: the first of them becomes the root.
+    top = next(index for index, head in enumerate(heads) if head in (index, ROOT))
+    heads = [ROOT if index == top else top if head in (index, ROOT) else head for index, head in enumerate(heads)]
+    lemmas = tuple(token.lemma_ for token in tokens)
+    return Sentence(
+        tokens=tuple(token.text for token in tokens),
+        lang=lang,
+        spaces=tuple(_space_follows(token) for token in tokens),
+        upos=tuple(token.pos_ or "X" for token in tokens),
+        heads=tuple(heads),
+        deprels=tuple("root" if index == top else token.dep_ or "dep" for index, token in enumerate(tokens)),
+        lemmas=lemmas if any(lemmas) else None,
+        feats=tuple(str(token.morph) for token in tokens),
+    )
+
+
+def _written_head(token: Token) -> Token:
+    """The closest head that is no white space; the root of the sentence where there is none."""
+    head = token.head
+    while head.is_space and head.head.i != head.i:
+        head = head.head
+    return head
+
+
+def _space_follows(token: Token) -> bool:
+    following = token.i + 1
+    return bool(token.whitespace_) or (following < len(token.doc) and token.doc[following].is_space)
+
+
+def parse_remembered(
+    texts: Sequence[str],
+    spec: str,
+    lang: str,
+    *,
+    store: Store | None = None,
+    n_process: int = 1,
+) -> list[Text]:
+    """The parse of each of *texts*: remembered, or made now and kept. A text is parsed once per parser.
+
+    store: where parses are kept (default: `Store()`). The pipeline is loaded only where a parse is missing.
+    """
+
+    def compute(inputs: list[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
+        parser = load_parser(spec, lang)
+        return map(to_record, parser.parse((text for (text,) in inputs), n_process=n_process))
+
+    config = {"kind": "parse", **parser_identity(spec, lang)}
+    store = store or Store()
+    records = store.records(config, [(squeeze(text),) for text in texts], compute, progress=f"parsing ({lang})")
+    return [from_record(record, lang) for record in records]
+
+
+def to_record(text: Text) -> dict[str, Any]:
+    """*text* as flat lists over all tokens, and the number of tokens of each sentence."""
+    record: dict[str, Any] = {"sizes": [len(sentence) for sentence in text.sentences]}
+    for column in _COLUMNS:
+        parts = [getattr(sentence, column) for sentence in text.sentences]
+        record[column] = None if None in parts else [value for part in parts for value in part]
+    return record
+
+
+def from_record(record: Mapping[str, Any], lang: str) -> Text:
+    """The text that `to_record` was given."""
+    sentences = []
+    start = 0
+    for size in record["sizes"]:
+        values: dict[str, Any] = {
+            column: None if record[column] is None else tuple(record[column][start : start + size])
+            for column in _COLUMNS
+        }
+        sentences.append(Sentence(lang=lang, **values))
+        start += size
+    return Text(tuple(sentences))
+
+
+# ----------------------------------------------------------------------------
+# Text to `Text`: spaCy pipelines and CoNLL-U files. spaCy is imported when a pipeline is loaded.

@@ -1,0 +1,897 @@
+"""English inflection for recognising words: by themselves, and where a parser's lemma is wrong (*held*, *punche*)."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import accumulate, product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import yaml
+
+from nbkit.errors import DataError, NbkitError, UnknownNameError
+from nbkit.languages import LanguageDataError, base_language, check_language
+from nbkit.text.sentences import Sentence, Text
+
+if TYPE_CHECKING:
+    from spacy.matcher import Matcher
+    from spacy.vocab import Vocab
+
+_SIBILANT = re.compile(r"(?:s|x|z|ch|sh)$")
+
+
+_CONSONANT_Y = re.compile(r"[^aeiou]y$")
+
+
+_CLOSED = re.compile(r"^[^aeiou]*[aeiou][bdfgklmnprtvz]$")
+
+
+def english_forms(word: str) -> frozenset[str]:
+    """*word*, lower-cased, with every form it could inflect to, as a verb, a noun or an adjective.
+
+    Regular forms follow the spelling rules; others are data (``irregular_forms.tsv``). Nothing says which of them
+    the word really has: the list is for recognising forms, not for writing them.
+
+    >>> sorted(english_forms("nip"))
+    ['nip', 'nipped', 'nipping', 'nips']
+    >>> "held" in english_forms("hold"), "cries" in english_forms("cry"), "biting" in english_forms("bite")
+    (True, True, True)
+    """
+    word = word.lower()
+    if not word.isalpha():
+        return frozenset({word})
+    forms = {word, *_irregular().get(word, ())}
+    if word.endswith("ie"):
+        return frozenset(forms | {word + "s", word + "d", word[:-2] + "ying"})
+    if word.endswith("e"):
+        return frozenset(forms | {word + "s", word + "d", word[:-1] + "ing", word + "ing"})
+    if _CONSONANT_Y.search(word):
+        return frozenset(forms | {word[:-1] + "ies", word[:-1] + "ied", word + "ing"})
+    # One vowel and one consonant: *nip*, *nipping*. Longer words double only when stressed, and are listed both ways.
+    stems = {word + word[-1]} if _CLOSED.search(word) else {word}
+    if len(word) > 4 and re.search(r"[^aeiou][aeiou][lmprt]$", word):
+        stems |= {word, word + word[-1]}
+    plural = word + "es" if _SIBILANT.search(word) or word.endswith("o") else word + "s"
+    return frozenset(forms | {plural} | {stem + ending for stem in stems for ending in ("ed", "ing")})
+
+
+def english_bases(word: str) -> frozenset[str]:
+    """Every word of which *word* could be a form, itself among them; many are none.
+
+    >>> sorted(english_bases("tying")), "hold" in english_bases("held")
+    (['tie', 'ty', 'tye', 'tying'], True)
+    """
+    word = word.lower()
+    candidates = {word, *(base for base, forms in _irregular().items() if word in forms)}
+    for ending in ("ing", "ed", "es", "s", "d"):
+        stem = word.removesuffix(ending)
+        if stem == word or len(stem) < 2 or not re.search("[aeiouy]", stem):
+            continue  # *thing* is no form of *the*
+        candidates |= {stem, stem + "e"}
+        if stem[-1] == stem[-2]:
+            candidates.add(stem[:-1])
+        if stem.endswith("y"):
+            candidates.add(stem[:-1] + "ie")
+        if stem.endswith("i"):
+            candidates.add(stem[:-1] + "y")
+    return frozenset(base for base in candidates if word in english_forms(base))
+
+
+def english_comparisons(word: str) -> frozenset[str]:
+    """The comparative and the superlative of an adjective that is compared in phrases (``comparisons.tsv``); else none.
+
+    >>> sorted(english_comparisons("hard")), sorted(english_comparisons("big")), english_comparisons("ivory")
+    (['harder', 'hardest'], ['bigger', 'biggest'], frozenset())
+    """
+    word = word.lower()
+    forms = _comparisons().get(word)
+    if forms is None or forms:
+        return frozenset(forms or ())
+    stem = word.removesuffix("e")
+    if _CONSONANT_Y.search(word):
+        stem = word[:-1] + "i"
+    elif _CLOSED.search(word):
+        stem = word + word[-1]
+    return frozenset({stem + "er", stem + "est"})
+
+
+def english_participles(word: str) -> frozenset[str]:
+    """The forms of a verb that a passive could have; of an irregular verb also its past forms.
+
+    >>> sorted(english_participles("spill")), "let" in english_participles("let")
+    (['spilled', 'spilt'], True)
+    """
+    irregular = _irregular().get(word.lower(), ())
+    return frozenset(form for form in english_forms(word) if form.endswith("ed") or form in irregular)
+
+
+@lru_cache(maxsize=1)
+def _comparisons() -> dict[str, tuple[str, ...]]:
+    return _forms_of("comparisons.tsv", "adjective")
+
+
+@lru_cache(maxsize=1)
+def _irregular() -> dict[str, tuple[str, ...]]:
+    return _forms_of("irregular_forms.tsv", "base")
+
+
+def _forms_of(name: str, column: str) -> dict[str, tuple[str, ...]]:
+    with (files(__package__) / name).open(encoding="utf-8") as lines:
+        rows = csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t")
+        return {row[column]: tuple(row["forms"].split()) for row in rows}
+
+
+@cache
+def stop_words(lang: str) -> frozenset[str]:
+    """Lemmas and forms of function words in lower case (``stop_words.yaml``). Raises `LanguageDataError`.
+
+    >>> "the" in stop_words("en"), "like" in stop_words("en")
+    (True, False)
+    """
+    lists = yaml.safe_load((files(__package__) / "stop_words.yaml").read_text(encoding="utf-8"))
+    lang = base_language(check_language(lang))
+    if lang not in lists:
+        raise LanguageDataError("stop words", lang, lists, "add a list to nbkit/text/stop_words.yaml")
+    return frozenset(word for group in lists[lang].values() for word in str(group).split())
+
+
+#: One wording of a phrase: its parts from left to right.
+Wording: TypeAlias = "tuple[Part, ...]"
+
+
+#: A token pattern of spaCy's `Matcher`.
+TokenPattern: TypeAlias = dict[str, Any]
+
+
+_MOST_WORDINGS = 64
+
+
+# Any word, and what holds words together; at an edge of a phrase no number.
+_GAP = r"\w|^[-‐‑'’]$"
+
+
+_EDGE_GAP = r"[^\W\d_]|^[-‐‑'’]$"
+
+
+_ITEM = re.compile(r"\s+/\s+|[()]|[^\s()]+(?:\([^\s()/]+\)[^\s()]*)*")
+
+
+_ENDING = re.compile(r"\(([^\s()/]+)\)")
+
+
+_SLASH = re.compile(r"(?<!\\)/")
+
+
+_PIECE = re.compile(r"(?i:^can(?=not$))|n't$|'\w*$|[\w.&]+(?=n't$)|[\w.&]+|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A word of a phrase, or a gap for any words.
+
+    words: the alternatives as they are listed, lower-cased; empty for a gap. forms: every form of theirs that is
+    recognised, with the alternative it stands for. optional: whether the part may be missing. longest: of a gap, in
+    words. exact: whether the word has to have one of the *forms* as it is, whatever its lemma.
+    """
+
+    words: tuple[str, ...]
+    forms: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    optional: bool = False
+    longest: int = 0
+    exact: bool = False
+
+    @property
+    def recognised(self) -> frozenset[str]:
+        """Every form of every alternative."""
+        return frozenset(form for form, _ in self.forms)
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """One entry of a phrase list. name: as it is listed, and reported. wordings: at least one. varied: wordings that
+    the list does not have, each with the name of its variation (`nbkit.text.phrases`).
+    """
+
+    name: str
+    wordings: tuple[Wording, ...]
+    varied: tuple[tuple[str, Wording], ...] = ()
+
+    @property
+    def all_wordings(self) -> tuple[Wording, ...]:
+        """Those of the list, then the varied ones."""
+        return (*self.wordings, *(wording for _, wording in self.varied))
+
+    @property
+    def bases(self) -> dict[str, str]:
+        """Of every form of the phrase's words, the one by which the patterns know it."""
+        parts = [part for wording in self.all_wordings for part in wording if not part.exact]
+        return {form: base for part in parts for form, base in part.forms} | {w: w for p in parts for w in p.words}
+
+
+def read_phrase(line: str) -> Phrase:
+    r"""The phrase that a line of a phrase list means. English words may be listed in any form (*barking up the wrong
+    tree*); those of other languages match as they are listed, and by their lemma where that is what is listed.
+
+    Alternatives have a slash between them, wordings a slash between spaces; a slash of the phrase's own is ``\/``.
+    Punctuation may be missing, other signs may not (*C++*).
+
+    Raises `NbkitError` for parentheses that do not match, an empty alternative, a phrase without a word that must be
+    there, one of too many wordings, and for what looks like another kind of line: a tab, or a remark behind ``#``.
+    Source: idioms paper, appendix A.
+
+    >>> phrase = read_phrase("(caught) between a rock and a hard place")
+    >>> [part.words[0] for part in phrase.wordings[1] if not part.optional]
+    ['between', 'a', 'rock', 'and', 'a', 'hard', 'place']
+    >>> [part.words[0] for part in read_phrase(r"TCP\/IP").wordings[0] if not part.optional]
+    ['tcp', '/', 'ip']
+    >>> read_phrase("someone's (own)")
+    Traceback (most recent call last):
+    nbkit.errors.NbkitError: phrase "someone's (own)" has no word that must be there: anything would match it
+    """
+    for sign, meant in (("\t", "one phrase a line, without columns"), (" # ", "a remark has a line of its own")):
+        if sign in line.strip():
+            raise NbkitError(f'phrase "{line.strip()}" holds {sign!r}: {meant}')
+    items = [match[0] for match in _ITEM.finditer(_plain(line))]
+    wordings = []
+    for sequence in _alternatives(items, line):
+        parts = _edges(_parts(sequence, line))
+        if all(part.optional for part in parts):
+            raise NbkitError(f'phrase "{line}" has no word that must be there: anything would match it')
+        wordings.append(parts)
+    return Phrase(line.strip(), tuple(dict.fromkeys(wordings)))
+
+
+def patterns(wordings: Sequence[Wording]) -> list[list[TokenPattern]]:
+    """The rules for spaCy's `Matcher` (Figure 9), one per wording.
+
+    Lemmas are base forms in lower case; that of any hyphen is "-".
+
+    >>> for token in patterns(read_phrase("pull your leg").wordings)[0]:
+    ...     print(token)
+    {'LEMMA': 'pull'}
+    {'LEMMA': '-', 'OP': '?'}
+    {'ORTH': {'REGEX': "\\\\w|^[-‐‑'’]$"}, 'OP': '{0,4}'}
+    {'LEMMA': {'IN': ["'s", "'"]}, 'OP': '?'}
+    {'LEMMA': '-', 'OP': '?'}
+    {'LEMMA': 'leg'}
+    """
+    hyphen = {"LEMMA": "-", "OP": "?"}  # plain, as a set of forms would be looked up for every token
+    rules = []
+    for wording in wordings:
+        rule: list[TokenPattern] = []
+        for number, part in enumerate(wording):
+            # A hyphen after a missing part would be one too many, and one at the start none of the phrase's.
+            if number and not _clings(part):
+                rule.append(hyphen)
+            rule.append(_token_pattern(part))
+        rules.append(rule)
+    return rules
+
+
+def pieces(token: str) -> list[str]:
+    """A token cut where some tokenizers cut and others do not: at hyphens and apostrophes, and inside *cannot*.
+
+    >>> pieces("bread-and-butter"), pieces("sheep's"), pieces("don't"), pieces("cannot"), pieces("U.S.")
+    (['bread', '-', 'and', '-', 'butter'], ['sheep', "'s"], ['do', "n't"], ['can', 'not'], ['U.S.'])
+    """
+    return _PIECE.findall(token) or [token]
+
+
+@dataclass(frozen=True)
+class PhraseWords:
+    """``phrase_words.yaml``."""
+
+    leading: frozenset[str]
+    optional: frozenset[str]
+    particles: frozenset[str]
+    placeholders: frozenset[str]
+    marks: frozenset[str]
+    before_numbers: frozenset[str]
+    after_objects: frozenset[str]
+    auxiliaries: frozenset[str]
+    passive: frozenset[str]
+    hyphens: list[str]
+    longest_gap: int
+
+
+@lru_cache(maxsize=1)
+def phrase_words() -> PhraseWords:
+    """The words that a phrase list writes and a sentence may leave out or replace: data."""
+    data = yaml.safe_load((files(__package__) / "phrase_words.yaml").read_text(encoding="utf-8"))
+    hyphens, longest_gap = data.pop("hyphens"), data.pop("longest_gap")
+    sets = {name: frozenset(words) for name, words in data.items()}
+    return PhraseWords(**sets, hyphens=hyphens, longest_gap=longest_gap)
+
+
+_POSSESSIVE = ("'s", "'")
+
+
+def _plain(line: str) -> str:
+    return line.replace("’", "'").replace("ʼ", "'").strip()
+
+
+def _alternatives(items: Sequence[str], line: str) -> list[list[str]]:
+    """Every sequence of words that the items allow: slashes between wordings, parentheses filled or left out."""
+    sequences, rest = _choices(list(items), line, 0)
+    assert not rest
+    if len(sequences) > _MOST_WORDINGS:
+        raise NbkitError(f'phrase "{line}" has {len(sequences)} wordings; at most {_MOST_WORDINGS}: list it in parts')
+    return sequences
+
+
+def _choices(items: list[str], line: str, depth: int) -> tuple[list[list[str]], list[str]]:
+    """The sequences up to the parenthesis that closes this level, and what follows it."""
+    done: list[list[str]] = []
+    current: list[list[str]] = [[]]
+    while items:
+        item = items.pop(0)
+        if item == "(":
+            inside, items = _choices(items, line, depth + 1)
+            current = [[*before, *chosen] for before, chosen in product(current, [*inside, []])]
+        elif item == ")":
+            if not depth:
+                raise NbkitError(f'phrase "{line}": a closing parenthesis that none opens')
+            break
+        elif item.strip() == "/":
+            done += _checked(current, line)
+            current = [[]]
+        else:
+            current = [[*before, item] for before in current]
+        if len(current) > _MOST_WORDINGS:
+            raise NbkitError(f'phrase "{line}" has more than {_MOST_WORDINGS} wordings: list it in parts')
+    else:
+        if depth:
+            raise NbkitError(f'phrase "{line}": a parenthesis that nothing closes')
+    return done + _checked(current, line), items
+
+
+def _checked(sequences: list[list[str]], line: str) -> list[list[str]]:
+    if not any(sequences):
+        raise NbkitError(f'phrase "{line}": an alternative without words')
+    return sequences
+
+
+def _parts(sequence: Sequence[str], line: str) -> Iterator[Part]:
+    """The parts of one wording, all in the order of its words; an entry like *sheep's* or *front-runner* is several."""
+    words = phrase_words()
+    for item in sequence:
+        alternatives = [each.replace(r"\/", "/") for each in _SLASH.split(item)]
+        options = [option for full in alternatives for option in (_ENDING.sub(r"\1", full), _ENDING.sub("", full))]
+        if not all(options):
+            raise NbkitError(f'phrase "{line}": an empty alternative in "{item}"')
+        options = list(dict.fromkeys(option.lower() for option in options))
+        if words.placeholders & set(options):
+            yield Part((), optional=True, longest=words.longest_gap)
+            yield Part(_POSSESSIVE, tuple((each, each) for each in _POSSESSIVE), optional=True)
+            continue
+        cut = [[piece for piece in pieces(option) if piece not in words.hyphens] for option in options]
+        if len(cut) > 1 and any(len(each) > 1 for each in cut):
+            raise NbkitError(
+                f'phrase "{line}": an alternative of several words in "{item}"; write " / " between wordings'
+            )
+        for number in range(len(cut[0])):
+            yield _word([each[number] for each in cut])
+
+
+def _word(options: Sequence[str]) -> Part:
+    words = phrase_words()
+    forms: dict[str, str] = {}
+    for option in options:
+        for base in english_bases(option):
+            for form in english_forms(base):
+                forms.setdefault(form, option)
+    for option in options:
+        for form in english_comparisons(option):
+            forms.setdefault(form, option)
+    spare = words.optional | words.particles
+    optional = all(option in spare or words.marks.issuperset(option) for option in options)
+    return Part(tuple(options), tuple(sorted(forms.items())), optional=optional)
+
+
+def _edges(parts: Iterator[Part]) -> Wording:
+    """The parts with their first word optional where it is *the* or *to*, with short gaps at the edges, and with *not*
+    for *n't* and the other way round, but at the beginning, where *n't* would be an ending without its verb.
+    """
+    known = list(parts)
+    for place, part in enumerate(known[1:], start=1):
+        if part.words in (("not",), ("n't",)):
+            known[place] = replace(part, forms=tuple((form, part.words[0]) for form in ("n't", "not")))
+    first, last = 0, len(known) - 1
+    if known and known[first].words and set(known[first].words) <= phrase_words().leading:
+        known[first] = Part(known[first].words, known[first].forms, optional=True)
+    while last >= 0 and known[last].words == _POSSESSIVE:  # a phrase does not end in a possessor's ending
+        known.pop()
+        last -= 1
+    for edge in {first, last}:
+        if known and not known[edge].words:
+            known[edge] = Part((), optional=True, longest=1)
+    return tuple(known)
+
+
+def _clings(part: Part) -> bool:
+    """Whether the part is an ending or a punctuation mark, which no hyphen goes before."""
+    return bool(part.words) and not any(word[0].isalnum() for word in part.words)
+
+
+def _token_pattern(part: Part) -> TokenPattern:
+    if not part.words and not part.optional:  # one word that the phrase does not have
+        return {"ORTH": {"REGEX": _EDGE_GAP}, "LOWER": {"NOT_IN": sorted(stop_words("en"))}}
+    if not part.words:
+        return {"ORTH": {"REGEX": _GAP if part.longest > 1 else _EDGE_GAP}, "OP": f"{{0,{part.longest}}}"}
+    if part.exact:
+        least = 0 if part.optional else 1
+        return {"LOWER": {"IN": sorted(part.recognised)}, "OP": f"{{{least},{part.longest}}}"}
+    pattern: TokenPattern = {"LEMMA": part.words[0] if len(part.words) == 1 else {"IN": list(part.words)}}
+    return pattern | {"OP": "?"} if part.optional else pattern
+
+
+#: "passive": the object of a phrase that begins with a verb, a form of *be* or *get*, the verb's participle, and the
+#: rest. "modifier": one content word more between two words of the phrase.
+Variation: TypeAlias = Literal["passive", "modifier"]
+
+
+def with_variations(phrase: Phrase, variations: Collection[Variation]) -> Phrase:
+    """*phrase* with its wordings by *variations*. Raises `UnknownNameError` for an unknown one.
+
+    >>> from nbkit.text.phrases import read_phrase
+    >>> varied = with_variations(read_phrase("let the cat out of the bag"), ["passive"]).varied
+    >>> [(name, [part.words[0] for part in wording if not part.exact]) for name, wording in varied]
+    [('passive', ['the', 'cat', 'out', 'of', 'the', 'bag'])]
+    """
+    for name in variations:
+        if name not in get_args(Variation):
+            raise UnknownNameError("variation of phrases", name, get_args(Variation))
+    makers = {"passive": _passive, "modifier": _modified}
+    found = [(name, made) for name in variations for wording in phrase.wordings for made in makers[name](wording)]
+    return replace(phrase, varied=tuple(dict.fromkeys(found)))
+
+
+def _passive(wording: Wording) -> Iterator[Wording]:
+    """At most one: none for a phrase that does not look like a verb with an object of words."""
+    words = phrase_words()
+    rest = list(wording)
+    while rest and rest[0].optional:
+        rest.pop(0)
+    participles = _participles(rest[0]) if rest else ()
+    if not participles:
+        return
+    verb = Part(tuple(dict.fromkeys(form for form, _ in participles)), participles, longest=1, exact=True)
+    rest.pop(0)
+    particles = []
+    while rest and _within(rest[0], words.after_objects):
+        particles.append(rest.pop(0))
+    last = next((place for place, part in enumerate(rest) if _within(part, words.after_objects)), len(rest))
+    noun_phrase, rest = rest[:last], rest[last:]
+    if all(part.optional for part in noun_phrase):
+        return  # "get over something": what stands in the gap is found before the verb as well
+    if noun_phrase and not noun_phrase[0].words:
+        noun_phrase[0] = Part((), optional=True, longest=1)
+    auxiliaries = _exact(words.auxiliaries, longest=3, optional=True)
+    yield (*noun_phrase, auxiliaries, _exact(words.passive, longest=2), verb, *particles, *rest)
+
+
+def _exact(forms: frozenset[str], *, longest: int, optional: bool = False) -> Part:
+    """So many of these words, as they are."""
+    listed = tuple(sorted(forms))
+    return Part(listed, tuple((form, form) for form in listed), optional, longest, exact=True)
+
+
+def _participles(part: Part) -> tuple[tuple[str, str], ...]:
+    """The forms of a verb that a passive has, each with its alternative; none for a function word or a sign."""
+    found = {
+        form: option
+        for option in part.words
+        if option.isalpha() and option not in stop_words("en")
+        for base in english_bases(option)
+        for form in english_participles(base)
+    }
+    return tuple(sorted(found.items()))
+
+
+def _modified(wording: Wording) -> Iterator[Wording]:
+    """One for each place between two words, if two content words have to be there and no gap takes other words."""
+    content = [part for part in wording if not part.optional and not _within(part, stop_words("en"))]
+    if len(content) < 2 or any(part.longest > 1 for part in wording):
+        return
+    extra = Part((), longest=1)
+    for place in range(1, len(wording)):
+        before, after = wording[place - 1], wording[place]
+        if before.words and after.words and after.words[0][0].isalnum():
+            yield (*wording[:place], extra, *wording[place:])
+
+
+def _within(part: Part, words: frozenset[str]) -> bool:
+    return bool(part.words) and set(part.words) <= words
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A phrase ready for matching.
+
+    number: its place in the list. needed: the forms of the words that must be there, by wording. bases: `Phrase.bases`.
+    anchors: forms of which every match has one, with at most so many pieces *before* and *after* it.
+    """
+
+    phrase: Phrase
+    number: int
+    needed: tuple[tuple[frozenset[str], ...], ...]
+    bases: dict[str, str] = field(repr=False)
+    anchors: frozenset[str] = field(repr=False)
+    before: int
+    after: int
+
+
+def phrase_index(phrases: Iterable[Phrase]) -> dict[str, list[Entry]]:
+    """Forms to the phrases that cannot be there without one of them: of each wording, the word the fewest share."""
+    listed = list(phrases)
+    shared: dict[str, int] = {}
+    for phrase in listed:
+        for wording in phrase.all_wordings:
+            for form in frozenset().union(*_needed(wording)):
+                shared[form] = shared.get(form, 0) + 1
+    index: dict[str, list[Entry]] = {}
+    for number, phrase in enumerate(listed):
+        places = [_rarest(wording, shared) for wording in phrase.all_wordings]
+        anchored = list(zip(phrase.all_wordings, places, strict=True))
+        entry = Entry(
+            phrase,
+            number,
+            needed=tuple(map(_needed, phrase.all_wordings)),
+            bases=phrase.bases,
+            anchors=frozenset().union(*(wording[place].recognised for wording, place in anchored)),
+            before=max(_most_pieces(wording[:place]) for wording, place in anchored),
+            after=max(_most_pieces(wording[place + 1 :]) for wording, place in anchored),
+        )
+        for form in entry.anchors:
+            index.setdefault(form, []).append(entry)
+    return index
+
+
+def _needed(wording: Wording) -> tuple[frozenset[str], ...]:
+    """The forms of each word that must be there."""
+    return tuple(part.recognised for part in wording if part.words and not part.optional)
+
+
+def _rarest(wording: Wording, shared: dict[str, int]) -> int:
+    """The place of the part that must be there and that the fewest wordings share; of equal ones the longest."""
+    needed = [place for place, part in enumerate(wording) if part.words and not part.optional]
+    forms = {place: wording[place].recognised for place in needed}
+    return min(needed, key=lambda place: (max(map(shared.__getitem__, forms[place])), -max(map(len, forms[place]))))
+
+
+def _most_pieces(parts: Wording) -> int:
+    """How many pieces *parts* could have, each with a hyphen before or after it."""
+    return sum(part.longest or 1 for part in parts) + len(parts)
+
+
+# What spaCy's `Matcher` calls the wordings of the list.
+_LISTED = "listed"
+
+
+# Words that are two pieces though nothing stands between them (`pieces`).
+_JOINED = frozenset({"cannot", "Cannot", "CANNOT"})
+
+
+@dataclass(frozen=True)
+class PhraseMatch:
+    """A phrase found in a text.
+
+    phrase: as it is listed. start, end: half-open range over `Text.tokens`. span: half-open range of characters in
+    `Text.text`. overlapping: matches of other phrases that share a token with this one and are not longer. variation:
+    "" of the listed wording, else the `Variation` that found it.
+    """
+
+    phrase: str
+    start: int
+    end: int
+    span: tuple[int, int]
+    overlapping: tuple[PhraseMatch, ...] = ()
+    variation: str = ""
+
+
+class PhraseMatcher:
+    """Finds phrases in texts by the paper's rules.
+
+    A word matches any form of itself, by the lemma or, where a parser got that wrong, by the form. A leading *the* or
+    *to*, *own*, *any*, particles (*'s*, *not*) and hyphens may be missing; *someone*, *something*, *one's*, *your*,
+    *my* stand for up to four words or none (at an edge of the phrase: one or none), never for punctuation; see
+    ``phrase_words.yaml`` and `read_phrase` for how alternatives and optional words are written.
+
+    *cannot* is also *can't*, an adjective also its comparative (``comparisons.tsv``), and a number is no *someone*.
+
+    phrases: lines of a phrase list. variations: other wordings to find (`nbkit.text.phrases.Variation`);
+    such a match says so.
+    Raises `NbkitError` for a phrase that cannot be read, is there twice, or where there is none at all, and for an
+    unknown variation.
+
+    >>> tokens = "He was pulling the wool over the voters ' eyes .".split()
+    >>> lemmas = "he be pull the wool over the voter ' eye .".split()
+    >>> sentence = Sentence(tuple(tokens), "en", lemmas=tuple(lemmas))
+    >>> [found] = PhraseMatcher(["pull the wool over someone's eyes"]).find(sentence)
+    >>> sentence.text[slice(*found.span)]
+    "pulling the wool over the voters ' eyes"
+    """
+
+    def __init__(self, phrases: Iterable[str], *, variations: Collection[Variation] = ()):
+        self.phrases: dict[str, Phrase] = {}
+        for line in phrases:
+            phrase = with_variations(read_phrase(line), variations)
+            if phrase.name in self.phrases:
+                raise NbkitError(f'phrase list: "{phrase.name}" is there twice')
+            self.phrases[phrase.name] = phrase
+        if not self.phrases:
+            raise NbkitError("phrase list: there is no phrase in it")
+        self._index = phrase_index(self.phrases.values())
+        self._keys = frozenset(self._index)
+        self._matchers: dict[str, Matcher] = {}
+        self._vocab: Vocab | None = None
+        self._listed = 0
+
+    def rules(self, phrase: str) -> list[list[TokenPattern]]:
+        """The patterns for spaCy's `Matcher` that *phrase* became, one a wording (Figure 9).
+
+        >>> PhraseMatcher(["swan song"]).rules("swan song")[0][0]
+        {'LEMMA': 'swan'}
+        """
+        if phrase not in self.phrases:
+            raise NbkitError(f'phrase "{phrase}" is not in the list')
+        return patterns(self.phrases[phrase].wordings)
+
+    def find(self, text: Text | Sentence) -> list[PhraseMatch]:
+        """The phrases in *text* from left to right, never overlapping: of those that overlap, the longest wins.
+
+        The others are reported in `PhraseMatch.overlapping`; of equally long ones the first in the text wins, then
+        the first in the list. Without lemmas, words are known by their forms alone.
+
+        >>> sentence = Sentence(tuple("They hit the nail on the head".split()), "en")
+        >>> [found] = PhraseMatcher(["head on", "on the head", "hit the nail on the head"]).find(sentence)
+        >>> found.phrase, [other.phrase for other in found.overlapping]
+        ('hit the nail on the head', ['on the head'])
+        """
+        found = self.find_all(text)
+        if len(found) < 2:
+            return found
+        winners: list[PhraseMatch] = []
+        ranked = sorted(found, key=lambda match: (match.start - match.end, match.start))
+        for match in ranked:  # the sort is stable: equals stay in the order of the list
+            if all(match.end <= winner.start or winner.end <= match.start for winner in winners):
+                winners.append(match)
+        others = [match for match in found if match not in winners]
+        winners.sort(key=lambda match: match.start)
+        return [_with_overlapping(winner, others) for winner in winners]
+
+    def find_all(self, text: Text | Sentence) -> list[PhraseMatch]:
+        """Every phrase's own matches, the longest of each; matches of different phrases may overlap.
+
+        >>> sentence = Sentence(tuple("They hit the nail on the head".split()), "en")
+        >>> [match.phrase for match in PhraseMatcher(["on the head", "hit the nail"]).find_all(sentence)]
+        ['on the head', 'hit the nail']
+        """
+        sentences = text.sentences if isinstance(text, Text) else (text,)
+        candidates = self._candidates(sentences)
+        if not candidates:
+            return []
+        whole = text if isinstance(text, Text) else Text((text,))
+        row = _Row(whole)
+        matches = []
+        for entry in candidates:
+            for start, end, variation in self._match(entry, row):
+                span = row.starts[start], row.starts[end - 1] + len(row.texts[end - 1])
+                tokens = row.tokens[start], row.tokens[end - 1] + 1
+                matches.append(PhraseMatch(entry.phrase.name, *tokens, span, variation=variation))
+        return matches
+
+    def _candidates(self, sentences: Sequence[Sentence]) -> list[Entry]:
+        """The phrases of which every word that must be there is there, in any order: the others cannot match."""
+        words: set[str] = set()
+        for sentence in sentences:
+            words.update(_vocabulary(sentence))
+        hits = self._keys & words
+        if not hits:
+            return []
+        entries = {entry.phrase.name: entry for hit in hits for entry in self._index[hit]}
+        able = [
+            entry
+            for entry in entries.values()
+            if any(all(not words.isdisjoint(forms) for forms in needed) for needed in entry.needed)
+        ]
+        return sorted(able, key=lambda entry: entry.number)
+
+    def _match(self, entry: Entry, row: _Row) -> list[tuple[int, int, str]]:
+        """Ranges of pieces that spaCy's `Matcher` finds, with their variation; each word is known by the base form that
+        the phrase has. What a variation finds is beside listed wordings, never in their place.
+        """
+        from spacy.tokens import Doc
+
+        if self._vocab is None:
+            from spacy.lang.lex_attrs import LEX_ATTRS
+            from spacy.vocab import Vocab
+
+            self._vocab = Vocab(lex_attr_getters=LEX_ATTRS)
+            self._listed = self._vocab.strings.add(_LISTED)
+        name = entry.phrase.name
+        if name not in self._matchers:
+            from spacy.matcher import Matcher
+
+            self._matchers[name] = Matcher(self._vocab, validate=False)
+            self._matchers[name].add(_LISTED, patterns(entry.phrase.wordings), greedy="LONGEST")
+            for variation in dict.fromkeys(variation for variation, _ in entry.phrase.varied):
+                own = [wording for each, wording in entry.phrase.varied if each == variation]
+                self._matchers[name].add(variation, patterns(own), greedy="LONGEST")
+        around, base = row.around(entry), entry.bases.get
+        words = row.texts[around]
+        lemmas = [
+            base(lemma) or base(lower) or lemma or word
+            for lemma, lower, word in zip(row.lemmas[around], row.lowers[around], words, strict=True)
+        ]
+        offset, document = around.start, Doc(self._vocab, words=words, lemmas=lemmas)
+        found: dict[tuple[int, int], str] = {}
+        for key, start, end in sorted(self._matchers[name](document), key=lambda match: match[0] != self._listed):
+            place = row.trimmed(offset + start, offset + end)
+            is_listed = key == self._listed
+            if not row.is_amount(*place) and (is_listed or not _overlaps(place, found)):
+                found.setdefault(place, "" if is_listed else self._vocab.strings[key])
+        return [(*place, found[place]) for place in sorted(found)]
+
+
+def read_phrases(path: str | Path) -> list[str]:
+    """The phrases of a text file, one a line; empty lines and lines that begin with ``#`` are none.
+
+    Raises `DataError` with file and line for a phrase that cannot be read or is there twice.
+    """
+    path = Path(path)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise NbkitError(f"phrase list {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise NbkitError(f"phrase list {path} is no UTF-8 text (byte {error.start})") from None
+    phrases: dict[str, int] = {}
+    for number, line in enumerate(map(str.strip, lines), start=1):
+        if not line or line.startswith("#"):
+            continue
+        if line in phrases:
+            raise DataError(f'"{line}" is in line {phrases[line]} already', path, number)
+        try:
+            read_phrase(line)
+        except NbkitError as error:
+            raise DataError(str(error), path, number) from None
+        phrases[line] = number
+    return list(phrases)
+
+
+def displacy_data(text: Text | Sentence, matches: Iterable[PhraseMatch]) -> dict[str, Any]:
+    """What spaCy's displaCy draws in its style "span": the tokens of *text* and the *matches*, overlapping ones too.
+
+    >>> sentence = Sentence(tuple("That was its swan song".split()), "en")
+    >>> displacy_data(sentence, PhraseMatcher(["swan song"]).find(sentence))["spans"]
+    [{'start_token': 3, 'end_token': 5, 'label': 'swan song'}]
+    """
+    spans = [
+        {"start_token": each.start, "end_token": each.end, "label": each.phrase}
+        for match in matches
+        for each in (match, *match.overlapping)
+    ]
+    return {"text": text.text, "tokens": list(text.tokens), "spans": spans}
+
+
+def render_matches(text: Text | Sentence, matches: Iterable[PhraseMatch]) -> str:
+    """HTML of *text* with its *matches* underlined and named, by displaCy, which escapes the text; labels are here."""
+    from html import escape
+
+    from spacy import displacy
+
+    data = displacy_data(text, matches)
+    for span in data["spans"]:
+        span["label"] = escape(span["label"])
+    return displacy.render(data, style="span", manual=True, jupyter=False, page=False)
+
+
+class _Row:
+    """The pieces of a text in a row: tokens, or parts of them. Every list has one entry a piece.
+
+    texts, lowers: the pieces, and in lower case. lemmas: in lower case, empty where unknown, "-" of any hyphen. tokens:
+    their indices over `Text.tokens`. starts: their places in `Text.text`.
+    """
+
+    def __init__(self, text: Text):
+        self.texts: list[str] = []
+        self.lemmas: list[str] = []
+        self.tokens: list[int] = []
+        self.starts: list[int] = []
+        token, offset = 0, 0
+        for sentence in text.sentences:
+            self._add(sentence, token, offset)
+            token += len(sentence)
+            offset += len(sentence.text) + len(sentence.separator)
+        self.lowers = list(map(str.lower, self.texts))
+
+    def _add(self, sentence: Sentence, token: int, place: int) -> None:
+        # Lists, and appends by name: this loop is most of the time that texts full of phrases take.
+        add_text, add_lemma = self.texts.append, self.lemmas.append
+        add_token, add_start = self.tokens.append, self.starts.append
+        lemmas = sentence.lemmas or ("",) * len(sentence)
+        spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
+        for number, (surface, lemma, space) in enumerate(zip(sentence.tokens, lemmas, spaces, strict=True), token):
+            if surface.isalnum() and surface not in _JOINED:
+                add_text(surface)
+                add_lemma(lemma.lower())
+                add_token(number)
+                add_start(place)
+            else:
+                for part, of_part, offset in _cut(surface, lemma):
+                    add_text(part)
+                    add_lemma(of_part)
+                    add_token(number)
+                    add_start(place + offset)
+            place += len(surface) + space
+
+    def around(self, entry: Entry) -> slice:
+        """The pieces that a match of *entry* could have."""
+        anchors = entry.anchors
+        places = [
+            place
+            for place, (lemma, lower) in enumerate(zip(self.lemmas, self.lowers, strict=True))
+            if lemma in anchors or lower in anchors
+        ]
+        return slice(max(places[0] - entry.before, 0), places[-1] + entry.after + 1) if places else slice(0, 0)
+
+    def trimmed(self, start: int, end: int) -> tuple[int, int]:
+        """The range without hyphens and endings at its edges, which belong to no word inside."""
+        while start + 1 < end and not _is_word(self.texts[start]):
+            start += 1
+        while end - 1 > start and not _is_word(self.texts[end - 1]):
+            end -= 1
+        return start, end
+
+    def is_amount(self, start: int, end: int) -> bool:
+        """Whether the range ends in a word that says how much of the number after it: *got over 320 votes*."""
+        after = self.texts[end] if end < len(self.texts) else ""
+        return after[:1].isdigit() and self.lowers[end - 1] in phrase_words().before_numbers
+
+
+def _overlaps(place: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
+    return any(place[0] < end and start < place[1] for start, end in others)
+
+
+def _is_word(text: str) -> bool:
+    return text[0] not in "'’" and any(map(str.isalnum, text))
+
+
+@lru_cache(maxsize=10_000)
+def _cut(surface: str, lemma: str) -> list[tuple[str, str, int]]:
+    """The pieces of a token, each with its lemma and its offset in the token.
+
+    The lemmas are those of the token's lemma where that has as many pieces, otherwise none but a hyphen's.
+    """
+    parts = pieces(_straight(surface))
+    lemmas = [lemma.lower()] if len(parts) == 1 else pieces(_straight(lemma.lower()))
+    if len(lemmas) != len(parts):
+        lemmas = [""] * len(parts)
+    hyphens = phrase_words().hyphens
+    lemmas = ["-" if part in hyphens else of_part for part, of_part in zip(parts, lemmas, strict=True)]
+    return list(zip(parts, lemmas, accumulate(map(len, parts), initial=0), strict=False))
+
+
+def _vocabulary(sentence: Sentence) -> set[str]:
+    """Every lemma and form of a sentence and of its tokens' pieces, in lower case."""
+    words = set(map(str.lower, sentence.tokens))
+    if sentence.lemmas is not None:
+        words.update(map(str.lower, sentence.lemmas))
+    for word in [word for word in words if not word.isalnum() or word in _JOINED]:
+        words.update(pieces(_straight(word)))
+    return words
+
+
+def _straight(token: str) -> str:
+    return token.replace("’", "'").replace("ʼ", "'")
+
+
+def _with_overlapping(winner: PhraseMatch, others: Iterable[PhraseMatch]) -> PhraseMatch:
+    beaten = tuple(other for other in others if other.start < winner.end and winner.start < other.end)
+    return replace(winner, overlapping=beaten)

@@ -1,0 +1,325 @@
+"""`Sentence` and `Text`: what every room passes on. Immutable; no other room is imported here."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
+
+import numpy as np
+
+from nbkit.errors import NbkitError
+from nbkit.languages import is_unspaced
+
+#: How the tokens of a reordered sentence become text: joined by the language's separator (the paper's
+#: way), or re-attached by the tokens' own spacing ("could n't" is written "couldn't" again).
+Spacing: TypeAlias = Literal["joined", "original"]
+
+
+#: A permutation of a sentence's tokens: position i of the result holds token ``order[i]``.
+Order: TypeAlias = np.ndarray
+
+
+ROOT = -1
+
+
+#: A token with its left dependents and its right ones, both from left to right.
+Branch: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
+
+
+Value = TypeVar("Value")
+
+
+class computed_once(Generic[Value]):
+    """`functools.cached_property` without its lock, which costs Python 3.11 more than most of what is computed so."""
+
+    def __init__(self, compute: Callable[[Any], Value]):
+        self.compute = compute
+        self.name = compute.__name__
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> computed_once[Value]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+    def __get__(self, instance: object | None, owner: type) -> computed_once[Value] | Value:
+        if instance is None:
+            return self
+        value = self.compute(instance)
+        # Sentences are frozen; and ``instance.__dict__`` would make a dictionary of attributes that had none.
+        object.__setattr__(instance, self.name, value)
+        return value
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence: surface tokens with their annotation. All tuples have one entry a token.
+
+    tokens: surface tokens; a multiword token (*du*, *zum*) is one.
+    lang: language code.
+    spaces: whether a space follows the token in running text.
+    upos: universal part-of-speech tags, or None where they are not known.
+    heads: index of each token's head in this sentence, `ROOT` (-1) for the root, or None.
+    deprels: Universal Dependencies relations, or None.
+    lemmas: lemmas, or None.
+    feats: morphological features as in CoNLL-U (``"Degree=Pos|Number=Sing"``, ``""`` for none), or None.
+
+    >>> s = Sentence(("Tom", "could", "n't", "sleep", "."), "en", (True, False, True, False, False))
+    >>> s.text
+    "Tom couldn't sleep."
+    >>> s.reorder([3, 0, 1, 2, 4])
+    "sleep Tom could n't ."
+    >>> s.reorder([3, 0, 1, 2, 4], spacing="original")
+    "sleep Tom couldn't."
+    >>> s.reorder([1, 0, 2, 3, 4], spacing="original")
+    "could Tomn't sleep."
+    """
+
+    tokens: tuple[str, ...]
+    lang: str
+    spaces: tuple[bool, ...] | None = None
+    upos: tuple[str, ...] | None = None
+    heads: tuple[int, ...] | None = None
+    deprels: tuple[str, ...] | None = None
+    lemmas: tuple[str, ...] | None = None
+    feats: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("spaces", "upos", "heads", "deprels", "lemmas", "feats"):
+            values = getattr(self, name)
+            if values is not None and len(values) != len(self.tokens):
+                raise NbkitError(
+                    f"Sentence {' '.join(self.tokens)!r}: {len(self.tokens)} tokens but {len(values)} {name}"
+                )
+        if self.heads is not None and self.tokens and self.heads.count(ROOT) != 1:
+            raise NbkitError(
+                f"Sentence {' '.join(self.tokens)!r}: exactly one root expected, {self.heads.count(ROOT)} found"
+            )
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def separator(self) -> str:
+        """What joins tokens in this language: a space, or nothing where none is written."""
+        return "" if is_unspaced(self.lang) else " "
+
+    @computed_once
+    def text(self) -> str:
+        """Running text, by the tokens' own spacing (joined where the spacing is not known)."""
+        if self.spaces is None:
+            return self.separator.join(self.tokens)
+        return "".join(token + " " * space for token, space in zip(self.tokens, self.spaces, strict=True)).strip()
+
+    @property
+    def joined(self) -> str:
+        """The control: the tokens in their own order, joined as a perturbed sentence is."""
+        return self.separator.join(self.tokens)
+
+    @computed_once
+    def root(self) -> int:
+        """Index of the root; an error where the sentence has no tree."""
+        if self.heads is None:
+            raise NbkitError(f"Sentence {self.joined!r} has no dependency tree: parse it first")
+        return self.heads.index(ROOT)
+
+    @computed_once
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The dependents of each token, from left to right."""
+        if self.heads is None:
+            raise NbkitError(f"Sentence {self.joined!r} has no dependency tree: parse it first")
+        children: list[tuple[int, ...]] = [()] * len(self.tokens)
+        for token, head in enumerate(self.heads):
+            if head != ROOT:
+                children[head] += (token,)  # words have few dependents: faster than lists made into tuples
+        return tuple(children)
+
+    @computed_once
+    def branches(self) -> tuple[Branch, ...]:
+        """Each token that has dependents, with the left and the right ones; after all tokens below it.
+
+        Raises `NbkitError` where the sentence has no tree, or where its heads run in a circle, so that a walk
+        from the root would miss tokens.
+
+        >>> Sentence(("Tom", "saw", "a", "cat"), "en", heads=(1, -1, 3, 1)).branches
+        ((3, (2,), ()), (1, (0,), (3,)))
+        """
+        top_down = [self.root]
+        left: list[tuple[int, ...]] = [()] * len(self.tokens)
+        right = left.copy()
+        assert self.heads is not None
+        for token, head in enumerate(self.heads):
+            if token < head:
+                left[head] += (token,)
+            elif head != ROOT:
+                right[head] += (token,)
+        branches: list[Branch] = []
+        for token in top_down:
+            before, after = left[token], right[token]
+            if before or after:
+                branches.append((token, before, after))
+                top_down += before
+                top_down += after
+        if len(top_down) != len(left):
+            raise NbkitError(f"the heads of {self.joined!r} run in a circle: {self.heads}")
+        branches.reverse()
+        return tuple(branches)
+
+    @computed_once
+    def digest(self) -> bytes:
+        """16 bytes that stand for language and tokens: the sentence's part in the address of its randomness."""
+        return hashlib.blake2b("\x1f".join((self.lang, *self.tokens)).encode(), digest_size=16).digest()
+
+    def reorder(self, order: Sequence[int] | Order, spacing: Spacing = "joined") -> str:
+        """The text of the tokens in *order*. Raises `NbkitError` where *order* is no permutation."""
+        tokens = self.tokens
+        indices = order.tolist() if isinstance(order, np.ndarray) else list(order)
+        if len(indices) != len(tokens) or _places(len(indices)).difference(indices):
+            raise NbkitError(f"{indices} is no permutation of the {len(tokens)} tokens of {self.joined!r}")
+        if spacing == "joined" or self.spaces is None:
+            return self.separator.join([tokens[i] for i in indices])
+        left, right = self._clings
+        parts = []
+        for i, following in zip(indices, [*indices[1:], None], strict=True):
+            parts.append(tokens[i])
+            if following is None:
+                continue
+            attached = not self.spaces[i] if following == i + 1 else left[following] or right[i]
+            parts.append("" if attached else " ")
+        return "".join(parts)
+
+    @computed_once
+    def _clings(self) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+        """Which tokens cling to whatever stands left, and right, of them: punctuation and clitics.
+
+        Two words written together that are neither (*can|not*, *10|km*) stay together only while
+        they are neighbours, so that no two words run together by accident.
+        """
+        assert self.spaces is not None
+        before = (True, *self.spaces[:-1])
+        after = (*self.spaces[:-1], True)
+        kinds = [_seam_kind(token, space) for token, space in zip(self.tokens, before, strict=True)]
+        left = tuple(
+            not space and kind == "left" and (after[i] or not _is_joiner(self.tokens[i]))
+            for i, (space, kind) in enumerate(zip(before, kinds, strict=True))
+        )
+        right = tuple(not space and kind == "right" for space, kind in zip(after, kinds, strict=True))
+        return left, right
+
+
+@dataclass(frozen=True)
+class Text:
+    """One entry of a corpus: usually one sentence, sometimes several, which are perturbed one by one.
+
+    >>> go = Sentence(("Go", "away", "!"), "en", (True, False, True))
+    >>> hate = Sentence(("I", "hate", "you", "!"), "en", (True, True, False, False))
+    >>> Text((go, hate)).reorder([np.array([1, 0, 2]), None])
+    'away Go ! I hate you !'
+    """
+
+    sentences: tuple[Sentence, ...]
+
+    def __post_init__(self) -> None:
+        if not self.sentences:
+            raise NbkitError("a Text holds at least one sentence")
+
+    @property
+    def lang(self) -> str:
+        return self.sentences[0].lang
+
+    @computed_once
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens of all sentences."""
+        return tuple(token for sentence in self.sentences for token in sentence.tokens)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @computed_once
+    def text(self) -> str:
+        """Running text, by the tokens' own spacing."""
+        return self._join(sentence.text for sentence in self.sentences)
+
+    @property
+    def joined(self) -> str:
+        """The control: every sentence re-joined from its own tokens in their own order."""
+        return self._join(sentence.joined for sentence in self.sentences)
+
+    def reorder(self, orders: Sequence[Order | None], spacing: Spacing = "joined") -> str:
+        """The text with each sentence in its order; a sentence whose order is None stays as it is."""
+        if len(orders) != len(self.sentences):
+            raise NbkitError(f"{len(orders)} orders for {len(self.sentences)} sentences of {self.joined!r}")
+        parts = []
+        for sentence, order in zip(self.sentences, orders, strict=True):
+            parts.append(sentence.reorder(range(len(sentence)) if order is None else order, spacing))
+        return self._join(parts)
+
+    def _join(self, parts: Iterable[str]) -> str:
+        return self.sentences[0].separator.join(parts)
+
+
+@lru_cache(maxsize=512)
+def _places(length: int) -> frozenset[int]:
+    """The indices of so many tokens. As many indices that leave none of them out are a permutation."""
+    return frozenset(range(length))
+
+
+_OPENING = frozenset("([{«“‘„‚¿¡「『（【《")
+
+
+_APOSTROPHES = ("'", "’")
+
+
+_CYRILLIC = re.compile("[\u0400-\u04ff]")
+
+
+def _seam_kind(token: str, space_before: bool) -> str:
+    """Whether *token* belongs to its "left" neighbour, to its "right" one, or is a "word" of its own."""
+    if not any(character.isalnum() for character in token):
+        ambiguous = token in ('"', "'", "’", "—", "-")
+        return "right" if token[:1] in _OPENING or (ambiguous and space_before) else "left"
+    if token.endswith(_APOSTROPHES):
+        return "right"  # l', d', dell'
+    if _CYRILLIC.match(token):
+        return "word"  # there it is a letter's sign: п'ять
+    return "left" if any(mark in token for mark in _APOSTROPHES) else "word"  # n't, 's, 're
+
+
+def _is_joiner(token: str) -> bool:
+    return token in ("-", "–", "/", "'", "’")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A source text and its reference translation.
+
+    id: unique in its corpus and the same in every run (a line number, a ``sent_id``).
+    alignment: word links as (source token, target token), counted from 0 over `Text.tokens`; None
+    where the corpus has no gold links.
+    note: anything a reader of a sample table should know (the sandbox puts the construction here).
+
+    >>> pair = Pair("1", Text((Sentence(("Hi", "."), "en"),)), Text((Sentence(("Salut", "."), "fr"),)))
+    >>> pair.source.joined, pair.target.joined
+    ('Hi .', 'Salut .')
+    """
+
+    id: str
+    source: Text
+    target: Text
+    alignment: tuple[tuple[int, int], ...] | None = None
+    note: str = ""
+
+
+_NOT_WORDS = re.compile(r"[\W_]+")
+
+
+def sentence_key(sentence: str) -> str:
+    """What two spellings of one sentence have in common: its letters and digits, case folded.
+
+    >>> sentence_key("A piece of cake!") == sentence_key("a piece  of cake")
+    True
+    """
+    return _NOT_WORDS.sub(" ", sentence.casefold()).strip()
