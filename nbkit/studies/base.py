@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -195,6 +195,9 @@ class StudyParams(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    #: The study whose parameters these are; it enters itself.
+    study: ClassVar[Any] = None
+
     seed: int = Field(default=0, ge=0, le=2**63 - 1)
 
     def __init__(self, **values: Any):
@@ -262,7 +265,7 @@ class Unit:
     function: ``"package.module:function"``, called with *arguments* (plain, picklable values).
     stage: units of a later stage start when all of the earlier ones are done (train, then translate).
     texts: how many texts it handles, and *stored* how many of those are remembered (for ``--dry-run``).
-    only_scores: it names a model whose answers are there already, so that it needs no GPU.
+    runs_models: whether it trains or runs a model, on a GPU where its worker has one.
     """
 
     label: str
@@ -271,19 +274,7 @@ class Unit:
     stage: int = 0
     texts: int = 0
     stored: int = 0
-    only_scores: bool = False
-
-    @property
-    def runs_models(self) -> bool:
-        """Whether it trains or runs a model, on a GPU where its worker has one.
-
-        >>> Unit("judge", "m:f", {"params": {"device": "auto"}, "model": "opus-mt"}).runs_models
-        True
-        >>> Unit("judge", "m:f", {"params": {"device": "cpu"}, "model": "opus-mt"}).runs_models
-        False
-        """
-        names_one = not {"model", "system"}.isdisjoint(self.arguments)
-        return names_one and not self.only_scores and self.device != "cpu"
+    runs_models: bool = False
 
     @property
     def device(self) -> str | None:

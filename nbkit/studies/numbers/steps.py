@@ -1,41 +1,130 @@
-"""Every case translated and judged, and failures shrunk: computed a language pair and model at a time, remembered."""
+"""The numbers study's steps: every case translated and judged, failures shrunk; a pair and model at a time.
+
+What is computed is remembered (`nbkit.studies.engine`); `results` and `shrunk_failures` put the pairs and models of a
+run together, and `outcomes` are the verdicts in the shape that all studies share.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nbkit.fingerprint import digest
+from nbkit import models
+from nbkit.corpora.templates import load_templates
+from nbkit.errors import NbkitError
 from nbkit.measure.numbers import Judgement, judge_number, template_numbers
-from nbkit.models import ensure_model, label, translate_remembered
+from nbkit.models import label, translate_remembered
 from nbkit.models.translators.catalogue import BY_RULE
-from nbkit.models.translators.identity import with_revision
+from nbkit.models.translators.placeholder import masked_texts
 from nbkit.models.translators.remember import carry_remembered
-from nbkit.numbers import find_numbers
+from nbkit.models.translators.texts import corpus_texts_problems
+from nbkit.numbers import find_numbers, forms
 from nbkit.numbers.formats import DrawnNumber, parse_format
 from nbkit.perturb.shrink_numbers import Shrunk, shrink_number
 from nbkit.store import Store
+from nbkit.studies.base import Notebook
+from nbkit.studies.engine import Axis, Study, Use, asked
 from nbkit.studies.numbers.cases import Case, cases
 from nbkit.studies.numbers.params import Direction, NumbersParams
+from nbkit.studies.results import item_id
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _CASE_COLUMNS = ["capability", "format", "digits", "fraction_digits", "template", "value", "written", "source"]
-
-
 _VERDICT_COLUMNS = ["hypothesis", "strict", "lenient", "error", "found", "outcome"]
-
-
 _SHRUNK_COLUMNS = ["capability", "format", "template", "written", "smallest", "smallest_format", "source",
                    "hypothesis", "error", "found", "asked", "proved"]  # fmt: skip
-
-
 #: What a row of several pairs and models begins with.
 OF = ["language", "direction", "pair", "model"]
 
 
+def _problems(params: NumbersParams) -> Iterator[str]:
+    """What stands in the way of this run beside its models: templates, and formats that a language does not have."""
+    for pair in params.pairs:
+        yield from _template_problems(params, pair)
+        known = forms(pair.src)
+        for pattern in chain.from_iterable(params.patterns(pair.src).values()):
+            form = parse_format(pattern).form
+            if form not in known:
+                yield f"format '{pattern}': '{pair.src}' has no form '{form}'; it has {', '.join(known)}"
+
+
+def _template_problems(params: NumbersParams, pair: Direction) -> list[str]:
+    if params.template_corpus is not None:
+        return corpus_texts_problems(params.template_corpus, pair.src, pair.tgt, params.harvest_pairs, "harvest_pairs")
+    try:
+        file = Path(params.template_file(pair.src))
+        found = {each.capability for each in load_templates(pair.src, file, placeholders=params.placeholders)}
+    except NbkitError as error:
+        return [str(error)]
+    absent = [name for name in params.patterns(pair.src) if name not in found]
+    return [f"templates {file}: none for {', '.join(absent)}"] if absent else []
+
+
+def _inputs(params: NumbersParams) -> dict[str, Any]:
+    """Digests of what the parameters stand for: templates, corpora, models."""
+    return {
+        pair.pair: {
+            "cases": params.cases_key(pair),
+            "models": [params.model_key(pair, model) for model in params.models],
+        }
+        for pair in params.pairs
+    }
+
+
+def _uses(params: NumbersParams, pair: Direction, model: str) -> list[Use]:
+    return [Use("translator", model, (pair.src, pair.tgt))]
+
+
+STUDY = Study(
+    name="numbers",
+    title="Numbers: are they carried over?",
+    paper="Wang, Xu, Guzmán, El-Kishky, Rubinstein and Cohn (2021), As Easy as 1, 2, 3: Behavioural Testing of NMT "
+    "Systems for Numerical Translation",
+    params=NumbersParams,
+    axes={
+        "language": Axis(lambda params: params.languages),
+        "pair": Axis(lambda params: params.pairs, lambda pair: pair.pair, lambda pair: Direction(*pair)),
+        "model": Axis(lambda params: params.models, label),
+    },
+    grid=("language", "model"),
+    tags=lambda params: {"templates": params.templates},
+    check=_problems,
+    inputs=_inputs,
+    uses=lambda params: [use for pair in params.pairs for model in params.models for use in _uses(params, pair, model)],
+    # In the order in which the report shows them; a test compares titles with the notebooks.
+    notebooks=(
+        Notebook("numbers/test_cases", "Which numbers are asked for, and in which sentences?", "grid"),
+        Notebook("numbers/pass_rates", "Are numbers carried over?", "grid"),
+        Notebook("numbers/length", "Are longer numbers harder?", "grid"),
+        Notebook("numbers/errors", "What goes wrong with the numbers?", "grid"),
+        Notebook("numbers/notation", "Is the value wrong, or only how it is written?", "grid"),
+        Notebook("numbers/smallest_failures", "What is the smallest number that goes wrong?", "grid"),
+        Notebook("numbers/placeholders", "What would it buy to carry numbers over by rule?", "grid"),
+        Notebook("numbers/model_card", "How does this model treat numbers?", "cell"),
+    ),
+)
+
+
+def _key(params: NumbersParams, pair: Direction, model: str) -> dict[str, Any]:
+    return {**params.cases_key(pair), **params.model_key(pair, model)}
+
+
+def _counts(params: NumbersParams, pair: Direction, model: str, store: Store) -> tuple[int, int]:
+    """The texts of the cases, and how many are translated; shrinking asks for more, as it needs them."""
+    if params.harvest_by == "system" and params.template_corpus is not None:
+        return 0, 0  # which sentences there are is known only after the model has translated the corpus
+    texts = [case.source for case in cases(params, pair, model, store)]
+    if model.startswith(BY_RULE):
+        texts = masked_texts(texts, pair.src)
+    name, settings = model.removeprefix(BY_RULE), {"device": params.device, "dtype": params.dtype}
+    return asked(models.translation_config(name, pair.src, pair.tgt, params.decoding, **settings), texts, store)
+
+
+@STUDY.step(per=("pair", "model"), key=_key, uses=_uses)
 def judged(params: NumbersParams, pair: Direction, model: str, store: Store) -> pd.DataFrame:
     """One row a case: what was asked, what came, whether the number was carried.
 
@@ -43,44 +132,84 @@ def judged(params: NumbersParams, pair: Direction, model: str, store: Store) -> 
     source, hypothesis, strict, lenient, error, found ("" where it passed), outcome (what the placeholder step did
     with the text, "" for a model without one).
     """
+    import pandas as pd
 
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        asked = cases(params, pair, model, store)
-        hypotheses, outcomes = _translated(params, pair, model, [case.source for case in asked], store)
-        rows = []
-        for case, hypothesis, outcome in zip(asked, hypotheses, outcomes, strict=True):
-            verdict = _judge(case, case.number, hypothesis, pair)
-            rows.append([*_described(case), hypothesis, verdict.strict, verdict.lenient, verdict.error or "",
-                         verdict.found, outcome])  # fmt: skip
-        return pd.DataFrame(rows, columns=[*_CASE_COLUMNS, *_VERDICT_COLUMNS])
-
-    return store.table(_config("judged", params, pair, model), compute)
+    given = cases(params, pair, model, store)
+    hypotheses, outcomes = _translated(params, pair, model, [case.source for case in given], store)
+    rows = []
+    for case, hypothesis, outcome in zip(given, hypotheses, outcomes, strict=True):
+        verdict = _judge(case, case.number, hypothesis, pair)
+        rows.append([*_described(case), hypothesis, verdict.strict, verdict.lenient, verdict.error or "",
+                     verdict.found, outcome])  # fmt: skip
+    return pd.DataFrame(rows, columns=[*_CASE_COLUMNS, *_VERDICT_COLUMNS])
 
 
+@STUDY.step(
+    per=("pair", "model"),
+    key=lambda params, pair, model: {**_key(params, pair, model), "n_shrunk": params.n_shrunk},
+    uses=_uses,
+)
 def shrunk(params: NumbersParams, pair: Direction, model: str, store: Store) -> pd.DataFrame:
     """The smallest failing number of up to ``n_shrunk`` formats in which a model failed, capabilities in turn.
 
     Columns: capability, format, template, written (the failure it began with), smallest, smallest_format, source and
     hypothesis (with the smallest), error, found, asked (numbers tried), proved (whether all simpler ones passed).
     """
+    import pandas as pd
 
-    def compute() -> pd.DataFrame:
-        import pandas as pd
+    table = judged(params, pair, model, store=store)
+    first: dict[str, dict[str, Case]] = {}
+    for case, passed in zip(cases(params, pair, model, store), table["strict"], strict=True):
+        if not passed:
+            first.setdefault(case.capability, {}).setdefault(case.pattern, case)
+    turns = chain.from_iterable(zip_longest(*(failures.values() for failures in first.values())))
+    chosen = [case for case in turns if case is not None][: params.n_shrunk]
+    rows = [_shrunk_row(params, pair, model, case, store) for case in chosen]
+    return pd.DataFrame(rows, columns=_SHRUNK_COLUMNS)
 
-        table = judged(params, pair, model, store)
-        asked = cases(params, pair, model, store)
-        first: dict[str, dict[str, Case]] = {}
-        for case, passed in zip(asked, table["strict"], strict=True):
-            if not passed:
-                first.setdefault(case.capability, {}).setdefault(case.pattern, case)
-        turns = chain.from_iterable(zip_longest(*(failures.values() for failures in first.values())))
-        chosen = [case for case in turns if case is not None][: params.n_shrunk]
-        rows = [_shrunk_row(params, pair, model, case, store) for case in chosen]
-        return pd.DataFrame(rows, columns=_SHRUNK_COLUMNS)
 
-    return store.table(_config("shrunk", params, pair, model, n_shrunk=params.n_shrunk), compute)
+@STUDY.work("translate {model} {pair}", per=("pair", "model"), uses=_uses, counts=_counts)
+def translate_and_judge(params: NumbersParams, pair: Direction, model: str, store: Store) -> None:
+    """All cases of a pair and model translated and judged, and failures shrunk."""
+    narrowed = params.narrowed(pair.language, model)
+    judged(narrowed, pair, model, store=store)
+    shrunk(narrowed, pair, model, store=store)
+
+
+@STUDY.outcomes(headline="nbkit.studies.numbers.tables:pass_rates")
+def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
+    """Each case by both verdicts, *strict* and *lenient*; numbers are clusters, as they are drawn and templates given."""
+    import pandas as pd
+
+    for pair in params.pairs:
+        for model in params.models:
+            table = judged(params.narrowed(pair.language, model), pair, model, store=store)
+            items = [
+                item_id([pair.src, pair.tgt, source], {"number": value})
+                for source, value in zip(table["source"], table["value"], strict=True)
+            ]
+            direction = "out" if pair.src == params.source else "back"
+            names = ["capability", "format", "digits", "fraction_digits"]
+            groups = [
+                {"language": pair.language, "direction": direction, **dict(zip(names, map(str, row), strict=True))}
+                for row in table[names].itertuples(index=False, name=None)
+            ]
+            shared = pd.DataFrame({"item": items, "cluster": table["value"], "groups": groups}).assign(
+                system=label(model), source_language=pair.src, target_language=pair.tgt
+            )
+            if texts:
+                shared = shared.assign(source=table["source"], output=table["hypothesis"], spans=[
+                    [{"text": "source", "start": at, "end": at + len(written), "label": "number"}]
+                    for source, written in zip(table["source"], table["written"], strict=True)
+                    for at in [source.index(written)]
+                ])  # fmt: skip
+            for measure in ("strict", "lenient"):
+                passed = table[measure].astype(bool)
+                verdicts = passed.map({True: "pass", False: "fail"})
+                yield shared.assign(
+                    measure=measure, value=passed.astype(float), verdict=verdicts,
+                    reason=table["error"].where(~passed, ""),
+                )  # fmt: skip
 
 
 def results(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
@@ -100,7 +229,7 @@ def _stacked(params: NumbersParams, table: Any, columns: list[str], store: Store
     frames = []
     for pair in params.pairs:
         for model in params.models:
-            found = table(params.narrowed(pair.language, model), pair, model, store)
+            found = table(params.narrowed(pair.language, model), pair, model, store=store)
             direction = "out" if pair.src == params.source else "back"
             frames.append(found.assign(language=pair.language, direction=direction, pair=pair.pair, model=label(model)))
     columns = [*OF, *columns]
@@ -148,10 +277,3 @@ def _shrunk_row(params: NumbersParams, pair: Direction, model: str, case: Case, 
     return [case.capability, case.pattern, case.template.text, case.number.written, outcome.number.written,
             outcome.pattern, source, hypothesis, verdict.error or "", verdict.found, outcome.asked,
             outcome.smallest]  # fmt: skip
-
-
-def _config(kind: str, params: NumbersParams, pair: Direction, model: str, **more: Any) -> dict[str, Any]:
-    """The store key of one remembered table; a hub model is downloaded first: only then its revision is known."""
-    key = with_revision(lambda: dict(params.model_key(pair, model)), lambda: ensure_model(model, pair.src, pair.tgt))
-    code = digest("nbkit.numbers", "nbkit.studies.numbers.steps")
-    return {"kind": f"numbers.{kind}", "code": code, **params.cases_key(pair), **key, **more}

@@ -1,0 +1,490 @@
+"""The waist of every study: steps that are remembered, work that fills the store, outcomes of one shape.
+
+A study declares what it computes, once, with decorators of its `Study`:
+
+- a **step** is a table that the store remembers. From its declaration follow its key (the digest of the code behind it
+  and what its ``key`` says), and, with ``unit``, the unit of work that fills it;
+- **work** is a unit of work that is no table of its own: it translates, or fills several steps;
+- **outcomes** are the study's results, one row an item, system and measure (`nbkit.studies.outcomes`).
+
+From these the runner takes units, stages, counts for a dry run, and which of them need a GPU; models that have to be
+trained or downloaded come first, without a line in the study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from nbkit import models
+from nbkit.errors import NbkitError
+from nbkit.fingerprint import KEYED, digest
+from nbkit.models.translators.identity import is_missing
+from nbkit.store import Store
+from nbkit.studies.base import Cell, Notebook, StudyParams, Unit, cell_label, no_device
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Where a step or a unit of work is: a value for each of its axes.
+Point: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a study's grid.
+
+    values: what it runs over, of the parameters. label: how a value is shown. back: a value out of its JSON form.
+    """
+
+    values: Callable[[Any], Iterable[Any]]
+    label: Callable[[Any], str] = str
+    back: Callable[[Any], Any] = lambda value: value
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """The axis of chunks, which can be long: what is at a time of the items, such as pairs, that stand at a point.
+
+    known: where the units of work begin, as far as that can be told without reading anything; None for all of it.
+    starts: where the chunks of the unit that begins there do, read or counted by now: ``starts(params, start, store,
+    **point)``, in which *start* is None for all of it.
+    """
+
+    known: Callable[..., Iterable[int | None]]
+    starts: Callable[..., Iterable[int]]
+
+
+@dataclass(frozen=True)
+class Use:
+    """A model that a study asks.
+
+    kind: what it is to nbkit. langs: what it is asked in, such as ("en", "de"), or one language. wanted: "causal" or
+    "masked", where a language model has to be of a kind.
+    """
+
+    kind: Literal["translator", "classifier", "language model"]
+    name: str
+    langs: tuple[str, ...]
+    wanted: str | None = None
+
+    @property
+    def label(self) -> str:
+        """What tables call it."""
+        return _KINDS[self.kind].label(self.name)
+
+    def problem(self) -> str | None:
+        """Why it cannot be used here, or None; loads nothing."""
+        wanted = {} if self.wanted is None else {"kind": self.wanted}
+        return _KINDS[self.kind].check(self.name, *self.langs, **wanted)
+
+    def ensure(self) -> None:
+        """Train it where it comes as a recipe, download it where it is a hub's, unless it is there."""
+        _KINDS[self.kind].ensure(self.name, *self.langs)
+
+    def source(self) -> Any:
+        """What it is trained or downloaded from, None where it is here; loads nothing."""
+        kind = _KINDS[self.kind]
+        identity = kind.identity(self.name, *self.langs)
+        if not is_missing(identity) and kind.is_here(self.name, *self.langs):
+            return None
+        return identity.get("hub") or identity["weights"]
+
+    def verb(self) -> str:
+        """What has to be done to have it."""
+        return "download" if _KINDS[self.kind].is_here(self.name, *self.langs) else "train"
+
+
+@dataclass(frozen=True)
+class _Kind:
+    label: Callable[[str], str]
+    check: Callable[..., str | None]
+    identity: Callable[..., Mapping[str, Any]]
+    is_here: Callable[..., bool]
+    ensure: Callable[..., Any]
+
+
+#: What can be asked of each kind of model; looked up when it is used, as importing a study imports no model.
+_KINDS = {
+    "translator": _Kind(
+        lambda name: models.label(name),
+        lambda name, src, tgt: models.check_model(name, src, tgt),
+        lambda name, src, tgt: models.model_identity(name, src, tgt),
+        lambda name, src, tgt: models.is_trained(name, src, tgt),
+        lambda name, src, tgt: models.ensure_model(name, src, tgt),
+    ),
+    "classifier": _Kind(
+        lambda name: models.classifier_label(name),
+        lambda name, lang: models.check_classifier(name, lang),
+        lambda name, lang: models.classifier_identity(name, lang),
+        lambda name, lang: models.is_classifier_here(name, lang),
+        lambda name, lang: models.ensure_classifier(name, lang),
+    ),
+    "language model": _Kind(
+        lambda name: models.language_model_label(name),
+        lambda name, lang, **wanted: models.check_language_model(name, lang, **wanted),
+        lambda name, lang: models.language_model_identity(name, lang),
+        lambda name, lang: models.is_language_model_here(name, lang),
+        lambda name, lang: models.ensure_language_model(name, lang),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Work:
+    """A unit of work of a study, at every point of its axes.
+
+    name: what it does, with the labels of its axes: ``"translate {model} {pair}"``. per: its axes, the outermost first.
+    function: called with parameters, store and the values of its axes. stage: units of a later stage start when all of
+    the earlier ones are done. uses: the models it asks, of the parameters and its axes. counts: how many texts it
+    handles and how many of them are remembered. points: where it is needed, if not at all points of its axes.
+    """
+
+    study: Study
+    name: str
+    per: tuple[str, ...]
+    function: Callable[..., Any]
+    stage: int
+    uses: Callable[..., Iterable[Use]] | None = None
+    counts: Callable[..., tuple[int, int]] | None = None
+    points: Callable[[Any], Iterable[Point]] | None = None
+    runs_models: bool = False
+
+    def __call__(self, params: Any, *, store: Store | None = None, **point: Any) -> Any:
+        return self.function(params, store=store or Store(), **point)
+
+    def work(self, params: Mapping[str, Any], **point: Any) -> int | None:
+        """Do it: what the unit of work calls. Returns how many texts it handled, for estimates, where it counts them."""
+        checked, store = self.study.params(**params), Store()
+        at = {name: self.study.axes[name].back(value) if name in self.study.axes else value
+              for name, value in point.items()}  # fmt: skip
+        before = self.counted(checked, at, store)
+        for each in self.study.cut(checked, self.per, at, store):
+            self.function(checked, store=store, **each)
+        return None if self.counts is None else before[0] - before[1]
+
+    def counted(self, params: Any, at: Point, store: Store) -> tuple[int, int]:
+        """How many texts it handles at a point, and how many of these are remembered."""
+        return (0, 0) if self.counts is None else self.counts(params, store=store, **at)
+
+    def units(self, params: Any, count: bool, store: Store) -> Iterator[Unit]:
+        """The units of work of one run."""
+        dump = params.model_dump(mode="json")
+        where = f"{self.function.__module__}:{self.function.__name__}"
+        for at in self.points(params) if self.points else self.study.points(params, self.per):
+            labels = {name: self.study.label(name, value) for name, value in at.items()}
+            texts, stored = self.counted(params, at, store) if count else (0, 0)
+            yield Unit(
+                label=self.name.format(**labels).strip(),
+                function=where,
+                arguments={"params": dump, **at},
+                stage=self.stage,
+                texts=texts,
+                stored=stored,
+                runs_models=self.runs_models and params.model_dump().get("device") != "cpu",
+            )
+
+
+@dataclass(frozen=True)
+class Step:
+    """A table of a study that is remembered, a point of its axes at a time.
+
+    Called with the parameters and the values of its axes, in the order of *per*, and a store; returns the table.
+    """
+
+    study: Study
+    compute: Callable[..., pd.DataFrame]
+    per: tuple[str, ...]
+    key: Callable[..., Mapping[str, Any]]
+    uses: Callable[..., Iterable[Use]] | None = None
+    code: tuple[str, ...] = ()
+    without: tuple[str, ...] = KEYED
+    but: tuple[str, ...] = ()
+    units: tuple[Work, ...] = field(default=(), compare=False)
+
+    def __call__(self, params: Any, *values: Any, store: Store | None = None, **named: Any) -> pd.DataFrame:
+        at, store = self._at(values, named), store or Store()
+        return store.table(self.config(params, **at), lambda: self.compute(params, store=store, **at))
+
+    def rows(self, params: Any, *values: Any, store: Store | None = None, **named: Any) -> int | None:
+        """How many rows are remembered, None where the table is not; computes and downloads nothing."""
+        return (store or Store()).table_rows(self._config(params, self._at(values, named)))
+
+    def config(self, params: Any, **at: Any) -> dict[str, Any]:
+        """The store's key; a hub's model is fetched first where its revision is part of it."""
+        config = self._config(params, at)
+        for use in self.uses(params, **at) if self.uses else ():
+            if _names_missing(config):
+                use.ensure()
+        return self._config(params, at) if self.uses and _names_missing(config) else config
+
+    def work(self, **arguments: Any) -> int | None:
+        """Do the unit of work that the step is declared with."""
+        return self.units[0].work(**arguments)
+
+    def _config(self, params: Any, at: Point) -> dict[str, Any]:
+        name = self.compute.__name__
+        code = digest(f"{self.compute.__module__}:{name}", *self.code, without=self.without, but=self.but)
+        return {"kind": f"{self.study.name}.{name}", "code": code, **self.key(params, **at)}
+
+    def _at(self, values: Sequence[Any], named: Point) -> Point:
+        return {**dict(zip(self.per, values, strict=False)), **named}
+
+
+@dataclass
+class Study:
+    """A paper, as everything above the studies sees it.
+
+    params: the schema. axes: the grid, by name; *cells* says which of them a cell of the report is of. tags: what else
+    the report's filters know a cell by. problems: what is wrong with the parameters in this installation, one message
+    each, beside what is asked of models and devices; loads no model. inputs: what stands behind the parameters outside
+    the code (digests of corpora, weights, parsers), JSON-able. uses: the models that a run asks.
+    """
+
+    name: str
+    title: str
+    paper: str
+    params: type[StudyParams]
+    notebooks: tuple[Notebook, ...] = ()
+    axes: Mapping[str, Axis | Cuts] = field(default_factory=dict)
+    grid: tuple[str, ...] = ()
+    tags: Callable[[Any], Mapping[str, str]] = lambda params: {}
+    check: Callable[[Any], Iterable[str | None]] = lambda params: ()
+    inputs: Callable[[Any], Mapping[str, Any]] = lambda params: {}
+    uses: Callable[[Any], Iterable[Use]] = lambda params: ()
+
+    def __post_init__(self) -> None:
+        self._works: list[Work] = []
+        self.results: Results | None = None
+        self.params.study = self
+
+    # What the runner asks ------------------------------------------------------------------------
+
+    @property
+    def package(self) -> str:
+        """The package whose source decides, with nbkit's own, whether a finished page is out of date."""
+        return self.params.__module__.partition(".")[0]
+
+    def cells(self, params: Any) -> list[Cell]:
+        """One cell a point of the grid, with the parameters narrowed to it; none where an axis is empty."""
+        return [
+            Cell(
+                label=cell_label(*(self.label(name, value) for name, value in at.items())),
+                params=params.narrowed(*at.values()),
+                tags={**{name: self.label(name, value) for name, value in at.items()}, **self.tags(params)},
+            )
+            for at in self.points(params, self.grid)
+        ]
+
+    def units(self, params: Any, *, count: bool = False, store: Store | None = None) -> list[Unit]:
+        """The work that fills the store, in stages; models that have to be trained or downloaded come first.
+
+        With *count*, each says how many texts it handles and how many of these are remembered, which reads corpora and
+        the store but no model.
+        """
+        store = store or Store()
+        work = [unit for each in self._works for unit in each.units(params, count, store)]
+        return [*self._absent(params), *sorted(work, key=lambda unit: unit.stage)]
+
+    def problems(self, params: Any) -> list[str]:
+        """What stands in the way of this run here, one message each; loads no model."""
+        uses = list(dict.fromkeys(self.uses(params)))
+        device = params.model_dump().get("device")
+        found = [no_device(device)] if uses and device is not None else []
+        found += [*self.check(params), *(use.problem() for use in uses)]
+        return list(dict.fromkeys(problem for problem in found if problem))
+
+    def _absent(self, params: Any) -> Iterator[Unit]:
+        """A unit for each model that has to be trained or downloaded; what serves most languages comes first.
+
+        A model of many languages takes longest to train: started first, the others fill the time beside it.
+        """
+        serves: dict[Any, list[Use]] = {}
+        for use in dict.fromkeys(self.uses(params)):
+            source = use.source()
+            if source is not None:
+                serves.setdefault((use.kind, source), []).append(use)
+        for first, *_ in sorted(serves.values(), key=lambda uses: -len(uses)):
+            arguments = {"params": params.model_dump(mode="json"), "kind": first.kind, "model": first.name}
+            yield Unit(
+                f"{first.verb()} {first.label} {'→'.join(first.langs)}",
+                f"{__name__}:ensure_model",
+                {**arguments, "langs": list(first.langs)},
+                runs_models=params.model_dump().get("device") != "cpu",
+            )
+
+    # The grid ------------------------------------------------------------------------------------
+
+    def points(self, params: Any, per: Sequence[str]) -> Iterator[Point]:
+        """All points of the axes *per*, the last one innermost; of chunks, where units of work begin."""
+        plain = [name for name in per if isinstance(self.axes[name], Axis)]
+        cut = [name for name in per if isinstance(self.axes[name], Cuts)]
+        for values in product(*(list(self.axes[name].values(params)) for name in plain)):
+            at = dict(zip(plain, values, strict=True))
+            for starts in product(*(list(self.axes[name].known(params, **at)) for name in cut)):
+                yield {**at, **dict(zip(cut, starts, strict=True))}
+
+    def cut(self, params: Any, per: Sequence[str], at: Point, store: Store) -> Iterator[Point]:
+        """The points of the chunks that a unit of work covers; the point itself where it has no chunks."""
+        name = next((name for name in per if isinstance(self.axes.get(name), Cuts)), None)
+        if name is None:
+            yield at
+            return
+        others = {axis: value for axis, value in at.items() if axis != name}
+        for start in self.axes[name].starts(params, at[name], store, **others):
+            yield {**at, name: start}
+
+    def label(self, axis: str, value: Any) -> str:
+        """How a value of an axis is shown; nothing for all of what is cut into chunks."""
+        if isinstance(self.axes.get(axis), Axis):
+            return self.axes[axis].label(value)
+        return "" if value is None else str(value)
+
+    # Declarations --------------------------------------------------------------------------------
+
+    def step(
+        self,
+        *,
+        per: Sequence[str] = (),
+        key: Callable[..., Mapping[str, Any]],
+        unit: str | None = None,
+        after: Sequence[Step | Work] = (),
+        uses: Callable[..., Iterable[Use]] | None = None,
+        counts: Callable[..., tuple[int, int]] | None = None,
+        code: Sequence[str] = (),
+        without: Sequence[str] = KEYED,
+        but: Sequence[str] = (),
+    ) -> Callable[[Callable[..., pd.DataFrame]], Step]:
+        """Declare a function as a step: a table that is remembered, at each point of the axes *per*.
+
+        The function is called with the parameters, ``store=`` and a keyword for each axis. key: everything that can
+        change the table beside the code and the axes' values that it names itself: ``key(params, **point)``.
+        unit: the unit of work that fills it, such as ``"read {corpus}"``; None where other work does. after, uses,
+        counts: as of `work`. code: further definitions whose code counts, ``"module:name"``; without, but: as of
+        `nbkit.fingerprint.digest`.
+        """
+
+        def declare(function: Callable[..., pd.DataFrame]) -> Step:
+            step = Step(self, function, tuple(per), key, uses, tuple(code), tuple(without), tuple(but))
+            if unit is None:
+                return step
+            filled = self._work(_named(step, function), unit, per, after, uses, counts, None, None)
+            return replace(step, units=(filled,))
+
+        return declare
+
+    def work(
+        self,
+        name: str,
+        *,
+        per: Sequence[str] = (),
+        after: Sequence[Step | Work] = (),
+        uses: Callable[..., Iterable[Use]] | None = None,
+        counts: Callable[..., tuple[int, int]] | None = None,
+        points: Callable[[Any], Iterable[Point]] | None = None,
+        runs_models: bool | None = None,
+    ) -> Callable[[Callable[..., Any]], Work]:
+        """Declare a function as a unit of work, at each point of the axes *per*.
+
+        name: with the labels of the axes, ``"translate {model} {pair}"``. after: what has to be done before, which
+        decides the stage; models come before all that uses them. uses: the models that it asks, of the parameters and
+        the point. counts: its texts, and how many of them are remembered (see `asked`). points: where it is needed, if
+        not everywhere. runs_models: whether it wants a GPU where there is one; by default where it uses models.
+        """
+
+        def declare(function: Callable[..., Any]) -> Work:
+            return self._work(function, name, per, after, uses, counts, points, runs_models)
+
+        return declare
+
+    def _work(
+        self,
+        function: Callable[..., Any],
+        name: str,
+        per: Sequence[str],
+        after: Sequence[Step | Work],
+        uses: Callable[..., Iterable[Use]] | None,
+        counts: Callable[..., tuple[int, int]] | None,
+        points: Callable[[Any], Iterable[Point]] | None,
+        runs_models: bool | None,
+    ) -> Work:
+        before = [unit.stage for each in after for unit in (each.units if isinstance(each, Step) else (each,))]
+        stage = max([int(uses is not None), *(stage + 1 for stage in before)])
+        runs = uses is not None if runs_models is None else runs_models
+        work = Work(self, name, tuple(per), function, stage, uses, counts, points, runs)
+        self._works.append(work)
+        return work
+
+    def outcomes(self, *, headline: str) -> Callable[[Callable[..., Iterator[pd.DataFrame]]], Results]:
+        """Declare a function as the study's outcomes: ``function(params, store, texts)`` streams them.
+
+        headline: the table, ``"module:function"``, that can be computed from the outcomes alone; the function that
+        does it is declared with ``Results.table``.
+        """
+
+        def declare(function: Callable[..., Iterator[pd.DataFrame]]) -> Results:
+            self.results = Results(self, function, headline)
+            return self.results
+
+        return declare
+
+
+@dataclass
+class Results:
+    """The outcomes of a study as it declares them.
+
+    stream: ``stream(params, store, texts)`` yields tables with the columns of `nbkit.studies.outcomes`, a part of the
+    grid at a time; headline: the table, ``"module:function"``, that *again* computes from outcomes alone.
+    """
+
+    study: Study
+    stream: Callable[..., Iterator[pd.DataFrame]]
+    headline: str
+    again: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+
+    def table(self, function: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable[[pd.DataFrame], pd.DataFrame]:
+        """Declare how the headline table follows from the outcomes."""
+        self.again = function
+        return function
+
+
+def ensure_model(params: Mapping[str, Any], kind: Any, model: str, langs: Sequence[str]) -> None:
+    """Unit of work: train a model that comes as a recipe, or download one of a hub's, unless it is there."""
+    Use(kind, model, tuple(langs)).ensure()
+
+
+def asked(config: Mapping[str, Any], texts: Iterable[Any], store: Store) -> tuple[int, int]:
+    """How many distinct texts a model is asked, and how many of these are answered already.
+
+    config: the store's address of its answers, such as `nbkit.models.translation_config`. texts: texts, or what a
+    text is asked with as a tuple.
+    """
+    distinct = list(dict.fromkeys(text if isinstance(text, tuple) else (text,) for text in texts))
+    return len(distinct), len(distinct) - len(store.missing(config, distinct))
+
+
+def study_of(params: StudyParams) -> Study:
+    """The study that parameters are of. Raises `NbkitError` where no study has declared them."""
+    study = getattr(type(params), "study", None)
+    if study is None:
+        raise NbkitError(f"{type(params).__name__} belongs to no study: import the study that declares it")
+    return study
+
+
+def _names_missing(config: Any) -> bool:
+    """Whether an address holds the identity of a model of a hub that is not on this machine."""
+    if isinstance(config, Mapping):
+        return ("hub" in config and is_missing(config)) or any(_names_missing(value) for value in config.values())
+    return isinstance(config, list | tuple) and any(_names_missing(value) for value in config)
+
+
+def _named(step: Step, function: Callable[..., Any]) -> Callable[..., Any]:
+    """What the unit of work of a step calls: the step, so that its table is remembered, under the function's name."""
+
+    def fill(params: Any, **at: Any) -> None:
+        step(params, **at)
+
+    fill.__module__, fill.__name__ = function.__module__, function.__name__
+    return fill

@@ -1,0 +1,236 @@
+"""Outcomes: what every study finds out, in one shape; one row an item, system and measure.
+
+The paper's tables are views of them, and so is everything that looks across studies or compares systems.
+
+==================  ===================================================================================
+column              what it holds
+==================  ===================================================================================
+schema_version      `SCHEMA_VERSION`: tables of another version are refused
+study               the study's name
+item                what was tested: `item_id` of its texts and of what was done to them
+count               how many items of the run are this very one
+system              the model, by its label
+source_language     what it reads; for a classifier the language of both texts
+target_language     what it writes; "" for a classifier
+measure             what was measured, such as "strict" or "bleu/beta1"
+value               the measure's value, NaN where it is not defined
+sums                what a corpus-level measure adds up (of BLEU: matches, totals, lengths); None for others
+verdict             "pass", "fail" or "undecided" where the measure decides, None where it is a number only
+reason              why it failed or is undecided, "" else
+cluster             what to resample by: items of one cluster are not independent
+groups              what the item is one of, by name: capability, perturbation, idiom, format, label, …
+==================  ===================================================================================
+
+With texts also: source, changed (the text that the system was given, where something was done to the source), reference,
+output and spans: what to mark, as ``{"text": "output", "start": 4, "end": 9, "label": "number"}``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from nbkit.errors import DataError, NbkitError
+from nbkit.files import as_csv, atomic_write
+from nbkit.store import Store
+from nbkit.studies.base import StudyParams
+from nbkit.studies.engine import study_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+#: Goes up when a column changes its name or its meaning.
+SCHEMA_VERSION: Final = 1
+#: Goes up when the same item gets another id.
+ITEM_VERSION: Final = 1
+COLUMNS: Final = (
+    *("schema_version", "study", "item", "count", "system", "source_language", "target_language"),
+    *("measure", "value", "sums", "verdict", "reason", "cluster", "groups"),
+)
+TEXTS: Final = ("source", "changed", "reference", "output", "spans")
+VERDICTS: Final = ("pass", "fail", "undecided")
+FORMATS: Final = ("parquet", "jsonl", "csv")
+#: What makes two rows the same measurement of the same item.
+_KEY: Final = ["system", "source_language", "target_language", "item", "measure"]
+#: Rows that are written at a time.
+_ROWS = 20_000
+
+
+def item_id(texts: Sequence[str | None], treatment: Mapping[str, Any], draw: Sequence[int | str] = ()) -> str:
+    """The id of an item: the digest of its texts, of what was done to them, and of the draw; the same in every run.
+
+    texts: what is given before any system answers, such as source and reference, with their languages. treatment: what
+    was done, by name; settings that change nothing of the texts are no part of it. draw: seed and number of a random
+    treatment; a treatment with one outcome has none.
+
+    >>> item_id(["en", "de", "It weighs 12 kg."], {"number": "12"})
+    '2a6b'
+    >>> one, other = (item_id(["en", "A b."], {"perturbation": "shuffled"}, [0, n]) for n in (1, 2))
+    >>> one == other
+    False
+    """
+    parts = [ITEM_VERSION, list(texts), sorted((name, str(value)) for name, value in treatment.items()), list(draw)]
+    content = json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def outcomes(params: StudyParams, *, texts: bool = False, store: Store | None = None) -> Iterator[pd.DataFrame]:
+    """The outcomes of a run of one study, a part at a time; identical items are one row with their number.
+
+    params: the run, as for the study's tables; what is not remembered is computed, as by these. texts: whether items
+    come with their texts. Columns: see `nbkit.studies.results`. Only a part, and what occurs more than once, is in
+    memory. Raises `NbkitError` for a study that declares none.
+    """
+    import pandas as pd
+
+    study, store = study_of(params), store or Store()
+    if study.results is None:
+        raise NbkitError(f"the study '{study.name}' declares no outcomes")
+    stream = study.results.stream
+    keys = [_hashes(table) for table in stream(params, store, False) if len(table)]
+    once, counts = np.unique(np.concatenate(keys), return_counts=True) if keys else (np.empty(0, np.uint64), [])
+    repeated = once[np.asarray(counts) > 1]
+    held: dict[tuple[Any, ...], list[Any]] = {}
+    for table in stream(params, store, texts):
+        table = _completed(table, study.name, texts)
+        again = np.isin(_hashes(table), repeated)
+        for row in table[again].itertuples(index=False, name=None):
+            known = held.setdefault(tuple(row[table.columns.get_loc(name)] for name in _KEY), [0, row])
+            known[0] += row[table.columns.get_loc("count")]
+        if not again.all():
+            yield table[~again].reset_index(drop=True)
+    if held:
+        columns = [*COLUMNS, *(TEXTS if texts else ())]
+        table = pd.DataFrame([row for _, row in held.values()], columns=columns)
+        yield table.assign(count=[count for count, _ in held.values()])
+
+
+def headline(params: StudyParams, found: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """The headline table of a study's run, computed from its outcomes alone."""
+    import pandas as pd
+
+    results = study_of(params).results
+    if results is None or results.again is None:
+        raise NbkitError(f"the study '{study_of(params).name}' does not say how its headline follows from outcomes")
+    whole = pd.concat(list(found), ignore_index=True)
+    return results.again(whole.loc[whole.index.repeat(whole["count"])].reset_index(drop=True))
+
+
+def write_outcomes(tables: Iterable[pd.DataFrame], path: Path, form: str) -> int:
+    """Write outcomes to a file, whole or not at all; the number of rows. form: one of `FORMATS`."""
+    if form not in FORMATS:
+        raise NbkitError(f"there is no format '{form}' for outcomes; there are: {', '.join(FORMATS)}")
+    n = 0
+
+    def parts() -> Iterator[pd.DataFrame]:
+        nonlocal n
+        for table in tables:
+            n += len(table)
+            yield from (table.iloc[start : start + _ROWS] for start in range(0, len(table), _ROWS))
+
+    with atomic_write(path) as temporary:
+        _WRITERS[form](parts(), Path(temporary))
+    return n
+
+
+def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
+    """The outcomes in a Parquet or JSON-lines file, a part at a time. Raises `DataError` for another version."""
+    import pandas as pd
+
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        file = pq.ParquetFile(path)
+        parts = (batch.to_pandas(maps_as_pydicts="strict") for batch in file.iter_batches(_ROWS))
+    elif path.suffix == ".jsonl":
+        parts = iter(pd.read_json(path, lines=True, chunksize=_ROWS, dtype=False))
+    else:
+        raise NbkitError(f"{path}: outcomes are read from .parquet and .jsonl files")
+    for part in parts:
+        versions = set(part["schema_version"]) if "schema_version" in part else {None}
+        if versions != {SCHEMA_VERSION}:
+            other = next(iter(versions - {SCHEMA_VERSION}))
+            raise DataError(
+                f"{path}: outcomes of version {other}, this nbkit reads {SCHEMA_VERSION}: write them again, with "
+                "`nbkit outcomes RUN`"
+            )
+        yield part
+
+
+def _completed(table: pd.DataFrame, study: str, texts: bool) -> pd.DataFrame:
+    """*table* with all columns, in their order; what a study leaves out is the usual value."""
+    usual: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "study": study, "count": 1, "sums": None, "verdict": None,
+                             "reason": "", "target_language": ""}  # fmt: skip
+    wanted = [*COLUMNS, *(TEXTS if texts else ())]
+    table = table.assign(**{name: value for name, value in usual.items() if name not in table})
+    table = table.assign(**{name: None for name in wanted if name in TEXTS and name not in table})
+    absent = [name for name in wanted if name not in table]
+    if absent:
+        raise NbkitError(f"the outcomes of the study '{study}' have no column {', '.join(absent)}")
+    return table[wanted]
+
+
+def _hashes(table: pd.DataFrame) -> np.ndarray:
+    """64 bits of each row's key: enough to tell rows that certainly occur once."""
+    import pandas as pd
+
+    return pd.util.hash_pandas_object(table[[name for name in _KEY if name in table]], index=False).to_numpy()
+
+
+def _write_parquet(parts: Iterator[pd.DataFrame], path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = None
+    writer: Any = None
+    for part in parts:
+        if writer is None:
+            schema = _schema([name for name in TEXTS if name in part])
+            writer = pq.ParquetWriter(path, schema, compression="zstd")
+        rows = part.assign(groups=[list(groups.items()) for groups in part["groups"]])
+        if "spans" in part:
+            rows = rows.assign(spans=[_text(spans) for spans in part["spans"]])
+        writer.write_table(pa.Table.from_pandas(rows, schema, preserve_index=False))
+    if writer is None:
+        pq.write_table(_schema([]).empty_table(), path)
+    else:
+        writer.close()
+
+
+def _schema(texts: Sequence[str]) -> pa.Schema:
+    import pyarrow as pa
+
+    kinds = {"schema_version": pa.int32(), "count": pa.int64(), "value": pa.float64(), "sums": pa.list_(pa.float64()),
+             "groups": pa.map_(pa.string(), pa.string())}  # fmt: skip
+    return pa.schema([(name, kinds.get(name, pa.string())) for name in (*COLUMNS, *texts)])
+
+
+def _write_jsonl(parts: Iterator[pd.DataFrame], path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for part in parts:
+            for row in part.to_dict("records"):
+                if row["value"] != row["value"]:
+                    row["value"] = None  # JSON has no NaN
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _write_csv(parts: Iterator[pd.DataFrame], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for number, part in enumerate(parts):
+            nested = [name for name in ("sums", "groups", "spans") if name in part]
+            shown = part.assign(**{name: [_text(value) for value in part[name]] for name in nested})
+            rows = as_csv(shown)
+            file.write(rows if number == 0 else rows.partition("\n")[2])
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False)
+
+
+_WRITERS = {"parquet": _write_parquet, "jsonl": _write_jsonl, "csv": _write_csv}
