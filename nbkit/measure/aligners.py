@@ -441,7 +441,7 @@ def _match(batch: list[tuple[Tensor, Tensor]], method: str) -> list[list[list[in
     similarity = (torch.bmm(sources, targets.transpose(1, 2)) + 1) / 2
     is_pair = present[0].unsqueeze(2) & present[1].unsqueeze(1)
     links: list[list[list[int]]] = [[] for _ in batch]
-    for number, source, target in globals()[method](similarity, is_pair).nonzero().tolist():
+    for number, source, target in METHODS[method](similarity, is_pair).nonzero().tolist():
         links[number].append([source, target])
     return links
 

@@ -1,1 +1,5 @@
 """Sentences and texts, and what is known of their words: trees, parsers, noun phrases, phrases."""
+
+from nbkit.text.sentences import Pair, Sentence, Text
+
+__all__ = ["Pair", "Sentence", "Text"]

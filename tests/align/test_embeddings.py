@@ -51,7 +51,7 @@ def reference(matrix: list[list[float]], method: str) -> set[tuple[int, int]]:
     return links | {cell for cell in again if taken[cell] < 2}
 
 
-@given(st.lists(MATRICES, min_size=1, max_size=4), st.sampled_from(embeddings.METHODS))
+@given(st.lists(MATRICES, min_size=1, max_size=4), st.sampled_from(embeddings.EXTRACTIONS))
 def test_matching_a_batch_is_matching_each_matrix(matrices, method):
     import torch
 
@@ -96,7 +96,7 @@ def aligner(folder, **options):
     return load_aligner(f"embeddings:{folder}", "en", "de", device="cpu", **{"layer": 2, **options})
 
 
-@pytest.mark.parametrize("method", embeddings.METHODS)
+@pytest.mark.parametrize("method", embeddings.EXTRACTIONS)
 def test_words_are_linked_where_their_subwords_are(folder, method):
     """One pair at a time through transformers' own slow way."""
     import torch

@@ -9,7 +9,7 @@ from openpyxl import load_workbook
 from sklearn.metrics import cohen_kappa_score
 
 from nbkit.errors import NbkitError
-from nbkit.measure import agreement
+from nbkit.measure.agreement import agreement
 from nbkit.measure.forms import (
     NATURALNESS,
     SENSE_ANSWERS,

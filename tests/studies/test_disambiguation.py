@@ -20,9 +20,8 @@ from nbkit.store import Store
 from nbkit.studies import STUDIES
 from nbkit.studies import disambiguation as study
 from nbkit.studies.disambiguation import DisambiguationParams, attack_tables, tables
-from nbkit.studies.disambiguation import pool as challenge
 from nbkit.studies.disambiguation.attack_tables import _in_turns
-from nbkit.studies.disambiguation.pool import counts_without, lexicon_of, source_of
+from nbkit.studies.disambiguation.pool import capped, counts_without, jaccard, lexicon_of, ranked, rarity, source_of
 from nbkit.studies.disambiguation.steps import (
     KEPT,
     OTHER,
@@ -384,19 +383,17 @@ def test_pairs_of_the_rarest_sense_come_first():
     counts = {("bat", "club"): 10, ("bat", "animal"): 0, ("bank", "money"): 3, ("bank", "river"): 1, ("bank", "x"): 1}
     counts |= {("seal", "animal"): 0, ("seal", "stamp"): 0}
     pairs = [("bat", "animal"), ("bank", "river"), ("bank", "x"), ("bank", "money"), ("bat", "club"), ("seal", "stamp")]
-    assert challenge.rarity(*zip(*pairs, strict=True), counts).tolist() == [1.0, 0.8, 0.8, -0.6, -1.0, -1.0]
+    assert rarity(*zip(*pairs, strict=True), counts).tolist() == [1.0, 0.8, 0.8, -0.6, -1.0, -1.0]
 
 
 def test_sets_of_samples():
-    assert challenge.capped([0, 1, 2, 3], "aabb", 3, 1).tolist() == [0, 2]
-    assert challenge.jaccard([], []) != challenge.jaccard([], [])  # nan
-    assert challenge.jaccard([1, 2], [2]) == 0.5
+    assert capped([0, 1, 2, 3], "aabb", 3, 1).tolist() == [0, 2]
+    assert jaccard([], []) != jaccard([], [])  # nan
+    assert jaccard([1, 2], [2]) == 0.5
     scores = np.array([1.0, 3.0, 2.0])
-    assert challenge.ranked(scores, "abc").tolist() == [1, 2, 0]
+    assert ranked(scores, "abc").tolist() == [1, 2, 0]
     # Of equal scores, the order is drawn by name and does not depend on places.
-    assert [("xyz")[i] for i in challenge.ranked([0.0] * 3, "xyz", 5)] == [
-        ("zyx")[i] for i in challenge.ranked([0.0] * 3, "zyx", 5)
-    ]
+    assert [("xyz")[i] for i in ranked([0.0] * 3, "xyz", 5)] == [("zyx")[i] for i in ranked([0.0] * 3, "zyx", 5)]
 
 
 def test_strength_is_nan_without_both_groups_and_refuses_odd_lengths():
