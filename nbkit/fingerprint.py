@@ -38,6 +38,7 @@ _DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?::([A-Za-z_]\w*))?")
 _COMMENT = re.compile(rb"^[ \t]*#[^\n]*\n", re.MULTILINE)
 _BLOCK_SCALAR = re.compile(rb"[|>][+-]?\d*[ \t]*$", re.MULTILINE)  # in which a line with # is no comment
 _WHOLE = ""
+_DECLARING = frozenset({"step", "work"})
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DOCUMENTED = (*_FUNCTIONS, ast.ClassDef)
@@ -58,12 +59,15 @@ def fingerprint(
     packages: Sequence[str] = (),
     without: Sequence[str] = (),
     but: Sequence[str] = (),
+    declarations: bool = True,
 ) -> Fingerprint:
     """The fingerprint of *roots* (``module`` or ``module:name``) and of *code*, and of all that these reach.
 
     Followed are names within nbkit, *packages*, the packages of *roots*, and loose modules beside them. A data file
     counts if a definition that is reached reads files beside its module and names this one, or names none.
-    without: beginnings of paths that are neither counted nor followed; but: paths among these that are.
+    without: beginnings of paths that are neither counted nor followed; but: paths among these that are. declarations:
+    whether decorators count that declare a step or work of a study (``@STUDY.step(…)``): they say when a function is
+    called and under which key its table is kept, not what it computes.
     Raises `NbkitError` for a root that does not exist.
 
     >>> found = fingerprint(["nbkit.seeding:generator"])
@@ -73,9 +77,8 @@ def fingerprint(
     if not _look.is_shared:
         _look.begin()
     waiting = [_root(name) for name in roots]
-    search = _Search(
-        {PACKAGE, *packages, *(module.partition(".")[0] for module, _ in waiting)}, (tuple(without), frozenset(but))
-    )
+    followed = {PACKAGE, *packages, *(module.partition(".")[0] for module, _ in waiting)}
+    search = _Search(followed, (tuple(without), frozenset(but)), declarations)
     search.follow(waiting)
     search.follow_code("\n".join(code))
     return Fingerprint(dict(sorted(search.sources().items())), _versions(search.libraries))
@@ -91,13 +94,15 @@ def digest(*roots: str, without: tuple[str, ...] = KEYED, but: tuple[str, ...] =
     >>> digest("nbkit.seeding") == digest("nbkit.seeding"), digest("nbkit.seeding") == digest("nbkit.errors")
     (True, False)
     """
-    return _digest(repr(fingerprint(roots, without=without, but=but).sources).encode(), 8)
+    found = fingerprint(roots, without=without, but=but, declarations=False)
+    return _digest(repr(found.sources).encode(), 8)
 
 
 class _Search:
     """Definitions reached so far. packages: those whose sources are followed; of others the version counts."""
 
-    def __init__(self, packages: set[str], aside: tuple[tuple[str, ...], frozenset[str]]):
+    def __init__(self, packages: set[str], aside: tuple[tuple[str, ...], frozenset[str]], declarations: bool):
+        self._declarations = declarations
         self._packages, (self._without, self._but) = packages, aside
         self._folders = {place.parent for package in packages for place in _top(package)}
         self._reached: dict[str, dict[int, _Statement]] = {}
@@ -124,7 +129,7 @@ class _Search:
         """The digest of each definition and data file that was reached."""
         found: dict[str, str] = {}
         for name, statements in self._reached.items():
-            module = _module(name)
+            module = _module(name, self._declarations)
             shown = _shown(name, module.path)
             for statement in statements.values():
                 for bound in statement.bound or {"(statement)"}:
@@ -164,7 +169,7 @@ class _Search:
     def _behind(self, name: str, attribute: str) -> Iterator[Node]:
         if not self._is_followed(name):
             return
-        module = _module(name)
+        module = _module(name, self._declarations)
         if attribute == _WHOLE:
             yield from ((name, bound) for bound in module.bound)
             places: Iterable[int] = range(len(module.statements))
@@ -273,21 +278,31 @@ def _root(name: str) -> Node:
 
 
 @cache
-def _module(name: str) -> _Module:
+def _module(name: str, declarations: bool = True) -> _Module:
     path = _locate(name)
     assert path is not None
     state = path.stat()
-    return _read(path, name, state.st_mtime_ns, state.st_size)
+    return _read(path, name, state.st_mtime_ns, state.st_size, declarations)
 
 
 @lru_cache(maxsize=4096)
-def _read(path: Path, name: str, changed: int, size: int) -> _Module:
+def _read(path: Path, name: str, changed: int, size: int, declarations: bool) -> _Module:
     """Read a source once, as long as it stays as it is (*changed*, *size*)."""
     try:
         tree = ast.parse(path.read_bytes(), filename=str(path))
     except SyntaxError as error:
         raise NbkitError(f"{path}:{error.lineno}: no valid Python: {error.msg}") from None
+    if not declarations:
+        for node in tree.body:
+            if isinstance(node, _FUNCTIONS):
+                node.decorator_list = [each for each in node.decorator_list if not _declares(each)]
     return _Module(name, path, _statements(tree, name, path.name == "__init__.py"))
+
+
+def _declares(decorator: ast.expr) -> bool:
+    """Whether a decorator declares a step or work of a study."""
+    called = decorator.func if isinstance(decorator, ast.Call) else None
+    return isinstance(called, ast.Attribute) and called.attr in _DECLARING
 
 
 def _statements(tree: ast.Module, name: str, is_package: bool) -> list[_Statement]:

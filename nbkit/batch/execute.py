@@ -157,7 +157,8 @@ def worker_environment(threads: int) -> dict[str, str]:
 def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, str]) -> tuple[int | None, float]:
     """Call ``"package.module:function"`` with *arguments*; the seconds it took, and before them what it returned.
 
-    A step or work of a study is asked to do its unit of work. What is returned may be the number of texts it computed (not those it found in the store), for estimates of later runs.
+    A step or work of a study is asked to do its unit of work. What is returned may be the number of texts it computed
+    (not those it found in the store), for estimates of later runs.
     """
     os.environ.update(where)
     started = time.perf_counter()

@@ -156,7 +156,7 @@ class Work:
         return self.function(params, store=store or Store(), **point)
 
     def work(self, params: Mapping[str, Any], **point: Any) -> int | None:
-        """Do it: what the unit of work calls. Returns how many texts it handled, for estimates, where it counts them."""
+        """Do it: what the unit of work calls. Returns how many texts it handled, where it counts them."""
         checked, store = self.study.params(**params), Store()
         at = {name: self.study.axes[name].back(value) if name in self.study.axes else value
               for name, value in point.items()}  # fmt: skip

@@ -21,8 +21,8 @@ cluster             what to resample by: items of one cluster are not independen
 groups              what the item is one of, by name: capability, perturbation, idiom, format, label, …
 ==================  ===================================================================================
 
-With texts also: source, changed (the text that the system was given, where something was done to the source), reference,
-output and spans: what to mark, as ``{"text": "output", "start": 4, "end": 9, "label": "number"}``.
+With texts also: source, changed (the text that the system was given, where something was done to the source),
+reference, output and spans: what to mark, as ``{"text": "output", "start": 4, "end": 9, "label": "number"}``.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def item_id(texts: Sequence[str | None], treatment: Mapping[str, Any], draw: Seq
     treatment; a treatment with one outcome has none.
 
     >>> item_id(["en", "de", "It weighs 12 kg."], {"number": "12"})
-    '2a6b'
+    'fa24e477af8494f53c0c56cced397306'
     >>> one, other = (item_id(["en", "A b."], {"perturbation": "shuffled"}, [0, n]) for n in (1, 2))
     >>> one == other
     False
@@ -165,8 +165,8 @@ def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
 
 def _completed(table: pd.DataFrame, study: str, texts: bool) -> pd.DataFrame:
     """*table* with all columns, in their order; what a study leaves out is the usual value."""
-    usual: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "study": study, "count": 1, "sums": None, "verdict": None,
-                             "reason": "", "target_language": ""}  # fmt: skip
+    usual: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "study": study, "count": 1}
+    usual |= {"target_language": "", "sums": None, "verdict": None, "reason": ""}
     wanted = [*COLUMNS, *(TEXTS if texts else ())]
     table = table.assign(**{name: value for name, value in usual.items() if name not in table})
     table = table.assign(**{name: None for name in wanted if name in TEXTS and name not in table})

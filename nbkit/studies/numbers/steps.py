@@ -178,15 +178,15 @@ def translate_and_judge(params: NumbersParams, pair: Direction, model: str, stor
 
 @STUDY.outcomes(headline="nbkit.studies.numbers.tables:pass_rates")
 def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
-    """Each case by both verdicts, *strict* and *lenient*; numbers are clusters, as they are drawn and templates given."""
+    """Each case by both verdicts; numbers are the clusters: they are drawn, the templates are given."""
     import pandas as pd
 
     for pair in params.pairs:
         for model in params.models:
             table = judged(params.narrowed(pair.language, model), pair, model, store=store)
             items = [
-                item_id([pair.src, pair.tgt, source], {"number": value})
-                for source, value in zip(table["source"], table["value"], strict=True)
+                item_id([pair.src, pair.tgt, source], {"number": value, "format": pattern})
+                for source, value, pattern in zip(table["source"], table["value"], table["format"], strict=True)
             ]
             direction = "out" if pair.src == params.source else "back"
             names = ["capability", "format", "digits", "fraction_digits"]

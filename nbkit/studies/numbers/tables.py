@@ -26,11 +26,14 @@ from nbkit.store import Store
 from nbkit.studies.base import trained_by
 from nbkit.studies.numbers.cases import numbers_of, templates_of
 from nbkit.studies.numbers.params import Direction, NumbersParams
-from nbkit.studies.numbers.steps import OF, results
+from nbkit.studies.numbers.steps import OF, outcomes, results
 from nbkit.studies.paper import Paper
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: What `outcomes` say of an item that the headline table is grouped by.
+_GROUPS = ("language", "direction", "capability")
 
 #: Wang et al. 2021, "As Easy as 1, 2, 3".
 PUBLISHED = Paper(Path(__file__).parent / "published", label)
@@ -42,6 +45,17 @@ def pass_rates(params: NumbersParams, store: Store | None = None) -> pd.DataFram
     Columns: language, direction, pair, model, capability, n and, strict and lenient: the rate, ``…_low``, ``…_high``.
     """
     return _rates(results(params, store), [*OF, "capability"])
+
+
+@outcomes.table
+def pass_rates_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
+    """`pass_rates`, from outcomes alone."""
+    verdicts = found.assign(**{name: [groups[name] for groups in found["groups"]] for name in _GROUPS})
+    verdicts["pair"] = verdicts["source_language"] + "→" + verdicts["target_language"]
+    strict, lenient = (verdicts[verdicts["measure"] == name].reset_index(drop=True) for name in ("strict", "lenient"))
+    both = strict.assign(strict=strict["value"] == 1, lenient=lenient["value"] == 1)
+    both = both.rename(columns={"system": "model"}).drop(columns="value").rename(columns={"cluster": "value"})
+    return _rates(both, [*OF, "capability"])
 
 
 def rates_by_format(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
