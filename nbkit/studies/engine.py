@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nbkit import models
 from nbkit.errors import NbkitError
@@ -58,14 +58,71 @@ class Cuts:
 
 
 @dataclass(frozen=True)
+class Kind:
+    """What a model is to nbkit, and what can be asked of it, by its name and languages; nothing here loads one.
+
+    ensure: where the function is that trains or downloads it, ``"module:function"``.
+    """
+
+    label: Callable[[str], str]
+    check: Callable[..., str | None]
+    identity: Callable[..., Mapping[str, Any]]
+    is_here: Callable[..., bool]
+    ensure: Callable[..., Any]
+    unit: str
+
+
+def ensure_translator(params: Mapping[str, Any], model: str, langs: Sequence[str]) -> None:
+    """Unit of work: train a translator that comes as a recipe, or download one of a hub's, unless it is there."""
+    models.ensure_model(model, *langs)
+
+
+def ensure_classifier(params: Mapping[str, Any], model: str, langs: Sequence[str]) -> None:
+    """Unit of work: the same for a classifier."""
+    models.ensure_classifier(model, *langs)
+
+
+def ensure_language_model(params: Mapping[str, Any], model: str, langs: Sequence[str]) -> None:
+    """Unit of work: the same for a language model."""
+    models.ensure_language_model(model, *langs)
+
+
+# Functions of `models` are looked up when they are called, as importing a study imports no model.
+TRANSLATOR = Kind(
+    lambda name: models.label(name),
+    lambda name, src, tgt: models.check_model(name, src, tgt),
+    lambda name, src, tgt: models.model_identity(name, src, tgt),
+    lambda name, src, tgt: models.is_trained(name, src, tgt),
+    lambda name, src, tgt: models.ensure_model(name, src, tgt),
+    f"{__name__}:ensure_translator",
+)
+CLASSIFIER = Kind(
+    lambda name: models.classifier_label(name),
+    lambda name, lang: models.check_classifier(name, lang),
+    lambda name, lang: models.classifier_identity(name, lang),
+    lambda name, lang: models.is_classifier_here(name, lang),
+    lambda name, lang: models.ensure_classifier(name, lang),
+    f"{__name__}:ensure_classifier",
+)
+LANGUAGE_MODEL = Kind(
+    lambda name: models.language_model_label(name),
+    lambda name, lang, **wanted: models.check_language_model(name, lang, **wanted),
+    lambda name, lang: models.language_model_identity(name, lang),
+    lambda name, lang: models.is_language_model_here(name, lang),
+    lambda name, lang: models.ensure_language_model(name, lang),
+    f"{__name__}:ensure_language_model",
+)
+
+
+@dataclass(frozen=True)
 class Use:
     """A model that a study asks.
 
-    kind: what it is to nbkit. langs: what it is asked in, such as ("en", "de"), or one language. wanted: "causal" or
-    "masked", where a language model has to be of a kind.
+    kind: `TRANSLATOR`, `CLASSIFIER` or `LANGUAGE_MODEL`. langs: what it is asked in, such as ("en", "de"), or one
+    language. wanted: "causal" or "masked", where a language model has to be of a kind.
     """
 
-    kind: Literal["translator", "classifier", "language model"]
+    kind: Kind
     name: str
     langs: tuple[str, ...]
     wanted: str | None = None
@@ -73,63 +130,27 @@ class Use:
     @property
     def label(self) -> str:
         """What tables call it."""
-        return _KINDS[self.kind].label(self.name)
+        return self.kind.label(self.name)
 
     def problem(self) -> str | None:
         """Why it cannot be used here, or None; loads nothing."""
         wanted = {} if self.wanted is None else {"kind": self.wanted}
-        return _KINDS[self.kind].check(self.name, *self.langs, **wanted)
+        return self.kind.check(self.name, *self.langs, **wanted)
 
     def ensure(self) -> None:
         """Train it where it comes as a recipe, download it where it is a hub's, unless it is there."""
-        _KINDS[self.kind].ensure(self.name, *self.langs)
+        self.kind.ensure(self.name, *self.langs)
 
     def source(self) -> Any:
         """What it is trained or downloaded from, None where it is here; loads nothing."""
-        kind = _KINDS[self.kind]
-        identity = kind.identity(self.name, *self.langs)
-        if not is_missing(identity) and kind.is_here(self.name, *self.langs):
+        identity = self.kind.identity(self.name, *self.langs)
+        if not is_missing(identity) and self.kind.is_here(self.name, *self.langs):
             return None
         return identity.get("hub") or identity["weights"]
 
     def verb(self) -> str:
         """What has to be done to have it."""
-        return "download" if _KINDS[self.kind].is_here(self.name, *self.langs) else "train"
-
-
-@dataclass(frozen=True)
-class _Kind:
-    label: Callable[[str], str]
-    check: Callable[..., str | None]
-    identity: Callable[..., Mapping[str, Any]]
-    is_here: Callable[..., bool]
-    ensure: Callable[..., Any]
-
-
-#: What can be asked of each kind of model; looked up when it is used, as importing a study imports no model.
-_KINDS = {
-    "translator": _Kind(
-        lambda name: models.label(name),
-        lambda name, src, tgt: models.check_model(name, src, tgt),
-        lambda name, src, tgt: models.model_identity(name, src, tgt),
-        lambda name, src, tgt: models.is_trained(name, src, tgt),
-        lambda name, src, tgt: models.ensure_model(name, src, tgt),
-    ),
-    "classifier": _Kind(
-        lambda name: models.classifier_label(name),
-        lambda name, lang: models.check_classifier(name, lang),
-        lambda name, lang: models.classifier_identity(name, lang),
-        lambda name, lang: models.is_classifier_here(name, lang),
-        lambda name, lang: models.ensure_classifier(name, lang),
-    ),
-    "language model": _Kind(
-        lambda name: models.language_model_label(name),
-        lambda name, lang, **wanted: models.check_language_model(name, lang, **wanted),
-        lambda name, lang: models.language_model_identity(name, lang),
-        lambda name, lang: models.is_language_model_here(name, lang),
-        lambda name, lang: models.ensure_language_model(name, lang),
-    ),
-}
+        return "download" if self.kind.is_here(self.name, *self.langs) else "train"
 
 
 @dataclass(frozen=True)
@@ -305,13 +326,12 @@ class Study:
         for use in dict.fromkeys(self.uses(params)):
             source = use.source()
             if source is not None:
-                serves.setdefault((use.kind, source), []).append(use)
+                serves.setdefault((use.kind.unit, source), []).append(use)
         for first, *_ in sorted(serves.values(), key=lambda uses: -len(uses)):
-            arguments = {"params": params.model_dump(mode="json"), "kind": first.kind, "model": first.name}
             yield Unit(
                 f"{first.verb()} {first.label} {'→'.join(first.langs)}",
-                f"{__name__}:ensure_model",
-                {**arguments, "langs": list(first.langs)},
+                first.kind.unit,
+                {"params": params.model_dump(mode="json"), "model": first.name, "langs": list(first.langs)},
                 runs_models=params.model_dump().get("device") != "cpu",
             )
 
@@ -448,11 +468,6 @@ class Results:
         """Declare how the headline table follows from the outcomes."""
         self.again = function
         return function
-
-
-def ensure_model(params: Mapping[str, Any], kind: Any, model: str, langs: Sequence[str]) -> None:
-    """Unit of work: train a model that comes as a recipe, or download one of a hub's, unless it is there."""
-    Use(kind, model, tuple(langs)).ensure()
 
 
 def asked(config: Mapping[str, Any], texts: Iterable[Any], store: Store) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from nbkit.numbers import find_numbers, forms, write_number
 from nbkit.numbers.formats import CAPABILITIES, formats
 from nbkit.store import Store
 from nbkit.studies import STUDIES, numbers
-from nbkit.studies.numbers import NumbersParams, cases, steps, work
+from nbkit.studies.numbers import NumbersParams, cases, steps
 
 from .conftest import tables_of, zero_widths
 
@@ -150,7 +150,7 @@ def test_both_directions_and_every_language_have_cells_of_their_own(params, tran
     rates = numbers.pass_rates(grid)
     assert list(rates["pair"]) == ["en→de", "de→en", "en→fr", "fr→en"]
     assert list(rates["direction"]) == ["out", "back"] * 2
-    assert [cell.label for cell in work.cells(grid)] == ["de.dummy", "fr.dummy"]
+    assert [cell.label for cell in steps.STUDY.cells(grid)] == ["de.dummy", "fr.dummy"]
     assert set(numbers.capabilities(grid)["lang"]) == {"en", "de", "fr"}
 
 
@@ -160,20 +160,20 @@ def test_a_rerun_asks_nothing_and_a_cell_shares_what_the_grid_has(params, transl
     asked = len(dummy.asked)
     assert asked == len(set(dummy.asked))
     numbers.error_counts(params)
-    (cell,) = work.cells(params)
+    (cell,) = steps.STUDY.cells(params)
     numbers.results(cell.params)
     assert len(dummy.asked) == asked
 
 
 def test_units_do_the_work_and_know_its_size(params, translator):
     dummy = translator(by_rule)
-    (unit,) = work.units(params, count=True)
+    (unit,) = steps.STUDY.units(params, count=True)
     assert (unit.stage, unit.texts, unit.stored) == (1, 25 * 3 * 2, 0)
-    assert work.judge(**unit.arguments) == unit.texts
+    assert steps.translate_and_judge.work(**unit.arguments) == unit.texts
     asked = len(dummy.asked)
-    (unit,) = work.units(params, count=True)
+    (unit,) = steps.STUDY.units(params, count=True)
     assert unit.stored == unit.texts
-    assert work.judge(**unit.arguments) == 0
+    assert steps.translate_and_judge.work(**unit.arguments) == 0
     numbers.pass_rates(params)
     assert len(dummy.asked) == asked
 
@@ -181,10 +181,10 @@ def test_units_do_the_work_and_know_its_size(params, translator):
 def test_estimates_know_what_the_placeholder_step_asks(params, translator):
     translator(lambda text: text)
     behind = params.model_copy(update={"models": ["placeholder:dummy"]})
-    (unit,) = work.units(behind, count=True)
+    (unit,) = steps.STUDY.units(behind, count=True)
     assert unit.stored == 0 and unit.texts < 25 * 3 * 2  # one stand-in for most numbers
-    work.judge(**unit.arguments)
-    (unit,) = work.units(behind, count=True)
+    steps.translate_and_judge.work(**unit.arguments)
+    (unit,) = steps.STUDY.units(behind, count=True)
     assert unit.stored == unit.texts
 
 
@@ -196,7 +196,7 @@ def test_cases_are_every_number_in_every_template(params, translator):
     assert [case.capability for case in found] == sorted((case.capability for case in found), key=CAPABILITIES.index)
     exhausted = params.model_copy(update={"formats": ["d"], "n_numbers": 50})
     assert len(cases.cases(exhausted, pair, "dummy", Store())) == 9 * 2
-    table = steps.judged(params, pair, "dummy", Store())
+    table = steps.judged(params, pair, "dummy", store=Store())
     assert all(find_numbers(row.written, "en")[0].value == Decimal(row.value) for row in table.itertuples())
 
 
@@ -235,25 +235,25 @@ def test_bad_parameters_are_named(field, value, message):
 
 def test_problems_are_found_before_anything_runs(params, tmp_path):
     nowhere = params.model_copy(update={"models": ["./dummy"]})
-    assert work.problems(nowhere) == ["model './dummy': there is no folder dummy"]
+    assert steps.STUDY.problems(nowhere) == ["model './dummy': there is no folder dummy"]
     missing = params.model_copy(update={"models": [], "templates": str(tmp_path / "no_{lang}.yaml")})
-    assert "no_en.yaml cannot be read" in work.problems(missing)[0]
+    assert "no_en.yaml cannot be read" in steps.STUDY.problems(missing)[0]
     (tmp_path / "en.yaml").write_text("integers: ['[NUM]']\n", encoding="utf-8")
     thin = params.model_copy(update={"models": []})
-    assert work.problems(thin) == [f"templates {tmp_path}/en.yaml: none for decimals, separators, numerals"]
+    assert steps.STUDY.problems(thin) == [f"templates {tmp_path}/en.yaml: none for decimals, separators, numerals"]
     native = thin.model_copy(update={"formats": ["native:d"], "templates": "own"})
-    assert "'en' has no form 'native'" in work.problems(native)[0]
+    assert "'en' has no form 'native'" in steps.STUDY.problems(native)[0]
     unknown = thin.model_copy(update={"templates": "corpus:sandbocks"})
-    assert "did you mean 'sandbox'" in work.problems(unknown)[0]
-    assert work.problems(thin.model_copy(update={"templates": "own"})) == []
+    assert "did you mean 'sandbox'" in steps.STUDY.problems(unknown)[0]
+    assert steps.STUDY.problems(thin.model_copy(update={"templates": "own"})) == []
 
 
 def test_inputs_change_with_what_stands_behind_the_parameters(params, translator, tmp_path):
     translator(by_rule)
-    before = work.inputs(params)
-    assert before == work.inputs(params.model_copy())
+    before = steps.STUDY.inputs(params)
+    assert before == steps.STUDY.inputs(params.model_copy())
     (tmp_path / "en.yaml").write_text(TEMPLATES.replace("First", "Then"), encoding="utf-8")
-    assert work.inputs(params) != before
+    assert steps.STUDY.inputs(params) != before
 
 
 def test_the_study_is_registered_with_the_25_formats():

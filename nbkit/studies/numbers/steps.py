@@ -25,7 +25,7 @@ from nbkit.numbers.formats import DrawnNumber, parse_format
 from nbkit.perturb.shrink_numbers import Shrunk, shrink_number
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
-from nbkit.studies.engine import Axis, Study, Use, asked
+from nbkit.studies.engine import TRANSLATOR, Axis, Study, Use, asked
 from nbkit.studies.numbers.cases import Case, cases
 from nbkit.studies.numbers.params import Direction, NumbersParams
 from nbkit.studies.results import item_id
@@ -76,7 +76,7 @@ def _inputs(params: NumbersParams) -> dict[str, Any]:
 
 
 def _uses(params: NumbersParams, pair: Direction, model: str) -> list[Use]:
-    return [Use("translator", model, (pair.src, pair.tgt))]
+    return [Use(TRANSLATOR, model, (pair.src, pair.tgt))]
 
 
 STUDY = Study(
