@@ -39,6 +39,7 @@ _COMMENT = re.compile(rb"^[ \t]*#[^\n]*\n", re.MULTILINE)
 _BLOCK_SCALAR = re.compile(rb"[|>][+-]?\d*[ \t]*$", re.MULTILINE)  # in which a line with # is no comment
 _WHOLE = ""
 _DECLARING = frozenset({"step", "work"})
+_DECLARED = re.compile(rb"^@\w+\.(?:step|work)\(", re.MULTILINE)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DOCUMENTED = (*_FUNCTIONS, ast.ClassDef)
@@ -288,8 +289,11 @@ def _module(name: str, declarations: bool = True) -> _Module:
 @lru_cache(maxsize=4096)
 def _read(path: Path, name: str, changed: int, size: int, declarations: bool) -> _Module:
     """Read a source once, as long as it stays as it is (*changed*, *size*)."""
+    source = path.read_bytes()
+    if not declarations and not _DECLARED.search(source):
+        return _read(path, name, changed, size, True)
     try:
-        tree = ast.parse(path.read_bytes(), filename=str(path))
+        tree = ast.parse(source, filename=str(path))
     except SyntaxError as error:
         raise NbkitError(f"{path}:{error.lineno}: no valid Python: {error.msg}") from None
     if not declarations:

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from nbkit.errors import NbkitError, UnknownNameError
 
 T = TypeVar("T")
+
+#: Names the plug-ins of this process and of those that it starts, separated as paths are.
+PLUGINS = "NBKIT_PLUGINS"
+
+
+def load_plugins(*files: Path) -> None:
+    """Import files of Python that register something: *files*, and those that ``NBKIT_PLUGINS`` names.
+
+    Processes that are started from now on import them too. Raises `NbkitError` for a file that cannot be imported.
+    """
+    named = [each for each in os.environ.get(PLUGINS, "").split(os.pathsep) if each]
+    for file in dict.fromkeys([*named, *(str(file.resolve()) for file in files)]):
+        if file not in named:
+            named.append(file)
+            os.environ[PLUGINS] = os.pathsep.join(named)
+        folder, name = str(Path(file).parent), Path(file).stem
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+            paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+            os.environ["PYTHONPATH"] = os.pathsep.join([folder, *filter(None, paths)])
+        try:
+            found = import_module(name).__file__
+        except Exception as error:  # whatever someone's own code raises
+            raise NbkitError(f"plug-in {file} cannot be imported: {type(error).__name__}: {error}") from error
+        if found is None or Path(found).resolve() != Path(file).resolve():
+            raise NbkitError(f"plug-in {file}: another module is called {name} ({found}): rename the file")
 
 
 class Registry(Generic[T]):
@@ -83,6 +112,7 @@ class Registry(Generic[T]):
         if self._plugins_read:
             return
         self._plugins_read = True
+        load_plugins()
         for point in entry_points(group=f"nbkit.{self.kind.replace(' ', '_')}"):
             self._entries.setdefault(point.name, point.value)
             self._summaries.setdefault(point.name, f"from {point.dist.name}" if point.dist else "")

@@ -24,6 +24,7 @@ from nbkit.batch.plan import Execution
 from nbkit.batch.pool import TaskError, end_with_parent
 from nbkit.errors import NbkitError
 from nbkit.files import writable
+from nbkit.registry import PLUGINS, load_plugins
 from nbkit.store import cache_folder
 
 #: What nearly every notebook imports, and what takes longer than most of them: seconds a kernel.
@@ -139,9 +140,7 @@ class Outcome:
 def places() -> dict[str, str]:
     """The variables that say where results and data are, for a worker on any machine."""
     found = {"NBKIT_CACHE": cache_folder()}
-    if "NBKIT_DATA" in os.environ:
-        found["NBKIT_DATA"] = os.environ["NBKIT_DATA"]
-    return found
+    return found | {name: os.environ[name] for name in ("NBKIT_DATA", PLUGINS) if name in os.environ}
 
 
 def worker_environment(threads: int) -> dict[str, str]:
@@ -161,6 +160,7 @@ def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, st
     (not those it found in the store), for estimates of later runs.
     """
     os.environ.update(where)
+    load_plugins()
     started = time.perf_counter()
     module, _, name = function.partition(":")
     try:

@@ -16,6 +16,7 @@ import click
 from nbkit import __version__
 from nbkit.bundle import find_params
 from nbkit.errors import NbkitError, ParamsError
+from nbkit.registry import load_plugins
 from nbkit.studies.base import StudyParams
 
 Params = TypeVar("Params", bound=StudyParams)
@@ -129,6 +130,7 @@ _COMMANDS = {
     "validate": "nbkit.cli.grids:validate",
     "run": "nbkit.cli.grids:run",
     "report": "nbkit.cli.grids:report",
+    "outcomes": "nbkit.cli.outcomes:write",
     "doctor": "nbkit.cli.doctor:doctor",
     "init": "nbkit.cli.doctor:init",
 }
@@ -198,9 +200,15 @@ def _explain(context: click.Context, message: str):
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "--version", message="nbkit %(version)s")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def main(debug: bool) -> None:
+@click.option(
+    "--plugin", "plugins", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File of Python that registers models, metrics or studies of your own (again for more).",
+)  # fmt: skip
+def main(debug: bool, plugins: tuple[Path, ...]) -> None:
     """Behavioural tests of translation models, as notebooks.
 
     \b
     Start with:  nbkit run params/demo.yaml
     """
+    if plugins:
+        load_plugins(*plugins)

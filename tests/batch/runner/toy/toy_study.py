@@ -11,7 +11,8 @@ from pydantic import Field
 from toy_letters import count
 
 from nbkit.store import Store
-from nbkit.studies.base import Cell, Notebook, Study, StudyParams, Unit
+from nbkit.studies.base import Notebook, StudyParams
+from nbkit.studies.engine import Axis, Study, asked
 
 SHARD = 10
 
@@ -25,31 +26,41 @@ class ToyParams(StudyParams):
     bad: list[str] = Field(default=[])
     killer: list[str] = Field(default=[])
 
-
-def cells(params: ToyParams) -> list[Cell]:
-    return [Cell(word, params.model_copy(update={"words": [word]}), {"word": word}) for word in params.words]
-
-
-def units(params: ToyParams, *, count: bool = False) -> list[Unit]:
-    found = [Unit("prepare", "toy_study:prepare", {})]
-    for word in params.words:
-        arguments = {"word": word, "n": params.n, "delay": params.delay, "kill": word in params.killer}
-        inputs = _inputs(word, params.n)
-        stored = params.n - len(Store().missing(_config(), inputs)) if count else 0
-        found.append(Unit(f"letters of {word}", "toy_study:fill", arguments, 1, params.n if count else 0, stored))
-    return found
+    def narrowed(self, word: str) -> ToyParams:
+        return self.model_copy(update={"words": [word]})
 
 
-def prepare() -> None:
+STUDY = Study(
+    name="toy",
+    title="How many letters?",
+    paper="none",
+    params=ToyParams,
+    axes={"word": Axis(lambda params: params.words)},
+    grid=("word",),
+    check=lambda params: [f"no such word: {word}" for word in params.words if word == "nix"],
+    inputs=lambda params: {"alphabet": os.environ.get("TOY_ALPHABET", "latin")},
+    notebooks=(
+        Notebook("toy/letters", "Letters of a word", "cell"),
+        Notebook("toy/summary", "Letters of all words", "grid"),
+    ),
+)
+
+
+@STUDY.work("prepare")
+def prepare(params: ToyParams, store: Store) -> None:
     _log("prepare")
 
 
-def fill(word: str, n: int, delay: float, kill: bool) -> int:
-    if kill:
+@STUDY.work(
+    "letters of {word}",
+    per=["word"],
+    after=[prepare],
+    counts=lambda params, word, store: asked(_config(), _inputs(word, params.n), store),
+)
+def fill(params: ToyParams, word: str, store: Store) -> None:
+    if word in params.killer:
         os.kill(os.getpid(), 9)
-    before = len(Store().missing(_config(), _inputs(word, n)))
-    lengths(word, n, delay)
-    return before
+    lengths(word, params.n, params.delay)
 
 
 def lengths(word: str, n: int, delay: float = 0.0) -> list[int]:
@@ -75,19 +86,3 @@ def _config() -> dict:
 def _log(line: str) -> None:
     with Path(os.environ["TOY_LOG"]).open("a") as log:  # a line of a few bytes is appended whole
         log.write(f"{os.environ.get('OMP_NUM_THREADS')} {line}\n")
-
-
-STUDY = Study(
-    name="toy",
-    title="How many letters?",
-    paper="none",
-    params=ToyParams,
-    cells=cells,
-    units=units,
-    problems=lambda params: [f"no such word: {word}" for word in params.words if word == "nix"],
-    inputs=lambda params: {"alphabet": os.environ.get("TOY_ALPHABET", "latin")},
-    notebooks=(
-        Notebook("toy/letters", "Letters of a word", "cell"),
-        Notebook("toy/summary", "Letters of all words", "grid"),
-    ),
-)

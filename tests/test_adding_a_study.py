@@ -1,0 +1,75 @@
+"""docs/adding-a-study.md does what it says: its study is run, rerun, resumed, reported and written down as outcomes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "adding-a-study.md"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A folder with the files that the page has a reader write."""
+    folder = tmp_path_factory.mktemp("study")
+    study, notebook, _ = blocks("python")
+    (run,) = blocks("yaml")
+    (folder / "length_study.py").write_text(study, encoding="utf-8")
+    (folder / "length.yaml").write_text(run, encoding="utf-8")
+    subprocess.run([sys.executable, "-c", notebook], cwd=folder, check=True)
+    return folder
+
+
+def said(folder: Path, *command: str) -> str:
+    environment = {**os.environ, "NBKIT_CACHE": str(folder / "cache")}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def nbkit(folder: Path, *arguments: str) -> str:
+    return said(folder, "-m", "nbkit", "--plugin", "length_study.py", *arguments)
+
+
+def test_the_page_does_what_it_says(folder):
+    commands = [line.split()[3:] for line in blocks("sh")[0].splitlines()]
+    validated, planned, ran, written = (nbkit(folder, *command) for command in commands)
+    assert "length" in validated and "40 texts" in planned or "texts" in planned, planned
+    assert (folder / "outputs/length/index.html").is_file()
+    (page,) = (folder / "outputs/length/html").rglob("*.html")
+    text = page.read_text(encoding="utf-8")
+    assert "stutter" in text and "over that of their sources" in text
+    rows = [json.loads(line) for line in (folder / "length.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {row["system"] for row in rows} == {"echo", "stutter"} and sum(row["count"] for row in rows) == 40
+    assert all((row["verdict"] == "fail") == (row["system"] == "stutter") for row in rows)
+    again = nbkit(folder, "run", "length.yaml")
+    assert "0 notebooks" in again or "nothing" in again or "up to date" in again, again
+    said(folder, "-c", blocks("python")[2])
+
+
+def test_a_unit_that_was_done_is_not_done_again(folder):
+    """Half of the work of another run is remembered: only the other model's is left."""
+    run = (folder / "length.yaml").read_text(encoding="utf-8")
+    (folder / "more.yaml").write_text(run.replace("name: length", "name: more").replace("20}", "30}"), encoding="utf-8")
+    planned = nbkit(folder, "run", "more.yaml", "--dry-run")
+    assert re.search(r"translate echo.*20", planned), planned
+
+
+def test_it_runs_on_dask(folder):
+    pytest.importorskip("distributed")
+    run = (folder / "length.yaml").read_text(encoding="utf-8").replace("name: length", "name: elsewhere")
+    (folder / "elsewhere.yaml").write_text(run.replace("20}", "25}"), encoding="utf-8")
+    nbkit(folder, "run", "elsewhere.yaml", "--executor", "dask", "--workers", "2")
+    assert (folder / "outputs/elsewhere/index.html").is_file()
