@@ -157,7 +157,8 @@ class Use:
 class Work:
     """A unit of work of a study, at every point of its axes.
 
-    name: what it does, with the labels of its axes and the parameters: ``"translate {model} {pair}"``. per: its axes, the outermost first.
+    name: what it does, with the labels of its axes and the parameters: ``"translate {model} {pair}"``.
+    per: its axes, the outermost first.
     function: called with parameters, store and the values of its axes. stage: units of a later stage start when all of
     the earlier ones are done. uses: the models it asks, of the parameters and its axes. counts: how many texts it
     handles and how many of them are remembered. points: where it is needed, if not at all points of its axes.
