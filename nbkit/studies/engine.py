@@ -157,10 +157,10 @@ class Use:
 class Work:
     """A unit of work of a study, at every point of its axes.
 
-    name: what it does, with the labels of its axes and the parameters: ``"translate {model} {pair}"``.
-    per: its axes, the outermost first.
-    function: called with parameters, store and the values of its axes. stage: units of a later stage start when all of
-    the earlier ones are done. uses: the models it asks, of the parameters and its axes. counts: how many texts it
+    name: what it does, with the labels of its axes, and fields of the parameters that are no axis:
+    ``"translate {model} {source}→{language}"``. per: its axes, the outermost first.
+    function: called with parameters, store and the values of its axes. after: what has to be done before. uses: the
+    models it asks, of the parameters and its axes. counts: how many texts it
     handles and how many of them are remembered. points: where it is needed, if not at all points of its axes.
     """
 
@@ -168,7 +168,7 @@ class Work:
     name: str
     per: tuple[str, ...]
     function: Callable[..., Any]
-    stage: int
+    after: tuple[Work, ...] = ()
     uses: Callable[..., Iterable[Use]] | None = None
     counts: Callable[..., tuple[int, int]] | None = None
     points: Callable[[Any], Iterable[Point]] | None = None
@@ -178,31 +178,44 @@ class Work:
         return self.function(params, store=store or Store(), **point)
 
     def work(self, params: Mapping[str, Any], **point: Any) -> int | None:
-        """Do it: what the unit of work calls. Returns how many texts it handled, where it counts them."""
+        """Do it: what the unit of work calls. Returns how many texts it handled, where it counts them.
+
+        That is the sum of what the function returned, or else those that were not remembered before.
+        """
         checked, store = self.study.params(**params), Store()
-        at = {name: self.study.axes[name].back(value) if name in self.study.axes else value
-              for name, value in point.items()}  # fmt: skip
+        at = {name: self.study.back(name, value) for name, value in point.items()}
         before = self.counted(checked, at, store)
-        for each in self.study.cut(checked, self.per, at, store):
-            self.function(checked, store=store, **each)
+        done = [self.function(checked, store=store, **each) for each in self.study.cut(checked, self.per, at, store)]
+        if all(isinstance(n, int) for n in done):
+            return sum(done)
         return None if self.counts is None else before[0] - before[1]
 
     def counted(self, params: Any, at: Point, store: Store) -> tuple[int, int]:
         """How many texts it handles at a point, and how many of these are remembered."""
         return (0, 0) if self.counts is None else self.counts(params, store=store, **at)
 
+    def where(self, params: Any) -> Iterator[Point]:
+        """The points at which there is a unit of it."""
+        yield from self.points(params) if self.points else self.study.points(params, self.per)
+
+    def stage(self, params: Any) -> int:
+        """Units of a later stage start when all of the earlier ones are done; models that are asked come before."""
+        before = [each.stage(params) + 1 for each in self.after if next(each.where(params), None) is not None]
+        return max([int(self.uses is not None), *before])
+
     def units(self, params: Any, count: bool, store: Store) -> Iterator[Unit]:
         """The units of work of one run."""
         dump = params.model_dump(mode="json")
         where = f"{self.function.__module__}:{self.function.__name__}"
-        for at in self.points(params) if self.points else self.study.points(params, self.per):
+        stage = self.stage(params)
+        for at in self.where(params):
             labels = {name: self.study.label(name, value) for name, value in at.items()}
             texts, stored = self.counted(params, at, store) if count else (0, 0)
             yield Unit(
-                label=self.name.format(params=params, **labels).strip(),
+                label=" ".join(self.name.format(**{**dump, **labels}).split()),
                 function=where,
                 arguments={"params": dump, **at},
-                stage=self.stage,
+                stage=stage,
                 texts=texts,
                 stored=stored,
                 runs_models=self.runs_models and params.model_dump().get("device") != "cpu",
@@ -252,6 +265,8 @@ class Step:
         return {"kind": f"{self.study.name}.{name}", "code": code, **self.key(params, **at)}
 
     def _at(self, values: Sequence[Any], named: Point) -> Point:
+        if len(values) > len(self.per):
+            raise TypeError(f"{self.compute.__name__} is of {', '.join(self.per) or 'nothing'}; the rest goes by name")
         return {**dict(zip(self.per, values, strict=False)), **named}
 
 
@@ -363,6 +378,10 @@ class Study:
             return self.axes[axis].label(value)
         return "" if value is None else str(value)
 
+    def back(self, axis: str, value: Any) -> Any:
+        """A value of an axis out of its JSON form."""
+        return self.axes[axis].back(value) if isinstance(self.axes.get(axis), Axis) else value
+
     # Declarations --------------------------------------------------------------------------------
 
     def step(
@@ -409,10 +428,11 @@ class Study:
     ) -> Callable[[Callable[..., Any]], Work]:
         """Declare a function as a unit of work, at each point of the axes *per*.
 
-        name: with the labels of the axes, ``"translate {model} {pair}"``. after: what has to be done before, which
-        decides the stage; models come before all that uses them. uses: the models that it asks, of the parameters and
-        the point. counts: its texts, and how many of them are remembered (see `asked`). points: where it is needed, if
-        not everywhere. runs_models: whether it wants a GPU where there is one; by default where it uses models.
+        name: with the labels of the axes and fields of the parameters, ``"translate {model} {source}→{language}"``.
+        after: what has to be done before, which decides the stage; models come before all that uses them. uses: the
+        models that it asks, of the parameters and the point. counts: its texts, and how many of them are remembered
+        (see `asked`). points: where it is needed, if not everywhere. runs_models: whether it wants a GPU where there is
+        one; by default where it uses models.
         """
 
         def declare(function: Callable[..., Any]) -> Work:
@@ -431,10 +451,9 @@ class Study:
         points: Callable[[Any], Iterable[Point]] | None,
         runs_models: bool | None,
     ) -> Work:
-        before = [unit.stage for each in after for unit in (each.units if isinstance(each, Step) else (each,))]
-        stage = max([int(uses is not None), *(stage + 1 for stage in before)])
+        before = tuple(unit for each in after for unit in (each.units if isinstance(each, Step) else (each,)))
         runs = uses is not None if runs_models is None else runs_models
-        work = Work(self, name, tuple(per), function, stage, uses, counts, points, runs)
+        work = Work(self, name, tuple(per), function, before, uses, counts, points, runs)
         self._works.append(work)
         return work
 
@@ -457,15 +476,16 @@ class Results:
     """The outcomes of a study as it declares them.
 
     stream: ``stream(params, store, texts)`` yields tables with the columns of `nbkit.studies.outcomes`, a part of the
-    grid at a time; headline: the table, ``"module:function"``, that *again* computes from outcomes alone.
+    grid at a time; headline: the table, ``"module:function"``, that *again* computes from outcomes alone, and from the
+    parameters where it has an argument of that name.
     """
 
     study: Study
     stream: Callable[..., Iterator[pd.DataFrame]]
     headline: str
-    again: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    again: Callable[..., pd.DataFrame] | None = None
 
-    def table(self, function: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    def table(self, function: Callable[..., pd.DataFrame]) -> Callable[..., pd.DataFrame]:
         """Declare how the headline table follows from the outcomes."""
         self.again = function
         return function

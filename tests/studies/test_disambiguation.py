@@ -158,10 +158,10 @@ def test_samples_keep_what_they_promise(run):
 def test_success_means_right_before_and_in_the_attractors_sense_after(run):
     params, store, _ = run
     outcomes = study.outcomes(params, "follower", store)
-    pairs = study.pool(params, store).assign(made=study.judged(params, "follower", store)["outcome"])
+    pairs = study.pool(params, store).assign(made=study.judged(params, "follower", store=store)["outcome"])
     seed = pairs.set_index("key")["made"].reindex(outcomes["key"]).to_numpy()
     assert ((outcomes["outcome"] == SEED_WRONG).to_numpy() == (seed != RIGHT)).all()
-    found = pd.concat([attacked_chunk(params, "follower", start, store) for start in chunks(params, store)])
+    found = pd.concat([attacked_chunk(params, "follower", start, store=store) for start in chunks(params, store)])
     assert outcomes["sample"].tolist() == found["sample"].tolist()
     sense = found["found"].to_numpy()
     for outcome, expected in ((SUCCESS, outcomes["adversarial"]), (KEPT, outcomes["sense"]), (UNDECIDED, "")):
@@ -197,7 +197,7 @@ def test_seeds_lose_a_tenth_to_bias_and_are_drawn(run):
     left = study.seeds_left(params, store).set_index("fate")["n"]
     pool = len(study.pool(params, store))
     assert left.sum() == pool and left["seed"] == 40 and left["most biased"] == round(0.1 * pool)
-    fates, biases = study.seeds(params, store)["fate"], study.pool(params, store)["freq_wrong_mean"]
+    fates, biases = study.seeds(params, store=store)["fate"], study.pool(params, store)["freq_wrong_mean"]
     assert biases[fates == "most biased"].min() >= biases[fates == "seed"].max()
 
 
@@ -328,7 +328,7 @@ def test_language_models_filter_seeds_and_samples(run, monkeypatch):
     strict = params.model_copy(
         update={"masked_lm": "m", "causal_lm": "c", "perplexity_rise": 0.05, "most_biased": 0.0, "n_seeds": None}
     )
-    found = study.seeds(strict, store).merge(study.pool(params, store), on="key")
+    found = study.seeds(strict, store=store).merge(study.pool(params, store), on="key")
     lexicon = lexicon_of(strict).homographs
     for row in found.itertuples():
         first = min(word for cluster in lexicon[row.homograph].clusters for word in cluster.translations)

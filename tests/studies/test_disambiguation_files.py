@@ -105,7 +105,7 @@ def test_links_in_a_file_count_as_gold_ones_do_and_test_corpora_are_kept_apart(f
     for corpus in params.test_corpora:
         own = read[corpus].drop("pairs read")
         assert own["in the pool"] == (pairs["corpus"] == corpus).sum() > TEST / 2
-    assert len(study.judged(params, "copier", store)) == len(pairs)
+    assert len(study.judged(params, "copier", store=store)) == len(pairs)
     assert len(study.bleu(params, store)) == 2
 
 
@@ -152,7 +152,7 @@ def test_intervals_resample_pairs_of_all_corpora(files, copier, monkeypatch):
         scores, yes, groups))  # fmt: skip
     monkeypatch.setattr(tables, "share_interval", lambda values, *, groups: seen.update(rate=groups) or (
         share_interval(values, groups=groups)))  # fmt: skip
-    decided = (study.judged(params, "copier", store)["outcome"] != "undecided").to_numpy()
+    decided = (study.judged(params, "copier", store=store)["outcome"] != "undecided").to_numpy()
     study.correlations(params, store), study.errors(params, store)
     own = pairs[decided]
     assert own["pair"].nunique() < (n := len(own[["corpus", "pair"]].drop_duplicates())) <= len(own)
@@ -169,7 +169,7 @@ def test_what_links_translations_is_loaded_once_a_run(files, copier, monkeypatch
     real = pool_module.load_aligner
     monkeypatch.setattr(pool_module, "load_aligner", lambda name, *a, **o: loaded.append(name) or real(name, *a, **o))
     store, params = Store(), params_of(files)
-    study.pool(params, store), study.judged(params, "copier", store), study.outcomes(params, "copier", store)
+    study.pool(params, store), study.judged(params, "copier", store=store), study.outcomes(params, "copier", store)
     assert loaded == [files["words"]]
 
 
@@ -222,7 +222,7 @@ def test_models_of_a_hub_are_fetched_before_their_results_are_kept(files, copier
         monkeypatch.setattr(models, name, answer, raising=False)
     store, params = Store(), params_of(files, models=["me/mt"], masked_lm="me/bert", causal_lm="me/gpt")
     (start,) = chunks(params, store)
-    attacked_chunk(params, "me/mt", start, store)
+    attacked_chunk(params, "me/mt", start, store=store)
     kinds = {"seeds": ["me/bert"], "samples": ["me/bert", "me/gpt"], "judged": ["me/mt"],
              "attacked": ["me/bert", "me/gpt", "me/mt"]}  # fmt: skip
     for kind, names in kinds.items():
@@ -253,10 +253,10 @@ def test_language_models_may_be_python_and_are_remembered_where_they_say_who_the
         return {path.parent.parent.name for path in paths if '"python": "short"' in path.read_text(encoding="utf-8")}
 
     (start,) = chunks(params, store)
-    attacked_chunk(params, "copier", start, store)
+    attacked_chunk(params, "copier", start, store=store)
     assert not kept() and "short (not remembered: register an identity)" in str(footer(params))
     mine.identity = "v1"
-    attacked_chunk(params, "copier", start, store)
+    attacked_chunk(params, "copier", start, store=store)
     assert kept() >= {"disambiguation.seeds", "disambiguation.samples", "disambiguation.attacked", "perplexity"}
     assert "not remembered" not in str(footer(params))
 
@@ -300,7 +300,7 @@ def test_a_dry_run_neither_reads_for_nor_writes_results(files, copier, monkeypat
 def test_a_dry_run_counts_what_was_found(files, copier):
     store, params = Store(), params_of(files)
     pairs = study.pool(params, store)
-    study.judged(params, "copier", store)
+    study.judged(params, "copier", store=store)
     unit = next(unit for unit in study.STUDY.units(params, count=True, store=store) if "translate" in unit.label)
     assert unit.stored == pairs["source"].nunique() and unit.texts <= unit.stored + 20
 

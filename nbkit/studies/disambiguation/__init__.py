@@ -6,7 +6,7 @@ function takes `DisambiguationParams` and returns a tidy table, documented where
 
 from __future__ import annotations
 
-from nbkit.studies.base import Notebook, Study
+from nbkit.studies.disambiguation import work  # noqa: F401 - declares units of work and outcomes
 from nbkit.studies.disambiguation.attack_tables import (
     attack_challenge,
     attack_correlations,
@@ -26,6 +26,7 @@ from nbkit.studies.disambiguation.attack_tables import (
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.pool import counts, pool, pool_left_out, seeds
 from nbkit.studies.disambiguation.steps import generated, judged
+from nbkit.studies.disambiguation.study import STUDY
 from nbkit.studies.disambiguation.tables import (
     PUBLISHED,
     attractors,
@@ -45,7 +46,6 @@ from nbkit.studies.disambiguation.tables import (
     undecided_senses,
     undecided_translations,
 )
-from nbkit.studies.disambiguation.work import cells, inputs, problems, units
 
 __all__ = [
     "PUBLISHED",
@@ -88,29 +88,3 @@ __all__ = [
     "undecided_senses",
     "undecided_translations",
 ]
-
-#: In the order in which the report shows them; a test compares titles with the notebooks.
-NOTEBOOKS = (
-    Notebook("disambiguation/attractors", "Which words go with which sense?", "grid"),
-    Notebook("disambiguation/models", "How good are the models?", "grid"),
-    Notebook("disambiguation/error_prediction", "Can wrong senses be predicted?", "grid"),
-    Notebook("disambiguation/challenge_sets", "Are biased sentences harder?", "grid"),
-    Notebook("disambiguation/attack_samples", "What do the attacks look like?", "grid"),
-    Notebook("disambiguation/attack_success", "Which attacks succeed?", "grid"),
-    Notebook("disambiguation/transferability", "Do attacks carry over to other models?", "grid"),
-    Notebook("disambiguation/sample_quality", "Would a reader notice the attack?", "grid"),
-    Notebook("disambiguation/model_card", "How does this model choose between senses?", "cell"),
-)
-
-STUDY = Study(
-    name="disambiguation",
-    title="Disambiguation: can wrong senses be predicted and provoked?",
-    paper="Emelin, Titov and Sennrich (2020), Detecting Word Sense Disambiguation Biases in Machine Translation for "
-    "Model-Agnostic Adversarial Attacks",
-    params=DisambiguationParams,
-    cells=cells,
-    units=units,
-    problems=problems,
-    inputs=inputs,
-    notebooks=NOTEBOOKS,
-)

@@ -72,7 +72,7 @@ def seeds_left(params: DisambiguationParams, store: Store | None = None) -> pd.D
 
     Columns: fate (in the order of the filters; "seed" last), n, share (of the pool).
     """
-    found = seeds(params, store)["fate"].value_counts()
+    found = seeds(params, store=store)["fate"].value_counts()
     total = max(int(found.sum()), 1)
     rows = [(fate, int(found.get(fate, 0))) for fate in (UNEXPECTED, BIASED, NOT_DRAWN, EXPECTED)]
     return frame([(fate, n, n / total) for fate, n in rows], ["fate", "n", "share"])
@@ -128,9 +128,9 @@ def outcomes(params: DisambiguationParams, model: str, store: Store | None = Non
     store = store or Store()
     parts = []
     for start in chunks(params, store):
-        made = generated_chunk(params, start, store)
+        made = generated_chunk(params, start, store=store)
         made = made.loc[made["fluent"].astype(bool), _SAMPLE].reset_index(drop=True)
-        found = attacked_chunk(params, model, start, store)
+        found = attacked_chunk(params, model, start, store=store)
         assert made["sample"].tolist() == found["sample"].tolist()
         parts.append(made.assign(outcome=found["outcome"].to_numpy()))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*_SAMPLE, "outcome"])
@@ -234,7 +234,7 @@ def successes(params: DisambiguationParams, k: int = 5, store: Store | None = No
     samples = {row["sample"]: {**row, "place": place} for place, row in enumerate(records(generated(params, store)))}
     rows = []
     for model in params.models:
-        made = [attacked_chunk(params, model, start, store) for start in chunks(params, store)]
+        made = [attacked_chunk(params, model, start, store=store) for start in chunks(params, store)]
         won = [
             {**samples[each["sample"]], **each}
             for chunk in made
@@ -354,7 +354,7 @@ def _made(params: DisambiguationParams, store: Store | None) -> pd.DataFrame:
 
     store = store or Store()
     columns = ["kind", "key", "attractor", "fluent"]
-    parts = [generated_chunk(params, start, store)[columns] for start in chunks(params, store)]
+    parts = [generated_chunk(params, start, store=store)[columns] for start in chunks(params, store)]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 

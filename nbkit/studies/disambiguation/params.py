@@ -187,8 +187,8 @@ class DisambiguationParams(StudyParams):
         own = [self.training_corpus] if self.folds else []
         return list(dict.fromkeys([*own, *self.test_corpora]))
 
-    def narrowed(self, model: str) -> DisambiguationParams:
-        """The same parameters for one model and its twin."""
+    def narrowed(self, domain: str, model: str) -> DisambiguationParams:
+        """The same parameters for one model and its twin; all of a run is in one domain."""
         twins = {name: twin for name, twin in self.twins.items() if name == model}
         return self.model_copy(update={"models": [model], "twins": twins})
 

@@ -15,16 +15,15 @@ from nbkit import models
 from nbkit.corpora import Pair, load_pairs
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
 from nbkit.errors import NbkitError
-from nbkit.fingerprint import KEYED, digest
 from nbkit.measure.aligners import Aligner, load_aligner
 from nbkit.measure.sense_bias import AGGREGATES, MEASURES, SenseCounts, sentence_bias, words_of
 from nbkit.measure.senses import Sense, SenseFinder
-from nbkit.models.translators.identity import with_revision
 from nbkit.perturb.word_sense import expected_sense, least_biased, sense_fillers
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.disambiguation.mining import Mining, aligned_pairs, mine, mine_shard, n_pairs, shard_starts
 from nbkit.studies.disambiguation.params import DisambiguationParams
+from nbkit.studies.disambiguation.study import STUDY, uses_masked
 from nbkit.text.parsers import from_record, to_record
 from nbkit.text.sentences import Text
 
@@ -62,43 +61,6 @@ def sentence_of(text: Text, token: int) -> tuple[int, int]:
             return number, at
         at -= len(sentence)
     raise NbkitError(f"there is no token {token} in {text.text!r}")
-
-
-# ----------------------------------------------------------------------------
-# What remembered tables of this study carry of what is behind them: the code, and revisions of models.
-
-
-def code(module: str) -> str:
-    """Digest of a module of this study and of all that it imports."""
-    return digest(f"nbkit.studies.disambiguation.{module}", without=KEYED)
-
-
-def of_model(params: DisambiguationParams, model: str, key: dict[str, Any]) -> dict[str, Any]:
-    """*key* and the translator's part of it; one of a hub is fetched first, as only then its revision is known."""
-    return with_revision(
-        lambda: {**key, **params.translation_key(model)},
-        lambda: models.ensure_model(model, params.source, params.target),
-    )
-
-
-def seeds_key(params: DisambiguationParams) -> dict[str, Any]:
-    """What can change the seeds, with the revision of their language model."""
-    _fetch(params, params.masked_lm, params.target)
-    return params.seeds_key()
-
-
-def samples_key(params: DisambiguationParams) -> dict[str, Any]:
-    """What can change the samples, with the revisions of the language models."""
-    _fetch(params, params.masked_lm, params.target)
-    _fetch(params, params.causal_lm, params.source)
-    return params.samples_key()
-
-
-def _fetch(params: DisambiguationParams, name: str | None, lang: str) -> None:
-    if name is not None:
-        with_revision(
-            lambda: {"model": params.language_model_key(name, lang)}, lambda: models.ensure_language_model(name, lang)
-        )
 
 
 # ----------------------------------------------------------------------------
@@ -196,21 +158,25 @@ def _hypothesis_aligner(run: _Run) -> Aligner:
     return load_aligner(params.hypothesis_aligner, params.source, params.target, **options)
 
 
+@STUDY.step(key=lambda params: {"n": params.aligner_pairs, **params.counts_key()})
+def linked_words(params: DisambiguationParams, store: Store) -> pd.DataFrame:
+    """How often gold links of the training corpus, the first ``aligner_pairs`` pairs, link two forms.
+
+    Columns: source, target, n.
+    """
+    import pandas as pd
+
+    links: Counter[tuple[str, str]] = Counter()
+    for pair in _training_pairs(params, store):
+        source, target = pair.source.tokens, pair.target.tokens
+        links.update((source[i].casefold(), target[j].casefold()) for i, j in pair.alignment or ())
+    rows = [(*words, n) for words, n in sorted(links.items())]
+    return pd.DataFrame(rows, columns=["source", "target", "n"])
+
+
 def word_list(params: DisambiguationParams, store: Store) -> dict[tuple[str, str], float]:
-    """How often gold links of the training corpus, the first ``aligner_pairs`` pairs, link two forms; remembered."""
-
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        links: Counter[tuple[str, str]] = Counter()
-        for pair in _training_pairs(params, store):
-            source, target = pair.source.tokens, pair.target.tokens
-            links.update((source[i].casefold(), target[j].casefold()) for i, j in pair.alignment or ())
-        rows = [(*words, n) for words, n in sorted(links.items())]
-        return pd.DataFrame(rows, columns=["source", "target", "n"])
-
-    key = {"kind": "disambiguation.word_list", "version": 2, "n": params.aligner_pairs, **params.counts_key()}
-    table = store.table(key, compute)
+    """`linked_words` as a word list."""
+    table = linked_words(params, store=store)
     return {(source, target): float(n) for source, target, n in table.itertuples(index=False, name=None)}
 
 
@@ -242,40 +208,31 @@ def _counts(run: _Run, fold: int) -> SenseCounts:
     return mine(mining, store)
 
 
+def _pool_shard_key(params: DisambiguationParams, corpus: str, start: int) -> dict[str, Any]:
+    return {"corpus": corpus, "start": start, **params.pool_key()}
+
+
+@STUDY.step(per=("corpus", "start"), key=_pool_shard_key)
 def pool_shard(params: DisambiguationParams, corpus: str, start: int, store: Store) -> pd.DataFrame:
     """The pool's rows from one shard of a test corpus, and what was left out of it.
 
     Columns: those of `pool`, and left_out ("" for rows of the pool, else why) with n (how many).
     """
+    import pandas as pd
 
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        mining = linked(params, corpus, store)
-        fold = start // mining.shard if is_cross_fitted(params, corpus) else -1
-        known = counts_without(params, fold, store)
-        finder = SenseFinder(lexicon_of(params), "compounds", nouns=params.target_nouns)
-        left_out: Counter[str] = Counter()
-        rows = []
-        for pair, links in aligned_pairs(mining, start, store):
-            left_out["pairs read"] += 1
-            for row in _rows(params, pair, finder, links, left_out):
-                biases = _biases(words_of(pair.source), known, finder.lexicon, row["homograph"], row["sense"])
-                rows.append({**row, "key": f"{corpus}/{row['key']}", "corpus": corpus, "fold": fold, **biases})
-        counted = [{"left_out": reason, "n": n} for reason, n in sorted(left_out.items())]
-        return _typed(pd.DataFrame([*({**row, "left_out": "", "n": 1} for row in rows), *counted], columns=COLUMNS))
-
-    return store.table(_shard_key(params, corpus, start), compute)
-
-
-def _shard_key(params: DisambiguationParams, corpus: str, start: int) -> dict[str, Any]:
-    key = {"kind": "disambiguation.pool", "code": code("pool"), "corpus": corpus, "start": start}
-    return {**key, **params.pool_key()}
-
-
-def is_found(params: DisambiguationParams, corpus: str, start: int, store: Store) -> bool:
-    """Whether `pool_shard` is remembered."""
-    return store.table_rows(_shard_key(params, corpus, start)) is not None
+    mining = linked(params, corpus, store)
+    fold = start // mining.shard if is_cross_fitted(params, corpus) else -1
+    known = counts_without(params, fold, store)
+    finder = SenseFinder(lexicon_of(params), "compounds", nouns=params.target_nouns)
+    left_out: Counter[str] = Counter()
+    rows = []
+    for pair, links in aligned_pairs(mining, start, store):
+        left_out["pairs read"] += 1
+        for row in _rows(params, pair, finder, links, left_out):
+            biases = _biases(words_of(pair.source), known, finder.lexicon, row["homograph"], row["sense"])
+            rows.append({**row, "key": f"{corpus}/{row['key']}", "corpus": corpus, "fold": fold, **biases})
+    counted = [{"left_out": reason, "n": n} for reason, n in sorted(left_out.items())]
+    return _typed(pd.DataFrame([*({**row, "left_out": "", "n": 1} for row in rows), *counted], columns=COLUMNS))
 
 
 def pool_starts(params: DisambiguationParams, corpus: str, store: Store) -> list[int]:
@@ -315,6 +272,11 @@ def pool_left_out(params: DisambiguationParams, store: Store | None = None) -> p
     return pd.DataFrame(rows, columns=["corpus", "reason", "n"])
 
 
+def pair_groups(pairs: pd.DataFrame) -> np.ndarray:
+    """The unit of each row of the pool: a pair with two homographs stands there twice."""
+    return (pairs["corpus"].astype(str) + "/" + pairs["pair"].astype(str)).to_numpy(dtype=object)
+
+
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a table as dictionaries."""
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
@@ -329,7 +291,7 @@ def _shards(params: DisambiguationParams, corpora: Iterable[str], store: Store) 
     import pandas as pd
 
     starts = [(corpus, start) for corpus in corpora for start in pool_starts(params, corpus, store)]
-    parts = [pool_shard(params, corpus, start, store) for corpus, start in starts]
+    parts = [pool_shard(params, corpus, start, store=store) for corpus, start in starts]
     return pd.concat(parts or [_typed(pd.DataFrame(columns=COLUMNS))], ignore_index=True)
 
 
@@ -398,32 +360,28 @@ def _biases(
 EXPECTED, UNEXPECTED, BIASED, NOT_DRAWN = "seed", "another sense expected", "most biased", "not drawn"
 
 
-def seeds(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+@STUDY.step(key=lambda params: params.seeds_key(), uses=uses_masked)
+def seeds(params: DisambiguationParams, store: Store) -> pd.DataFrame:
     """What becomes of each pair of the pool as a seed: one row a pair, in the pool's order.
 
     Columns: key, expected (the sense that the masked language model expects; "" without one), fate ("seed", "another
     sense expected", "most biased", "not drawn").
     """
-    store = store or Store()
+    import pandas as pd
 
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        pairs = pool(params, store)
-        expected = _expected(params, pairs, store)
-        fate = np.full(len(pairs), EXPECTED, dtype=object)
-        if params.masked_lm is not None:
-            fate[expected != pairs["sense"].to_numpy()] = UNEXPECTED
-        keys = pairs["key"].tolist()
-        in_order = drawn(keys, params.seed, "seeds")
-        left = in_order[fate[in_order] == EXPECTED]
-        biases = pairs[f"freq_wrong_{params.bias}"].to_numpy()[left]
-        keep = least_biased(biases, params.most_biased)
-        fate[left[~keep]] = BIASED
-        fate[left[keep][params.n_seeds :] if params.n_seeds is not None else []] = NOT_DRAWN
-        return pd.DataFrame({"key": keys, "expected": expected, "fate": fate.astype(str)})
-
-    return store.table({"kind": "disambiguation.seeds", "code": code("pool"), **seeds_key(params)}, compute)
+    pairs = pool(params, store)
+    expected = _expected(params, pairs, store)
+    fate = np.full(len(pairs), EXPECTED, dtype=object)
+    if params.masked_lm is not None:
+        fate[expected != pairs["sense"].to_numpy()] = UNEXPECTED
+    keys = pairs["key"].tolist()
+    in_order = drawn(keys, params.seed, "seeds")
+    left = in_order[fate[in_order] == EXPECTED]
+    biases = pairs[f"freq_wrong_{params.bias}"].to_numpy()[left]
+    keep = least_biased(biases, params.most_biased)
+    fate[left[~keep]] = BIASED
+    fate[left[keep][params.n_seeds :] if params.n_seeds is not None else []] = NOT_DRAWN
+    return pd.DataFrame({"key": keys, "expected": expected, "fate": fate.astype(str)})
 
 
 def _expected(params: DisambiguationParams, pairs: pd.DataFrame, store: Store) -> np.ndarray:

@@ -22,26 +22,21 @@ from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.pool import (
     EXPECTED,
     character_of,
-    code,
     counts_without,
     hypothesis_aligner,
     lexicon_of,
-    of_model,
     pool,
     records,
-    samples_key,
     seeds,
     sentence_of,
     source_of,
 )
+from nbkit.studies.disambiguation.study import CHUNK, STUDY, uses_language_models, uses_translator
 from nbkit.text.parsers import parse_remembered, parser_for
 from nbkit.text.sentences import Sentence, Text
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: Seeds whose samples are made, kept and translated together: memory does not grow with their number.
-CHUNK = 200
 
 
 _COLUMNS = ["sample", "key", "homograph", "sense", "kind", "attractor", "noun", "replaced", "adversarial"]
@@ -55,10 +50,15 @@ _COLUMNS += ["seed_perplexity", "perplexity", "fluent"]
 
 def chunks(params: DisambiguationParams, store: Store | None = None) -> range:
     """Where the chunks of the seeds begin."""
-    found = seeds(params, store)
+    found = seeds(params, store=store)
     return range(0, int((found["fate"] == EXPECTED).sum()), CHUNK)
 
 
+@STUDY.step(
+    per=("start",),
+    key=lambda params, start: {"start": start, "chunk": CHUNK, **params.samples_key()},
+    uses=uses_language_models,
+)
 def generated_chunk(params: DisambiguationParams, start: int, store: Store) -> pd.DataFrame:
     """The samples of the seeds *start* … *start* + `CHUNK` − 1.
 
@@ -68,27 +68,22 @@ def generated_chunk(params: DisambiguationParams, start: int, store: Store) -> p
     ppmi_right, ppmi_wrong (the attractor's bias towards the seed's and the adversarial sense), seed_perplexity,
     perplexity, fluent (whether the perplexity is not too far above the seed's; True where no language model filters).
     """
+    import pandas as pd
 
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        chosen = seeds(params, store)
-        pairs = pool(params, store)
-        pairs = pairs[(chosen["fate"] == EXPECTED).to_numpy()].iloc[start : start + CHUNK]
-        rows: list[dict[str, Any]] = []
-        lexicon = lexicon_of(params)
-        for fold, own in groupby(records(pairs), key=lambda pair: int(pair["fold"])):
-            counts = counts_without(params, fold, store)
-            for pair in own:
-                made = list(_samples(params, pair, counts, lexicon))
-                if params.n_samples is not None:
-                    made.sort(key=lambda row: address(params.seed, "samples", row["sample"]))
-                rows += made[: params.n_samples]
-        table = pd.DataFrame(rows, columns=_COLUMNS)
-        return _with_perplexities(params, table, dict(zip(pairs["key"], pairs["source"], strict=True)), store)
-
-    config = {"kind": "disambiguation.samples", "code": code("steps"), "start": start, "chunk": CHUNK}
-    return store.table({**config, **samples_key(params)}, compute)
+    chosen = seeds(params, store=store)
+    pairs = pool(params, store)
+    pairs = pairs[(chosen["fate"] == EXPECTED).to_numpy()].iloc[start : start + CHUNK]
+    rows: list[dict[str, Any]] = []
+    lexicon = lexicon_of(params)
+    for fold, own in groupby(records(pairs), key=lambda pair: int(pair["fold"])):
+        counts = counts_without(params, fold, store)
+        for pair in own:
+            made = list(_samples(params, pair, counts, lexicon))
+            if params.n_samples is not None:
+                made.sort(key=lambda row: address(params.seed, "samples", row["sample"]))
+            rows += made[: params.n_samples]
+    table = pd.DataFrame(rows, columns=_COLUMNS)
+    return _with_perplexities(params, table, dict(zip(pairs["key"], pairs["source"], strict=True)), store)
 
 
 def generated(
@@ -100,7 +95,7 @@ def generated(
     store = store or Store()
     wanted = columns or _COLUMNS
     parts = [
-        (table := generated_chunk(params, start, store)).loc[table["fluent"].astype(bool), wanted]
+        (table := generated_chunk(params, start, store=store)).loc[table["fluent"].astype(bool), wanted]
         for start in chunks(params, store)
     ]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=wanted)
@@ -210,44 +205,46 @@ class Found(NamedTuple):
     reached: Mapping[str, Sense]
 
 
-def judged(params: DisambiguationParams, model: str, store: Store | None = None) -> pd.DataFrame:
+@STUDY.step(
+    per=("model",),
+    key=lambda params, model: {**params.pool_key(), **params.translation_key(model)},
+    uses=uses_translator,
+)
+def judged(params: DisambiguationParams, model: str, store: Store) -> pd.DataFrame:
     """What *model* made of every pair of the pool: one row a pair, in the pool's order.
 
     Columns: key, hypothesis, words (aligned with the homograph), found (their sense, "" where it cannot be told),
     reason (why not), outcome ("right", "wrong": another sense than the reference's, "undecided"), and outcomes by the
     variants of the rule: outcome_window, outcome_translation, and "outcome_published code".
     """
-    store = store or Store()
+    import pandas as pd
 
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        pairs = pool(params, store)
-        tokens = [source_of(params, pair).tokens for pair in records(pairs)]
-        found = translated(params, model, pairs, tokens, pairs["source"].tolist(), store)
-        outcome = [_judged(each.sense, sense) for each, sense in zip(found, pairs["sense"], strict=True)]
-        variants = {
-            f"outcome_{name}": [
-                _judged_by(name, each, sense) for each, sense in zip(found, pairs["sense"], strict=True)
-            ]
-            for name in (*REACHES[1:], PUBLISHED_CODE)
+    pairs = pool(params, store)
+    tokens = [source_of(params, pair).tokens for pair in records(pairs)]
+    found = translated(params, model, pairs, tokens, pairs["source"].tolist(), store)
+    outcome = [_judged(each.sense, sense) for each, sense in zip(found, pairs["sense"], strict=True)]
+    variants = {
+        f"outcome_{name}": [_judged_by(name, each, sense) for each, sense in zip(found, pairs["sense"], strict=True)]
+        for name in (*REACHES[1:], PUBLISHED_CODE)
+    }
+    return pd.DataFrame(
+        {
+            "key": pairs["key"].tolist(),
+            "hypothesis": [each.hypothesis for each in found],
+            "words": [each.words for each in found],
+            "found": [each.sense for each in found],
+            "reason": [each.reason for each in found],
+            "outcome": outcome,
+            **variants,
         }
-        return pd.DataFrame(
-            {
-                "key": pairs["key"].tolist(),
-                "hypothesis": [each.hypothesis for each in found],
-                "words": [each.words for each in found],
-                "found": [each.sense for each in found],
-                "reason": [each.reason for each in found],
-                "outcome": outcome,
-                **variants,
-            }
-        )
-
-    config = {"kind": "disambiguation.judged", "code": code("steps"), **params.pool_key()}
-    return store.table(of_model(params, model, config), compute)
+    )
 
 
+@STUDY.step(
+    per=("model", "start"),
+    key=lambda params, model, start: {"start": start, **params.samples_key(), **params.translation_key(model)},
+    uses=lambda params, model, start: [*uses_translator(params, model), *uses_language_models(params)],
+)
 def attacked_chunk(params: DisambiguationParams, model: str, start: int, store: Store) -> pd.DataFrame:
     """What *model* made of the fluent samples of one chunk: one row a sample.
 
@@ -255,35 +252,30 @@ def attacked_chunk(params: DisambiguationParams, model: str, start: int, store: 
     right and the sample is in the adversarial sense; "kept": right both times; "another sense"; "seed not right";
     "undecided").
     """
+    import pandas as pd
 
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        samples = generated_chunk(params, start, store)
-        samples = samples[samples["fluent"].astype(bool)].reset_index(drop=True)
-        of_seed = judged(params, model, store).set_index("key").reindex(samples["key"])
-        found = translated(params, model, samples, samples["tokens"].tolist(), samples["text"].tolist(), store)
-        outcome = [
-            _outcome(was, each.sense, sense, adversarial)
-            for was, each, sense, adversarial in zip(
-                of_seed["outcome"], found, samples["sense"], samples["adversarial"], strict=True
-            )
-        ]
-        return pd.DataFrame(
-            {
-                "sample": samples["sample"].tolist(),
-                "hypothesis": [each.hypothesis for each in found],
-                "words": [each.words for each in found],
-                "found": [each.sense for each in found],
-                "reason": [each.reason for each in found],
-                "seed_hypothesis": of_seed["hypothesis"].tolist(),
-                "seed_words": of_seed["words"].tolist(),
-                "outcome": outcome,
-            }
+    samples = generated_chunk(params, start, store=store)
+    samples = samples[samples["fluent"].astype(bool)].reset_index(drop=True)
+    of_seed = judged(params, model, store=store).set_index("key").reindex(samples["key"])
+    found = translated(params, model, samples, samples["tokens"].tolist(), samples["text"].tolist(), store)
+    outcome = [
+        _outcome(was, each.sense, sense, adversarial)
+        for was, each, sense, adversarial in zip(
+            of_seed["outcome"], found, samples["sense"], samples["adversarial"], strict=True
         )
-
-    config = {"kind": "disambiguation.attacked", "code": code("steps"), "start": start, **samples_key(params)}
-    return store.table(of_model(params, model, config), compute)
+    ]
+    return pd.DataFrame(
+        {
+            "sample": samples["sample"].tolist(),
+            "hypothesis": [each.hypothesis for each in found],
+            "words": [each.words for each in found],
+            "found": [each.sense for each in found],
+            "reason": [each.reason for each in found],
+            "seed_hypothesis": of_seed["hypothesis"].tolist(),
+            "seed_words": of_seed["words"].tolist(),
+            "outcome": outcome,
+        }
+    )
 
 
 def _judged(found: str, sense: str) -> str:

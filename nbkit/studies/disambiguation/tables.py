@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +28,7 @@ from nbkit.studies.disambiguation.pool import (
     drawn,
     lexicon_of,
     overlap,
+    pair_groups,
     pool,
     ranked,
     rarity,
@@ -296,10 +297,14 @@ def errors(params: DisambiguationParams, store: Store | None = None) -> pd.DataF
     """
     store = store or Store()
     groups = pair_groups(pool(params, store))
-    rows = []
-    for model in params.models:
-        outcome = judged(params, model, store)["outcome"].to_numpy()
-        rows.append((label(model), *_error_rate(outcome, groups)))
+    return error_rates(
+        (label(model), judged(params, model, store=store)["outcome"].to_numpy(), groups) for model in params.models
+    )
+
+
+def error_rates(outcomes: Iterable[tuple[str, np.ndarray, np.ndarray]]) -> pd.DataFrame:
+    """`errors` of models' outcomes, given as label, what came of each pair, and the unit of each."""
+    rows = [(model, *_error_rate(outcome, groups)) for model, outcome, groups in outcomes]
     return frame(rows, ["model", "n", "errors", "rate", "low", "high", "undecided"])
 
 
@@ -307,7 +312,7 @@ def undecided_translations(params: DisambiguationParams, store: Store | None = N
     """Why the sense of translations of the pool could not be told. Columns: model, reason, n."""
     rows = []
     for model in params.models:
-        found = judged(params, model, store)
+        found = judged(params, model, store=store)
         reasons = found.loc[found["outcome"] == UNDECIDED, "reason"].value_counts(sort=True)
         rows += [(label(model), str(reason), int(n)) for reason, n in reasons.items()]
     return frame(rows, ["model", "reason", "n"])
@@ -323,7 +328,7 @@ def correlations(params: DisambiguationParams, store: Store | None = None) -> pd
     pairs = pool(params, store)
     rows = []
     for model in params.models:
-        outcome = judged(params, model, store)["outcome"].to_numpy()
+        outcome = judged(params, model, store=store)["outcome"].to_numpy()
         decided = outcome != UNDECIDED
         wrong, groups = outcome[decided] == WRONG, pair_groups(pairs)[decided]
         for measure, aggregate, space in _variants():
@@ -382,7 +387,7 @@ def challenge_errors(params: DisambiguationParams, store: Store | None = None) -
     chosen, groups = sets(params, store), pair_groups(pool(params, store))
     rows: list[tuple[Any, ...]] = []
     for model in params.models:
-        outcome = judged(params, model, store)["outcome"].to_numpy()
+        outcome = judged(params, model, store=store)["outcome"].to_numpy()
         rates = {name: _error_rate(outcome[places], groups[places]) for name, places in chosen.items()}
         chance = rates[RANDOM][2]
         for name, rate in rates.items():
@@ -415,7 +420,7 @@ def error_examples(params: DisambiguationParams, k: int = 5, store: Store | None
     biases = bias(pairs, "freq_diff", params.bias, "pooled")
     rows = []
     for model in params.models:
-        made = judged(params, model, store)
+        made = judged(params, model, store=store)
         wrong = np.flatnonzero((made["outcome"] == WRONG).to_numpy())
         for place in wrong[ranked(biases[wrong], [pairs["key"].iloc[i] for i in wrong], params.seed)[:k]]:
             pair, own = pairs.iloc[place], made.iloc[place]
@@ -458,11 +463,6 @@ def _variants() -> list[tuple[str, str, str]]:
         for aggregate in [""] if measure == "length" else AGGREGATES:
             found += [(measure, aggregate, space) for space in (PPMI_OF if "ppmi" in measure else [""])]
     return found
-
-
-def pair_groups(pairs: pd.DataFrame) -> np.ndarray:
-    """The unit of each row of the pool: a pair with two homographs stands there twice."""
-    return (pairs["corpus"].astype(str) + "/" + pairs["pair"].astype(str)).to_numpy(dtype=object)
 
 
 def _error_rate(outcome: np.ndarray, groups: np.ndarray) -> tuple[int, int, float, float, float, int]:
@@ -531,7 +531,7 @@ def error_variants(params: DisambiguationParams, store: Store | None = None) -> 
     groups = pair_groups(pool(params, store))
     rows = []
     for model in params.models:
-        found = judged(params, model, store)
+        found = judged(params, model, store=store)
         aside = found["reason"].isin(OUTSIDE).to_numpy()
         for reach in SHOWN:
             outcome = found["outcome" if reach == "links" else f"outcome_{reach}"].to_numpy()

@@ -1,33 +1,25 @@
-"""The disambiguation study as the batch runner sees it: cells, units of work, and what can be wrong beforehand.
+"""What fills the disambiguation study's store, in stages, and what the study found out, as outcomes.
 
-Stages: models are trained, corpora aligned where they have to be, biases counted; test pairs are found; they are
-translated, and seeds chosen among them; samples are made; samples are translated.
+Models are trained, corpora aligned where they have to be, biases counted; test pairs are found; they are translated,
+and seeds chosen among them; samples are made; samples are translated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from nbkit import models
-from nbkit.corpora import check_corpus, find_corpus, is_endless, load_pairs
-from nbkit.corpora.corpus import FileCorpus
-from nbkit.corpora.homographs import check_homographs
-from nbkit.errors import NbkitError
-from nbkit.files import expand_path, file_digest
-from nbkit.measure.aligners import check_aligner
-from nbkit.perturb.edits import grammar_identity, grammar_problem
+from nbkit.models import label
 from nbkit.store import Store
-from nbkit.studies.base import Cell, Unit, cell_label, no_device
-from nbkit.studies.disambiguation.mining import align_corpus, is_of_a_corpus, mine_shard, n_pairs, pairs_there
+from nbkit.studies.disambiguation.mining import Mining, align_corpus, is_of_a_corpus, mine_shard, n_pairs, pairs_there
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.pool import (
     is_cross_fitted,
-    is_found,
     linked,
+    pair_groups,
     pool,
     pool_shard,
     seeds,
@@ -35,266 +27,244 @@ from nbkit.studies.disambiguation.pool import (
     training,
     word_list,
 )
-from nbkit.studies.disambiguation.steps import CHUNK, attacked_chunk, chunks, generated_chunk, judged
-from nbkit.studies.disambiguation.tables import bleu, bleu_texts, corpus_sizes
-from nbkit.text.parsers import check_parser, parser_for
+from nbkit.studies.disambiguation.steps import (
+    KEPT,
+    RIGHT,
+    SUCCESS,
+    UNDECIDED,
+    WRONG,
+    attacked_chunk,
+    chunks,
+    generated_chunk,
+    judged,
+)
+from nbkit.studies.disambiguation.study import STUDY, uses_language_models, uses_masked, uses_translator
+from nbkit.studies.disambiguation.tables import bleu, bleu_texts, corpus_sizes, error_rates
+from nbkit.studies.engine import asked
+from nbkit.studies.results import item_id
 
-_HERE = "nbkit.studies.disambiguation.work"
-#: Parts that seeds are handled in at most, each a unit of work.
-MOST_PARTS = 16
+if TYPE_CHECKING:
+    import pandas as pd
 
-
-def cells(params: DisambiguationParams) -> list[Cell]:
-    """One cell a model; twins have none of their own."""
-    return [
-        Cell(
-            label=cell_label(params.domain, models.label(model)),
-            params=params.narrowed(model),
-            tags={"language": params.target, "model": models.label(model), "corpus": params.domain},
-        )
-        for model in params.models
-    ]
-
-
-def units(params: DisambiguationParams, *, count: bool = False, store: Store | None = None) -> list[Unit]:
-    """The work that fills the store; a corpus is counted, and looked through, a shard a unit.
-
-    With *count*, translating units say how many texts they have and how many are remembered; of test pairs that were
-    not found yet, how many they are at most. Nothing is written then.
-    """
-    store = store or Store()
-    size = pairs_there if count else n_pairs
-    dump = params.model_dump(mode="json")
-    n = size(params.mined, store)
-    mined = training(params, n)
-    looked_through = {corpus: tested(params, corpus, n) for corpus in params.corpora}
-    sizes = {corpus: size(mining, store) for corpus, mining in looked_through.items()}
-
-    def unit(label: str, function: str, stage: int, **arguments: Any) -> Unit:
-        return Unit(label, f"{_HERE}:{function}", {"params": dump, **arguments}, stage)
-
-    work = [*_trainings(params, dump), unit(f"corpora {params.domain}", "read_corpora", 0)]
-    if is_of_a_corpus(mined):
-        work.append(unit(f"align {params.training_corpus}", "align_training", 0))
-    counting = 1 if is_of_a_corpus(mined) else 0
-    for start in range(0, n, mined.shard):
-        work.append(unit(f"count {params.training_corpus} {start}", "count_senses", counting, start=start))
-    if params.aligner != "gold" and params.hypothesis_aligner == "eflomal":
-        work.append(unit(f"align test pairs {params.domain}", "align_tests", 1))
-    for corpus, mining in looked_through.items():
-        for start in range(0, sizes[corpus], mining.shard):
-            work.append(unit(f"test pairs {corpus} {start}", "find_pairs", 2, corpus=corpus, start=start))
-    work.append(unit(f"seeds {params.domain}", "choose_seeds", 3))
-    for part, shown in _parts(params):
-        work.append(unit(f"samples {params.domain}{shown}", "make_samples", 4, part=part))
-    is_known = count and all(
-        is_found(params, corpus, start, store)
-        for corpus, mining in looked_through.items()
-        for start in range(0, sizes[corpus], mining.shard)
-    )
-    for model in params.translated_by:
-        name = models.label(model)
-        texts, stored = _count(params, model, store) if is_known else (sum(sizes.values()) if count else 0, 0)
-        translating = unit(f"translate {name} {params.domain}", "translate_pairs", 3, model=model)
-        work.append(replace(translating, texts=texts, stored=stored))
-        for part, shown in _parts(params):
-            work.append(unit(f"attack {name} {params.domain}{shown}", "attack", 5, model=model, part=part))
-    return work
+#: What an outcome says of a test pair, and of an attack: a system fails where it takes another sense than the reference
+#: has, and where an attack makes it do so.
+_VERDICTS = {RIGHT: "pass", WRONG: "fail", KEPT: "pass", SUCCESS: "fail"}
 
 
-def ensure_model(params: Mapping[str, Any], model: str) -> None:
-    """Unit of work: train a translator that comes as a recipe, or download one of the hub's, unless it is there."""
-    checked = DisambiguationParams(**params)
-    models.ensure_model(model, checked.source, checked.target)
+def _mined(params: DisambiguationParams) -> tuple[Mining, int]:
+    """What biases are counted on, and how many pairs that are, counted without keeping the number."""
+    n = pairs_there(params.mined, Store())
+    return training(params, n), n
 
 
-def ensure_language_model(params: Mapping[str, Any], model: str, lang: str) -> None:
-    """Unit of work: train or download a language model, unless it is there."""
-    models.ensure_language_model(model, lang)
+def _test_points(params: DisambiguationParams) -> Iterator[Mapping[str, Any]]:
+    """Every shard of every test corpus."""
+    _, n = _mined(params)
+    for corpus in params.corpora:
+        mining = tested(params, corpus, n)
+        for start in range(0, pairs_there(mining, Store()), mining.shard):
+            yield {"corpus": corpus, "start": start}
 
 
-def read_corpora(params: Mapping[str, Any]) -> None:
-    """Unit of work: how many pairs and words the corpora have, and the word list of gold links where it is used."""
-    checked, store = DisambiguationParams(**params), Store()
-    corpus_sizes(checked, store)
-    if checked.hypothesis_aligner == "lexicon":
-        word_list(checked, store)
+def _training_points(params: DisambiguationParams) -> Iterator[Mapping[str, Any]]:
+    mining, n = _mined(params)
+    return ({"start": start} for start in range(0, n, mining.shard))
 
 
-def align_training(params: Mapping[str, Any]) -> None:
-    """Unit of work: the training corpus aligned as a whole."""
-    checked, store = DisambiguationParams(**params), Store()
-    align_corpus(training(checked, n_pairs(checked.mined, store)), store)
+@STUDY.work("corpora {domain}")
+def read_corpora(params: DisambiguationParams, store: Store) -> None:
+    """How many pairs and words the corpora have, and the word list of gold links where it is used."""
+    n_pairs(params.mined, store)
+    corpus_sizes(params, store)
+    if params.hypothesis_aligner == "lexicon":
+        word_list(params, store)
 
 
-def count_senses(params: Mapping[str, Any], start: int) -> None:
-    """Unit of work: attractors and adjectives counted in the shard of the training corpus that begins at *start*."""
-    checked, store = DisambiguationParams(**params), Store()
-    mine_shard(training(checked, n_pairs(checked.mined, store)), start, store)
+@STUDY.work("align {training_corpus}", points=lambda params: [{}] if is_of_a_corpus(params.mined) else [])
+def align_training(params: DisambiguationParams, store: Store) -> None:
+    """The training corpus aligned as a whole."""
+    align_corpus(training(params, n_pairs(params.mined, store)), store)
 
 
-def align_tests(params: Mapping[str, Any]) -> None:
-    """Unit of work: each test corpus without gold links aligned as a whole, by what was learned on the training one."""
-    checked, store = DisambiguationParams(**params), Store()
-    for corpus in checked.corpora:
-        if not is_cross_fitted(checked, corpus):
-            align_corpus(linked(checked, corpus, store), store)
+@STUDY.work("count {training_corpus} {start}", points=_training_points, after=[align_training])
+def count_senses(params: DisambiguationParams, start: int, store: Store) -> None:
+    """Attractors and adjectives counted in the shard of the training corpus that begins at *start*."""
+    mine_shard(training(params, n_pairs(params.mined, store)), start, store)
 
 
-def find_pairs(params: Mapping[str, Any], corpus: str, start: int) -> None:
-    """Unit of work: the test pairs of one shard of a corpus, with their biases."""
-    pool_shard(DisambiguationParams(**params), corpus, start, Store())
+@STUDY.work(
+    "align test pairs {domain}",
+    points=lambda params: [{}] if params.aligner != "gold" and params.hypothesis_aligner == "eflomal" else [],
+    after=[read_corpora],
+)
+def align_tests(params: DisambiguationParams, store: Store) -> None:
+    """Each test corpus without gold links aligned as a whole, by what was learned on the training one."""
+    for corpus in params.corpora:
+        if not is_cross_fitted(params, corpus):
+            align_corpus(linked(params, corpus, store), store)
 
 
-def choose_seeds(params: Mapping[str, Any]) -> None:
-    """Unit of work: what becomes of the test pairs as seeds."""
-    seeds(DisambiguationParams(**params), Store())
+@STUDY.work("test pairs {corpus} {start}", points=_test_points, after=[count_senses, align_tests])
+def find_pairs(params: DisambiguationParams, corpus: str, start: int, store: Store) -> None:
+    """The test pairs of one shard of a corpus, with their biases."""
+    pool_shard(params, corpus, start, store=store)
 
 
-def make_samples(params: Mapping[str, Any], part: int) -> None:
-    """Unit of work: the samples of one part of the seeds."""
-    checked, store = DisambiguationParams(**params), Store()
-    for start in _chunks(checked, part, store):
-        generated_chunk(checked, start, store)
+@STUDY.work("seeds {domain}", after=[find_pairs], uses=uses_masked)
+def choose_seeds(params: DisambiguationParams, store: Store) -> None:
+    """What becomes of the test pairs as seeds."""
+    seeds(params, store=store)
 
 
-def translate_pairs(params: Mapping[str, Any], model: str) -> int:
-    """Unit of work: the test pairs, and those for BLEU, translated by one model and judged.
-
-    Returns how many texts were translated, so that estimates know the model's speed.
-    """
-    checked, store = DisambiguationParams(**params), Store()
-    texts, stored = _count(checked, model, store)
-    judged(checked, model, store)
-    bleu(checked.model_copy(update={"models": [model], "twins": {}}), store)
-    return texts - stored
+@STUDY.work("samples {domain} {part}", per=("part",), after=[choose_seeds], uses=uses_language_models)
+def make_samples(params: DisambiguationParams, part: tuple[int, int], store: Store) -> None:
+    """The samples of one part of the seeds."""
+    for start in _chunks(params, part, store):
+        generated_chunk(params, start, store=store)
 
 
-def attack(params: Mapping[str, Any], model: str, part: int) -> None:
-    """Unit of work: the samples of one part of the seeds translated by one model and judged."""
-    checked, store = DisambiguationParams(**params), Store()
-    for start in _chunks(checked, part, store):
-        attacked_chunk(checked, model, start, store)
-
-
-def _n_parts(params: DisambiguationParams) -> int:
-    """In how many parts seeds are handled: how many there are is known when test pairs are found, but for the limit."""
-    return MOST_PARTS if params.n_seeds is None else min(MOST_PARTS, -(-params.n_seeds // CHUNK))
-
-
-def _parts(params: DisambiguationParams) -> list[tuple[int, str]]:
-    """The number of each part, and what its unit is called after it."""
-    n = _n_parts(params)
-    return [(part, f" {part + 1}/{n}" if n > 1 else "") for part in range(n)]
-
-
-def _chunks(params: DisambiguationParams, part: int, store: Store) -> range:
-    return chunks(params, store)[part :: _n_parts(params)]
-
-
-def problems(params: DisambiguationParams) -> list[str]:
-    """What stands in the way of this run here, one message each; loads no model."""
-    source, target = params.source, params.target
-    found: list[str | None] = [no_device(params.device)]
-    parsers = params.parsers or None
-    for corpus in dict.fromkeys([params.training_corpus, *params.test_corpora]):
-        n = params.training_pairs if corpus == params.training_corpus else params.n_pairs
-        found += check_corpus(corpus, source, target, parsers, n=n, on_error=params.on_error)
-    found += _endless_problems(params)
-    found.append(check_homographs(params.lexicon, target, src=source, on_conflict=params.on_conflict))
-    found += _link_problems(params)
-    found.append(check_aligner(params.hypothesis_aligner, source, target))
-    if params.target_words == "lemmas":
-        found.append(check_parser(parser_for(target, parsers), target))
-    found += [models.check_model(model, source, target) for model in params.translated_by]
-    if params.masked_lm is not None:
-        found.append(models.check_language_model(params.masked_lm, target, kind="masked"))
-    if params.causal_lm is not None:
-        found.append(models.check_language_model(params.causal_lm, source))
-    for path in annotation_files(params):
-        if not Path(path).is_file():
-            found.append(f"annotations: there is no file {path}")
-    return list(dict.fromkeys(problem for problem in found if problem))
-
-
-def _endless_problems(params: DisambiguationParams) -> Iterator[str]:
-    wanted = [(params.training_corpus, "training_pairs", params.training_pairs)]
-    wanted += [(corpus, "n_pairs", params.n_pairs) for corpus in params.test_corpora]
-    for corpus, name, n in wanted:
-        with suppress(NbkitError):  # `check_corpus` says what is wrong with it
-            if n is None and is_endless(corpus):
-                yield f"corpus '{corpus}' has no last pair: say how many are wanted ({name})"
-
-
-def _link_problems(params: DisambiguationParams) -> Iterator[str | None]:
-    """What is wrong with the links of the corpora; gold ones have to be there in all of them."""
-    if params.aligner != "gold":
-        problem = check_aligner(params.aligner, params.source, params.target)
-        try:
-            if problem is None:
-                params.mined.aligner_key()  # malformed lines that may be left out move the places of a file's links
-        except NbkitError as error:
-            problem = str(error)
-        yield problem
-        return
-    for corpus in dict.fromkeys([params.training_corpus, *params.test_corpora]):
-        with suppress(NbkitError):
-            if not _has_links(params, corpus):
-                yield f"corpus '{corpus}' has no gold links: name what is to link its pairs (aligner: eflomal)"
-
-
-def _has_links(params: DisambiguationParams, corpus: str) -> bool:
-    """Whether a corpus has gold links: one in files has none, of another one the first pair tells."""
-    if isinstance(find_corpus(corpus)[0], FileCorpus):
-        return False
-    first = next(load_pairs(corpus, params.source, params.target, n=1, parsers=params.parsers or None), None)
-    return first is None or first.alignment is not None
-
-
-def inputs(params: DisambiguationParams) -> dict[str, Any]:
-    """Digests of what the parameters stand for: corpora, sense clusters, models, filled forms."""
-    return {
-        "samples": params.samples_key(),
-        "models": {model: params.translation_key(model) for model in params.translated_by},
-        "grammar": None if params.grammar == "off" else [grammar_identity(), grammar_problem()],
-        "annotations": {path: file_digest(path) for path in annotation_files(params) if Path(path).is_file()},
-    }
-
-
-def annotation_files(params: DisambiguationParams) -> list[str]:
-    """All forms and keys that the parameters name."""
-    forms = [*params.annotations.values(), *params.naturalness.values()]
-    keys = [key for key in (params.annotation_key, params.naturalness_key) if key]
-    return [expand_path(path, "annotations") for path in (*forms, *keys)]
-
-
-def _trainings(params: DisambiguationParams, dump: dict[str, Any]) -> list[Unit]:
-    work = []
-    for model in params.translated_by:
-        if not models.is_trained(model, params.source, params.target) or _is_missing(params, model):
-            verb = "download" if models.is_trained(model, params.source, params.target) else "train"
-            arguments = {"params": dump, "model": model}
-            work.append(Unit(f"{verb} {models.label(model)}", f"{_HERE}:ensure_model", arguments, stage=0))
-    for name, lang in ((params.masked_lm, params.target), (params.causal_lm, params.source)):
-        if name is not None and not models.is_language_model_here(name, lang):
-            shown = f"train or download {models.language_model_label(name)} {lang}"
-            arguments = {"params": dump, "model": name, "lang": lang}
-            work.append(Unit(shown, f"{_HERE}:ensure_language_model", arguments, stage=0))
-    return work
-
-
-def _is_missing(params: DisambiguationParams, model: str) -> bool:
-    """Whether a hub's model is not on this machine yet."""
-    identity = models.model_identity(model, params.source, params.target)
-    return "hub" in identity and identity["weights"] is None
-
-
-def _count(params: DisambiguationParams, model: str, store: Store) -> tuple[int, int]:
-    """The texts of the pool and for BLEU, and how many of them are translated already."""
+def _counts(params: DisambiguationParams, translator: str, store: Store) -> tuple[int, int]:
+    """The texts of the pool and for BLEU, and how many are translated; of pairs not found yet, how many at most."""
+    points = list(_test_points(params))
+    if any(pool_shard.rows(params, store=store, **at) is None for at in points):
+        _, n = _mined(params)
+        return sum(pairs_there(tested(params, corpus, n), store) for corpus in params.corpora), 0
     texts = set(pool(params, store)["source"])
     for corpus in params.test_corpora if params.bleu_pairs else []:
         texts.update(source for source, _ in bleu_texts(params, corpus))
-    config = models.translation_config(
-        model, params.source, params.target, params.decoding, device=params.device, dtype=params.dtype
+    settings = {"device": params.device, "dtype": params.dtype}
+    config = models.translation_config(translator, params.source, params.target, params.decoding, **settings)
+    return asked(config, sorted(texts), store)
+
+
+@STUDY.work(
+    "translate {translator} {domain}",
+    per=("translator",),
+    after=[find_pairs],
+    uses=lambda params, translator: uses_translator(params, translator),
+    counts=_counts,
+)
+def translate_pairs(params: DisambiguationParams, translator: str, store: Store) -> None:
+    """The test pairs, and those for BLEU, translated by one model and judged."""
+    judged(params, translator, store=store)
+    bleu(params.model_copy(update={"models": [translator], "twins": {}}), store)
+
+
+@STUDY.work(
+    "attack {translator} {domain} {part}",
+    per=("translator", "part"),
+    after=[make_samples, translate_pairs],
+    uses=lambda params, translator, part: uses_translator(params, translator),
+)
+def attack(params: DisambiguationParams, translator: str, part: tuple[int, int], store: Store) -> None:
+    """The samples of one part of the seeds translated by one model and judged."""
+    for start in _chunks(params, part, store):
+        attacked_chunk(params, translator, start, store=store)
+
+
+def _chunks(params: DisambiguationParams, part: tuple[int, int], store: Store) -> range:
+    number, n = part
+    return chunks(params, store)[number::n]
+
+
+# ----------------------------------------------------------------------------
+# Outcomes.
+
+
+@STUDY.outcomes(headline="nbkit.studies.disambiguation.tables:errors")
+def outcomes(params: DisambiguationParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
+    """Each test pair and each attack on it, by model.
+
+    *sense* passes where the translation of the homograph has the reference's sense, and fails where it has another;
+    *attack* fails where a sample made from a pair that was right has the adversarial sense, and passes where it kept
+    the right one. Undecided is what cannot be told, with the reason; of attacks also those on pairs that were not
+    right, and those that end in a third sense. Cluster: the pair of sentences.
+    """
+    pairs = pool(params, store)
+    languages = [params.source, params.target]
+    items = [
+        item_id([*languages, source, reference], {"homograph": homograph, "token": token})
+        for source, reference, homograph, token in pairs[["source", "reference", "homograph", "token"]].itertuples(
+            index=False, name=None
+        )
+    ]
+    clusters = pair_groups(pairs)
+    by_key = {key: number for number, key in enumerate(pairs["key"])}
+    for model in params.models:
+        shared = {"system": label(model), "source_language": params.source, "target_language": params.target}
+        table = judged(params, model, store=store)
+        groups = [
+            {"corpus": corpus, "homograph": homograph, "sense": sense}
+            for corpus, homograph, sense in zip(pairs["corpus"], pairs["homograph"], pairs["sense"], strict=True)
+        ]
+        found = _outcomes(items, "sense", table["outcome"], table["reason"], clusters, groups).assign(**shared)
+        if texts:
+            spans = _spans(pairs["start"], pairs["end"], "reference", "sense")
+            found = found.assign(source=pairs["source"], reference=pairs["reference"], output=table["hypothesis"],
+                                 spans=spans)  # fmt: skip
+        yield found
+        for start in chunks(params, store):
+            made = generated_chunk(params, start, store=store)
+            made = made[made["fluent"].astype(bool)].reset_index(drop=True)
+            yield _attacks(params, model, start, made, pairs, by_key, texts, store).assign(**shared)
+
+
+def _attacks(
+    params: DisambiguationParams, model: str, start: int, made: pd.DataFrame, pairs: pd.DataFrame,
+    by_key: Mapping[str, int], texts: bool, store: Store,
+) -> pd.DataFrame:  # fmt: skip
+    table = attacked_chunk(params, model, start, store=store)
+    of_pair = pairs.iloc[[by_key[key] for key in made["key"]]].reset_index(drop=True)
+    treated = ["kind", "attractor", "noun", "replaced", "homograph", "token"]
+    items = [
+        item_id([params.source, params.target, text, reference], dict(zip(treated, values, strict=True)))
+        for text, reference, *values in zip(
+            made["text"], of_pair["reference"], *(made[name] for name in treated), strict=True
+        )
+    ]
+    groups = [
+        {"corpus": corpus, "homograph": homograph, "sense": sense, "kind": kind, "adversarial": adversarial}
+        for corpus, homograph, sense, kind, adversarial in zip(
+            of_pair["corpus"], made["homograph"], made["sense"], made["kind"], made["adversarial"], strict=True
+        )
+    ]
+    reasons = table["reason"].where(table["outcome"] == UNDECIDED, table["outcome"])
+    found = _outcomes(items, "attack", table["outcome"], reasons, pair_groups(of_pair), groups)
+    if not texts:
+        return found
+    spans = _spans(made["start"], made["end"], "changed", "attractor")
+    return found.assign(source=of_pair["source"], changed=made["text"], reference=of_pair["reference"],
+                        output=table["hypothesis"], spans=spans)  # fmt: skip
+
+
+def _outcomes(
+    items: list[str], measure: str, outcome: pd.Series, reasons: pd.Series, clusters: Any, groups: list[dict[str, str]]
+) -> pd.DataFrame:
+    import pandas as pd
+
+    verdicts = [_VERDICTS.get(each, "undecided") for each in outcome]
+    said = [
+        "" if verdict == "pass" else reason if verdict == "undecided" else each
+        for verdict, reason, each in zip(verdicts, reasons, outcome, strict=True)
+    ]
+    value = [{"pass": 1.0, "fail": 0.0}.get(verdict, np.nan) for verdict in verdicts]
+    return pd.DataFrame({"item": items, "measure": measure, "value": value, "verdict": verdicts, "reason": said,
+                         "cluster": clusters, "groups": groups})  # fmt: skip
+
+
+def _spans(starts: pd.Series, ends: pd.Series, text: str, name: str) -> list[list[dict[str, Any]]]:
+    return [
+        [{"text": text, "start": int(start), "end": int(end), "label": name}]
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+@outcomes.table
+def errors_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
+    """`errors`, from outcomes alone."""
+    back = {"pass": RIGHT, "fail": WRONG, "undecided": UNDECIDED}
+    own = found[found["measure"] == "sense"]
+    return error_rates(
+        (model, of_model["verdict"].map(back).to_numpy(), of_model["cluster"].to_numpy(dtype=object))
+        for model, of_model in own.groupby("system", sort=False)
     )
-    return len(texts), len(texts) - len(store.missing(config, sorted((text,) for text in texts)))
