@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from nbkit.registry import Registry
+from nbkit.studies.engine import Study
+from nbkit.studies.results import headline, item_id, outcomes, read_outcomes, write_outcomes
 
-if TYPE_CHECKING:
-    from nbkit.studies.engine import Study
+__all__ = ["STUDIES", "headline", "item_id", "outcomes", "read_outcomes", "write_outcomes"]
 
 STUDIES: Registry[Study] = Registry("study")
 STUDIES.register(
@@ -35,16 +34,3 @@ STUDIES.register(
     "nbkit.studies.disambiguation:STUDY",
     summary="Detecting Word Sense Disambiguation Biases: can wrong senses be predicted and provoked?",
 )
-
-#: What looks across studies; imported when it is used.
-_RESULTS = ("headline", "item_id", "outcomes", "read_outcomes", "write_outcomes")
-
-__all__ = ["STUDIES", *_RESULTS]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _RESULTS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from nbkit.studies import results
-
-    return getattr(results, name)

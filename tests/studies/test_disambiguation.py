@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from nbkit import models
+from nbkit.batch.execute import run_unit
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.measure.sense_bias import words_of
 from nbkit.store import Store
@@ -214,8 +215,7 @@ def test_nothing_is_translated_twice_and_units_fill_what_tables_need(run):
     before = len(dummy.asked)
     for unit in study.STUDY.units(params, store=store):
         if ":ensure" not in unit.function:
-            module, _, name = unit.function.partition(":")
-            getattr(__import__(module, fromlist=[name]), name)(**unit.arguments)
+            run_unit(unit.function, unit.arguments, {})
     study.bleu(params, store), study.success_by_kind(params, store)
     after = len(dummy.asked)
     assert after - before <= 20  # the sentences for BLEU

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from nbkit import models
+from nbkit.batch.execute import run_unit
 from nbkit.corpora import Pair, load_pairs
 from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import NbkitError, ParamsError
@@ -223,8 +224,8 @@ def test_models_of_a_hub_are_fetched_before_their_results_are_kept(files, copier
     store, params = Store(), params_of(files, models=["me/mt"], masked_lm="me/bert", causal_lm="me/gpt")
     (start,) = chunks(params, store)
     attacked_chunk(params, "me/mt", start, store=store)
-    kinds = {"seeds": ["me/bert"], "samples": ["me/bert", "me/gpt"], "judged": ["me/mt"],
-             "attacked": ["me/bert", "me/gpt", "me/mt"]}  # fmt: skip
+    kinds = {"seeds": ["me/bert"], "generated_chunk": ["me/bert", "me/gpt"], "judged": ["me/mt"],
+             "attacked_chunk": ["me/bert", "me/gpt", "me/mt"]}  # fmt: skip
     for kind, names in kinds.items():
         (config,) = Path(store.url).rglob(f"disambiguation.{kind}/*/config.json")
         text = config.read_text(encoding="utf-8")
@@ -257,7 +258,12 @@ def test_language_models_may_be_python_and_are_remembered_where_they_say_who_the
     assert not kept() and "short (not remembered: register an identity)" in str(footer(params))
     mine.identity = "v1"
     attacked_chunk(params, "copier", start, store=store)
-    assert kept() >= {"disambiguation.seeds", "disambiguation.samples", "disambiguation.attacked", "perplexity"}
+    assert kept() >= {
+        "disambiguation.seeds",
+        "disambiguation.generated_chunk",
+        "disambiguation.attacked_chunk",
+        "perplexity",
+    }
     assert "not remembered" not in str(footer(params))
 
 
@@ -270,8 +276,7 @@ def test_with_nothing_to_test_tables_are_empty(files, copier, tmp_path: Path, wh
     assert study.pool(params, store).empty and study.generated(params, store).empty
     for unit in study.STUDY.units(params, store=store):
         if ":ensure" not in unit.function:
-            module, _, name = unit.function.partition(":")
-            getattr(__import__(module, fromlist=[name]), name)(**unit.arguments)
+            run_unit(unit.function, unit.arguments, {})
     assert study.errors(params, store)[["n", "errors", "undecided"]].iloc[0].tolist() == [0, 0, 0]
     assert study.attack_rates(params, store)[["n", "successes"]].iloc[0].tolist() == [0, 0]
     assert study.seeds_left(params, store)["n"].sum() == 0 and study.rare_overlap(params, store)["of"].eq(0).all()
@@ -312,7 +317,7 @@ def test_corpora_are_counted_and_looked_through_in_shards_of_their_own(files, co
     assert starts == [0, 40, 80, 120]
     assert len([unit for unit in units if unit.function.endswith(":find_pairs")]) == 5
     attacks = [unit for unit in study.STUDY.units(params.model_copy(update={"n_seeds": 500})) if "attack" in unit.label]
-    assert [unit.arguments["part"] for unit in attacks] == [0, 1, 2]
+    assert [unit.arguments["part"] for unit in attacks] == [(0, 3), (1, 3), (2, 3)]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,58 @@
+"""The disambiguation study's outcomes: its headline follows from them, and items are the same in every run."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from nbkit.studies import disambiguation as study
+from nbkit.studies import headline, outcomes
+from nbkit.studies.disambiguation import steps
+from nbkit.studies.disambiguation import study as declared
+
+from .test_disambiguation import run  # noqa: F401 - a fixture
+
+
+@pytest.fixture(scope="module")
+def found(run) -> pd.DataFrame:  # noqa: F811
+    params, store, _ = run
+    return pd.concat(list(outcomes(params, texts=True, store=store)), ignore_index=True)
+
+
+def test_the_headline_follows_from_outcomes_alone(run, found):  # noqa: F811
+    params, store, _ = run
+    expected = study.errors(params, store).sort_values("model", ignore_index=True)
+    again = headline(params, [found]).sort_values("model", ignore_index=True)
+    pd.testing.assert_frame_equal(again, expected)
+    attacks = found[found["measure"] == "attack"]
+    rates = study.attack_rates(params, store).set_index("model")
+    for model, own in attacks.groupby("system"):
+        assert (own.loc[own["verdict"] == "fail", "count"].sum()) == rates.loc[model, "successes"]
+
+
+def test_verdicts_and_texts_belong_together(run, found):  # noqa: F811
+    params, store, _ = run
+    told = study.pool(params, store).set_index(["source", "reference", "homograph"])
+    senses = found[found["measure"] == "sense"]
+    assert len(senses) and set(senses["verdict"]) <= {"pass", "fail", "undecided"}
+    for row in senses.head(40).itertuples():
+        pair = told.loc[(row.source, row.reference, row.groups["homograph"])]
+        pair = pair.iloc[0] if isinstance(pair, pd.DataFrame) else pair
+        (span,) = row.spans
+        assert row.reference[span["start"] : span["end"]] == pair["word"]
+        assert (row.reason == "") == (row.verdict == "pass")
+    for row in found[found["measure"] == "attack"].head(40).itertuples():
+        (span,) = row.spans
+        assert row.changed != row.source and row.changed[span["start"] : span["end"]]
+
+
+def test_an_item_is_the_same_whatever_else_is_in_the_run(run, found, monkeypatch):  # noqa: F811
+    params, store, _ = run
+    monkeypatch.setattr(declared, "CHUNK", 7)
+    monkeypatch.setattr(steps, "CHUNK", 7)
+    fewer = params.model_copy(update={"n_pairs": 150})
+    others = pd.concat(list(outcomes(fewer, store=store)), ignore_index=True)
+    both = others.merge(found, on=["system", "item", "measure"])
+    senses = others["measure"] == "sense"
+    assert len(others[senses]) and set(others.loc[senses, "item"]) <= set(found["item"])
+    assert (both["verdict_x"] == both["verdict_y"]).mean() > 0.9  # aligned by what other pairs taught
