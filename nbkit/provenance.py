@@ -110,8 +110,13 @@ def device(wanted: str = "auto") -> str:
     gpus = _gpus()
     if wanted.startswith("cuda") or (wanted == "auto" and gpus):
         return f"{wanted if wanted != 'auto' else 'cuda'} ({', '.join(gpus) or 'no such device seen'})"
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return f"{'cpu' if wanted == 'auto' else wanted} ({_cpu()}, {cores} core{'s' * (cores != 1)})"
+    count = cores()
+    return f"{'cpu' if wanted == 'auto' else wanted} ({_cpu()}, {count} core{'s' * (count != 1)})"
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def seconds_since_start() -> float:

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 import nbkit
-from nbkit.batch.execute import places as own_places
-from nbkit.batch.pool import Done, Task, TaskError
+from nbkit.batch.workers import Done, Task, TaskError, call, run_unit
+from nbkit.batch.workers import places as own_places
 from nbkit.errors import MissingExtraError, NbkitError
 from nbkit.store.shards import Folder
 
@@ -135,9 +135,6 @@ def run_there(
     with _one_at_a_time:  # loaded models are kept a process, and not made for threads
         os.environ.update({"TQDM_DISABLE": "1", "TOKENIZERS_PARALLELISM": "false"})
         prove(pledge, where, runs_models)
-        from nbkit.batch.execute import run_unit
-        from nbkit.batch.pool import call
-
         return call(run_unit, (function, arguments, places(where)))
 
 

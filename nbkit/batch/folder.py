@@ -16,12 +16,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nbkit.batch.plan import Execution
-from nbkit.batch.pool import TaskError
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write, remove_unfinished
+
+if TYPE_CHECKING:
+    from nbkit.batch.workers import TaskError
 
 PREFIX = "nbkit-"
 

@@ -6,17 +6,24 @@ import ast
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nbkit.batch.params import Entry, RunFile, entries
 from nbkit.bundle import bundled
 from nbkit.errors import DataError, NbkitError, closest
 from nbkit.fingerprint import fingerprint, one_look
+from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
+from nbkit.models.classifiers.catalogue import resolve_classifier
+from nbkit.models.classifiers.local import classifier_recipe
 from nbkit.models.python import forgotten
-from nbkit.studies.base import Cell, Notebook
+from nbkit.models.translators.catalogue import split_variant
+from nbkit.registry import Registry
+from nbkit.store import cache_folder
+from nbkit.store.shards import Folder
+from nbkit.studies.base import Cell, Notebook, Unit
 
 
 @dataclass(frozen=True)
@@ -199,3 +206,110 @@ def _execution(entry: Entry, notebook: Notebook, cell: Cell, source: Source, dep
         source=source.path,
         key=hashlib.blake2b(everything.encode(), digest_size=16).hexdigest(),
     )
+
+
+# ----------------------------------------------------------------------------
+# How long it will take: how fast work went before, or a guess on the slow side.
+
+
+class Speed(NamedTuple):
+    """What is known of one kind of work: seconds a unit, and seconds a text where texts were counted."""
+
+    per_unit: float
+    per_text: float | None = None
+
+
+#: Guesses: a model of full size on two CPU cores; a tiny one, which is trained here first; and such a classifier, which
+#: reads each pair once and writes nothing.
+FULL_SIZE, TINY, SMALL_CLASSIFIER = Speed(30.0, 1 / 10), Speed(90.0, 1 / 80), Speed(90.0, 1 / 1000)
+
+
+_SMALL_WIDTH = 256
+
+
+SECONDS_PER_NOTEBOOK = 10.0
+
+
+class Estimate(NamedTuple):
+    """seconds: how long work takes. untimed: models, and "notebooks", that were not timed yet and are guessed."""
+
+    seconds: float
+    untimed: tuple[str, ...]
+
+
+def estimate(units: Iterable[Unit], notebooks: Iterable[float | None], workers: int) -> Estimate:
+    """How long *units* and *notebooks* will take.
+
+    notebooks: what each took when it was last executed, None where it was not.
+    """
+    seconds = 0.0
+    untimed: dict[str, None] = {}
+    for unit in units:
+        if unit.texts and unit.stored >= unit.texts:
+            continue
+        speed = recall(unit)
+        if speed is None:
+            speed = _guess(unit)
+            untimed[unit.arguments.get("model") or unit.label] = None
+        if unit.texts and speed.per_text is not None:
+            seconds += (unit.texts - unit.stored) * speed.per_text
+        else:
+            seconds += speed.per_unit
+    for took in notebooks:
+        if took is None:
+            untimed["notebooks"] = None
+        seconds += SECONDS_PER_NOTEBOOK if took is None else took
+    return Estimate(seconds / workers, tuple(untimed))
+
+
+def remember(unit: Unit, seconds: float, texts: int | None) -> None:
+    """Note that *unit* took *seconds* for *texts* texts (None where it did not count them).
+
+    It counts as much as all that was measured before. A unit that found everything in the store tells nothing.
+    """
+    if texts == 0:
+        return
+    before, now = recall(unit) or Speed(seconds), Speed(seconds, seconds / texts if texts else None)
+    per_text = [speed.per_text for speed in (before, now) if speed.per_text is not None]
+    record = {
+        "unit": _kind(unit),
+        "seconds_per_unit": (before.per_unit + now.per_unit) / 2,
+        "seconds_per_text": sum(per_text) / len(per_text) if per_text else None,
+    }
+    _notes().write(_note(unit), json.dumps(record, indent=2).encode())
+
+
+def recall(unit: Unit) -> Speed | None:
+    """What earlier runs measured for units like this one; None where there were none."""
+    try:
+        record = json.loads(_notes().read(_note(unit)))
+        per_text = record["seconds_per_text"]
+        return Speed(float(record["seconds_per_unit"]), None if per_text is None else float(per_text))
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _guess(unit: Unit) -> Speed:
+    """By the kind of the unit's model: those that are trained here are small."""
+    model = unit.arguments.get("model")
+    base = split_variant(model)[0] if isinstance(model, str) else ""
+    registries: tuple[Registry[Any], ...] = (MODELS, CLASSIFIERS, LANGUAGE_MODELS)
+    entry = next((known.get(base) for known in registries if base in known), None)
+    if entry is None or entry.recipe is None:
+        return FULL_SIZE
+    if base in CLASSIFIERS:
+        width = classifier_recipe(resolve_classifier(base, (entry.languages or ("en",))[0])).width
+        return SMALL_CLASSIFIER if width <= _SMALL_WIDTH else TINY
+    return TINY
+
+
+def _kind(unit: Unit) -> Mapping[str, Any]:
+    return {"function": unit.function, "model": unit.arguments.get("model")}
+
+
+def _note(unit: Unit) -> str:
+    return hashlib.blake2b(json.dumps(_kind(unit)).encode(), digest_size=8).hexdigest() + ".json"
+
+
+def _notes() -> Folder:
+    return Folder.at(f"{cache_folder().rstrip('/')}/throughput")

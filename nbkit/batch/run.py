@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -19,13 +18,22 @@ from tqdm import tqdm
 import nbkit
 from nbkit import provenance
 from nbkit.batch import cluster
-from nbkit.batch import pool as throughput
 from nbkit.batch.cluster import KEPT
-from nbkit.batch.execute import places, run_notebook, run_unit, worker_environment
 from nbkit.batch.folder import OutputFolder, run_folder
 from nbkit.batch.params import RunFile, listing, read, validate
-from nbkit.batch.plan import Execution, Plan, make_plan
-from nbkit.batch.pool import Done, ForeignExecutor, Runner, Task, TaskError, local_processes
+from nbkit.batch.plan import Execution, Plan, estimate, make_plan, remember
+from nbkit.batch.workers import (
+    Done,
+    ForeignExecutor,
+    NotebookFailed,
+    Runner,
+    Task,
+    local_processes,
+    places,
+    run_notebook,
+    run_unit,
+    worker_environment,
+)
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.models.translators.catalogue import BY_RULE
 from nbkit.store import StoreError
@@ -143,7 +151,7 @@ def dry_run(
         _refuse_problems(job.plan.run)
     units = _units(job, count=True)
     took = [(job.folder.record(execution.label) or {}).get("seconds") for execution in job.waiting]
-    seconds, untimed = throughput.estimate(units, took, job.workers)
+    seconds, untimed = estimate(units, took, job.workers)
     return job.summary(
         units=len(units),
         texts=sum(unit.texts for unit in units),
@@ -188,7 +196,7 @@ def _job(run_file: str | Path | RunFile, output: str | Path | None, workers: int
     folder = OutputFolder(Path(output) if output is not None else Path("outputs") / run_file.name)
     folder.check_owner(run_file.owner)
     waiting = tuple(e for e in plan.executions if force or not folder.is_finished(e))
-    return _Job(plan, folder, workers or min(_cores(), MAX_WORKERS), waiting)
+    return _Job(plan, folder, workers or min(provenance.cores(), MAX_WORKERS), waiting)
 
 
 def _planned_again(job: _Job) -> _Job:
@@ -243,7 +251,7 @@ def _runner(
     """Who does *units*: nobody is started, or asked, for none."""
     if isinstance(executor, Executor):
         return nullcontext(ForeignExecutor(executor))
-    environment = worker_environment(max(1, _cores() // workers))
+    environment = worker_environment(max(1, provenance.cores() // workers))
     if (executor == "processes" and address is None) or not units:
         return local_processes(workers, environment | {"TMPDIR": runtime}, units)
     auto = any(unit.device == "auto" and unit.runs_models for unit in units)
@@ -264,22 +272,20 @@ def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
                 yield Failure(unit.label, str(done.error), done.error.details)
                 continue
             texts, seconds = done.value
-            throughput.remember(unit, seconds, texts)
+            remember(unit, seconds, texts)
 
 
 def _run_notebooks(job: _Job, runner: Runner, runtime: str) -> Iterator[Failure]:
-    executions = {execution.label: execution for execution in job.waiting}
     tasks = [
         Task(e.label, run_notebook, (e, str(job.folder.path), runtime, provenance.collect(e.parameters)))
         for e in job.waiting
     ]
     for done in _logged(runner(tasks), len(tasks), "notebooks"):
-        label = done.task.label
-        error = done.error or done.value.error
-        if done.error is not None:  # the worker could not write it down itself
-            job.folder.publish(executions[label], time.time(), 0.0, done.error, provenance.collect())
-        if error is not None:
-            yield Failure(label, str(error), error.details)
+        if done.error is not None:
+            if not isinstance(done.error, NotebookFailed):  # the worker could not write it down itself
+                execution = done.task.arguments[0]
+                job.folder.publish(execution, time.time(), 0.0, done.error, provenance.collect())
+            yield Failure(done.task.label, str(done.error), done.error.details)
 
 
 def _logged(results: Iterator[Done], total: int, what: str) -> Iterator[Done]:
@@ -288,9 +294,10 @@ def _logged(results: Iterator[Done], total: int, what: str) -> Iterator[Done]:
         tqdm.write(f"[{what} 0/{total}] started", file=sys.stderr)
     with tqdm(total=total, desc=what, disable=None if total else True) as bar:
         for number, done in enumerate(results, 1):
-            error = done.error or getattr(done.value, "error", None)
             line = f"[{what} {number}/{total}] {done.task.label}"
-            tqdm.write(f"{line}: FAILED: {_first_line(error)}" if error else line, file=sys.stderr)
+            if done.error is not None:
+                line += f": FAILED: {str(done.error).splitlines()[0]}"
+            tqdm.write(line, file=sys.stderr)
             bar.update()
             yield done
 
@@ -309,11 +316,3 @@ def _run_record(plan: Plan, began: float) -> dict[str, Any]:
         "order": [execution.label for execution in plan.executions],
         "provenance": provenance.collect(),
     }
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _first_line(error: TaskError) -> str:
-    return str(error).partition("\n")[0]

@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 import psutil
 import pytest
 
-from nbkit.batch.pool import ForeignExecutor, LocalProcesses, Task
+from nbkit.batch.workers import ForeignExecutor, LocalProcesses, Task
 
 
 class AtOnce(Executor):
@@ -69,7 +69,7 @@ def test_a_task_that_was_only_beside_a_killed_one_is_done(tmp_path):
 # A shell that starts the tests in the background has SIGINT ignored, and children inherit that.
 ORPHANS = """
 import signal
-from nbkit.batch.pool import LocalProcesses, Task
+from nbkit.batch.workers import LocalProcesses, Task
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
