@@ -18,10 +18,12 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from nbkit import yaml_text
-from nbkit.bundle import bundled
+from nbkit.bundle import bundled, find_params
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
 from nbkit.files import looks_secret
+from nbkit.models.python import forgotten
 from nbkit.store import cache_problem
+from nbkit.studies import STUDIES
 from nbkit.studies.base import Notebook, Study, StudyParams
 
 Location = tuple[str | int, ...]
@@ -310,9 +312,10 @@ class Entry:
 def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile:
     """The run file at *path*. Raises `ParamsError` or `DataError` with file and line.
 
+    path: also of one that comes with nbkit (`nbkit.bundle.find_params`).
     settings: values of variables that the file declares, in place of its own (``--set NAME=VALUE``).
     """
-    path = Path(path)
+    path = find_params(Path(path))
     try:
         with path.open(encoding="utf-8") as file:  # a device has no end
             text = file.read(yaml_text.MOST_CHARACTERS + 1)
@@ -377,6 +380,21 @@ def entries(run: RunFile) -> list[Entry]:
     return checked
 
 
+def params_of(run: RunFile, study: str, entry: str | None = None) -> Any:
+    """The parameters that *run* has for a *study*; *entry* says which, where several are of the study.
+
+    Raises `NbkitError` where the file has no such entry, or several and *entry* names none of them.
+    """
+    own = {each.name: each.params for each in entries(run) if each.study.name == study}
+    if not own:
+        raise NbkitError(f"{run._path} has no entry of the study {study}")
+    if entry is None and len(own) > 1:
+        raise NbkitError(f"{run._path} has several entries of the study: say which (--entry {' or '.join(own)})")
+    if entry is not None and entry not in own:
+        raise NbkitError(f"{run._path} has no entry '{entry}' of the study; there are: {', '.join(own)}")
+    return own[entry] if entry is not None else next(iter(own.values()))
+
+
 def validate(run: RunFile) -> list[Problem]:
     """Everything that stands in the way of *run*: the schema, the cache, and what each study finds missing here.
 
@@ -396,14 +414,10 @@ def validate(run: RunFile) -> list[Problem]:
 
 def not_remembered(run: RunFile) -> list[str]:
     """The models of *run* whose results are not remembered: Python code that gives no identity."""
-    from nbkit.models.python import forgotten
-
     return forgotten([entry.study.inputs(entry.params) for entry in entries(run)])
 
 
 def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
-    from nbkit.studies import STUDIES
-
     checked: list[Entry] = []
     problems: list[Problem] = []
     for number, entry in enumerate(run.runs):

@@ -329,10 +329,10 @@ def build(output_folder: Path) -> Path:
     for leftover in {path.name for path in pages.glob("*.html")} - {entry.file for entry in site.run.entries}:
         if _recorded_digest(pages / leftover):  # a page of ours whose notebook is gone
             (pages / leftover).unlink()
-    for entry, *around in site.spreads():
-        digest = site.digest(entry, *around)
+    for entry, before, after in site.spreads():
+        digest = site.digest(entry, before, after)
         if _recorded_digest(pages / entry.file) != digest:
-            _write(pages / entry.file, site.page(entry, *around, digest).encode())
+            _write(pages / entry.file, site.page(entry, before, after, digest).encode())
     index = site.run.folder / "index.html"
     _write(index, site.index().encode())
     return index
@@ -356,7 +356,7 @@ def archive_without_text(output_folder: Path) -> Path:
     files = [name for name in full.files if ".texts." not in Path(name).name]
     site = _Site(full.run.without_messages(), files, with_text=False)
     members = {"index.html": site.index().encode()}
-    members |= {f"html/{entry.file}": site.page(entry, *around).encode() for entry, *around in site.spreads()}
+    members |= {f"html/{spread[0].file}": site.page(*spread).encode() for spread in site.spreads()}
     return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
 
 
