@@ -84,14 +84,9 @@ def collect(
     return {name: value for name, value in facts.items() if value not in (None, {}, [], "")}
 
 
-def footer(
-    params: Any = None,
-    signatures: Mapping[str, str] | Sequence[str] | None = None,
-    models: Mapping[str, Any] | Sequence[str] | None = None,
-    costs: Mapping[str, Any] | None = None,
-) -> Footer:
+def footer(params: Any = None, **known: Any) -> Footer:
     """`collect` as an object that JupyterLab and the report show as a folded table."""
-    return Footer(collect(params, signatures, models, costs))
+    return Footer(collect(params, **known))
 
 
 def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
@@ -157,29 +152,20 @@ def _commit() -> str | None:
     root = Path(nbkit.__file__).resolve().parents[1]
     if not (root / ".git").exists():
         return None
-    git = ["git", "-c", f"safe.directory={root}", "-C", str(root)]
+    command = ["git", "-c", f"safe.directory={root}", "-C", str(root), "describe", "--always", "--abbrev=40"]
+    command += ["--exclude=*", "--dirty= + uncommitted changes"]
     try:
-        commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True, timeout=10)
-        changes = subprocess.run(
-            [*git, "status", "--porcelain", "--untracked-files=no"],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=10,
-        )
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
     except (OSError, subprocess.SubprocessError):
         return None
-    return commit.stdout.strip() + (" + uncommitted changes" if changes.stdout.strip() else "")
+    return done.stdout.strip()
 
 
 def _shown(value: Any) -> str:
-    if value is None or (isinstance(value, (Mapping, list, tuple)) and not value):
+    if value is None or (isinstance(value, Mapping | list | tuple) and not value):
         return "–"
     if isinstance(value, Mapping):
         return ", ".join(
-            f"{name} {_shown(v)}" if not isinstance(v, (dict, list)) else f"{name}: {_shown(v)}"
-            for name, v in value.items()
+            f"{name}{':' if isinstance(each, dict | list) else ''} {_shown(each)}" for name, each in value.items()
         )
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(_shown, value))
-    return str(value)
+    return ", ".join(map(_shown, value)) if isinstance(value, list | tuple) else str(value)

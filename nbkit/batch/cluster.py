@@ -15,7 +15,6 @@ import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
 from typing import TYPE_CHECKING, Any
@@ -23,9 +22,11 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 import nbkit
+from nbkit import provenance
 from nbkit.batch.workers import Done, Task, TaskError, call, run_unit
 from nbkit.batch.workers import places as own_places
 from nbkit.errors import MissingExtraError, NbkitError
+from nbkit.models.translators.identity import resolve_device
 from nbkit.store.shards import Folder
 
 if TYPE_CHECKING:
@@ -77,12 +78,7 @@ def versions() -> dict[str, str]:
         "python": ".".join(python_version().split(".")[:2]),
         "nbkit": f"{nbkit.__version__} (sources {sources.hexdigest()})",
     }
-    for package in COMPARED:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "none"
-    return found
+    return {**found, **dict.fromkeys(COMPARED, "none"), **provenance.versions(COMPARED)}
 
 
 def places(theirs: Mapping[str, str]) -> dict[str, str]:
@@ -116,14 +112,12 @@ def prove(pledge: Pledge, where: Mapping[str, str], runs_models: bool) -> str:
             f"another installation: {', '.join(other)}; its results would bear other keys: "
             "start workers in the environment that the run is started in"
         )
-    if runs_models and pledge.device is not None:
-        from nbkit.models.translators.identity import resolve_device
-
-        if (device := resolve_device("auto").partition(":")[0]) != pledge.device:
-            raise ClusterError(
-                f"device: auto is {device} there and {pledge.device} here, and results bear the device in their keys; "
-                f"set device: {device} in the run file"
-            )
+    device = resolve_device("auto").partition(":")[0] if runs_models and pledge.device is not None else pledge.device
+    if device != pledge.device:
+        raise ClusterError(
+            f"device: auto is {device} there and {pledge.device} here, and results bear the device in their keys; "
+            f"set device: {device} in the run file"
+        )
     _proved.add(known)
     return str(os.getpid())
 
@@ -356,8 +350,6 @@ def _require(executor: str, address: str | None) -> None:
 @contextmanager
 def _pledged(auto_device: bool) -> Iterator[Pledge]:
     """What workers have to agree on; the file that proves the store is shared is there meanwhile."""
-    from nbkit.models.translators.identity import resolve_device
-
     folder = Folder.at(f"{own_places()['NBKIT_CACHE'].rstrip('/')}/{ROOM}")
     token = uuid.uuid4().hex
     folder.write(token, token.encode())

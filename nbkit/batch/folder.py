@@ -14,9 +14,12 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock, Timeout
 
 from nbkit.batch.plan import Execution
 from nbkit.errors import DataError, NbkitError
@@ -47,8 +50,6 @@ def run_folder() -> Iterator[str]:
 
     Meanwhile the semaphores of multiprocessing bear its name.
     """
-    from filelock import FileLock
-
     sweep()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_parent()))
     settings: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
@@ -67,8 +68,6 @@ def run_folder() -> Iterator[str]:
 
 def sweep() -> list[Path]:
     """Removes the folders of runs that were killed, and gives them; those whose owner lives are left alone."""
-    from filelock import FileLock, Timeout
-
     swept = []
     for folder in {place for parent in (tempfile.gettempdir(), "/tmp") for place in Path(parent).glob(f"{PREFIX}*")}:
         with suppress(OSError, Timeout):
@@ -120,8 +119,6 @@ class OutputFolder:
 
         Raises `NbkitError` where it belongs to another run, holds something else, or is being written to.
         """
-        from filelock import FileLock, Timeout
-
         self.check_owner(owner)
         with self._writing():
             self.path.mkdir(parents=True, exist_ok=True)
@@ -205,16 +202,8 @@ class OutputFolder:
         with self._writing():
             self._publish_files(execution)
             record = {
-                "label": execution.label,
+                **{name: value for name, value in asdict(execution).items() if name != "source"},
                 "status": "done" if error is None else "failed",
-                "key": execution.key,
-                "run": execution.entry,
-                "study": execution.study,
-                "notebook": execution.notebook,
-                "title": execution.title,
-                "scope": execution.scope,
-                "tags": dict(execution.tags),
-                "parameters": dict(execution.parameters),
                 "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
                 "seconds": round(seconds, 2),
                 "error": None if error is None else {"name": error.name, "message": error.message},

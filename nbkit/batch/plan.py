@@ -112,12 +112,12 @@ def _assigned(tree: ast.Module) -> set[str]:
 class Execution:
     """One notebook executed for one cell of the grid, or for the whole grid.
 
-    label: names its files; unique in the run. source: the notebook to execute.
+    label: names its files; unique in the run. run: the entry of the run file. source: the notebook to execute.
     parameters: what is injected into it. key: digest of everything that can change what it shows.
     """
 
     label: str
-    entry: str
+    run: str
     study: str
     notebook: str
     title: str
@@ -196,7 +196,7 @@ def _execution(entry: Entry, notebook: Notebook, cell: Cell, source: Source, dep
     everything = json.dumps({**depends, "parameters": parameters}, sort_keys=True)
     return Execution(
         label=".".join(filter(None, (entry.name, cell.label, Path(notebook.path).name))),
-        entry=entry.name,
+        run=entry.name,
         study=entry.study.name,
         notebook=notebook.path,
         title=notebook.title,

@@ -36,6 +36,7 @@ from nbkit.batch.workers import (
 )
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.models.translators.catalogue import BY_RULE
+from nbkit.report import site as report
 from nbkit.store import StoreError
 from nbkit.studies.base import Unit, models_run_elsewhere
 
@@ -105,13 +106,9 @@ def run(
     Raises `ParamsError` for a run file that cannot be run here, before any work is done, and `NbkitError` for a
     folder, a store or a cluster that cannot be used. Ctrl-C and ``kill -9`` lose at most the shards being written.
     """
-    from nbkit.report import site as report
-
     on_cluster = isinstance(executor, str) and executor != "processes"
     with models_run_elsewhere() if on_cluster else nullcontext():
         job = _job(run_file, output, None if on_cluster else workers, force)
-        if job.waiting:
-            _refuse_problems(job.plan.run)
     began = time.time()
     with job.folder.claimed(job.plan.run.owner), run_folder() as runtime, ExitStack() as hired:
         units = _units(job, count=False)
@@ -147,8 +144,6 @@ def dry_run(
 ) -> RunSummary:
     """What `run` would do with the same arguments, and for how long. Writes no results and loads no model."""
     job = _job(run_file, output, workers, force)
-    if job.waiting:
-        _refuse_problems(job.plan.run)
     units = _units(job, count=True)
     took = [(job.folder.record(execution.label) or {}).get("seconds") for execution in job.waiting]
     seconds, untimed = estimate(units, took, job.workers)
@@ -196,6 +191,8 @@ def _job(run_file: str | Path | RunFile, output: str | Path | None, workers: int
     folder = OutputFolder(Path(output) if output is not None else Path("outputs") / run_file.name)
     folder.check_owner(run_file.owner)
     waiting = tuple(e for e in plan.executions if force or not folder.is_finished(e))
+    if waiting:
+        _refuse_problems(run_file)
     return _Job(plan, folder, workers or min(provenance.cores(), MAX_WORKERS), waiting)
 
 
@@ -223,7 +220,7 @@ def _units(job: _Job, *, count: bool) -> list[Unit]:
     So have the units of entries of which some failed the last time: a notebook that needs none of them is finished.
     A model that is not remembered has none: what it answers in their process, no notebook knows.
     """
-    waiting = {execution.entry for execution in job.waiting} | job.folder.incomplete()
+    waiting = {execution.run for execution in job.waiting} | job.folder.incomplete()
     units: dict[tuple[str, str], Unit] = {}
     forgets = {name for known in job.plan.not_remembered for name in (known, f"{BY_RULE}{known}")}
     for entry in job.plan.entries:

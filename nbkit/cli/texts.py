@@ -17,7 +17,7 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write, plain_text
 from nbkit.languages import LanguageDataError, check_language
 from nbkit.measure.bleu import cut
-from nbkit.models import Decoding, translate_remembered, usage_remembered
+from nbkit.models import Decoding
 from nbkit.models.services.names import is_remote
 from nbkit.perturb import NAMES, PERTURBATIONS, perturb_all
 from nbkit.store import Store
@@ -97,6 +97,8 @@ def translate(
     file: str, model: str, target: str, source: str, output: Path | None, device: str, dtype: str, **decoding: Any
 ) -> None:
     """Translate FILE (`-`: standard input), line by line; what was translated before is remembered."""
+    from nbkit.models import translate_remembered, usage_remembered
+
     check_language(source)
     check_language(target)
     if output is not None and not output.absolute().parent.is_dir():  # said before hours are spent
