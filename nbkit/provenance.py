@@ -56,7 +56,7 @@ def collect(
     models: Mapping[str, Any] | Sequence[str] | None = None,
     costs: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """All that is known of where a result comes from, as plain data (it goes into JSON files too).
+    """Where a result comes from, as plain data (it goes into JSON files, too).
 
     params: a study's parameters (a pydantic model or a mapping); seed, decoding, device and dtype are
     taken from them. signatures: the metrics' signature strings. models: names, or name to identity.
@@ -90,7 +90,7 @@ def footer(params: Any = None, **known: Any) -> Footer:
 
 
 def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
-    """Version of each installed package, without importing any; those that are missing are left out."""
+    """Version of each installed package, without importing any."""
     found = {}
     for package in packages:
         try:
@@ -148,7 +148,7 @@ def _cpu() -> str:
 
 @lru_cache(maxsize=1)
 def _commit() -> str | None:
-    """Commit of the checkout that nbkit is imported from, ``+ changes`` where files differ from it."""
+    """Commit of the checkout that nbkit is imported from, ``+ uncommitted changes`` if files differ from it."""
     root = Path(nbkit.__file__).resolve().parents[1]
     if not (root / ".git").exists():
         return None

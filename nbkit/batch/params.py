@@ -1,4 +1,4 @@
-"""Run files: which studies are run with which parameters. Read, checked and explained with file and line."""
+"""Run files: which studies run with which parameters. Problems are reported with file and line."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ Location = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Lines:
-    """Where each value of a run file stands: ``("runs", 0, "params", "seed")`` in the file *path*."""
+    """The lines of a run file's values, by their location: ``("runs", 0, "params", "seed")`` in the file *path*."""
 
     path: str
     known: Mapping[Location, int] = field(default_factory=dict)
 
     def place(self, location: Location) -> str:
-        """File and line of a value, or of the nearest one around it."""
+        """File and line of a value, or of the nearest value that contains it."""
         for end in range(len(location), -1, -1):
             if location[:end] in self.known:
                 return f"{self.path}:{self.known[location[:end]]}"
@@ -57,7 +57,7 @@ _ENTRY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that stands in the way of a run, and where it was asked for (file and line where known)."""
+    """One problem that prevents a run, and its place (file and line if known)."""
 
     place: str
     message: str
@@ -67,10 +67,10 @@ class Problem:
 
 
 def listing(problems: Iterable[Problem]) -> str:
-    """All *problems*, a line or more each.
+    """All *problems* as text, one or more lines each.
 
-    Those of one place that differ in a few words stand together: the first one whole, of the others what differs.
-    A way out that is the same for several stands once, after the last.
+    Problems of one place that differ in a few words are grouped: the first in full, then what differs in the others.
+    A way out shared by several is printed once, after the last.
 
     >>> way_out = "\\n  Get it."
     >>> print(listing([Problem("a.yaml:1", f"no x{way_out}"), Problem("a.yaml:2", f"no y{way_out}")]))
@@ -99,7 +99,7 @@ def listing(problems: Iterable[Problem]) -> str:
 
 
 def _alike(one: Problem, other: Problem) -> bool:
-    """Whether two problems are the same but for a name here and there, at most a quarter of the words."""
+    """Whether two problems differ in at most a quarter of their words."""
     (a, _, tail), (b, _, other_tail) = one.message.partition("\n"), other.message.partition("\n")
     words, others = a.split(), b.split()
     if one.place != other.place or tail != other_tail or len(words) != len(others):
@@ -108,7 +108,7 @@ def _alike(one: Problem, other: Problem) -> bool:
 
 
 def _difference(one: Problem, other: Problem) -> str:
-    """The first words of *other* that stand in the place of other words in *one*."""
+    """The first words of *other* that replace words of *one*."""
     pairs = zip(one.message.split(), other.message.split(), strict=True)
     differing = dropwhile(lambda pair: pair[0] == pair[1], pairs)
     return " ".join(y for _, y in takewhile(lambda pair: pair[0] != pair[1], differing)).rstrip(".,:;")
@@ -117,8 +117,8 @@ def _difference(one: Problem, other: Problem) -> str:
 class RunEntry(BaseModel):
     """One study of a run file.
 
-    study: its registered name. name: what this entry is called in the report (by default the study).
-    params: parameters that differ from the study's defaults. notebooks: only these (by default all).
+    study: its registered name. name: the entry's name in the report (default: the study).
+    params: parameters that differ from the study's defaults. notebooks: only these (default: all).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -137,7 +137,7 @@ class RunEntry(BaseModel):
 class RunFile(BaseModel):
     """A run: its name (the folder under ``outputs/``), its title, and the studies in it.
 
-    variables: what ``${NAME}`` stands for in the file, beside `nbkit.batch.params.FROM_ENVIRONMENT`.
+    variables: values of ``${NAME}`` in the file, besides `nbkit.batch.params.FROM_ENVIRONMENT`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -151,7 +151,7 @@ class RunFile(BaseModel):
 
     @property
     def owner(self) -> str:
-        """Who an output folder belongs to: the run's name, and the name of the file it is written in."""
+        """The owner of the output folder: the name of the run and of its file."""
         return f"{self.name} ({Path(self._written.path).name})"
 
     @field_validator("runs")
@@ -178,8 +178,8 @@ class Entry:
 def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile:
     """The run file at *path*. Raises `ParamsError` or `DataError` with file and line.
 
-    path: also of one that comes with nbkit (`nbkit.bundle.find_params`).
-    settings: values of variables that the file declares, in place of its own (``--set NAME=VALUE``).
+    path: your own file, or a bundled one (`nbkit.bundle.find_params`).
+    settings: values that replace those of variables declared in the file (``--set NAME=VALUE``).
     """
     path = find_params(Path(path))
     try:
@@ -195,7 +195,7 @@ def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile
 
 
 def _near(path: Path) -> str:
-    """What may have been meant by *path*: a run file beside it, or one of those that come with nbkit."""
+    """A hint at what *path* may have meant: a run file beside it, or a bundled one."""
     beside = {file.stem: str(file) for file in sorted(path.parent.glob("*.y*ml")) if _is_run_file(file)}
     if near := closest(path.stem, beside):
         return f"; did you mean '{beside[near]}'?"
@@ -238,7 +238,7 @@ def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = Non
 
 
 def entries(run: RunFile) -> list[Entry]:
-    """The checked entries of *run*; a `ParamsError` lists everything that does not fit a study's schema."""
+    """The checked entries of *run*. Raises `ParamsError` with everything that does not fit a study's schema."""
     checked, problems = _check(run)
     if problems:
         raise ParamsError(listing(problems))
@@ -246,9 +246,9 @@ def entries(run: RunFile) -> list[Entry]:
 
 
 def params_of(run: RunFile, study: str, entry: str | None = None) -> Any:
-    """The parameters that *run* has for a *study*; *entry* says which, where several are of the study.
+    """The parameters of the entry of *run* that belongs to *study*.
 
-    Raises `NbkitError` where the file has no such entry, or several and *entry* names none of them.
+    entry: its name, if there are several. Raises `NbkitError` if there is no such entry, or several and no *entry*.
     """
     own = {each.name: each.params for each in entries(run) if each.study.name == study}
     path = run._written.path
@@ -262,9 +262,9 @@ def params_of(run: RunFile, study: str, entry: str | None = None) -> Any:
 
 
 def validate(run: RunFile) -> list[Problem]:
-    """Everything that stands in the way of *run*: the schema, the cache, and what each study finds missing here.
+    """Everything that prevents *run*: the schema, the cache, and what each study finds missing here.
 
-    No model is loaded.
+    Loads no model.
     """
     checked, problems = _check(run)
     if refusal := cache_problem():
@@ -279,7 +279,7 @@ def validate(run: RunFile) -> list[Problem]:
 
 
 def not_remembered(run: RunFile) -> list[str]:
-    """The models of *run* whose results are not remembered: Python code that gives no identity."""
+    """The models of *run* whose results are not remembered: Python code without an identity."""
     return forgotten([entry.study.inputs(entry.params) for entry in entries(run)])
 
 
@@ -327,7 +327,7 @@ def _wanted(entry: RunEntry, study: Study) -> tuple[Notebook, ...]:
 
 
 def _fields(location: Location) -> list[str]:
-    """The keys that may stand where an unknown one was found."""
+    """The keys that are valid where an unknown one was found."""
     return list(RunFile.model_fields if len(location) == 1 else RunEntry.model_fields)
 
 
@@ -338,7 +338,7 @@ def _explained(error: ValidationError, lines: Lines, prefix: Location, fields: A
 
 
 def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Location, int]]:
-    """Where each value stands, as far as it is written once. A key given twice is an error."""
+    """Location and line of each value. Raises `DataError` for a key that is given twice."""
     yield location, yaml_text.line_of(node)
     if isinstance(node, yaml.SequenceNode):
         for number, item in enumerate(node.value):
@@ -357,9 +357,8 @@ def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Lo
 
 
 # ----------------------------------------------------------------------------
-# What ``${NAME}`` stands for: a few folders of the environment, and what the file itself declares. A run file may come
-# from anybody, and what is written in it is sent to servers, stored and shown. So nothing else of the environment can
-# be had by writing its name.
+# The values of ``${NAME}``: a few folders from the environment, and what the file itself declares. A run file may come
+# from anybody, and its values are sent to servers, stored and shown; so it can read nothing else of the environment.
 
 #: The variables whose values come from the environment.
 FROM_ENVIRONMENT = ("NBKIT_DATA", "NBKIT_CACHE", "HOME", "HF_HOME")
@@ -384,10 +383,10 @@ _NO_TEXT = re.compile(r"[\0\ud800-\udfff]")
 def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -> Any:
     """The content of a run file with its variables filled in, also under its key ``variables``.
 
-    settings: values that go before the declared ones. lines: where each value stands.
+    settings: values that override the declared ones. lines: where each value stands in the file.
 
-    Raises `ParamsError` with file and line for a variable that is neither declared nor one of `FROM_ENVIRONMENT`, one
-    without a value, one that looks like a key, and for text that no file can hold (NUL, half a surrogate pair).
+    Raises `ParamsError` with file and line for a variable that is neither declared nor in `FROM_ENVIRONMENT`, has no
+    value or looks like a key, and for text that no file can hold (NUL, half a surrogate pair).
 
     >>> fill({"variables": {"MINE": "/data"}, "runs": ["${MINE}/a"]}, {}, Lines("demo.yaml"))["runs"]
     ['/data/a']
@@ -404,7 +403,7 @@ def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -
 
 
 def _declared(values: Any, settings: Mapping[str, str], lines: Lines) -> dict[str, str | None]:
-    """The variables that the file declares, each with its value; None where it has none."""
+    """The variables that the file declares, with their values; None for a variable without one."""
     if values is None:
         values = {}
     if not isinstance(values, dict):

@@ -1,4 +1,4 @@
-"""Notebooks before they are executed: where they are found, their code, and the parameters they declare."""
+"""What a run consists of: its notebooks, the parameters of each, when one is out of date, and how long it will take."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from nbkit.studies.base import Cell, Notebook, Unit
 
 @dataclass(frozen=True)
 class Source:
-    """A notebook's file, the Python in its code cells, its parameters' names, and a digest of cells and tags.
+    """A notebook: its file, the Python of its code cells, the names of its parameters, a digest of cells and tags.
 
-    Outputs are no part of the digest: saving a notebook from JupyterLab makes nothing out of date.
+    The digest excludes outputs: saving a notebook from JupyterLab makes nothing out of date.
     """
 
     path: Path
@@ -40,9 +40,9 @@ class Source:
 
 
 def find_notebook(path: str) -> Path:
-    """The file of a notebook: in ``notebooks/`` here (as `nbkit init` lays out), else the one that came with nbkit.
+    """The file of a notebook: in ``notebooks/`` of this folder (see `nbkit init`), else the bundled one.
 
-    Raises `NbkitError` where there is none, with the closest match.
+    Raises `NbkitError`, with the closest match, if there is none.
     """
     roots = (Path("notebooks"), bundled("notebooks"))
     for root in roots:
@@ -54,7 +54,7 @@ def find_notebook(path: str) -> Path:
 
 
 def read_source(path: Path) -> Source:
-    """Read the notebook at *path*. Raises `DataError` where it is none or has no cell tagged ``parameters``."""
+    """Read the notebook at *path*. Raises `DataError` if it is not a notebook or has no cell tagged ``parameters``."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         cells = [
@@ -86,7 +86,7 @@ def _joined(source: Any) -> str:
 
 
 def _plain_python(code: str) -> str:
-    """*code* without IPython's own lines (``%matplotlib inline``, ``!ls``, ``%%time``)."""
+    """*code* without IPython's magic lines (``%matplotlib inline``, ``!ls``, ``%%time``)."""
     lines = []
     for line in code.splitlines():
         text = line.lstrip()
@@ -105,15 +105,15 @@ def _assigned(tree: ast.Module) -> set[str]:
 
 
 # ----------------------------------------------------------------------------
-# What a run consists of: which notebooks are executed with which parameters, and when each is out of date.
+# The executions of a run file.
 
 
 @dataclass(frozen=True)
 class Execution:
-    """One notebook executed for one cell of the grid, or for the whole grid.
+    """One notebook, executed for one cell of the grid or for the whole grid.
 
     label: names its files; unique in the run. run: the entry of the run file. source: the notebook to execute.
-    parameters: what is injected into it. key: digest of everything that can change what it shows.
+    parameters: injected into it. key: digest of everything that can change what it shows.
     """
 
     label: str
@@ -130,9 +130,9 @@ class Execution:
 
 @dataclass(frozen=True)
 class Plan:
-    """A run file worked out: its checked entries and its executions, those of cells before those of grids.
+    """The checked entries and the executions of a run file; executions of cells come before those of grids.
 
-    not_remembered: models whose results stay in the process that asks them, which is that of each notebook.
+    not_remembered: models whose results are lost with the process that asks them, here each notebook's.
     """
 
     run: RunFile
@@ -143,7 +143,7 @@ class Plan:
 
 
 def make_plan(run: RunFile) -> Plan:
-    """The plan of *run*. Raises `ParamsError` where it does not fit the schemas, `NbkitError` for a bad notebook."""
+    """The plan of *run*. Raises `ParamsError` if it does not fit the schemas, `NbkitError` for a bad notebook."""
     with one_look():  # notebooks share nearly all of the code behind them
         return _make_plan(run)
 
@@ -176,7 +176,7 @@ def _make_plan(run: RunFile) -> Plan:
 
 
 def _told_apart(executions: list[Execution]) -> list[Execution]:
-    """*executions* with labels that differ by more than case: some disks do not tell a file ``A`` from a file ``a``."""
+    """*executions* with labels that differ by more than case: some disks do not distinguish ``A`` from ``a``."""
     spellings = Counter(label.casefold() for label in {execution.label for execution in executions})
     return [
         replace(each, label=f"{each.label}-{hashlib.blake2b(each.label.encode(), digest_size=3).hexdigest()}")
@@ -209,18 +209,18 @@ def _execution(entry: Entry, notebook: Notebook, cell: Cell, source: Source, dep
 
 
 # ----------------------------------------------------------------------------
-# How long it will take: how fast work went before, or a guess on the slow side.
+# How long it will take: measured in earlier runs, or a guess on the slow side.
 
 
 class Speed(NamedTuple):
-    """What is known of one kind of work: seconds a unit, and seconds a text where texts were counted."""
+    """Seconds per unit of work, and per text if texts were counted."""
 
     per_unit: float
     per_text: float | None = None
 
 
-#: Guesses: a model of full size on two CPU cores; a tiny one, which is trained here first; and such a classifier, which
-#: reads each pair once and writes nothing.
+#: Guesses: a full-size model on two CPU cores; a tiny one, which is trained here first; a tiny classifier, which reads
+#: each pair once and writes nothing.
 FULL_SIZE, TINY, SMALL_CLASSIFIER = Speed(30.0, 1 / 10), Speed(90.0, 1 / 80), Speed(90.0, 1 / 1000)
 
 
@@ -231,7 +231,7 @@ SECONDS_PER_NOTEBOOK = 10.0
 
 
 class Estimate(NamedTuple):
-    """seconds: how long work takes. untimed: models, and "notebooks", that were not timed yet and are guessed."""
+    """seconds: expected wall time. untimed: models (and "notebooks") that have not been timed, and are guessed."""
 
     seconds: float
     untimed: tuple[str, ...]
@@ -240,7 +240,7 @@ class Estimate(NamedTuple):
 def estimate(units: Iterable[Unit], notebooks: Iterable[float | None], workers: int) -> Estimate:
     """How long *units* and *notebooks* will take.
 
-    notebooks: what each took when it was last executed, None where it was not.
+    notebooks: seconds that each took when it was last executed, None if it never was.
     """
     seconds = 0.0
     untimed: dict[str, None] = {}
@@ -263,9 +263,9 @@ def estimate(units: Iterable[Unit], notebooks: Iterable[float | None], workers: 
 
 
 def remember(unit: Unit, seconds: float, texts: int | None) -> None:
-    """Note that *unit* took *seconds* for *texts* texts (None where it did not count them).
+    """Record that *unit* took *seconds* for *texts* texts (None if it did not count them).
 
-    It counts as much as all that was measured before. A unit that found everything in the store tells nothing.
+    The new value weighs as much as all earlier ones. A unit that found everything in the store is ignored.
     """
     if texts == 0:
         return
@@ -280,7 +280,7 @@ def remember(unit: Unit, seconds: float, texts: int | None) -> None:
 
 
 def recall(unit: Unit) -> Speed | None:
-    """What earlier runs measured for units like this one; None where there were none."""
+    """What earlier runs measured for units like this one; None if there were none."""
     try:
         record = json.loads(_notes().read(_note(unit)))
         per_text = record["seconds_per_text"]
@@ -290,7 +290,7 @@ def recall(unit: Unit) -> Speed | None:
 
 
 def _guess(unit: Unit) -> Speed:
-    """By the kind of the unit's model: those that are trained here are small."""
+    """A guess by the kind of the unit's model: models that are trained here are small."""
     model = unit.arguments.get("model")
     base = split_variant(model)[0] if isinstance(model, str) else ""
     registries: tuple[Registry[Any], ...] = (MODELS, CLASSIFIERS, LANGUAGE_MODELS)

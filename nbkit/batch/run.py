@@ -1,4 +1,4 @@
-"""`run`: a run file through units of work, notebooks and the report; what is finished is not done again."""
+"""`run` takes a run file through units of work, notebooks and the report; finished work is not repeated."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MAX_WORKERS = 8  # by default: each may hold a model, and on a large machine mem
 
 @dataclass(frozen=True)
 class Failure:
-    """A unit or a notebook that failed: its error, and the traceback where one came back."""
+    """A unit or notebook that failed: its error, and the traceback if there is one."""
 
     label: str
     error: str
@@ -54,7 +54,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run did, or would do where it was a dry run.
+    """What a run did, or what a dry run would do.
 
     cells: points of the grid. units: units of work. executed, skipped: labels of notebooks.
     texts, stored, estimate, untimed: of a dry run: texts to handle, how many of them are remembered, seconds it will
@@ -79,7 +79,7 @@ class RunSummary:
 
     @property
     def exit_code(self) -> int:
-        """0, or 1 where something failed."""
+        """0, or 1 if something failed."""
         return 1 if self.failures else 0
 
 
@@ -100,9 +100,9 @@ def run(
     ``$NBKIT_CACHE`` ("dask", "slurm", "pbs", "lsf": `nbkit.batch.cluster`), or any `concurrent.futures.Executor`.
     Notebooks are executed in processes of this machine, one kernel each.
     address: of the Dask scheduler that *executor* "dask" is to use; without it one is started here.
-    force: execute finished notebooks again (what the store remembers is not computed again).
+    force: execute finished notebooks again (stored results are not computed again).
 
-    A notebook that fails keeps its traceback and the rest goes on; `RunSummary.failures` lists it.
+    A notebook that fails keeps its traceback, and the rest goes on; `RunSummary.failures` lists it.
     Raises `ParamsError` for a run file that cannot be run here, before any work is done, and `NbkitError` for a
     folder, a store or a cluster that cannot be used. Ctrl-C and ``kill -9`` lose at most the shards being written.
     """
@@ -112,7 +112,7 @@ def run(
     began = time.time()
     with job.folder.claimed(job.plan.run.owner), run_folder() as runtime, ExitStack() as hired:
         units = _units(job, count=False)
-        # Before anything is changed: a cluster may not be there, or not be fit.
+        # Before anything is changed: the cluster may be missing or unfit.
         runner = hired.enter_context(_runner(executor, address, units, workers or job.workers, runtime))
         job.folder.remove_all_but(execution.label for execution in job.plan.executions)
         record = _run_record(job.plan, began)
@@ -197,7 +197,7 @@ def _job(run_file: str | Path | RunFile, output: str | Path | None, workers: int
 
 
 def _planned_again(job: _Job) -> _Job:
-    """The job with keys of what units made: a model or a dictionary that they downloaded has a digest only now.
+    """The job with new keys: a model or dictionary that the units downloaded has a digest only now.
 
     With the keys from before, the next run would find every notebook changed.
     """
@@ -215,10 +215,9 @@ def _refuse_problems(run_file: RunFile) -> None:
 
 
 def _units(job: _Job, *, count: bool) -> list[Unit]:
-    """The units of the entries that have notebooks to execute, each once, in the order of their stages.
+    """The units of the entries with notebooks to execute or with units that failed in the last run, by stage.
 
-    So have the units of entries of which some failed the last time: a notebook that needs none of them is finished.
-    A model that is not remembered has none: what it answers in their process, no notebook knows.
+    Units of models that are not remembered are left out: no notebook would see their results.
     """
     waiting = {execution.run for execution in job.waiting} | job.folder.incomplete()
     units: dict[tuple[str, str], Unit] = {}
@@ -245,7 +244,7 @@ def _incomplete(plan: Plan, failed: Collection[str]) -> frozenset[str]:
 def _runner(
     executor: Executor | str, address: str | None, units: Sequence[Unit], workers: int, runtime: str
 ) -> AbstractContextManager[Runner]:
-    """Who does *units*: nobody is started, or asked, for none."""
+    """The runner of *units*; without units no process is started and no cluster asked."""
     if isinstance(executor, Executor):
         return nullcontext(ForeignExecutor(executor))
     environment = worker_environment(max(1, provenance.cores() // workers))
@@ -286,7 +285,7 @@ def _run_notebooks(job: _Job, runner: Runner, runtime: str) -> Iterator[Failure]
 
 
 def _logged(results: Iterator[Done], total: int, what: str) -> Iterator[Done]:
-    """Pass *results* on, with a line for each and a bar with the time left."""
+    """Pass *results* on, with a line for each and a progress bar."""
     if total:
         tqdm.write(f"[{what} 0/{total}] started", file=sys.stderr)
     with tqdm(total=total, desc=what, disable=None if total else True) as bar:

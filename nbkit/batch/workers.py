@@ -1,6 +1,6 @@
-"""Who does the work, and what it is: tasks in processes of this machine, any of which may be killed.
+"""The work of a run, and the local processes that do it, any of which may be killed.
 
-A unit of work is a function that is called; a notebook is executed by papermill, in a kernel of its own.
+A unit of work is a function call; a notebook is executed by papermill in a kernel of its own.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _PATIENCE = 5.0  # seconds between asking a worker to end and ending it
 
 
 class TaskError(NbkitError):
-    """What a task raised, as plain text: any exception comes back from a worker, also one that cannot be pickled."""
+    """What a task raised, as plain text, so that exceptions that cannot be pickled come back from a worker, too."""
 
     def __init__(self, name: str, message: str, details: str = ""):
         self.name, self.message, self.details = name, message, details
@@ -69,7 +69,7 @@ _KILLED = TaskError(
 class Task:
     """A call of *function*, which any process can import, with picklable *arguments*.
 
-    runs_models: whether it is for a worker with a GPU, where some workers have one.
+    runs_models: whether it should go to a worker with a GPU, if there are any.
     """
 
     label: str
@@ -80,7 +80,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """A task that ended: with a value, or with an error."""
+    """A finished task with its value or its error."""
 
     task: Task
     value: Any = None
@@ -88,13 +88,13 @@ class Done:
 
 
 class Runner(Protocol):
-    """What runs tasks: gives each back as it ends, in no particular order, and never raises for one of them."""
+    """Runs tasks and yields each as it ends, in any order; never raises because a task failed."""
 
     def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]: ...
 
 
 class ForeignExecutor:
-    """Runs tasks on an executor that somebody else made and will shut down."""
+    """Runs tasks on an executor that the caller made and will shut down."""
 
     def __init__(self, executor: Executor):
         self.executor = executor
@@ -111,9 +111,9 @@ class ForeignExecutor:
 
 
 class _Worker:
-    """A process that does one task at a time: started for its first, and anew for the one after it was killed.
+    """A process that does one task at a time; it starts with its first task, and again after it was killed.
 
-    A pool of one each, as a process that is killed breaks the whole of its `ProcessPoolExecutor`.
+    Each is a pool of one, as a killed process breaks its whole `ProcessPoolExecutor`.
     """
 
     def __init__(self, environment: Mapping[str, str], gpu: str | None = None):
@@ -137,7 +137,7 @@ class _Worker:
             pool.shutdown()
 
     def terminate(self) -> list[multiprocessing.Process]:
-        """Ask the process to end now; what it was writing appears whole or not at all anyway."""
+        """Ask the process to end now; all of its writes are atomic."""
         pool, self._pool = self._pool, None
         if pool is None:
             return []
@@ -152,15 +152,15 @@ class _Worker:
 class LocalProcesses:
     """Runs tasks in *workers* processes of this machine, as a context.
 
-    gpus: as ``CUDA_VISIBLE_DEVICES`` names them. Where there are any, tasks that run models go to one more worker a
-    GPU, which sees no other, so that "cuda" is another one in each; all other tasks go to the *workers* beside them.
+    gpus: as named in ``CUDA_VISIBLE_DEVICES``. With any, tasks that run models go to additional workers, one per GPU,
+    each of which sees only its own as "cuda"; all other tasks go to the *workers*.
 
-    A task whose process is killed is tried once more when the others have ended, with no other beside it: where memory
-    ran out, another one may have been to blame. If that ends alike, it fails, and the rest goes on.
+    A task whose process is killed is tried once more, alone, when the others have ended: if memory ran out, another
+    task may have been to blame. If it is killed again, it fails, and the rest goes on.
     """
 
     def __init__(self, workers: int, environment: Mapping[str, str], gpus: Sequence[str] = ()):
-        # One process keeps a GPU busy with texts only where it tokenizes them by several threads.
+        # One process keeps a GPU busy with texts only if it tokenizes them in several threads.
         threads = str(max(1, (os.cpu_count() or 1) // max(1, len(gpus))))
         with_threads = {**environment, "TOKENIZERS_PARALLELISM": "true", "RAYON_NUM_THREADS": threads}
         self.workers = [_Worker(environment) for _ in range(workers)]
@@ -184,7 +184,7 @@ class LocalProcesses:
         killed = yield from self._work(tasks, [*self.workers, *self.on_gpus])
         for task in killed:
             for worker in [*self.workers, *self.on_gpus]:
-                worker.close()  # with the models that it holds
+                worker.close()  # frees the memory of the models it holds
             alone = self.on_gpus if self._wants_gpu(task) else self.workers
             if (yield from self._work([task], alone[:1])):
                 yield Done(task, error=_KILLED)
@@ -193,7 +193,7 @@ class LocalProcesses:
         return task.runs_models and bool(self.on_gpus)
 
     def _work(self, tasks: Sequence[Task], workers: Sequence[_Worker]) -> Generator[Done, None, list[Task]]:
-        """Have *tasks* done by *workers*; those whose process was killed are returned."""
+        """Run *tasks* on *workers*; return those whose process was killed."""
         waiting = {gpu: deque(task for task in tasks if self._wants_gpu(task) is gpu) for gpu in (False, True)}
         idle = list(workers)
         running: dict[Future[Any], tuple[_Worker, Task]] = {}
@@ -216,10 +216,10 @@ class LocalProcesses:
 
 
 def local_processes(workers: int, environment: Mapping[str, str], units: Iterable[Unit]) -> LocalProcesses:
-    """Who does *units* on this machine.
+    """The processes for *units* on this machine.
 
-    Where there are several GPUs, units that run models on "cuda" have one worker a GPU; left alone, all of them would
-    take the first. One GPU is shared, and so are all where parameters name one by its number (``cuda:1``).
+    With several GPUs, units that run models on "cuda" get one worker per GPU; otherwise all of them would use the
+    first. A single GPU is shared, and so are all if parameters name one by its number (``cuda:1``).
     """
     devices = {unit.device for unit in units if unit.runs_models}
     gpus = visible_gpus() if devices and devices <= {"auto", "cuda", None} else ()
@@ -227,9 +227,9 @@ def local_processes(workers: int, environment: Mapping[str, str], units: Iterabl
 
 
 def visible_gpus() -> tuple[str, ...]:
-    """The GPUs that torch may use, by the names that ``CUDA_VISIBLE_DEVICES`` has for them.
+    """The GPUs that torch may use, as named in ``CUDA_VISIBLE_DEVICES``.
 
-    Where that variable is set it counts: a job of a cluster sees what it was given.
+    If that variable is set, it decides: a cluster job sees only the GPUs it was given.
     """
     if version("torch").endswith("+cpu"):
         return ()  # no need to wait for torch to say so
@@ -246,7 +246,7 @@ def _submit(executor: Executor, task: Task) -> Future[Any]:
 
 
 def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """*function* of *arguments*; whatever it raises comes back as a `TaskError`."""
+    """Call *function* with *arguments*; raise whatever it raises as a `TaskError`."""
     try:
         return function(*arguments)
     except TaskError:
@@ -269,7 +269,7 @@ _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS
 
 
 def places() -> dict[str, str]:
-    """The variables that say where results and data are, for a worker on any machine."""
+    """The variables that tell a worker on any machine where results and data are."""
     found = {"NBKIT_CACHE": cache_folder()}
     if "NBKIT_DATA" in os.environ:
         found["NBKIT_DATA"] = os.environ["NBKIT_DATA"]
@@ -277,17 +277,17 @@ def places() -> dict[str, str]:
 
 
 def worker_environment(threads: int) -> dict[str, str]:
-    """Variables of our own workers and their kernels, set before torch is imported.
+    """Variables of local workers and their kernels, set before torch is imported.
 
-    *threads* for each library that would take all cores, unless the user has set it; and no progress bars,
-    which many processes would write over each other.
+    *threads* for each library that would use all cores, unless the user has set it; and no progress bars,
+    which several processes would write over each other.
     """
     counts = {name: os.environ.get(name, str(threads)) for name in _THREAD_VARIABLES}
     return {**places(), **counts, "TOKENIZERS_PARALLELISM": "false", "TQDM_DISABLE": "1"}
 
 
 def prepare_worker(environment: Mapping[str, str]) -> None:
-    """First thing in a worker: its environment, Ctrl-C left to the parent, and an end with the parent's end."""
+    """Initialise a worker: set its environment, leave Ctrl-C to the parent, end when the parent ends."""
     os.environ.update(environment)
     tempfile.tempdir = None  # TMPDIR may be another one now
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -295,9 +295,9 @@ def prepare_worker(environment: Mapping[str, str]) -> None:
 
 
 def end_with_parent() -> None:
-    """From now on this process of multiprocessing ends when the one that started it ends, even by ``kill -9``.
+    """From now on, end this multiprocessing process when its parent ends, even by ``kill -9``.
 
-    Without this the workers of a parent that was killed wait for tasks for ever, and kernels for messages.
+    Otherwise the workers of a killed parent would wait for tasks for ever, and kernels for messages.
     """
 
     def wait_and_end(parent: Any) -> None:
@@ -310,9 +310,9 @@ def end_with_parent() -> None:
 
 
 def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, str]) -> tuple[int | None, float]:
-    """Call ``"package.module:function"`` with *arguments*; the seconds it took, and before them what it returned.
+    """Call ``"package.module:function"`` with *arguments*; return its result, if an int, and the seconds it took.
 
-    That may be the number of texts it computed (not those it found in the store), for estimates of later runs.
+    The int is the number of texts it computed (not found in the store), for estimates of later runs.
     """
     os.environ.update(where)
     started = time.perf_counter()
@@ -332,14 +332,14 @@ START_TIMEOUT = 120  # seconds for a kernel to answer: many start at once on a b
 
 
 class NotebookFailed(TaskError):
-    """What a notebook raised; it is written down already."""
+    """What a notebook raised; its record is written already."""
 
 
 def run_notebook(execution: Execution, output: str, runtime: str, provenance: Mapping[str, Any]) -> None:
-    """Execute one notebook and write it down; the record comes last, so that a killed one is executed again.
+    """Execute one notebook and write its record last, so that a killed one is executed again.
 
     output: the run's folder. runtime: a short-named folder for connection files and sockets (the name of a
-    socket may have 107 characters). A notebook that fails keeps its traceback and what it had saved, and then
+    socket may have 107 characters). A notebook that fails keeps its traceback and what it had saved; then
     `NotebookFailed` is raised.
     """
     _spare_grammar()
@@ -369,7 +369,7 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
                 language="python",
                 progress_bar=False,
                 start_timeout=START_TIMEOUT,
-                shutdown_kernel="immediate",  # it has nothing left to say, and a graceful one takes a second
+                shutdown_kernel="immediate",  # nothing is left to wait for, and a graceful shutdown takes a second
                 kernel_manager_class=OwnKernelManager,
                 config=Config({"OwnKernelManager": kernel}),
             )
@@ -392,9 +392,9 @@ def _spare_grammar() -> None:
 
 
 # ----------------------------------------------------------------------------
-# The kernel a notebook runs in: this Python, its own sockets, nothing of the user's Jupyter configuration.
+# The kernel of a notebook: this Python, its own sockets, nothing of the user's Jupyter configuration.
 
-#: What nearly every notebook imports, and what takes longer than most of them: seconds a kernel.
+#: What nearly every notebook imports, which takes seconds per kernel and longer than most notebooks.
 _PRELOADED = ["ipykernel.kernelapp", "pandas", "seaborn", "pingouin"]
 
 

@@ -1,7 +1,7 @@
 """The command line: `nbkit …`. Each command is a thin layer over functions that notebooks call, too.
 
-A command's module is imported when the command is used, and heavy libraries when it does its work. Here is what the
-commands share: their table, options, and rows for people and programs.
+A command's module is imported when the command is used, and heavy libraries when it does its work. This module holds
+what the commands share: their table, options, and columns of text.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ set_option = click.option(
 
 
 def of_study(name: str, title: str) -> Callable[..., Any]:
-    """Options of a command that takes a run file (*run_file*): *params* are those of a study's entry."""
+    """Options of a command that takes a *run_file*; it gets the parameters of a study's entry as *params*."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @click.option("--entry", help=f"Entry of the run file, where several are of the {title} study.")
@@ -63,7 +63,7 @@ def of_study(name: str, title: str) -> Callable[..., Any]:
 
 
 def _go_offline(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    """From now on, in this process and those that it starts, no hub is asked for models or data."""
+    """Ask no hub for models or data, from now on, in this process and those it starts."""
     if wanted:
         os.environ.update(dict.fromkeys(("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"), "1"))
 
@@ -74,7 +74,7 @@ offline_option = click.option(
 
 
 def pipeline_for(lang: str) -> str | None:
-    """The language's spaCy pipeline if it can be used, else that in ``$NBKIT_DATA/models``, else None."""
+    """The spaCy pipeline of a language if it is usable, else the one in ``$NBKIT_DATA/models``, else None."""
     local = Path(os.environ.get("NBKIT_DATA", "")) / "models" / f"{base_language(lang)}_ud_sm"
     specs = [str(local)] if local.is_dir() else []
     with suppress(LanguageDataError):
@@ -83,11 +83,11 @@ def pipeline_for(lang: str) -> str | None:
 
 
 # ----------------------------------------------------------------------------
-# Rows for people.
+# Columns of text.
 
 
 def aligned(rows: Sequence[Sequence[str]], indent: str = "") -> str:
-    """Rows of text under each other, in columns as wide as their widest entry.
+    """Rows of text in columns as wide as their widest entry.
 
     >>> print(aligned([("bleu", "sentence BLEU-4"), ("chrf", "character n-grams")]))
     bleu  sentence BLEU-4
@@ -99,9 +99,9 @@ def aligned(rows: Sequence[Sequence[str]], indent: str = "") -> str:
 
 
 # ----------------------------------------------------------------------------
-# The table of commands, and what becomes of errors.
+# The table of commands, and how errors are shown.
 
-#: Where each command lives: ``"module:attribute"``.
+#: The module and attribute of each command.
 _COMMANDS = {
     "list": "nbkit.cli.doctor:listing",
     "perturb": "nbkit.cli.texts:perturb",
@@ -118,7 +118,7 @@ _COMMANDS = {
 }
 
 
-#: What a system's call takes in no argument, and no file in UTF-8 holds.
+#: What system calls accept in no argument, and UTF-8 files cannot hold.
 _NO_ARGUMENT = re.compile(r"[\0\ud800-\udfff]")
 
 
@@ -135,7 +135,7 @@ class _LazyGroup(click.Group):
         return getattr(import_module(module), attribute)
 
     def resolve_command(self, context: click.Context, args: list[str]):
-        # click looks among the commands that were added, to say what was meant; ours are not added.
+        # click suggests commands that were added to the group; ours are not.
         if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
             guess = closest(args[0], _COMMANDS)
             hint = f"; did you mean '{guess}'?" if guess else "."
@@ -167,7 +167,7 @@ class _LazyGroup(click.Group):
 
 
 def _explain(context: click.Context, message: str):
-    """Shows *message* alone, or the error itself where ``--debug`` asks for it."""
+    """Show *message* alone, or the error itself with ``--debug``."""
     if context.params.get("debug"):
         raise
     click.echo(f"nbkit: {message}", err=True)

@@ -1,4 +1,4 @@
-"""`nbkit list`: what there is by name; `nbkit doctor`: versions, device, caches, and what is missing."""
+"""`nbkit list`: what can be named; `nbkit doctor`: versions, device, caches, and what is missing."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _summaries(registry: Registry[Any]) -> Iterator[Sequence[Any]]:
         yield name, registry.summary(name)
 
 
-#: What can be listed: its rows, and what stands in them.
+#: What can be listed: its rows, and the names of their values.
 _KINDS: dict[str, tuple[Callable[[], Iterator[Sequence[Any]]], list[str]]] = {
     "models": (_models, ["name", "task", "from", "summary"]),
     "corpora": (_corpora, ["name", "task", "languages", "splits", "summary"]),
@@ -188,11 +188,11 @@ def _parsers() -> Iterator[Row]:
 def _trained(
     registry: Registry[Any], check: Callable[[str, str], str | None], is_here: Callable[[str, str], bool]
 ) -> Iterator[Row]:
-    """Models that may be trained here: whether each can be had, and is there already."""
+    """For each model whether it is available, or will be trained here."""
     for name in registry:
         entry = registry.get(name)
         lang = (entry.languages or ("en",))[0]
-        # Which model a recipe makes cannot be known, either, where the training data is missing.
+        # First, as a recipe without its training data cannot say which model it makes.
         if problem := check(name, lang):
             yield name, _first_line(problem)
         else:
@@ -207,7 +207,7 @@ def _services() -> Iterator[Row]:
 
 
 def _web_services() -> Row:
-    """All services of deep-translator in one line: those that are ready, and what the others ask for."""
+    """All services of deep-translator in one line: those that are ready, and the keys that others need."""
     row = f"{WebModel.prefix}NAME"
     if find_spec(PACKAGE) is None:
         return row, f'pip install "nbkit[deep-translator]", for {", ".join(services())}'
@@ -224,7 +224,7 @@ def _metrics() -> Iterator[Row]:
 
 
 def _run_files() -> Iterator[Row]:
-    """Whether each run file here, or that came with nbkit, could be run as things are."""
+    """Whether each run file, of this folder or bundled, could be run now."""
     here = Path("params")
     folder = here if here.is_dir() else bundled("params")
     for path in sorted(folder.glob("*.yaml")):

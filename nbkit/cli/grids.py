@@ -18,7 +18,7 @@ from nbkit.cli import RUN_FILE, aligned, offline_option, set_option
 if TYPE_CHECKING:
     from nbkit.batch.run import RunSummary
 
-_SHOWN = 4  # of what was not timed yet
+_SHOWN = 4  # names that were not timed yet
 
 
 @click.command()
@@ -79,7 +79,7 @@ def run(
     if dry_run:
         _show_plan(plan(grid, **options))
         return
-    # What a scheduler sends before it kills ends a run in order, too.
+    # Schedulers send SIGTERM before they kill: it ends a run in order, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         summary = run_grid(grid, executor=executor, address=address, **options)
@@ -150,7 +150,7 @@ def report(folder: Path, as_zip: bool, no_text: bool) -> None:
 
 
 # ----------------------------------------------------------------------------
-# `nbkit init`: notebooks and run files in a folder of one's own.
+# `nbkit init`.
 
 
 @click.command()

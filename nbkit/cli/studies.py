@@ -104,7 +104,7 @@ def _interval(row: Mapping[str, Any]) -> str:
 
 
 def _named(forms: tuple[str, ...]) -> dict[str, str]:
-    """Annotators and their forms. Raises `NbkitError` where two go by one name."""
+    """Annotators and their forms. Raises `NbkitError` if two have the same name."""
     named: dict[str, str] = {}
     for form in forms:
         name, given, path = form.partition("=")

@@ -63,7 +63,7 @@ def perturb(
 
 
 def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Text, str | None]:
-    """*text* parsed; or cut into bare tokens, and why it could not be parsed."""
+    """The parsed *text*, or only its tokens and why it could not be parsed."""
     try:
         spec = parser or pipeline_for(lang) or parser_for(lang)
         obstacle = check_parser(spec, lang)
@@ -101,7 +101,7 @@ def translate(
 
     check_language(source)
     check_language(target)
-    if output is not None and not output.absolute().parent.is_dir():  # said before hours are spent
+    if output is not None and not output.absolute().parent.is_dir():  # before hours are spent
         raise NbkitError(f"--output {output}: there is no folder {output.absolute().parent}; make it first")
     asked, store = (source, target, Decoding(**decoding)), Store()
     lines = _lines(file)
@@ -166,7 +166,7 @@ def check_numbers(
     from nbkit.numbers import forms
 
     for lang in (src, tgt):
-        forms(lang)  # an error for a language without number rules, before anything is read
+        forms(lang)  # raises for a language without number rules, before anything is read
     if source == hypothesis == "-":
         raise NbkitError("only one of SOURCE and HYPOTHESIS can be standard input")
     show = _STYLES[style]
@@ -209,7 +209,7 @@ def _as_text(file: str, line: int, finding: Finding) -> str:
 
 
 def _as_tsv(file: str, line: int, finding: Finding) -> str:
-    # Numbers are written with spaces of many kinds, never with a tab that would have to be kept.
+    # Numbers contain spaces of many kinds, but never a tab.
     cells = (str(line), finding.error, finding.expected, finding.found)
     return "\t".join(plain_text(" ".join(cell.split("\t"))) for cell in cells)
 

@@ -1,7 +1,7 @@
-"""What a notebook's outputs go through before they reach a page: an allow-list for tags, attributes and CSS.
+"""One executed notebook as blocks of clean HTML: an allow-list for tags, attributes and CSS, then prose, code, outputs.
 
-Corpus text may hold anything. The tables escape it where they are made; this is the second line of
-defence, and it treats every output as hostile: what is not allowed is shown as text, never run.
+Corpus text may hold anything. Tables escape it when they are made; this is the second line of defence, and it treats
+every output as hostile: what is not allowed is shown as text, never run.
 """
 
 from __future__ import annotations
@@ -145,13 +145,13 @@ def _cleaner() -> Cleaner:
 
 
 # ----------------------------------------------------------------------------
-# One executed notebook as blocks of clean HTML: prose, folded code, outputs.
+# A notebook: prose, folded code, outputs.
 
-#: Tag of cells whose outputs show sentences of the corpus; `leave_out_text` leaves them out.
+#: Tag of cells whose outputs show sentences of the corpus; `leave_out_text` removes them.
 CORPUS_TEXT = "corpus-text"
 
 
-#: Class of the element that a notebook's provenance footer is wrapped in.
+#: Class of the element around a notebook's provenance footer.
 PROVENANCE_CLASS = "nbkit-provenance"
 
 
@@ -237,7 +237,7 @@ def excerpt(notebook: Mapping[str, Any]) -> Excerpt:
 
 
 def blocks(notebook: Mapping[str, Any]) -> list[Block]:
-    """The cells of *notebook* in their order, every output cleaned (`report_clean`)."""
+    """The cells of *notebook* in their order, every output cleaned."""
     found: list[Block] = []
     heading = "output of this notebook"
     for cell in notebook["cells"]:
@@ -367,7 +367,7 @@ def _is_papermills(cell: Mapping[str, Any]) -> bool:
 
 
 def _printed(text: str | Iterable[str]) -> str:
-    """*text* as a terminal leaves it: colours gone, and of a progress bar its last state only."""
+    """*text* as it ends up on a terminal: without colours, progress bars in their last state."""
     lines = (line.rstrip("\r").rpartition("\r")[2].rstrip() for line in _ANSI.sub("", _joined(text)).split("\n"))
     return "\n".join(lines).strip("\n")
 

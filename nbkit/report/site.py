@@ -1,4 +1,9 @@
-"""The report's templates, style and script, and how values are written in them."""
+"""The report of a run: one static site that opens offline, and its archive for an e-mail.
+
+Each page is self-contained: pictures are ``data:`` addresses, style and script are part of the page, and a content
+security policy forbids the browser everything else. A page is rebuilt only if its notebook, its record, its neighbours
+or the templates changed.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +36,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 @lru_cache(maxsize=1)
 def _templates() -> Environment:
-    """The templates, with style, script and security policy for every page."""
+    """The templates, with the style, script and security policy of every page."""
     css, script, icon = (
         _TEMPLATES.joinpath(name).read_text("utf-8") for name in ("report.css", "report.js", "icon.svg")
     )
@@ -52,7 +57,7 @@ def _templates() -> Environment:
 
 @lru_cache(maxsize=1)
 def source_digest() -> bytes:
-    """Stands for the code and templates that make the pages: pages of an older nbkit are made anew."""
+    """Digest of the code and templates behind the pages: pages of an older nbkit are rebuilt."""
     digest = hashlib.blake2b()
     for path in sorted([*_TEMPLATES.iterdir(), *Path(__file__).parent.glob("*.py")]):
         digest.update(path.read_bytes())
@@ -60,7 +65,7 @@ def source_digest() -> bytes:
 
 
 def duration(seconds: float) -> str:
-    """*seconds* for a reader.
+    """*seconds* in readable units.
 
     >>> duration(0.4), duration(75), duration(7260)
     ('0.4 s', '1 min 15 s', '2 h 1 min')
@@ -82,23 +87,23 @@ def named(value: str, facet: str) -> str:
 
 
 # ----------------------------------------------------------------------------
-# The output folder of a run as the report sees it: what was run, and one entry an executed notebook.
+# The records in the output folder of a run: one of the run, one per executed notebook.
 
-#: What the index can be filtered by, in this order; other tags follow in the order in which they come.
+#: Facets that the index can be filtered by, in this order; other tags follow in order of appearance.
 FACETS = ("study", "run", "language", "model", "status")
 
 
 class _Record(BaseModel):
-    """What the runner wrote down, as far as the report reads it."""
+    """A record of the runner, as far as the report reads it."""
 
     model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
 
 
 class Entry(_Record):
-    """One executed notebook, by its record ``cells/<label>.json``.
+    """One executed notebook: its record ``cells/<label>.json``.
 
     label: its file name without suffix. record: the text of the record. scope: "cell" (one point of the grid) or "grid"
-    (a summary). seconds: wall time, or None where it is not known.
+    (a summary). seconds: wall time, or None if unknown.
     """
 
     label: str
@@ -132,7 +137,7 @@ class Entry(_Record):
 
     @property
     def facets(self) -> dict[str, str]:
-        """What the index filters it by."""
+        """The values that the index filters it by."""
         return {**self.tags, "status": self.status}
 
 
@@ -147,7 +152,7 @@ class _Failure(_Record):
 
 
 class Run(_Record):
-    """A run: its folder, what ``run.json`` says of it, and its entries in the order in which they are shown."""
+    """A run: its folder, its record ``run.json``, and its entries in the order shown."""
 
     folder: Path
     entries: tuple[Entry, ...] = ()
@@ -166,29 +171,29 @@ class Run(_Record):
 
     @property
     def grids(self) -> list[tuple[str, dict[str, str]]]:
-        """What the head of the index says: each grid's study in a line, and the parameters that matter most."""
+        """The head of the index: the study of each grid in a line, and its main parameters."""
         return [
             (STUDIES.summary(grid.study) or grid.study, _facts([grid.params] if grid.params else self._parts()))
             for grid in self.runs
         ]
 
     def _parts(self) -> list[Mapping[str, Any]]:
-        """The parameters of the entries: parts of those of the grids, where the run recorded none."""
+        """The parameters of the entries, which stand in for those of grids that were not recorded."""
         return [entry.parameters for entry in self.entries]
 
     @property
     def broken_work(self) -> list[_Failure]:
-        """Units of work that failed before the notebooks (a model that could not be had)."""
+        """Units of work that failed before the notebooks (such as a model that is not available)."""
         notebooks = {entry.label for entry in self.entries}
         return [failure for failure in dict.fromkeys(self.failures) if failure.label not in notebooks]
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether the run was stopped, or is still going on."""
+        """Whether the run was stopped or is still going on."""
         return self.status in ("running", "interrupted")
 
     def without_messages(self) -> Run:
-        """The run without the messages of its errors, which may quote the corpus."""
+        """The run without error messages, which may quote the corpus."""
         return self.model_copy(update={"failures": [_Failure(label=failure.label) for failure in self.failures]})
 
 
@@ -196,7 +201,7 @@ R = TypeVar("R", bound=_Record)
 
 
 def read_run(folder: Path) -> Run:
-    """The run in *folder*. Raises `NbkitError` where the folder is not the output of a run."""
+    """The run in *folder*. Raises `NbkitError` if the folder is not the output of a run."""
     if not folder.is_dir():
         raise NbkitError(f"{folder}: no such folder; `nbkit run params/demo.yaml` makes one under outputs/")
     if not (folder / "run.json").is_file():
@@ -211,7 +216,7 @@ def read_run(folder: Path) -> Run:
         planned = order.get(entry.label, len(order))
         return not entry.is_summary, planned, languages[entry.tags.get("language", "")], entry.label
 
-    # What `provenance.collect` recorded for the run; that of its last entry where it did not.
+    # Recorded by `provenance.collect` for the run, else for its last entry.
     ordered = sorted(shown, key=place)
     provenance = run.provenance or next((e.provenance for e in reversed(ordered) if e.provenance), {})
     return run.model_copy(update={"entries": tuple(ordered), "provenance": provenance})
@@ -227,9 +232,9 @@ def _entry(folder: Path, path: Path) -> Entry:
 
 
 def _read(kind: type[R], path: Path, *, title: str, **known: Any) -> R:
-    """The record in a file. Raises `DataError` with the file and the key of what has another shape.
+    """The record in a file. Raises `DataError` with the file and key of a value that does not fit.
 
-    title: where the record says nothing of it.
+    title: used if the record has none.
     """
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -249,7 +254,7 @@ def _read(kind: type[R], path: Path, *, title: str, **known: Any) -> R:
 
 
 def is_plain(name: str) -> bool:
-    """Whether a file or folder is called as nbkit calls its own: nothing in it means anything to a browser or a shell.
+    """Whether a file name is one that nbkit gives: no character means anything to a browser or a shell.
 
     >>> is_plain("scores.texts.csv"), is_plain("Abb. 1 (neu).pdf"), is_plain('">‹img src=x›.csv'), is_plain("a<b.csv")
     (True, True, False, False)
@@ -257,7 +262,7 @@ def is_plain(name: str) -> bool:
     return re.fullmatch(r"\w[\w .,+()=@-]*", name) is not None
 
 
-#: The parameters that the head of the index shows, and what it calls them.
+#: The parameters shown at the head of the index, and their labels.
 _HEADLINES = {
     "corpus": "Corpus",
     "corpora": "Corpora",
@@ -293,7 +298,7 @@ def _is_sandbox(parameters: Mapping[str, Any]) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """*value* for the head of the index; of a path on somebody's machine only the last part."""
+    """*value* for the head of the index; of a path on somebody's machine, only the last part."""
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
     if isinstance(value, dict):
@@ -303,11 +308,7 @@ def _shown(value: Any) -> str:
 
 
 # ----------------------------------------------------------------------------
-# The report of a run: one static site that opens offline, and the archive of it for an e-mail.
-#
-# Each page is self-contained: pictures are ``data:`` addresses, style and script stand in the page, and a
-# content security policy forbids the browser everything else. A page is made anew only where its notebook,
-# its record, its neighbours or the templates changed.
+# Pages, index and archive.
 
 _SUFFIXES = frozenset({".svg", ".pdf", ".png", ".csv", ".tsv", ".tex", ".parquet"})
 
@@ -319,9 +320,9 @@ _THUMBNAIL_BYTES = 600_000
 
 
 def build(output_folder: Path) -> Path:
-    """Write ``index.html`` and ``html/<notebook>.html`` of the run in *output_folder*; the index' path.
+    """Write ``index.html`` and ``html/<notebook>.html`` of the run in *output_folder*; return the path of the index.
 
-    Raises `NbkitError` where the folder is not the output of a run, `DataError` for a damaged file in it.
+    Raises `NbkitError` if the folder is not the output of a run, `DataError` for a damaged file in it.
     """
     site = _site(output_folder)
     pages = site.run.folder / "html"
@@ -339,7 +340,7 @@ def build(output_folder: Path) -> Path:
 
 
 def archive(output_folder: Path) -> Path:
-    """The whole site with its figures and tables as one zip beside the folder; its path. Raises as `build` does."""
+    """Pack the site, figures and tables into a zip beside the folder; return its path. Raises like `build`."""
     build(output_folder)
     site = _site(output_folder)
     pages = ["index.html", *(f"html/{entry.file}" for entry in site.run.entries)]
@@ -347,9 +348,9 @@ def archive(output_folder: Path) -> Path:
 
 
 def archive_without_text(output_folder: Path) -> Path:
-    """The archive without the sentences of the corpus, for data that may not be passed on; its path.
+    """Pack an archive without sentences of the corpus, for data that may not be shared; return its path.
 
-    Left out: outputs of cells tagged ``corpus-text``, whatever was printed, the messages of errors, and
+    It leaves out the outputs of cells tagged ``corpus-text``, printed lines, error messages, and
     files under ``figures/`` and ``tables/`` whose name ends in ``.texts`` before the suffix.
     """
     full = _site(output_folder)
@@ -362,14 +363,14 @@ def archive_without_text(output_folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class _Site:
-    """A run as pages. files: its saved figures and tables, inside its folder. with_text: as `archive_without_text`."""
+    """A run as pages. files: its saved figures and tables. with_text: False for `archive_without_text`."""
 
     run: Run
     files: list[str]
     with_text: bool = True
 
     def spreads(self) -> Iterator[tuple[Entry, Entry | None, Entry | None]]:
-        """The entries, each with the one before and the one after it."""
+        """Each entry with the one before and the one after it."""
         entries = self.run.entries
         return zip(entries, [None, *entries], [*entries[1:], None], strict=False)
 
@@ -381,7 +382,7 @@ class _Site:
         return [name for name in self.files if name.split("/")[1] == entry.label]
 
     def digest(self, entry: Entry, *around: Entry | None) -> str:
-        """Stands for everything that a page is made of."""
+        """Digest of everything that a page is made of."""
         names = [other and (other.file, other.name) for other in around]
         surroundings = repr((self.run.title, self.run.is_sandbox, self.run.provenance, names, self.files_of(entry)))
         digest = hashlib.blake2b(digest_size=16)
@@ -445,7 +446,7 @@ def _by_run(listed: Sequence[tuple[Entry, Any]]) -> dict[str, list[tuple[Entry, 
 
 
 def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:
-    """Every facet that some entry has, with its values: languages in the papers' order, the rest as they come."""
+    """Each facet of any entry with its values: languages in the papers' order, others in order of appearance."""
     found: dict[str, dict[str, None]] = {}
     for entry in entries:
         for facet, value in entry.facets.items():
@@ -456,7 +457,7 @@ def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:
 
 
 def _recorded_digest(page: Path) -> str | None:
-    """The digest that *page* was made with; it stands in the first lines."""
+    """The digest in the first lines of *page*."""
     if not page.is_file():
         return None
     with page.open("rb") as stream:
@@ -465,7 +466,7 @@ def _recorded_digest(page: Path) -> str | None:
 
 
 def _saved_files(folder: Path) -> list[str]:
-    """Figures and tables of the run, as paths inside it; left out are links that lead out of it, and odd names."""
+    """Figures and tables of the run, as relative paths, without links out of the folder and odd names."""
     root = folder.resolve()
     found = [path for room in ("figures", "tables") for path in sorted((folder / room).rglob("*"))]
     return [
@@ -477,7 +478,7 @@ def _saved_files(folder: Path) -> list[str]:
 
 
 def _zipped(folder: Path, suffix: str, members: Mapping[str, bytes]) -> Path:
-    """The members as ``<folder><suffix>.zip`` beside the folder, all under one folder of its name."""
+    """Write *members* as ``<folder><suffix>.zip`` beside the folder, all under one folder of its name."""
     folder = folder.resolve()
     path = folder.with_name(f"{folder.name}{suffix}.zip")
     content = io.BytesIO()
