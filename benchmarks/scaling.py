@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from reporting import Report, parse, parser
 
-from nbkit.batch import pool as throughput
+from nbkit.batch.plan import recall
 from nbkit.languages import TARGETS
 from nbkit.models.translators.catalogue import resolve
 from nbkit.models.translators.remember import KEPT
@@ -226,9 +226,9 @@ def measured(pairs: int) -> dict[str, float]:
 def _rates(stated: str) -> dict[str, float]:
     rates = dict(RATES)
     for model in rates:
-        speed = throughput.recall(work.Unit("", "nbkit.studies.word_order.work:translate_texts", {"model": model}))
-        if speed is not None and speed.seconds_per_text:
-            rates[model] = 1 / speed.seconds_per_text
+        speed = recall(work.Unit("", "nbkit.studies.word_order.work:translate_texts", {"model": model}))
+        if speed is not None and speed.per_text:
+            rates[model] = 1 / speed.per_text
     for item in filter(None, stated.split(",")):
         model, _, rate = item.partition("=")
         rates[model] = float(rate)

@@ -1,6 +1,6 @@
 """``python -m nbkit`` is `nbkit`."""
 
-from nbkit.cli.commands import main
+from nbkit.cli import main
 
 if __name__ == "__main__":
     main()

@@ -1,4 +1,4 @@
-"""The notebooks and run files that come with nbkit: in a checkout, or inside the installed package."""
+"""The bundled notebooks and run files: in a checkout, or inside the installed package."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def bundled(room: str) -> Path:
 
 
 def find_params(path: Path) -> Path:
-    """*path* where it is a file; else the run file of that name that comes with nbkit; else *path* again.
+    """*path* if it is a file, else the bundled run file of that name, else *path* again.
 
-    So that ``nbkit run params/demo.yaml`` works in any folder, while one's own file always wins.
+    ``nbkit run params/demo.yaml`` works in any folder, and your own file always wins.
 
     >>> find_params(Path("params/demo.yaml")).name, find_params(Path("mine.yaml"))
     ('demo.yaml', PosixPath('mine.yaml'))
@@ -38,7 +38,7 @@ def find_params(path: Path) -> Path:
 
 
 def lay_out(folder: Path) -> list[Path]:
-    """Copy notebooks and run files into *folder*; what was written. Raises `NbkitError`, not to overwrite a file."""
+    """Copy notebooks and run files into *folder*; return the files. Raises `NbkitError` instead of overwriting one."""
     copies = {}
     for room in ROOMS:
         source = bundled(room)

@@ -1,4 +1,4 @@
-"""How far a long piece of work is: a bar where somebody looks at one, else a line now and then."""
+"""Progress of long work: a bar if somebody is watching, else a line now and then."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import sys
 import time
 from typing import Any
 
-#: Seconds between two lines where no bar can be drawn.
+#: Seconds between two lines, if no bar can be drawn.
 SECONDS_A_LINE = 30.0
 
 
 def progress_bar(description: str, total: int, shown: bool = True, *, unit: str = "text") -> Any:
     """A bar over *total* texts, for a ``with`` block that calls its ``update(count)``.
 
-    Lines where the output goes to a file (`Lines`), nothing for what is not *shown* or holds nothing, nor where the
-    environment has ``TQDM_DISABLE``.
+    Prints lines if the output goes to a file (`Lines`), and nothing if not *shown*, if *total* is 0, or if
+    ``TQDM_DISABLE`` is set.
     unit: what is counted, in the singular.
 
     >>> with progress_bar("translate", 0) as bar:
@@ -30,13 +30,13 @@ def progress_bar(description: str, total: int, shown: bool = True, *, unit: str 
 
 
 def is_live() -> bool:
-    """Whether a bar can be drawn over itself: on a terminal and in a notebook."""
+    """Whether a bar can be redrawn in place: on a terminal and in a notebook."""
     kernel = sys.modules.get("ipykernel.kernelapp")
     return sys.stderr.isatty() or bool(kernel and kernel.IPKernelApp.initialized())
 
 
 class Lines:
-    """What a bar shows, as a line on standard error every `SECONDS_A_LINE` seconds: for log files."""
+    """The content of a bar as a line on standard error every `SECONDS_A_LINE` seconds, for log files."""
 
     def __init__(self, description: str, total: int, unit: str):
         self.description, self.total, self.unit = description, total, unit
@@ -50,13 +50,13 @@ class Lines:
         self.close()
 
     def update(self, count: int = 1) -> None:
-        """So many more are done."""
+        """Count *count* more as done."""
         self.done += count
         if time.monotonic() - self._said >= SECONDS_A_LINE:
             self.say()
 
     def set_postfix_str(self, note: str, refresh: bool = True) -> None:
-        """What the next line says after the numbers."""
+        """Set what the next line shows after the numbers."""
         self.note = note
 
     def say(self) -> None:
@@ -66,4 +66,4 @@ class Lines:
         print(f"{self.description}: {', '.join(filter(None, parts))}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Nothing more is to come."""
+        """End without a last line."""

@@ -56,7 +56,7 @@ def collect(
     models: Mapping[str, Any] | Sequence[str] | None = None,
     costs: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """All that is known of where a result comes from, as plain data (it goes into JSON files too).
+    """Where a result comes from, as plain data (it goes into JSON files, too).
 
     params: a study's parameters (a pydantic model or a mapping); seed, decoding, device and dtype are
     taken from them. signatures: the metrics' signature strings. models: names, or name to identity.
@@ -84,18 +84,13 @@ def collect(
     return {name: value for name, value in facts.items() if value not in (None, {}, [], "")}
 
 
-def footer(
-    params: Any = None,
-    signatures: Mapping[str, str] | Sequence[str] | None = None,
-    models: Mapping[str, Any] | Sequence[str] | None = None,
-    costs: Mapping[str, Any] | None = None,
-) -> Footer:
+def footer(params: Any = None, **known: Any) -> Footer:
     """`collect` as an object that JupyterLab and the report show as a folded table."""
-    return Footer(collect(params, signatures, models, costs))
+    return Footer(collect(params, **known))
 
 
 def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
-    """Version of each installed package, without importing any; those that are missing are left out."""
+    """Version of each installed package, without importing any."""
     found = {}
     for package in packages:
         try:
@@ -110,8 +105,13 @@ def device(wanted: str = "auto") -> str:
     gpus = _gpus()
     if wanted.startswith("cuda") or (wanted == "auto" and gpus):
         return f"{wanted if wanted != 'auto' else 'cuda'} ({', '.join(gpus) or 'no such device seen'})"
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return f"{'cpu' if wanted == 'auto' else wanted} ({_cpu()}, {cores} core{'s' * (cores != 1)})"
+    count = cores()
+    return f"{'cpu' if wanted == 'auto' else wanted} ({_cpu()}, {count} core{'s' * (count != 1)})"
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def seconds_since_start() -> float:
@@ -148,33 +148,24 @@ def _cpu() -> str:
 
 @lru_cache(maxsize=1)
 def _commit() -> str | None:
-    """Commit of the checkout that nbkit is imported from, ``+ changes`` where files differ from it."""
+    """Commit of the checkout that nbkit is imported from, ``+ uncommitted changes`` if files differ from it."""
     root = Path(nbkit.__file__).resolve().parents[1]
     if not (root / ".git").exists():
         return None
-    git = ["git", "-c", f"safe.directory={root}", "-C", str(root)]
+    command = ["git", "-c", f"safe.directory={root}", "-C", str(root), "describe", "--always", "--abbrev=40"]
+    command += ["--exclude=*", "--dirty= + uncommitted changes"]
     try:
-        commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True, timeout=10)
-        changes = subprocess.run(
-            [*git, "status", "--porcelain", "--untracked-files=no"],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=10,
-        )
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
     except (OSError, subprocess.SubprocessError):
         return None
-    return commit.stdout.strip() + (" + uncommitted changes" if changes.stdout.strip() else "")
+    return done.stdout.strip()
 
 
 def _shown(value: Any) -> str:
-    if value is None or (isinstance(value, (Mapping, list, tuple)) and not value):
+    if value is None or (isinstance(value, Mapping | list | tuple) and not value):
         return "–"
     if isinstance(value, Mapping):
         return ", ".join(
-            f"{name} {_shown(v)}" if not isinstance(v, (dict, list)) else f"{name}: {_shown(v)}"
-            for name, v in value.items()
+            f"{name}{':' if isinstance(each, dict | list) else ''} {_shown(each)}" for name, each in value.items()
         )
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(_shown, value))
-    return str(value)
+    return ", ".join(map(_shown, value)) if isinstance(value, list | tuple) else str(value)

@@ -8,7 +8,7 @@ import pandas as pd
 from click.testing import CliRunner
 from openpyxl import load_workbook
 
-from nbkit.cli.commands import main
+from nbkit.cli import main
 from nbkit.corpora.nli import LABELS
 from nbkit.measure.forms import key_path, make_form
 

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner, Result
 
-from nbkit.cli.commands import main
+from nbkit.cli import main
 
 HEAVY = {"torch", "transformers", "spacy", "pandas", "datasets", "matplotlib", "papermill", "nbconvert"}
 TOM = "Tom said he could n't find a decent place to live ."
@@ -69,7 +69,7 @@ def test_list_shows_names_in_columns_and_as_json(kind: str, name: str):
 )
 def test_light_commands_import_no_heavy_library(arguments: list[str]):
     code = (
-        "import sys\nfrom nbkit.cli.commands import main\n"
+        "import sys\nfrom nbkit.cli import main\n"
         f"try: main({arguments!r})\nexcept SystemExit: pass\n"
         f"print('heavy:', sorted({HEAVY!r} & set(sys.modules)))"
     )

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 
 pytest.importorskip("resource", reason="processes are forked, and limited, as Unix does it")
 
-from nbkit.cli import commands as cli
+from nbkit import cli
 from tests.fuzz import forked
 from tests.fuzz.bench import CELL, RUN, as_json
 from tests.fuzz.lines import CommandLine, command_lines, commands

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbkit.cli.commands import main
+from nbkit.cli import main
 from nbkit.errors import NbkitError
 from nbkit.figures.panels import save_table, save_text_table
 from nbkit.files import as_csv, atomic_write, is_stream, plain_text

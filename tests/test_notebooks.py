@@ -145,7 +145,7 @@ def executed(name: str, parameters: dict[str, Any], folder: Path, monkeypatch: p
     import papermill
     from traitlets.config import Config
 
-    from nbkit.batch.execute import OwnKernelManager
+    from nbkit.batch.workers import OwnKernelManager
 
     monkeypatch.setenv("NBKIT_CACHE", str(folder / "cache"))
     monkeypatch.setenv("NBKIT_OUTPUT", str(folder / "run"))

@@ -1,1 +1,1 @@
-"""A grid of notebooks: run files (`params`), what they come to (`plan`), how they are run (`run`), the `report`."""
+"""Run files (`params`) become a `plan`; `run` carries it out, by `workers` or a `cluster`, in an output `folder`."""

@@ -1,4 +1,4 @@
-"""What happens on a worker of a cluster: it proves that it sees the same store and runs the same nbkit, then works."""
+"""Units of work on other machines, through Dask. A worker first proves that it shares store, code and versions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
 from typing import TYPE_CHECKING, Any
@@ -23,23 +22,25 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 import nbkit
-from nbkit.batch.execute import places as own_places
-from nbkit.batch.pool import Done, Task, TaskError
+from nbkit import provenance
+from nbkit.batch.workers import Done, Task, TaskError, call, run_unit
+from nbkit.batch.workers import places as own_places
 from nbkit.errors import MissingExtraError, NbkitError
+from nbkit.models.translators.identity import resolve_device
 from nbkit.store.shards import Folder
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-#: What results carry in their keys, or are read back with: another version there would store what nobody looks up.
+#: Packages whose versions are part of keys or file formats: a worker with another one would store what nobody finds.
 COMPARED = ("torch", "transformers", "ctranslate2", "spacy", "pyarrow")
 
 
-#: Where the proofs of a shared store lie, in ``$NBKIT_CACHE``.
+#: Folder of the proofs of a shared store, in ``$NBKIT_CACHE``.
 ROOM = "cluster"
 
 
-# As this worker was started, before any unit: where its machine mounts the store and the data.
+# Where this machine mounts the store and the data: read when the worker starts, before any unit sets them.
 _OWN = {name: os.environ[name] for name in ("NBKIT_CACHE", "NBKIT_DATA") if name in os.environ}
 
 
@@ -50,15 +51,15 @@ _one_at_a_time = threading.Lock()
 
 
 class ClusterError(NbkitError):
-    """A cluster, or one worker of it, that cannot be used for a run; the run stops, and what is stored is kept."""
+    """A cluster or worker that cannot be used; the run stops, and stored results stay."""
 
 
 @dataclass(frozen=True)
 class Pledge:
-    """What a worker has to agree on with whoever started the run.
+    """What a worker must have in common with the machine that started the run.
 
-    token: name and content of a file in the store. versions: as `versions` gives them. device: what "auto" stands
-    for, where some parameters say so.
+    token: name and content of a file in the store. versions: see `versions`. device: what "auto" resolves to, if some
+    parameters say "auto".
     """
 
     token: str
@@ -77,27 +78,22 @@ def versions() -> dict[str, str]:
         "python": ".".join(python_version().split(".")[:2]),
         "nbkit": f"{nbkit.__version__} (sources {sources.hexdigest()})",
     }
-    for package in COMPARED:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "none"
-    return found
+    return {**found, **dict.fromkeys(COMPARED, "none"), **provenance.versions(COMPARED)}
 
 
 def places(theirs: Mapping[str, str]) -> dict[str, str]:
-    """Where store and data are for this worker: its own variables where it was started with any, else *theirs*."""
+    """Where this worker finds store and data: its own variables if it was started with them, else *theirs*."""
     return {**theirs, **_OWN}
 
 
-def prove(pledge: Pledge, where: Mapping[str, str], runs_models: bool) -> str:
-    """Raise `ClusterError` where this worker does not agree with *pledge*; its process is returned.
+def prove(pledge: Pledge, where: Mapping[str, str], runs_models: bool) -> None:
+    """Raise `ClusterError` if this worker does not agree with *pledge*.
 
     runs_models: whether the device of models matters.
     """
     known = (pledge.token, runs_models)
     if known in _proved:
-        return str(os.getpid())
+        return
     cache = places(where)["NBKIT_CACHE"]
     try:
         seen = Folder.at(f"{cache.rstrip('/')}/{ROOM}").read(pledge.token).decode()
@@ -116,35 +112,29 @@ def prove(pledge: Pledge, where: Mapping[str, str], runs_models: bool) -> str:
             f"another installation: {', '.join(other)}; its results would bear other keys: "
             "start workers in the environment that the run is started in"
         )
-    if runs_models and pledge.device is not None:
-        from nbkit.models.translators.identity import resolve_device
-
-        if (device := resolve_device("auto").partition(":")[0]) != pledge.device:
-            raise ClusterError(
-                f"device: auto is {device} there and {pledge.device} here, and results bear the device in their keys; "
-                f"set device: {device} in the run file"
-            )
+    device = resolve_device("auto").partition(":")[0] if runs_models and pledge.device is not None else pledge.device
+    if device != pledge.device:
+        raise ClusterError(
+            f"device: auto is {device} there and {pledge.device} here, and results bear the device in their keys; "
+            f"set device: {device} in the run file"
+        )
     _proved.add(known)
-    return str(os.getpid())
 
 
 def run_there(
     function: str, arguments: Mapping[str, Any], where: Mapping[str, str], pledge: Pledge, runs_models: bool
 ) -> Any:
-    """`run_unit` on a worker that agrees with *pledge*, one unit at a time whatever threads the worker has."""
-    with _one_at_a_time:  # loaded models are kept a process, and not made for threads
+    """Run a unit on a worker that fulfils *pledge*, one at a time however many threads the worker has."""
+    with _one_at_a_time:  # models are loaded once per process and are not thread-safe
         os.environ.update({"TQDM_DISABLE": "1", "TOKENIZERS_PARALLELISM": "false"})
         prove(pledge, where, runs_models)
-        from nbkit.batch.execute import run_unit
-        from nbkit.batch.pool import call
-
         return call(run_unit, (function, arguments, places(where)))
 
 
 # ----------------------------------------------------------------------------
-# Units of work on other machines: a Dask scheduler by its address, or workers as jobs of SLURM, PBS or LSF.
+# A Dask scheduler by its address, or workers as jobs of SLURM, PBS or LSF.
 
-#: What ``--executor`` may be beside processes of this machine.
+#: Values of ``--executor`` besides "processes".
 EXECUTORS = ("dask", "slurm", "pbs", "lsf")
 
 
@@ -173,13 +163,13 @@ KEPT = "what is stored is kept, and the same command goes on from there"
 def hired(
     executor: str, *, address: str | None, workers: int, environment: Mapping[str, str], auto_device: bool
 ) -> Iterator[Cluster]:
-    """A cluster that was found fit, as a context: workers that were started here end with it, others stay.
+    """A checked cluster as a context; workers started here end with it, others stay.
 
-    executor: one of `EXECUTORS`. address: of a scheduler that is there (``tcp://host:8786``), with "dask" alone;
-    without it "dask" starts *workers* processes of this machine. environment: variables of those.
-    auto_device: whether parameters say ``device: auto``, which has to mean the same on workers as here.
-    Raises `ClusterError` for a scheduler that cannot be reached, workers that see another store or run another
-    nbkit, and a job scheduler that is not there; `MissingExtraError` without Dask.
+    executor: one of `EXECUTORS`. address: of a running scheduler (``tcp://host:8786``), for "dask" only; without it,
+    "dask" starts *workers* processes on this machine with the variables in *environment*.
+    auto_device: whether parameters say ``device: auto``, which must mean the same on the workers as here.
+    Raises `ClusterError` if the scheduler cannot be reached, a worker sees another store or runs another nbkit, or
+    there is no job scheduler; `MissingExtraError` without Dask.
     """
     _require(executor, address)
     with ExitStack() as stack:
@@ -194,9 +184,9 @@ def hired(
 
 
 class Cluster:
-    """Runs units on the workers of a Dask cluster. A worker that is lost costs the units on it, which run elsewhere.
+    """Runs units on the workers of a Dask cluster. The units of a lost worker run again elsewhere.
 
-    patient: whether to wait for a first worker as long as it takes.
+    patient: whether to wait for the first worker as long as it takes.
     """
 
     def __init__(self, client: Client, pledge: Pledge, patient: bool = False):
@@ -206,19 +196,20 @@ class Cluster:
         self._said: set[str] = set()
 
     def check(self) -> None:
-        """Wait for a first worker, and have all that are there prove that they can be used."""
+        """Wait for the first worker, then let all present workers prove that they can be used."""
         self._wait_for_worker()
         self._compare_schedulers()
         workers = self._workers()
         with_gpu = {address for address, worker in workers.items() if worker["resources"].get(GPU)}
         self.has_gpus = bool(with_gpu)
-        for chosen, runs_models in ((with_gpu or set(workers), True), (set(workers) if with_gpu else set(), False)):
-            self._prove(chosen, runs_models)
+        self._prove(with_gpu or workers, True)
+        if with_gpu:
+            self._prove(workers, False)
         if any(worker["nthreads"] > 1 for worker in workers.values()):
             self._note("a worker runs one unit at a time, whatever its threads: start workers with --nthreads 1")
 
     def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
-        """Each of *tasks* (calls of `run_unit`) as it ends. Raises `ClusterError` where the scheduler goes away."""
+        """Yield each of *tasks* (calls of `run_unit`) as it ends. Raises `ClusterError` if the scheduler goes away."""
         ended: queue.SimpleQueue[Future] = queue.SimpleQueue()
         waiting: dict[Any, tuple[Task, Future]] = {}
         try:
@@ -234,7 +225,7 @@ class Cluster:
                     continue
                 task, _ = waiting.pop(future.key)
                 yield self._done(task, future)
-                future.release()  # what a finished unit said is on its worker: held, it would be made again with it
+                future.release()  # the result lives on its worker: if held, losing that worker would run the unit again
         finally:
             if waiting:
                 with suppress(Exception):
@@ -258,9 +249,9 @@ class Cluster:
             raise self._gone()
         try:
             return Done(task, future.result(timeout=CONNECT_SECONDS))
-        except (ClusterError, TaskError) as error:
-            if isinstance(error, ClusterError):
-                raise ClusterError(f"{task.label}: {error}; {KEPT}") from None
+        except ClusterError as error:
+            raise ClusterError(f"{task.label}: {error}; {KEPT}") from None
+        except TaskError as error:
             return Done(task, error=error)
         except KilledWorker as error:
             return Done(
@@ -313,23 +304,22 @@ class Cluster:
                     "start scheduler and workers in the environment that the run is started in"
                 )
 
-    def _prove(self, workers: Collection[str], runs_models: bool) -> None:
-        if not workers:
-            return
+    def _prove(self, workers: Iterable[str], runs_models: bool) -> None:
         said = self.client.run(
             prove, self.pledge, own_places(), runs_models, workers=sorted(workers), on_error="return"
         )
-        refused = {address: error for address, error in said.items() if isinstance(error, BaseException)}
-        for address, error in sorted(refused.items()):
+        for address, error in sorted(said.items()):
+            if not isinstance(error, BaseException) or isinstance(error, OSError):
+                continue  # one that ended meanwhile is no obstacle
+            reason = f" cannot be used: {type(error).__name__}: {error}"
             if isinstance(error, ClusterError):
-                raise ClusterError(f"worker {address}: {error}") from None
-            if isinstance(error, ImportError):
-                raise ClusterError(
-                    f"worker {address} has no nbkit, or another one ({error}): "
+                reason = f": {error}"
+            elif isinstance(error, ImportError):
+                reason = (
+                    f" has no nbkit, or another one ({error}): "
                     "start workers in the environment that the run is started in"
-                ) from None
-            if not isinstance(error, OSError):  # one that ended meanwhile is no obstacle
-                raise ClusterError(f"worker {address} cannot be used: {type(error).__name__}: {error}") from None
+                )
+            raise ClusterError(f"worker {address}{reason}") from None
 
     def _gone(self) -> ClusterError:
         return ClusterError(f"the scheduler at {self.address} went away; start one again: {KEPT}")
@@ -358,9 +348,7 @@ def _require(executor: str, address: str | None) -> None:
 
 @contextmanager
 def _pledged(auto_device: bool) -> Iterator[Pledge]:
-    """What workers have to agree on; the file that proves the store is shared is there meanwhile."""
-    from nbkit.models.translators.identity import resolve_device
-
+    """The pledge of a run; the file that proves that the store is shared exists meanwhile."""
     folder = Folder.at(f"{own_places()['NBKIT_CACHE'].rstrip('/')}/{ROOM}")
     token = uuid.uuid4().hex
     folder.write(token, token.encode())
@@ -384,7 +372,7 @@ def _client(target: Any) -> Iterator[Client]:
             f"no Dask scheduler answers at {target} ({type(error).__name__}: {error}); start one with: dask scheduler, "
             "and give the address that it prints: --address tcp://HOST:8786"
         ) from None
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a scheduler that goes away is told here
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is reported here
     try:
         yield client
     finally:
@@ -393,7 +381,7 @@ def _client(target: Any) -> Iterator[Client]:
 
 
 async def _greet(address: str) -> None:
-    """Raises where no scheduler is at *address*. A client that found none would try again when it is thrown away."""
+    """Raise if no scheduler answers at *address*. A client that found none would try again when it is deleted."""
     from distributed.core import rpc
     from distributed.security import Security
 
@@ -404,7 +392,7 @@ async def _greet(address: str) -> None:
 
 @contextmanager
 def _processes(workers: int, environment: Mapping[str, str]) -> Iterator[Any]:
-    """A scheduler and *workers* processes of this machine."""
+    """A scheduler and *workers* processes on this machine."""
     import dask
     from distributed import LocalCluster
 
@@ -423,7 +411,7 @@ def _processes(workers: int, environment: Mapping[str, str]) -> Iterator[Any]:
 
 @contextmanager
 def _jobs(executor: str, workers: int) -> Iterator[Any]:
-    """*workers* workers as jobs of the cluster's own scheduler, as Dask's configuration says (``jobqueue.slurm``)."""
+    """*workers* workers as jobs of the cluster's own scheduler, configured by Dask (``jobqueue.slurm``)."""
     import dask_jobqueue
 
     kind = getattr(dask_jobqueue, _JOBS[executor])
@@ -440,6 +428,6 @@ def _jobs(executor: str, workers: int) -> Iterator[Any]:
             "say what a job is in ~/.config/dask/jobqueue.yaml (docs/cluster.md)"
         ) from None
     with cluster:
-        # Unlike `scale`, this submits a job anew when one has reached its time limit.
+        # Unlike `scale`, this submits a new job when one reaches its time limit.
         cluster.adapt(minimum=workers, maximum=workers)
         yield cluster

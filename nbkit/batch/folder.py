@@ -1,7 +1,7 @@
-"""Where a run keeps what lasts as long as it does: sockets, connection files, whatever its processes write to TMPDIR.
+"""The folders of a run: one for temporary files, which lasts as long as the run does, and the output folder.
 
-All of it lies in one folder that the run holds a lock on. ``kill -9`` leaves the folder, and lets go of the lock: the
-next run removes it, and the named semaphores that were called after it.
+Sockets, connection files and whatever its processes write to TMPDIR lie in one folder that the run holds a lock on.
+``kill -9`` leaves the folder but releases the lock, and the next run removes it with its named semaphores.
 """
 
 from __future__ import annotations
@@ -14,14 +14,19 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock, Timeout
 
 from nbkit.batch.plan import Execution
-from nbkit.batch.pool import TaskError
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write, remove_unfinished
+
+if TYPE_CHECKING:
+    from nbkit.batch.workers import TaskError
 
 PREFIX = "nbkit-"
 
@@ -35,18 +40,16 @@ _SOCKET_FOLDER_LENGTH = 50  # of the 107 characters that the name of a socket ma
 _SEMAPHORES = Path("/dev/shm")
 
 
-#: Seconds that a folder has to be locked by its owner before anyone else looks at it.
+#: Seconds that a new folder is left alone, so that its owner can lock it.
 _GRACE = 60
 
 
 @contextmanager
 def run_folder() -> Iterator[str]:
-    """A fresh folder for temporary files; what killed runs left is swept first, and it is removed at the end.
+    """A fresh folder for temporary files, removed at the end; folders of killed runs are swept first.
 
-    Meanwhile the semaphores of multiprocessing bear its name.
+    Meanwhile the semaphores of multiprocessing are named after it.
     """
-    from filelock import FileLock
-
     sweep()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_parent()))
     settings: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
@@ -64,9 +67,7 @@ def run_folder() -> Iterator[str]:
 
 
 def sweep() -> list[Path]:
-    """Removes the folders of runs that were killed, and gives them; those whose owner lives are left alone."""
-    from filelock import FileLock, Timeout
-
+    """Remove and return the folders of killed runs; those whose owner is alive stay."""
     swept = []
     for folder in {place for parent in (tempfile.gettempdir(), "/tmp") for place in Path(parent).glob(f"{PREFIX}*")}:
         with suppress(OSError, Timeout):
@@ -88,7 +89,7 @@ def _is_mine(user: int) -> bool:
 
 
 def _parent() -> str | None:
-    """The system's folder for temporary files, unless its name is too long for sockets in it."""
+    """``/tmp`` if the name of the system's temporary folder is too long for sockets in it, else None."""
     return "/tmp" if len(tempfile.gettempdir()) > _SOCKET_FOLDER_LENGTH else None
 
 
@@ -118,8 +119,6 @@ class OutputFolder:
 
         Raises `NbkitError` where it belongs to another run, holds something else, or is being written to.
         """
-        from filelock import FileLock, Timeout
-
         self.check_owner(owner)
         with self._writing():
             self.path.mkdir(parents=True, exist_ok=True)
@@ -132,10 +131,10 @@ class OutputFolder:
             yield
 
     def check_owner(self, owner: str) -> None:
-        """Raise `NbkitError` where the folder belongs to another run than *owner*, or holds something else.
+        """Raise `NbkitError` if the folder belongs to a run other than *owner*, or holds something else.
 
-        Two run files may bear the same name by mistake, as copies of one do; other parameters in the same file
-        are the same run changed.
+        Two run files may have the same name by mistake, such as copies; other parameters in the same file are the
+        same run, changed.
         """
         way_out = "choose another folder with --output, or move this one away"
         if self.path.exists() and not self.path.is_dir():
@@ -152,7 +151,7 @@ class OutputFolder:
         return _read_json(self.path / "run.json")
 
     def incomplete(self) -> frozenset[str]:
-        """The entries of which units failed the last time; none where there was no last time."""
+        """The entries with units that failed in the last run; empty if there was none."""
         try:
             return frozenset(map(str, self.read_run().get("incomplete", ())))
         except (OSError, DataError, TypeError):
@@ -164,7 +163,7 @@ class OutputFolder:
             _write_json(self.path / "run.json", record)
 
     def is_finished(self, execution: Execution) -> bool:
-        """Whether this notebook was executed to its end with the same key."""
+        """Whether this notebook was executed to the end with the same key."""
         record = self.record(execution.label)
         return (
             record is not None
@@ -174,18 +173,18 @@ class OutputFolder:
         )
 
     def record(self, label: str) -> dict[str, Any] | None:
-        """What was written down about a notebook; None where it was not executed or the record is unreadable."""
+        """The record of a notebook; None if it was not executed or the record is unreadable."""
         try:
             return _read_json(self.path / "cells" / f"{label}.json")
         except (OSError, DataError):
             return None
 
     def notebook(self, label: str) -> Path:
-        """Where an executed notebook is kept."""
+        """The path of an executed notebook."""
         return self.path / "notebooks" / f"{label}.ipynb"
 
     def stage(self, label: str) -> Path:
-        """A fresh folder for a notebook at work; ``$NBKIT_OUTPUT`` of its kernel."""
+        """A fresh folder for a notebook while it runs; ``$NBKIT_OUTPUT`` of its kernel."""
         staging = self.path / ".staging" / label
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(parents=True)
@@ -199,20 +198,12 @@ class OutputFolder:
         error: TaskError | None,
         provenance: Mapping[str, Any],
     ) -> None:
-        """Put a notebook's staged files in their places and write its record, last."""
+        """Move a notebook's staged files to their places, then write its record."""
         with self._writing():
             self._publish_files(execution)
             record = {
-                "label": execution.label,
+                **{name: value for name, value in asdict(execution).items() if name != "source"},
                 "status": "done" if error is None else "failed",
-                "key": execution.key,
-                "run": execution.entry,
-                "study": execution.study,
-                "notebook": execution.notebook,
-                "title": execution.title,
-                "scope": execution.scope,
-                "tags": dict(execution.tags),
-                "parameters": dict(execution.parameters),
                 "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
                 "seconds": round(seconds, 2),
                 "error": None if error is None else {"name": error.name, "message": error.message},
@@ -238,7 +229,7 @@ class OutputFolder:
         shutil.rmtree(staging, ignore_errors=True)
 
     def remove_all_but(self, labels: Iterable[str]) -> list[str]:
-        """Remove what notebooks left that are no part of the run any more, and whatever was cut short."""
+        """Remove the files of notebooks that no longer belong to the run, and unfinished files; return the labels."""
         shutil.rmtree(self.path / ".staging", ignore_errors=True)
         remove_unfinished(self.path)
         kept = set(labels)

@@ -1,15 +1,11 @@
-"""What ``${NAME}`` stands for in a run file: a few folders of the environment, and what the file itself declares.
-
-A run file may come from anybody, and what is written in it is sent to servers, stored and shown. So nothing else of the
-environment can be had by writing its name.
-"""
+"""Run files: which studies run with which parameters. Problems are reported with file and line."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,153 +14,33 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from nbkit import yaml_text
-from nbkit.bundle import bundled
+from nbkit.bundle import bundled, find_params
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
 from nbkit.files import looks_secret
+from nbkit.models.python import forgotten
 from nbkit.store import cache_problem
+from nbkit.studies import STUDIES
 from nbkit.studies.base import Notebook, Study, StudyParams
 
 Location = tuple[str | int, ...]
 
 
-#: The variables whose values come from the environment.
-FROM_ENVIRONMENT = ("NBKIT_DATA", "NBKIT_CACHE", "HOME", "HF_HOME")
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a run file's values, by their location: ``("runs", 0, "params", "seed")`` in the file *path*."""
 
+    path: str
+    known: Mapping[Location, int] = field(default_factory=dict)
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-_BRACED = re.compile(rf"\$\{{({_NAME.pattern})\}}")
-
-
-#: In parameters ``$NAME`` counts, too: paths and names of models are filled in with it where they are used.
-_USED = re.compile(rf"{_BRACED.pattern}|\$({_NAME.pattern})")
-
-
-_LEFT = re.compile(r"\$[\w{]")
-
-
-_NO_TEXT = re.compile(r"[\0\ud800-\udfff]")
-
-
-def fill(values: Mapping[str, Any], settings: Mapping[str, str], path: str, lines: Mapping[Location, int]) -> Any:
-    """The content of a run file with its variables filled in, also under its key ``variables``.
-
-    settings: values that go before the declared ones. lines: where each value stands in the file *path*.
-
-    Raises `ParamsError` with file and line for a variable that is neither declared nor one of `FROM_ENVIRONMENT`, one
-    without a value, one that looks like a key, and for text that no file can hold (NUL, half a surrogate pair).
-
-    >>> fill({"variables": {"MINE": "/data"}, "runs": ["${MINE}/a"]}, {}, "demo.yaml", {})["runs"]
-    ['/data/a']
-    >>> fill({"title": "${OPENAI_API_KEY}"}, {}, "demo.yaml", {("title",): 2})
-    Traceback (most recent call last):
-    nbkit.errors.ParamsError: demo.yaml:2: ${OPENAI_API_KEY} looks like a key or a password: no run file holds one; ...
-    """
-    place = _Place(path, lines)
-    declared = _declared(values.get("variables"), settings, place)
-    known = {**{name: os.environ.get(name) or None for name in FROM_ENVIRONMENT}, **declared}
-    filled = {key: _filled(value, (key,), known, place) for key, value in values.items() if key != "variables"}
-    if declared:
-        filled["variables"] = {name: value for name, value in declared.items() if value is not None}
-    return filled
-
-
-class _Place:
-    def __init__(self, path: str, lines: Mapping[Location, int]):
-        self.path, self.lines = path, lines
+    def place(self, location: Location) -> str:
+        """File and line of a value, or of the nearest value that contains it."""
+        for end in range(len(location), -1, -1):
+            if location[:end] in self.known:
+                return f"{self.path}:{self.known[location[:end]]}"
+        return self.path
 
     def error(self, location: Location, message: str) -> ParamsError:
-        line = self.lines.get(location)
-        return ParamsError(f"{self.path if line is None else f'{self.path}:{line}'}: {message}")
-
-
-def _declared(values: Any, settings: Mapping[str, str], place: _Place) -> dict[str, str | None]:
-    """The variables that the file declares, each with its value; None where it has none."""
-    if values is None:
-        values = {}
-    if not isinstance(values, dict):
-        raise place.error(("variables",), "variables: a mapping of names to values is expected")
-    for name, value in values.items():
-        here = ("variables", name)
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise place.error(here, f"variables: {name!r:.80} is no name: letters, digits and _, no digit first")
-        if looks_secret(name):
-            raise place.error(here, _secret(name))
-        if name in FROM_ENVIRONMENT:
-            raise place.error(here, f"variables: {name} comes from the environment; choose another name")
-        if not isinstance(value, str | None):
-            raise place.error(here, f"variables.{name}: text is expected (in quotes), found {value!r:.80}")
-        _check_text(value or "", here, place)
-        if "$" in (value or ""):
-            raise place.error(here, f"variables.{name}: a value holds no other variable, and no $")
-    for name, value in settings.items():
-        if name not in values:
-            there_are = ", ".join(values) or "none"
-            raise place.error(
-                (), f"--set {name}: the file declares no such variable (variables: …); it has: {there_are}"
-            )
-        _check_text(value, (), place)
-        if "$" in value:
-            raise place.error((), f"--set {name}: a value holds no variable, and no $")
-    return {**values, **settings}
-
-
-def _filled(value: Any, location: Location, known: Mapping[str, str | None], place: _Place) -> Any:
-    if isinstance(value, dict):
-        for key in value:
-            if isinstance(key, str):
-                _check_text(key, location, place)
-        return {key: _filled(item, (*location, key), known, place) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_filled(item, (*location, number), known, place) for number, item in enumerate(value)]
-    if not isinstance(value, str):
-        return value
-    _check_text(value, location, place)
-
-    def lookup(match: re.Match[str]) -> str:
-        name = next(filter(None, match.groups()))
-        setting = known.get(name)
-        if setting is None:
-            raise place.error(location, _way_out(name, known))
-        return setting
-
-    if location[0] != "runs":  # a title is shown, and filled in nowhere else
-        return _BRACED.sub(lookup, value)
-    filled = _USED.sub(lookup, value)
-    if _LEFT.search(filled):
-        raise place.error(location, f"{value!r:.80}: a name, and no other variable, stands in ${{…}}")
-    return filled
-
-
-def _way_out(name: str, known: Mapping[str, str | None]) -> str:
-    if looks_secret(name):
-        return _secret(name)
-    if name in FROM_ENVIRONMENT:
-        return f"${{{name}}} is not set in the environment: export {name}=…"
-    if name in known:
-        return f"${{{name}}} has no value: write one under variables, or give it with --set {name}=…"
-    return (
-        f"${{{name}}} is no variable of this file: declare it (variables: {{{name}: …}}); "
-        f"from the environment come only {', '.join(FROM_ENVIRONMENT)}"
-    )
-
-
-def _secret(name: str) -> str:
-    return (
-        f"${{{name}}} looks like a key or a password: no run file holds one; keys of servers stay in the environment "
-        "(docs/servers.md), and what is none needs another name"
-    )
-
-
-def _check_text(text: str, location: Location, place: _Place) -> None:
-    if found := _NO_TEXT.search(text):
-        what = "a NUL character" if found[0] == "\0" else "half a surrogate pair"
-        raise place.error(location, f"{text!r:.80} holds {what}, which no file and no page can hold")
-
-
-# ----------------------------------------------------------------------------
-# Run files: which studies are run with which parameters. Read, checked and explained with file and line.
+        return ParamsError(f"{self.place(location)}: {message}")
 
 
 def _file_name(name: str) -> str:
@@ -181,7 +57,7 @@ _ENTRY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that stands in the way of a run, and where it was asked for (file and line where known)."""
+    """One problem that prevents a run, and its place (file and line if known)."""
 
     place: str
     message: str
@@ -191,10 +67,10 @@ class Problem:
 
 
 def listing(problems: Iterable[Problem]) -> str:
-    """All *problems*, a line or more each.
+    """All *problems* as text, one or more lines each.
 
-    Those of one place that differ in a few words stand together: the first one whole, of the others what differs.
-    A way out that is the same for several stands once, after the last.
+    Problems of one place that differ in a few words are grouped: the first in full, then what differs in the others.
+    A way out shared by several is printed once, after the last.
 
     >>> way_out = "\\n  Get it."
     >>> print(listing([Problem("a.yaml:1", f"no x{way_out}"), Problem("a.yaml:2", f"no y{way_out}")]))
@@ -223,7 +99,7 @@ def listing(problems: Iterable[Problem]) -> str:
 
 
 def _alike(one: Problem, other: Problem) -> bool:
-    """Whether two problems are the same but for a name here and there, at most a quarter of the words."""
+    """Whether two problems differ in at most a quarter of their words."""
     (a, _, tail), (b, _, other_tail) = one.message.partition("\n"), other.message.partition("\n")
     words, others = a.split(), b.split()
     if one.place != other.place or tail != other_tail or len(words) != len(others):
@@ -232,7 +108,7 @@ def _alike(one: Problem, other: Problem) -> bool:
 
 
 def _difference(one: Problem, other: Problem) -> str:
-    """The first words of *other* that stand in the place of other words in *one*."""
+    """The first words of *other* that replace words of *one*."""
     pairs = zip(one.message.split(), other.message.split(), strict=True)
     differing = dropwhile(lambda pair: pair[0] == pair[1], pairs)
     return " ".join(y for _, y in takewhile(lambda pair: pair[0] != pair[1], differing)).rstrip(".,:;")
@@ -241,8 +117,8 @@ def _difference(one: Problem, other: Problem) -> str:
 class RunEntry(BaseModel):
     """One study of a run file.
 
-    study: its registered name. name: what this entry is called in the report (by default the study).
-    params: parameters that differ from the study's defaults. notebooks: only these (by default all).
+    study: its registered name. name: the entry's name in the report (default: the study).
+    params: parameters that differ from the study's defaults. notebooks: only these (default: all).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -261,7 +137,7 @@ class RunEntry(BaseModel):
 class RunFile(BaseModel):
     """A run: its name (the folder under ``outputs/``), its title, and the studies in it.
 
-    variables: what ``${NAME}`` stands for in the file, beside `nbkit.batch.params.FROM_ENVIRONMENT`.
+    variables: values of ``${NAME}`` in the file, besides `nbkit.batch.params.FROM_ENVIRONMENT`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -271,13 +147,12 @@ class RunFile(BaseModel):
     variables: dict[str, str] = {}
     runs: list[RunEntry] = Field(min_length=1)
 
-    _path: str = PrivateAttr("run")
-    _lines: dict[Location, int] = PrivateAttr(default_factory=dict)
+    _written: Lines = PrivateAttr(default=Lines("run"))
 
     @property
     def owner(self) -> str:
-        """Who an output folder belongs to: the run's name, and the name of the file it is written in."""
-        return f"{self.name} ({Path(self._path).name})"
+        """The owner of the output folder: the name of the run and of its file."""
+        return f"{self.name} ({Path(self._written.path).name})"
 
     @field_validator("runs")
     @classmethod
@@ -287,13 +162,6 @@ class RunFile(BaseModel):
             if labels.count(label) > 1:
                 raise ValueError(f"two entries are called '{label}': give each its own name")
         return runs
-
-    def place(self, location: Location) -> str:
-        """File and line of a part of the run file: ``("runs", 0, "params", "seed")``."""
-        for end in range(len(location), -1, -1):
-            if location[:end] in self._lines:
-                return f"{self._path}:{self._lines[location[:end]]}"
-        return self._path
 
 
 @dataclass(frozen=True)
@@ -310,9 +178,10 @@ class Entry:
 def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile:
     """The run file at *path*. Raises `ParamsError` or `DataError` with file and line.
 
-    settings: values of variables that the file declares, in place of its own (``--set NAME=VALUE``).
+    path: your own file, or a bundled one (`nbkit.bundle.find_params`).
+    settings: values that replace those of variables declared in the file (``--set NAME=VALUE``).
     """
-    path = Path(path)
+    path = find_params(Path(path))
     try:
         with path.open(encoding="utf-8") as file:  # a device has no end
             text = file.read(yaml_text.MOST_CHARACTERS + 1)
@@ -326,7 +195,7 @@ def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile
 
 
 def _near(path: Path) -> str:
-    """What may have been meant by *path*: a run file beside it, or one of those that come with nbkit."""
+    """A hint at what *path* may have meant: a run file beside it, or a bundled one."""
     beside = {file.stem: str(file) for file in sorted(path.parent.glob("*.y*ml")) if _is_run_file(file)}
     if near := closest(path.stem, beside):
         return f"; did you mean '{beside[near]}'?"
@@ -354,33 +223,48 @@ def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = Non
     ...
     nbkit.errors.ParamsError: demo.yaml:4: runs.0.parms: unknown key; did you mean 'params'?
     """
-    lines, values = _load_yaml(text, path)
+    node, values = yaml_text.load(text, path)
+    lines = Lines(path, {} if node is None else dict(_places(node, (), path)))
     if not isinstance(values, dict):
         found = "the file is empty: " if values is None else ""
         raise ParamsError(f"{path}: {found}a mapping with the keys name, title and runs is expected")
-    values = fill(values, settings or {}, path, lines)
+    values = fill(values, settings or {}, lines)
     try:
         run = RunFile(**{str(key): value for key, value in values.items()})
     except ValidationError as error:
-        unplaced = RunFile.model_construct(name="", runs=[])
-        unplaced._path, unplaced._lines = path, lines
-        raise ParamsError(listing(_explained(error, unplaced, (), _fields))) from None
-    run._path, run._lines = path, lines
+        raise ParamsError(listing(_explained(error, lines, (), _fields))) from None
+    run._written = lines
     return run
 
 
 def entries(run: RunFile) -> list[Entry]:
-    """The checked entries of *run*; a `ParamsError` lists everything that does not fit a study's schema."""
+    """The checked entries of *run*. Raises `ParamsError` with everything that does not fit a study's schema."""
     checked, problems = _check(run)
     if problems:
         raise ParamsError(listing(problems))
     return checked
 
 
-def validate(run: RunFile) -> list[Problem]:
-    """Everything that stands in the way of *run*: the schema, the cache, and what each study finds missing here.
+def params_of(run: RunFile, study: str, entry: str | None = None) -> Any:
+    """The parameters of the entry of *run* that belongs to *study*.
 
-    No model is loaded.
+    entry: its name, if there are several. Raises `NbkitError` if there is no such entry, or several and no *entry*.
+    """
+    own = {each.name: each.params for each in entries(run) if each.study.name == study}
+    path = run._written.path
+    if not own:
+        raise NbkitError(f"{path} has no entry of the study {study}")
+    if entry is None and len(own) > 1:
+        raise NbkitError(f"{path} has several entries of the study: say which (--entry {' or '.join(own)})")
+    if entry is not None and entry not in own:
+        raise NbkitError(f"{path} has no entry '{entry}' of the study; there are: {', '.join(own)}")
+    return own[entry] if entry is not None else next(iter(own.values()))
+
+
+def validate(run: RunFile) -> list[Problem]:
+    """Everything that prevents *run*: the schema, the cache, and what each study finds missing here.
+
+    Loads no model.
     """
     checked, problems = _check(run)
     if refusal := cache_problem():
@@ -395,24 +279,21 @@ def validate(run: RunFile) -> list[Problem]:
 
 
 def not_remembered(run: RunFile) -> list[str]:
-    """The models of *run* whose results are not remembered: Python code that gives no identity."""
-    from nbkit.models.python import forgotten
-
+    """The models of *run* whose results are not remembered: Python code without an identity."""
     return forgotten([entry.study.inputs(entry.params) for entry in entries(run)])
 
 
 def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
-    from nbkit.studies import STUDIES
-
     checked: list[Entry] = []
     problems: list[Problem] = []
+    lines = run._written
     for number, entry in enumerate(run.runs):
         here: Location = ("runs", number)
         try:
             study = STUDIES.get(entry.study)
             notebooks = _wanted(entry, study)
         except NbkitError as error:
-            problems.append(Problem(run.place((*here, "study")), str(error)))
+            problems.append(Problem(lines.place((*here, "study")), str(error)))
             continue
         try:
             params = study.params(**entry.params)
@@ -420,9 +301,11 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
             if not isinstance(error.__cause__, ValidationError):
                 raise
             fields = list(study.params.model_fields)
-            problems += _explained(error.__cause__, run, (*here, "params"), lambda location, known=fields: known)
+            problems += _explained(
+                error.__cause__, run._written, (*here, "params"), lambda location, known=fields: known
+            )
             continue
-        checked.append(Entry(entry.label, study, params, notebooks, run.place(here)))
+        checked.append(Entry(entry.label, study, params, notebooks, lines.place(here)))
     return checked, problems
 
 
@@ -444,27 +327,22 @@ def _wanted(entry: RunEntry, study: Study) -> tuple[Notebook, ...]:
 
 
 def _fields(location: Location) -> list[str]:
-    """The keys that may stand where an unknown one was found."""
+    """The keys that are valid where an unknown one was found."""
     return list(RunFile.model_fields if len(location) == 1 else RunEntry.model_fields)
 
 
-def _explained(error: ValidationError, run: RunFile, prefix: Location, fields: Any) -> list[Problem]:
+def _explained(error: ValidationError, lines: Lines, prefix: Location, fields: Any) -> list[Problem]:
     found = schema_problems(error.errors(), lambda place: fields((*prefix, *place)), "parameter" if prefix else "key")
     places = [((*prefix, *place), message) for place, message in found]
-    return [Problem(run.place(place), f"{'.'.join(map(str, place))}: {message}") for place, message in places]
+    return [Problem(lines.place(place), f"{'.'.join(map(str, place))}: {message}") for place, message in places]
 
 
-def _load_yaml(text: str, path: str) -> tuple[dict[Location, int], Any]:
-    node, values = yaml_text.load(text, path)
-    return dict(_lines(node, (), path)) if node is not None else {}, values
-
-
-def _lines(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Location, int]]:
-    """Where each value stands, as far as it is written once. A key given twice is an error."""
+def _places(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Location, int]]:
+    """Location and line of each value. Raises `DataError` for a key that is given twice."""
     yield location, yaml_text.line_of(node)
     if isinstance(node, yaml.SequenceNode):
         for number, item in enumerate(node.value):
-            yield from _lines(item, (*location, number), path)
+            yield from _places(item, (*location, number), path)
     elif isinstance(node, yaml.MappingNode):
         first: dict[str, int] = {}
         for key, value in node.value:
@@ -474,5 +352,135 @@ def _lines(node: yaml.Node, location: Location, path: str) -> Iterator[tuple[Loc
             if key.value in first:
                 raise DataError(f"'{key.value}' is given twice (first in line {first[key.value]})", path, here)
             first[key.value] = here
-            yield from _lines(value, (*location, key.value), path)
+            yield from _places(value, (*location, key.value), path)
             yield (*location, key.value), here  # the key's own line is what a reader looks for
+
+
+# ----------------------------------------------------------------------------
+# The values of ``${NAME}``: a few folders from the environment, and what the file itself declares. A run file may come
+# from anybody, and its values are sent to servers, stored and shown; so it can read nothing else of the environment.
+
+#: The variables whose values come from the environment.
+FROM_ENVIRONMENT = ("NBKIT_DATA", "NBKIT_CACHE", "HOME", "HF_HOME")
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+_BRACED = re.compile(rf"\$\{{({_NAME.pattern})\}}")
+
+
+#: In parameters ``$NAME`` counts, too: paths and names of models are filled in with it where they are used.
+_USED = re.compile(rf"{_BRACED.pattern}|\$({_NAME.pattern})")
+
+
+_LEFT = re.compile(r"\$[\w{]")
+
+
+_NO_TEXT = re.compile(r"[\0\ud800-\udfff]")
+
+
+def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -> Any:
+    """The content of a run file with its variables filled in, also under its key ``variables``.
+
+    settings: values that override the declared ones. lines: where each value stands in the file.
+
+    Raises `ParamsError` with file and line for a variable that is neither declared nor in `FROM_ENVIRONMENT`, has no
+    value or looks like a key, and for text that no file can hold (NUL, half a surrogate pair).
+
+    >>> fill({"variables": {"MINE": "/data"}, "runs": ["${MINE}/a"]}, {}, Lines("demo.yaml"))["runs"]
+    ['/data/a']
+    >>> fill({"title": "${OPENAI_API_KEY}"}, {}, Lines("demo.yaml", {("title",): 2}))
+    Traceback (most recent call last):
+    nbkit.errors.ParamsError: demo.yaml:2: ${OPENAI_API_KEY} looks like a key or a password: no run file holds one; ...
+    """
+    declared = _declared(values.get("variables"), settings, lines)
+    known = {**{name: os.environ.get(name) or None for name in FROM_ENVIRONMENT}, **declared}
+    filled = {key: _filled(value, (key,), known, lines) for key, value in values.items() if key != "variables"}
+    if declared:
+        filled["variables"] = {name: value for name, value in declared.items() if value is not None}
+    return filled
+
+
+def _declared(values: Any, settings: Mapping[str, str], lines: Lines) -> dict[str, str | None]:
+    """The variables that the file declares, with their values; None for a variable without one."""
+    if values is None:
+        values = {}
+    if not isinstance(values, dict):
+        raise lines.error(("variables",), "variables: a mapping of names to values is expected")
+    for name, value in values.items():
+        here = ("variables", name)
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise lines.error(here, f"variables: {name!r:.80} is no name: letters, digits and _, no digit first")
+        if looks_secret(name):
+            raise lines.error(here, _secret(name))
+        if name in FROM_ENVIRONMENT:
+            raise lines.error(here, f"variables: {name} comes from the environment; choose another name")
+        if not isinstance(value, str | None):
+            raise lines.error(here, f"variables.{name}: text is expected (in quotes), found {value!r:.80}")
+        _check_text(value or "", here, lines)
+        if "$" in (value or ""):
+            raise lines.error(here, f"variables.{name}: a value holds no other variable, and no $")
+    for name, value in settings.items():
+        if name not in values:
+            there_are = ", ".join(values) or "none"
+            raise lines.error(
+                (), f"--set {name}: the file declares no such variable (variables: …); it has: {there_are}"
+            )
+        _check_text(value, (), lines)
+        if "$" in value:
+            raise lines.error((), f"--set {name}: a value holds no variable, and no $")
+    return {**values, **settings}
+
+
+def _filled(value: Any, location: Location, known: Mapping[str, str | None], lines: Lines) -> Any:
+    if isinstance(value, dict):
+        for key in value:
+            if isinstance(key, str):
+                _check_text(key, location, lines)
+        return {key: _filled(item, (*location, key), known, lines) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, (*location, number), known, lines) for number, item in enumerate(value)]
+    if not isinstance(value, str):
+        return value
+    _check_text(value, location, lines)
+
+    def lookup(match: re.Match[str]) -> str:
+        name = next(filter(None, match.groups()))
+        setting = known.get(name)
+        if setting is None:
+            raise lines.error(location, _way_out(name, known))
+        return setting
+
+    if location[0] != "runs":  # a title is shown, and filled in nowhere else
+        return _BRACED.sub(lookup, value)
+    filled = _USED.sub(lookup, value)
+    if _LEFT.search(filled):
+        raise lines.error(location, f"{value!r:.80}: a name, and no other variable, stands in ${{…}}")
+    return filled
+
+
+def _way_out(name: str, known: Mapping[str, str | None]) -> str:
+    if looks_secret(name):
+        return _secret(name)
+    if name in FROM_ENVIRONMENT:
+        return f"${{{name}}} is not set in the environment: export {name}=…"
+    if name in known:
+        return f"${{{name}}} has no value: write one under variables, or give it with --set {name}=…"
+    return (
+        f"${{{name}}} is no variable of this file: declare it (variables: {{{name}: …}}); "
+        f"from the environment come only {', '.join(FROM_ENVIRONMENT)}"
+    )
+
+
+def _secret(name: str) -> str:
+    return (
+        f"${{{name}}} looks like a key or a password: no run file holds one; keys of servers stay in the environment "
+        "(docs/servers.md), and what is none needs another name"
+    )
+
+
+def _check_text(text: str, location: Location, lines: Lines) -> None:
+    if found := _NO_TEXT.search(text):
+        what = "a NUL character" if found[0] == "\0" else "half a surrogate pair"
+        raise lines.error(location, f"{text!r:.80} holds {what}, which no file and no page can hold")

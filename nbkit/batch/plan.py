@@ -1,4 +1,4 @@
-"""Notebooks before they are executed: where they are found, their code, and the parameters they declare."""
+"""What a run consists of: its notebooks, the parameters of each, when one is out of date, and how long it will take."""
 
 from __future__ import annotations
 
@@ -6,24 +6,31 @@ import ast
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nbkit.batch.params import Entry, RunFile, entries
 from nbkit.bundle import bundled
 from nbkit.errors import DataError, NbkitError, closest
 from nbkit.fingerprint import fingerprint, one_look
+from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
+from nbkit.models.classifiers.catalogue import resolve_classifier
+from nbkit.models.classifiers.local import classifier_recipe
 from nbkit.models.python import forgotten
-from nbkit.studies.base import Cell, Notebook
+from nbkit.models.translators.catalogue import split_variant
+from nbkit.registry import Registry
+from nbkit.store import cache_folder
+from nbkit.store.shards import Folder
+from nbkit.studies.base import Cell, Notebook, Unit
 
 
 @dataclass(frozen=True)
 class Source:
-    """A notebook's file, the Python in its code cells, its parameters' names, and a digest of cells and tags.
+    """A notebook: its file, the Python of its code cells, the names of its parameters, a digest of cells and tags.
 
-    Outputs are no part of the digest: saving a notebook from JupyterLab makes nothing out of date.
+    The digest excludes outputs: saving a notebook from JupyterLab makes nothing out of date.
     """
 
     path: Path
@@ -33,9 +40,9 @@ class Source:
 
 
 def find_notebook(path: str) -> Path:
-    """The file of a notebook: in ``notebooks/`` here (as `nbkit init` lays out), else the one that came with nbkit.
+    """The file of a notebook: in ``notebooks/`` of this folder (see `nbkit init`), else the bundled one.
 
-    Raises `NbkitError` where there is none, with the closest match.
+    Raises `NbkitError`, with the closest match, if there is none.
     """
     roots = (Path("notebooks"), bundled("notebooks"))
     for root in roots:
@@ -47,7 +54,7 @@ def find_notebook(path: str) -> Path:
 
 
 def read_source(path: Path) -> Source:
-    """Read the notebook at *path*. Raises `DataError` where it is none or has no cell tagged ``parameters``."""
+    """Read the notebook at *path*. Raises `DataError` if it is not a notebook or has no cell tagged ``parameters``."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         cells = [
@@ -79,7 +86,7 @@ def _joined(source: Any) -> str:
 
 
 def _plain_python(code: str) -> str:
-    """*code* without IPython's own lines (``%matplotlib inline``, ``!ls``, ``%%time``)."""
+    """*code* without IPython's magic lines (``%matplotlib inline``, ``!ls``, ``%%time``)."""
     lines = []
     for line in code.splitlines():
         text = line.lstrip()
@@ -98,19 +105,19 @@ def _assigned(tree: ast.Module) -> set[str]:
 
 
 # ----------------------------------------------------------------------------
-# What a run consists of: which notebooks are executed with which parameters, and when each is out of date.
+# The executions of a run file.
 
 
 @dataclass(frozen=True)
 class Execution:
-    """One notebook executed for one cell of the grid, or for the whole grid.
+    """One notebook, executed for one cell of the grid or for the whole grid.
 
-    label: names its files; unique in the run. source: the notebook to execute.
-    parameters: what is injected into it. key: digest of everything that can change what it shows.
+    label: names its files; unique in the run. run: the entry of the run file. source: the notebook to execute.
+    parameters: injected into it. key: digest of everything that can change what it shows.
     """
 
     label: str
-    entry: str
+    run: str
     study: str
     notebook: str
     title: str
@@ -123,9 +130,9 @@ class Execution:
 
 @dataclass(frozen=True)
 class Plan:
-    """A run file worked out: its checked entries and its executions, those of cells before those of grids.
+    """The checked entries and the executions of a run file; executions of cells come before those of grids.
 
-    not_remembered: models whose results stay in the process that asks them, which is that of each notebook.
+    not_remembered: models whose results are lost with the process that asks them, here each notebook's.
     """
 
     run: RunFile
@@ -136,7 +143,7 @@ class Plan:
 
 
 def make_plan(run: RunFile) -> Plan:
-    """The plan of *run*. Raises `ParamsError` where it does not fit the schemas, `NbkitError` for a bad notebook."""
+    """The plan of *run*. Raises `ParamsError` if it does not fit the schemas, `NbkitError` for a bad notebook."""
     with one_look():  # notebooks share nearly all of the code behind them
         return _make_plan(run)
 
@@ -169,7 +176,7 @@ def _make_plan(run: RunFile) -> Plan:
 
 
 def _told_apart(executions: list[Execution]) -> list[Execution]:
-    """*executions* with labels that differ by more than case: some disks do not tell a file ``A`` from a file ``a``."""
+    """*executions* with labels that differ by more than case: some disks do not distinguish ``A`` from ``a``."""
     spellings = Counter(label.casefold() for label in {execution.label for execution in executions})
     return [
         replace(each, label=f"{each.label}-{hashlib.blake2b(each.label.encode(), digest_size=3).hexdigest()}")
@@ -189,7 +196,7 @@ def _execution(entry: Entry, notebook: Notebook, cell: Cell, source: Source, dep
     everything = json.dumps({**depends, "parameters": parameters}, sort_keys=True)
     return Execution(
         label=".".join(filter(None, (entry.name, cell.label, Path(notebook.path).name))),
-        entry=entry.name,
+        run=entry.name,
         study=entry.study.name,
         notebook=notebook.path,
         title=notebook.title,
@@ -199,3 +206,110 @@ def _execution(entry: Entry, notebook: Notebook, cell: Cell, source: Source, dep
         source=source.path,
         key=hashlib.blake2b(everything.encode(), digest_size=16).hexdigest(),
     )
+
+
+# ----------------------------------------------------------------------------
+# How long it will take: measured in earlier runs, or a guess on the slow side.
+
+
+class Speed(NamedTuple):
+    """Seconds per unit of work, and per text if texts were counted."""
+
+    per_unit: float
+    per_text: float | None = None
+
+
+#: Guesses: a full-size model on two CPU cores; a tiny one, which is trained here first; a tiny classifier, which reads
+#: each pair once and writes nothing.
+FULL_SIZE, TINY, SMALL_CLASSIFIER = Speed(30.0, 1 / 10), Speed(90.0, 1 / 80), Speed(90.0, 1 / 1000)
+
+
+_SMALL_WIDTH = 256
+
+
+SECONDS_PER_NOTEBOOK = 10.0
+
+
+class Estimate(NamedTuple):
+    """seconds: expected wall time. untimed: models (and "notebooks") that have not been timed, and are guessed."""
+
+    seconds: float
+    untimed: tuple[str, ...]
+
+
+def estimate(units: Iterable[Unit], notebooks: Iterable[float | None], workers: int) -> Estimate:
+    """How long *units* and *notebooks* will take.
+
+    notebooks: seconds that each took when it was last executed, None if it never was.
+    """
+    seconds = 0.0
+    untimed: dict[str, None] = {}
+    for unit in units:
+        if unit.texts and unit.stored >= unit.texts:
+            continue
+        speed = recall(unit)
+        if speed is None:
+            speed = _guess(unit)
+            untimed[unit.arguments.get("model") or unit.label] = None
+        if unit.texts and speed.per_text is not None:
+            seconds += (unit.texts - unit.stored) * speed.per_text
+        else:
+            seconds += speed.per_unit
+    for took in notebooks:
+        if took is None:
+            untimed["notebooks"] = None
+        seconds += SECONDS_PER_NOTEBOOK if took is None else took
+    return Estimate(seconds / workers, tuple(untimed))
+
+
+def remember(unit: Unit, seconds: float, texts: int | None) -> None:
+    """Record that *unit* took *seconds* for *texts* texts (None if it did not count them).
+
+    The new value weighs as much as all earlier ones. A unit that found everything in the store is ignored.
+    """
+    if texts == 0:
+        return
+    before, now = recall(unit) or Speed(seconds), Speed(seconds, seconds / texts if texts else None)
+    per_text = [speed.per_text for speed in (before, now) if speed.per_text is not None]
+    record = {
+        "unit": _kind(unit),
+        "seconds_per_unit": (before.per_unit + now.per_unit) / 2,
+        "seconds_per_text": sum(per_text) / len(per_text) if per_text else None,
+    }
+    _notes().write(_note(unit), json.dumps(record, indent=2).encode())
+
+
+def recall(unit: Unit) -> Speed | None:
+    """What earlier runs measured for units like this one; None if there were none."""
+    try:
+        record = json.loads(_notes().read(_note(unit)))
+        per_text = record["seconds_per_text"]
+        return Speed(float(record["seconds_per_unit"]), None if per_text is None else float(per_text))
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _guess(unit: Unit) -> Speed:
+    """A guess by the kind of the unit's model: models that are trained here are small."""
+    model = unit.arguments.get("model")
+    base = split_variant(model)[0] if isinstance(model, str) else ""
+    registries: tuple[Registry[Any], ...] = (MODELS, CLASSIFIERS, LANGUAGE_MODELS)
+    entry = next((known.get(base) for known in registries if base in known), None)
+    if entry is None or entry.recipe is None:
+        return FULL_SIZE
+    if base in CLASSIFIERS:
+        width = classifier_recipe(resolve_classifier(base, (entry.languages or ("en",))[0])).width
+        return SMALL_CLASSIFIER if width <= _SMALL_WIDTH else TINY
+    return TINY
+
+
+def _kind(unit: Unit) -> Mapping[str, Any]:
+    return {"function": unit.function, "model": unit.arguments.get("model")}
+
+
+def _note(unit: Unit) -> str:
+    return hashlib.blake2b(json.dumps(_kind(unit)).encode(), digest_size=8).hexdigest() + ".json"
+
+
+def _notes() -> Folder:
+    return Folder.at(f"{cache_folder().rstrip('/')}/throughput")

@@ -1,8 +1,7 @@
-"""`run`: a run file through units of work, notebooks and the report; what is finished is not done again."""
+"""`run` takes a run file through units of work, notebooks and the report; finished work is not repeated."""
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -19,15 +18,25 @@ from tqdm import tqdm
 import nbkit
 from nbkit import provenance
 from nbkit.batch import cluster
-from nbkit.batch import pool as throughput
 from nbkit.batch.cluster import KEPT
-from nbkit.batch.execute import places, run_notebook, run_unit, worker_environment
 from nbkit.batch.folder import OutputFolder, run_folder
 from nbkit.batch.params import RunFile, listing, read, validate
-from nbkit.batch.plan import Execution, Plan, make_plan
-from nbkit.batch.pool import Done, ForeignExecutor, Runner, Task, TaskError, local_processes
+from nbkit.batch.plan import Execution, Plan, estimate, make_plan, remember
+from nbkit.batch.workers import (
+    Done,
+    ForeignExecutor,
+    NotebookFailed,
+    Runner,
+    Task,
+    local_processes,
+    places,
+    run_notebook,
+    run_unit,
+    worker_environment,
+)
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.models.translators.catalogue import BY_RULE
+from nbkit.report import site as report
 from nbkit.store import StoreError
 from nbkit.studies.base import Unit, models_run_elsewhere
 
@@ -36,7 +45,7 @@ MAX_WORKERS = 8  # by default: each may hold a model, and on a large machine mem
 
 @dataclass(frozen=True)
 class Failure:
-    """A unit or a notebook that failed: its error, and the traceback where one came back."""
+    """A unit or notebook that failed: its error, and the traceback if there is one."""
 
     label: str
     error: str
@@ -45,7 +54,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run did, or would do where it was a dry run.
+    """What a run did, or what a dry run would do.
 
     cells: points of the grid. units: units of work. executed, skipped: labels of notebooks.
     texts, stored, estimate, untimed: of a dry run: texts to handle, how many of them are remembered, seconds it will
@@ -70,7 +79,7 @@ class RunSummary:
 
     @property
     def exit_code(self) -> int:
-        """0, or 1 where something failed."""
+        """0, or 1 if something failed."""
         return 1 if self.failures else 0
 
 
@@ -91,23 +100,19 @@ def run(
     ``$NBKIT_CACHE`` ("dask", "slurm", "pbs", "lsf": `nbkit.batch.cluster`), or any `concurrent.futures.Executor`.
     Notebooks are executed in processes of this machine, one kernel each.
     address: of the Dask scheduler that *executor* "dask" is to use; without it one is started here.
-    force: execute finished notebooks again (what the store remembers is not computed again).
+    force: execute finished notebooks again (stored results are not computed again).
 
-    A notebook that fails keeps its traceback and the rest goes on; `RunSummary.failures` lists it.
+    A notebook that fails keeps its traceback, and the rest goes on; `RunSummary.failures` lists it.
     Raises `ParamsError` for a run file that cannot be run here, before any work is done, and `NbkitError` for a
     folder, a store or a cluster that cannot be used. Ctrl-C and ``kill -9`` lose at most the shards being written.
     """
-    from nbkit.report import site as report
-
     on_cluster = isinstance(executor, str) and executor != "processes"
     with models_run_elsewhere() if on_cluster else nullcontext():
         job = _job(run_file, output, None if on_cluster else workers, force)
-        if job.waiting:
-            _refuse_problems(job.plan.run)
     began = time.time()
     with job.folder.claimed(job.plan.run.owner), run_folder() as runtime, ExitStack() as hired:
         units = _units(job, count=False)
-        # Before anything is changed: a cluster may not be there, or not be fit.
+        # Before anything is changed: the cluster may be missing or unfit.
         runner = hired.enter_context(_runner(executor, address, units, workers or job.workers, runtime))
         job.folder.remove_all_but(execution.label for execution in job.plan.executions)
         record = _run_record(job.plan, began)
@@ -139,11 +144,9 @@ def dry_run(
 ) -> RunSummary:
     """What `run` would do with the same arguments, and for how long. Writes no results and loads no model."""
     job = _job(run_file, output, workers, force)
-    if job.waiting:
-        _refuse_problems(job.plan.run)
     units = _units(job, count=True)
     took = [(job.folder.record(execution.label) or {}).get("seconds") for execution in job.waiting]
-    seconds, untimed = throughput.estimate(units, took, job.workers)
+    seconds, untimed = estimate(units, took, job.workers)
     return job.summary(
         units=len(units),
         texts=sum(unit.texts for unit in units),
@@ -188,11 +191,13 @@ def _job(run_file: str | Path | RunFile, output: str | Path | None, workers: int
     folder = OutputFolder(Path(output) if output is not None else Path("outputs") / run_file.name)
     folder.check_owner(run_file.owner)
     waiting = tuple(e for e in plan.executions if force or not folder.is_finished(e))
-    return _Job(plan, folder, workers or min(_cores(), MAX_WORKERS), waiting)
+    if waiting:
+        _refuse_problems(run_file)
+    return _Job(plan, folder, workers or min(provenance.cores(), MAX_WORKERS), waiting)
 
 
 def _planned_again(job: _Job) -> _Job:
-    """The job with keys of what units made: a model or a dictionary that they downloaded has a digest only now.
+    """The job with new keys: a model or dictionary that the units downloaded has a digest only now.
 
     With the keys from before, the next run would find every notebook changed.
     """
@@ -210,12 +215,11 @@ def _refuse_problems(run_file: RunFile) -> None:
 
 
 def _units(job: _Job, *, count: bool) -> list[Unit]:
-    """The units of the entries that have notebooks to execute, each once, in the order of their stages.
+    """The units of the entries with notebooks to execute or with units that failed in the last run, by stage.
 
-    So have the units of entries of which some failed the last time: a notebook that needs none of them is finished.
-    A model that is not remembered has none: what it answers in their process, no notebook knows.
+    Units of models that are not remembered are left out: no notebook would see their results.
     """
-    waiting = {execution.entry for execution in job.waiting} | job.folder.incomplete()
+    waiting = {execution.run for execution in job.waiting} | job.folder.incomplete()
     units: dict[tuple[str, str], Unit] = {}
     forgets = {name for known in job.plan.not_remembered for name in (known, f"{BY_RULE}{known}")}
     for entry in job.plan.entries:
@@ -240,10 +244,10 @@ def _incomplete(plan: Plan, failed: Collection[str]) -> frozenset[str]:
 def _runner(
     executor: Executor | str, address: str | None, units: Sequence[Unit], workers: int, runtime: str
 ) -> AbstractContextManager[Runner]:
-    """Who does *units*: nobody is started, or asked, for none."""
+    """The runner of *units*; without units no process is started and no cluster asked."""
     if isinstance(executor, Executor):
         return nullcontext(ForeignExecutor(executor))
-    environment = worker_environment(max(1, _cores() // workers))
+    environment = worker_environment(max(1, provenance.cores() // workers))
     if (executor == "processes" and address is None) or not units:
         return local_processes(workers, environment | {"TMPDIR": runtime}, units)
     auto = any(unit.device == "auto" and unit.runs_models for unit in units)
@@ -264,33 +268,32 @@ def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
                 yield Failure(unit.label, str(done.error), done.error.details)
                 continue
             texts, seconds = done.value
-            throughput.remember(unit, seconds, texts)
+            remember(unit, seconds, texts)
 
 
 def _run_notebooks(job: _Job, runner: Runner, runtime: str) -> Iterator[Failure]:
-    executions = {execution.label: execution for execution in job.waiting}
     tasks = [
         Task(e.label, run_notebook, (e, str(job.folder.path), runtime, provenance.collect(e.parameters)))
         for e in job.waiting
     ]
     for done in _logged(runner(tasks), len(tasks), "notebooks"):
-        label = done.task.label
-        error = done.error or done.value.error
-        if done.error is not None:  # the worker could not write it down itself
-            job.folder.publish(executions[label], time.time(), 0.0, done.error, provenance.collect())
-        if error is not None:
-            yield Failure(label, str(error), error.details)
+        if done.error is not None:
+            if not isinstance(done.error, NotebookFailed):  # the worker could not write it down itself
+                execution = done.task.arguments[0]
+                job.folder.publish(execution, time.time(), 0.0, done.error, provenance.collect())
+            yield Failure(done.task.label, str(done.error), done.error.details)
 
 
 def _logged(results: Iterator[Done], total: int, what: str) -> Iterator[Done]:
-    """Pass *results* on, with a line for each and a bar with the time left."""
+    """Pass *results* on, with a line for each and a progress bar."""
     if total:
         tqdm.write(f"[{what} 0/{total}] started", file=sys.stderr)
     with tqdm(total=total, desc=what, disable=None if total else True) as bar:
         for number, done in enumerate(results, 1):
-            error = done.error or getattr(done.value, "error", None)
             line = f"[{what} {number}/{total}] {done.task.label}"
-            tqdm.write(f"{line}: FAILED: {_first_line(error)}" if error else line, file=sys.stderr)
+            if done.error is not None:
+                line += f": FAILED: {str(done.error).splitlines()[0]}"
+            tqdm.write(line, file=sys.stderr)
             bar.update()
             yield done
 
@@ -309,11 +312,3 @@ def _run_record(plan: Plan, began: float) -> dict[str, Any]:
         "order": [execution.label for execution in plan.executions],
         "provenance": provenance.collect(),
     }
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _first_line(error: TaskError) -> str:
-    return str(error).partition("\n")[0]

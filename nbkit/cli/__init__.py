@@ -1,5 +1,192 @@
-"""The command line: `nbkit …`; one module a theme, imported when it is used."""
+"""The command line: `nbkit …`. Each command is a thin layer over functions that notebooks call, too.
 
-from nbkit.cli.commands import main
+A command's module is imported when the command is used, and heavy libraries when it does its work. This module holds
+what the commands share: their table, options, and columns of text.
+"""
 
-__all__ = ["main"]
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import wraps
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nbkit import __version__
+from nbkit.batch.params import params_of, read
+from nbkit.errors import NbkitError, ParamsError, closest
+from nbkit.files import REFUSALS
+from nbkit.languages import LanguageDataError, base_language
+from nbkit.registry import load_plugins
+from nbkit.store import cache_problem
+from nbkit.text.parsers import check_parser, parser_for
+
+# ----------------------------------------------------------------------------
+# Options that several commands share.
+
+
+def _settings(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> Mapping[str, str]:
+    """Names and values of ``NAME=VALUE``."""
+    for each in given:
+        if "=" not in each:
+            raise ParamsError(f"--set {each}: write --set NAME=VALUE, where the run file declares NAME (variables: …)")
+    return {name: value for name, _, value in (each.partition("=") for each in given)}
+
+
+RUN_FILE = click.argument("run_file", metavar="PARAMS.YAML", type=click.Path(path_type=Path))
+
+
+#: The values of a run file's variables.
+set_option = click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
+    help="Value of a variable that the run file declares under `variables` (again for more).",
+)  # fmt: skip
+
+
+def of_study(name: str, title: str) -> Callable[..., Any]:
+    """Options of a command that takes a *run_file*; it gets the parameters of a study's entry as *params*."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @click.option("--entry", help=f"Entry of the run file, where several are of the {title} study.")
+        @set_option
+        @wraps(command)
+        def with_params(run_file: Path, entry: str | None, settings: Mapping[str, str], **others: Any) -> Any:
+            return command(params=params_of(read(run_file, settings), name, entry), **others)
+
+        return with_params
+
+    return decorate
+
+
+def _go_offline(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    """Ask no hub for models or data, from now on, in this process and those it starts."""
+    if wanted:
+        os.environ.update(dict.fromkeys(("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"), "1"))
+
+
+offline_option = click.option(
+    "--offline", is_flag=True, expose_value=False, callback=_go_offline, help="Never ask the model hub."
+)
+
+
+def pipeline_for(lang: str) -> str | None:
+    """The spaCy pipeline of a language if it is usable, else the one in ``$NBKIT_DATA/models``, else None."""
+    local = Path(os.environ.get("NBKIT_DATA", "")) / "models" / f"{base_language(lang)}_ud_sm"
+    specs = [str(local)] if local.is_dir() else []
+    with suppress(LanguageDataError):
+        specs.insert(0, parser_for(lang))
+    return next((spec for spec in specs if check_parser(spec, lang) is None), None)
+
+
+# ----------------------------------------------------------------------------
+# Columns of text.
+
+
+def aligned(rows: Sequence[Sequence[str]], indent: str = "") -> str:
+    """Rows of text in columns as wide as their widest entry.
+
+    >>> print(aligned([("bleu", "sentence BLEU-4"), ("chrf", "character n-grams")]))
+    bleu  sentence BLEU-4
+    chrf  character n-grams
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(entry.ljust(width) for entry, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(indent + line.rstrip() for line in lines)
+
+
+# ----------------------------------------------------------------------------
+# The table of commands, and how errors are shown.
+
+#: The module and attribute of each command.
+_COMMANDS = {
+    "list": "nbkit.cli.doctor:listing",
+    "perturb": "nbkit.cli.texts:perturb",
+    "translate": "nbkit.cli.texts:translate",
+    "check-numbers": "nbkit.cli.texts:check_numbers",
+    "train": "nbkit.cli.training:train",
+    "split-idioms": "nbkit.cli.studies:split_idioms",
+    "annotate": "nbkit.cli.studies:annotate",
+    "validate": "nbkit.cli.grids:validate",
+    "run": "nbkit.cli.grids:run",
+    "report": "nbkit.cli.grids:report",
+    "outcomes": "nbkit.cli.outcomes:outcomes",
+    "doctor": "nbkit.cli.doctor:doctor",
+    "init": "nbkit.cli.grids:init",
+}
+
+
+#: What system calls accept in no argument, and UTF-8 files cannot hold.
+_NO_ARGUMENT = re.compile(r"[\0\ud800-\udfff]")
+
+
+class _LazyGroup(click.Group):
+    """Commands by name, imported on use; an `NbkitError` becomes one message and exit code 2."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        module, _, attribute = _COMMANDS[name].partition(":")
+        return getattr(import_module(module), attribute)
+
+    def resolve_command(self, context: click.Context, args: list[str]):
+        # click suggests commands that were added to the group; ours are not.
+        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
+            guess = closest(args[0], _COMMANDS)
+            hint = f"; did you mean '{guess}'?" if guess else "."
+            context.fail(f"there is no command '{args[0]}'{hint} There are: {', '.join(_COMMANDS)}")
+        return super().resolve_command(context, args)
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        for argument in args:
+            if found := _NO_ARGUMENT.search(argument):
+                what = "a NUL character" if found[0] == "\0" else "bytes that are no UTF-8, or half a surrogate pair"
+                context.fail(f"{argument[:80]!r} holds {what}: neither texts nor names of files may")
+        return super().parse_args(context, args)
+
+    def invoke(self, context: click.Context):
+        try:
+            return super().invoke(context)
+        except NbkitError as error:
+            return _explain(context, str(error))
+        except UnicodeEncodeError as error:
+            text = f"{error.object[error.start : error.start + 1]!r} cannot be written as {error.encoding}"
+            return _explain(context, f"{text}: set PYTHONUTF8=1, or a locale of UTF-8")
+        except MemoryError:
+            return _explain(context, "there is not enough memory for this: is a file larger than it should be?")
+        except OSError as error:  # a full disk, a folder that may not be written to
+            if error.filename is None and error.errno not in REFUSALS:
+                raise
+            place = error.filename or "what was to be written is cut short"
+            return _explain(context, cache_problem() or f"{place}: {error.strerror}")
+
+
+def _explain(context: click.Context, message: str):
+    """Show *message* alone, or the error itself with ``--debug``."""
+    if context.params.get("debug"):
+        raise
+    click.echo(f"nbkit: {message}", err=True)
+    context.exit(2)
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "--version", message="nbkit %(version)s")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.option(
+    "--plugin", "plugins", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File of Python that registers models, metrics or studies of your own (again for more).",
+)  # fmt: skip
+def main(debug: bool, plugins: tuple[Path, ...]) -> None:
+    """Behavioural tests of translation models, as notebooks.
+
+    \b
+    Start with:  nbkit run params/demo.yaml
+    """
+    load_plugins(*plugins)

@@ -1,20 +1,115 @@
-"""`nbkit doctor`: versions, device, caches, and what is missing for which study."""
+"""`nbkit list`: what can be named; `nbkit doctor`: versions, device, caches, and what is missing."""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
-import shlex
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
+import psutil
 
-from nbkit.cli.commands import aligned, go_offline
+import nbkit
+from nbkit import provenance
+from nbkit.batch.params import read, validate
+from nbkit.bundle import bundled
+from nbkit.cli import aligned, offline_option, pipeline_for
+from nbkit.corpora import CORPORA
+from nbkit.corpora.nli import NLI_CORPORA
 from nbkit.errors import NbkitError
+from nbkit.languages import TARGETS
+from nbkit.measure import METRICS, check_metric
+from nbkit.models import (
+    CLASSIFIERS,
+    LANGUAGE_MODELS,
+    MODELS,
+    check_classifier,
+    check_language_model,
+    is_classifier_here,
+    is_language_model_here,
+)
+from nbkit.models.backends import BACKENDS
+from nbkit.models.services.names import offered, parse_remote
+from nbkit.models.services.web import PACKAGE, WebModel, services
+from nbkit.models.weights import hub_cache, is_offline
+from nbkit.perturb import PERTURBATIONS
+from nbkit.registry import Registry
+from nbkit.store import cache_folder
+from nbkit.studies import STUDIES
+from nbkit.text.parsers import check_parser, parser_for
+
+
+def _origin(registry: Registry[Any], name: str) -> str:
+    try:
+        entry = registry.get(name)
+    except NbkitError as error:  # a plug-in that cannot be imported: the others are listed all the same
+        return str(error)
+    return entry.hub or ("trained here" if entry.python is None else "Python")
+
+
+def _models() -> Iterator[Sequence[Any]]:
+    for task, registry in (("translation", MODELS), ("inference", CLASSIFIERS), ("language", LANGUAGE_MODELS)):
+        for name in registry:
+            yield name, task, _origin(registry, name), registry.summary(name)
+    for suffix, backend in BACKENDS.items():
+        yield f"MODEL@{suffix}", "any", "a translator, BERT's kind or GPT-2", backend.summary
+    for name, place, summary in offered():
+        yield name, "translation", place, summary
+
+
+def _corpora() -> Iterator[Sequence[Any]]:
+    for task, registry in (("translation", CORPORA), ("inference", NLI_CORPORA)):
+        for name in registry:
+            corpus = registry.get(name)
+            yield name, task, list(corpus.languages), list(corpus.splits), registry.summary(name)
+
+
+def _perturbations() -> Iterator[Sequence[Any]]:
+    for each in map(PERTURBATIONS.get, PERTURBATIONS):
+        yield each.name, each.category, each.needs, each.summary, list(each.aliases)
+
+
+def _summaries(registry: Registry[Any]) -> Iterator[Sequence[Any]]:
+    for name in registry:
+        yield name, registry.summary(name)
+
+
+#: What can be listed: its rows, and the names of their values.
+_KINDS: dict[str, tuple[Callable[[], Iterator[Sequence[Any]]], list[str]]] = {
+    "models": (_models, ["name", "task", "from", "summary"]),
+    "corpora": (_corpora, ["name", "task", "languages", "splits", "summary"]),
+    "perturbations": (_perturbations, ["name", "category", "needs", "summary", "aliases"]),
+    "metrics": (partial(_summaries, METRICS), ["name", "summary"]),
+    "studies": (partial(_summaries, STUDIES), ["name", "summary"]),
+}
+
+
+@click.command(name="list")
+@click.argument("kind", type=click.Choice(list(_KINDS)))
+@click.option("--json", "wants_json", is_flag=True, help="Print a JSON list instead of columns.")
+def listing(kind: str, wants_json: bool) -> None:
+    """List models, corpora, perturbations, metrics or studies by name."""
+    rows, keys = _KINDS[kind]
+    found = [dict(zip(keys, row, strict=True)) for row in rows()]
+    if wants_json:
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    shown = [key for key in keys if key != "aliases"]
+    click.echo(aligned([shown, *([_text(row[key]) for key in shown] for row in found)]))
+
+
+def _text(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+# ----------------------------------------------------------------------------
+# `nbkit doctor`.
 
 _SHOWN_PROBLEMS = 4
 
@@ -23,18 +118,16 @@ Row = tuple[str, str]
 
 
 @click.command()
-@click.option("--offline", is_flag=True, help="Never ask the model hub.")
-def doctor(offline: bool) -> None:
+@offline_option
+def doctor() -> None:
     """Show versions, device and caches, and what is missing for which study, with the way out."""
-    if offline:
-        go_offline()
     for title, rows in (
         ("nbkit", _software()),
         ("Folders", _folders()),
         ("Backends", _backends()),
         ("Parsers", _parsers()),
-        ("Classifiers", _classifiers()),
-        ("Language models", _language_models()),
+        ("Classifiers", _trained(CLASSIFIERS, check_classifier, is_classifier_here)),
+        ("Language models", _trained(LANGUAGE_MODELS, check_language_model, is_language_model_here)),
         ("Translation services", _services()),
         ("Metrics", _metrics()),
         ("Run files", _run_files()),
@@ -43,30 +136,16 @@ def doctor(offline: bool) -> None:
 
 
 def _software() -> Iterator[Row]:
-    import nbkit
-    from nbkit import provenance
-
     facts = provenance.collect()
     yield "nbkit", f"{nbkit.__version__} ({facts.get('commit', 'installed package')})"
     yield "python", platform.python_version()
     yield from provenance.versions().items()
     yield "device", facts["device"]
     yield "dtype", facts["dtype"]
-    memory = _memory()
-    if memory:
-        yield "memory", f"{memory / 2**30:.1f} GiB"
-
-
-def _memory() -> int:
-    import psutil
-
-    return psutil.virtual_memory().total
+    yield "memory", f"{psutil.virtual_memory().total / 2**30:.1f} GiB"
 
 
 def _folders() -> Iterator[Row]:
-    from nbkit.models.weights import hub_cache, is_offline
-    from nbkit.store import cache_folder
-
     cache = cache_folder()
     yield "cache ($NBKIT_CACHE)", cache if "://" in cache else _described(Path(cache))
     yield "model hub ($HF_HOME)", _described(hub_cache()) + (", offline" if is_offline() else "")
@@ -91,17 +170,11 @@ def _size(size: float) -> str:
 
 
 def _backends() -> Iterator[Row]:
-    from nbkit.models.backends import BACKENDS
-
     for suffix, backend in BACKENDS.items():
         yield f"MODEL@{suffix}", backend.problem or f"ready ({backend.package} {backend.version})"
 
 
 def _parsers() -> Iterator[Row]:
-    from nbkit.cli.commands import pipeline_for
-    from nbkit.languages import TARGETS
-    from nbkit.text.parsers import check_parser, parser_for
-
     missing = False
     for lang in ("en", *TARGETS):
         found = pipeline_for(lang)
@@ -112,34 +185,21 @@ def _parsers() -> Iterator[Row]:
         yield "", "folder in the run file (parsers: {de: FOLDER}); the sandbox and treebanks need no parser"
 
 
-def _classifiers() -> Iterator[Row]:
-    from nbkit.models import CLASSIFIERS, check_classifier, is_classifier_here
-
-    for name in CLASSIFIERS:
-        lang = (CLASSIFIERS.get(name).languages or ("en",))[0]
-        problem, recipe = check_classifier(name, lang), CLASSIFIERS.get(name).recipe
-        yield name, _readiness(problem, recipe, partial(is_classifier_here, name, lang))
-
-
-def _language_models() -> Iterator[Row]:
-    from nbkit.models import LANGUAGE_MODELS, check_language_model, is_language_model_here
-
-    for name in LANGUAGE_MODELS:
-        lang = (LANGUAGE_MODELS.get(name).languages or ("en",))[0]
-        problem, recipe = check_language_model(name, lang), LANGUAGE_MODELS.get(name).recipe
-        yield name, _readiness(problem, recipe, partial(is_language_model_here, name, lang))
-
-
-def _readiness(problem: str | None, recipe: str | None, is_here: Callable[[], bool]) -> str:
-    if problem:  # which model a recipe makes cannot be known, either, where the training data is missing
-        return _first_line(problem)
-    return "ready" if recipe is None or is_here() else "will be trained on first use"
+def _trained(
+    registry: Registry[Any], check: Callable[[str, str], str | None], is_here: Callable[[str, str], bool]
+) -> Iterator[Row]:
+    """For each model whether it is available, or will be trained here."""
+    for name in registry:
+        entry = registry.get(name)
+        lang = (entry.languages or ("en",))[0]
+        # First, as a recipe without its training data cannot say which model it makes.
+        if problem := check(name, lang):
+            yield name, _first_line(problem)
+        else:
+            yield name, "ready" if entry.recipe is None or is_here(name, lang) else "will be trained on first use"
 
 
 def _services() -> Iterator[Row]:
-    from nbkit.models.services.names import offered, parse_remote
-    from nbkit.models.services.web import WebModel
-
     for name, place, _ in offered():
         if not name.startswith(WebModel.prefix):
             yield name, _first_line(parse_remote(name).problem("en", "de") or f"ready: {place}")
@@ -147,9 +207,7 @@ def _services() -> Iterator[Row]:
 
 
 def _web_services() -> Row:
-    """All services of deep-translator in one line: those that are ready, and what the others ask for."""
-    from nbkit.models.services.web import PACKAGE, WebModel, services
-
+    """All services of deep-translator in one line: those that are ready, and the keys that others need."""
     row = f"{WebModel.prefix}NAME"
     if find_spec(PACKAGE) is None:
         return row, f'pip install "nbkit[deep-translator]", for {", ".join(services())}'
@@ -161,17 +219,12 @@ def _web_services() -> Row:
 
 
 def _metrics() -> Iterator[Row]:
-    from nbkit.measure import METRICS, check_metric
-
     for name in METRICS:
         yield name, _first_line(check_metric(name, lang="en") or "ready")
 
 
 def _run_files() -> Iterator[Row]:
-    """Whether each run file here, or that came with nbkit, could be run as things are."""
-    from nbkit.batch.params import read, validate
-    from nbkit.bundle import bundled
-
+    """Whether each run file, of this folder or bundled, could be run now."""
     here = Path("params")
     folder = here if here.is_dir() else bundled("params")
     for path in sorted(folder.glob("*.yaml")):
@@ -193,18 +246,3 @@ def _first_clause(text: str) -> str:
 
 def _first_line(text: str) -> str:
     return text.strip().splitlines()[0]
-
-
-# ----------------------------------------------------------------------------
-# `nbkit init`: notebooks and run files in a folder of one's own.
-
-
-@click.command()
-@click.argument("folder", default=".", type=click.Path(path_type=Path))
-def init(folder: Path) -> None:
-    """Lay the notebooks and run files out in FOLDER (by default here). No file is overwritten."""
-    from nbkit.bundle import lay_out
-
-    written = lay_out(folder)
-    click.echo(f"{len(written)} files in {folder / 'notebooks'} and {folder / 'params'}")
-    click.echo(f"Next: {'' if folder == Path() else f'cd {shlex.quote(str(folder))} && '}nbkit run params/demo.yaml")

@@ -1,39 +1,34 @@
-"""`nbkit validate`, `nbkit run` and `nbkit report`: run files and their output folders."""
+"""`nbkit init`, `nbkit validate`, `nbkit run` and `nbkit report`: run files and their output folders."""
 
 from __future__ import annotations
 
+import shlex
 import signal
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from nbkit.bundle import find_params
-from nbkit.cli.commands import go_offline, set_option
+from nbkit.batch.params import listing, not_remembered, read
+from nbkit.batch.params import validate as problems_of
+from nbkit.bundle import lay_out
+from nbkit.cli import RUN_FILE, aligned, offline_option, set_option
 
 if TYPE_CHECKING:
     from nbkit.batch.run import RunSummary
 
-_SHOWN = 4  # of what was not timed yet
-
-
-_RUN_FILE = click.argument("run_file", metavar="PARAMS.YAML", type=click.Path(path_type=Path))
+_SHOWN = 4  # names that were not timed yet
 
 
 @click.command()
-@_RUN_FILE
+@RUN_FILE
 @set_option
-@click.option("--offline", is_flag=True, help="Never ask the model hub.")
+@offline_option
 @click.pass_context
-def validate(context: click.Context, run_file: Path, settings: Mapping[str, str], offline: bool) -> None:
+def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]) -> None:
     """Check a run file: parameters, languages, files, parsers and models; nothing is loaded or run."""
-    from nbkit.batch.params import listing, not_remembered, read
-    from nbkit.batch.params import validate as problems_of
-
-    if offline:
-        go_offline()
-    grid = read(find_params(run_file), settings)
+    grid = read(run_file, settings)
     problems = problems_of(grid)
     if problems:
         click.echo(listing(problems), err=True)
@@ -45,7 +40,7 @@ def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]
 
 
 @click.command()
-@_RUN_FILE
+@RUN_FILE
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
@@ -64,41 +59,30 @@ def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and for how long.")
 @click.option("--output", type=click.Path(path_type=Path), help="Folder of the results; by default outputs/<name>.")
 @set_option
-@click.option("--offline", is_flag=True, help="Never ask the model hub.")
+@offline_option
 @click.pass_context
 def run(
-    context: click.Context,
-    run_file: Path,
-    workers: int | None,
-    executor: str,
-    address: str | None,
-    force: bool,
-    dry_run: bool,
-    output: Path | None,
-    settings: Mapping[str, str],
-    offline: bool,
-) -> None:
+    context: click.Context, run_file: Path, settings: Mapping[str, str], executor: str, address: str | None,
+    dry_run: bool, **options: Any,
+) -> None:  # fmt: skip
     """Run the grid of a run file and write its report.
 
     A run that was stopped goes on where it was; what is finished and unchanged is not done again.
     The exit code is 1 where a part of it failed.
     """
-    from nbkit.batch.params import read
     from nbkit.batch.run import dry_run as plan
     from nbkit.batch.run import run as run_grid
 
     if address is not None and executor != "dask":
         raise click.UsageError("--address is a Dask scheduler's: it goes with --executor dask")
-    if offline:
-        go_offline()
-    grid = read(find_params(run_file), settings)
+    grid = read(run_file, settings)
     if dry_run:
-        _show_plan(plan(grid, output=output, workers=workers, force=force))
+        _show_plan(plan(grid, **options))
         return
-    # What a scheduler sends before it kills ends a run in order, too.
+    # Schedulers send SIGTERM before they kill: it ends a run in order, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        summary = run_grid(grid, output=output, workers=workers, executor=executor, address=address, force=force)
+        summary = run_grid(grid, executor=executor, address=address, **options)
     except KeyboardInterrupt:
         click.echo("\nStopped. What is finished is kept; the same command goes on from there.", err=True)
         context.exit(130)
@@ -107,8 +91,6 @@ def run(
 
 
 def _show_plan(summary: RunSummary) -> None:
-    from nbkit.cli.commands import aligned
-
     rows = [
         ("output", str(summary.output)),
         ("cells", str(summary.cells)),
@@ -165,3 +147,16 @@ def report(folder: Path, as_zip: bool, no_text: bool) -> None:
     status = OutputFolder(folder).read_run().get("status")
     if status in ("running", "interrupted"):
         click.echo(f"nbkit: the run in {folder} is not finished: the report shows what is there", err=True)
+
+
+# ----------------------------------------------------------------------------
+# `nbkit init`.
+
+
+@click.command()
+@click.argument("folder", default=".", type=click.Path(path_type=Path))
+def init(folder: Path) -> None:
+    """Lay the notebooks and run files out in FOLDER (by default here). No file is overwritten."""
+    written = lay_out(folder)
+    click.echo(f"{len(written)} files in {folder / 'notebooks'} and {folder / 'params'}")
+    click.echo(f"Next: {'' if folder == Path() else f'cd {shlex.quote(str(folder))} && '}nbkit run params/demo.yaml")

@@ -9,16 +9,15 @@ from typing import Any
 
 import click
 
+from nbkit import studies
 from nbkit.batch.params import entries, read
-from nbkit.bundle import find_params
-from nbkit.cli.commands import go_offline, set_option
+from nbkit.cli import offline_option, set_option
 from nbkit.errors import NbkitError
-from nbkit.studies import STUDIES
 from nbkit.studies.base import StudyParams
-from nbkit.studies.results import FORMATS, outcomes, write_outcomes
+from nbkit.studies.results import FORMATS, write_outcomes
 
 
-@click.command("outcomes")
+@click.command()
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--output", type=click.Path(path_type=Path), help="Where to; by default, standard output.")
 @click.option(
@@ -27,17 +26,14 @@ from nbkit.studies.results import FORMATS, outcomes, write_outcomes
 @click.option("--texts", is_flag=True, help="Also the texts of each item, and what to mark in them.")
 @click.option("--entry", multiple=True, help="Only this entry of the run (again for more).")
 @set_option
-@click.option("--offline", is_flag=True, help="Never ask the model hub.")
-def write(
-    run: Path, output: Path | None, form: str | None, texts: bool, entry: tuple[str, ...],
-    settings: Mapping[str, str], offline: bool,
-) -> None:  # fmt: skip
+@offline_option
+def outcomes(
+    run: Path, output: Path | None, form: str | None, texts: bool, entry: tuple[str, ...], settings: Mapping[str, str]
+) -> None:
     """Write the outcomes of a RUN file, or of a run's output folder: one row an item, system and measure.
 
     All studies share the columns (see `nbkit.studies.results`). What the store does not hold yet is computed.
     """
-    if offline:
-        go_offline()
     suffix = output.suffix.removeprefix(".") if output is not None else ""
     form = form or (suffix if suffix in FORMATS else "jsonl")
     if output is None and form == "parquet":
@@ -46,9 +42,8 @@ def write(
     if unknown := set(entry) - set(params):
         raise NbkitError(f"{run} has no entry '{min(unknown)}'; there are: {', '.join(params)}")
     chosen = [each for name, each in params.items() if not entry or name in entry]
-    n = write_outcomes(
-        (table for each in chosen for table in outcomes(each, texts=texts)), output or Path("/dev/stdout"), form
-    )
+    tables = (table for each in chosen for table in studies.outcomes(each, texts=texts))
+    n = write_outcomes(tables, output or Path("/dev/stdout"), form)
     if output is not None:
         click.echo(f"{n:,} outcomes in {output}")
 
@@ -57,13 +52,14 @@ def _params(run: Path, settings: Mapping[str, str]) -> dict[str, StudyParams]:
     """The parameters of each entry of a run file, or of an output folder."""
     if run.is_dir():
         return dict(_of_folder(run))
-    return {each.name: each.params for each in entries(read(find_params(run), settings))}
+    return {each.name: each.params for each in entries(read(run, settings))}
 
 
 def _of_folder(folder: Path) -> Iterator[tuple[str, Any]]:
     try:
         record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        runs = [(each["name"], studies.STUDIES.get(each["study"]), each["params"]) for each in record["runs"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise NbkitError(f"{folder} is no output folder of a run: run.json cannot be read ({error})") from None
-    for each in record["runs"]:
-        yield each["name"], STUDIES.get(each["study"]).params.checked(each["params"], f"{folder}/run.json")
+    for name, study, params in runs:
+        yield name, study.params.checked(params, f"{folder}/run.json")

@@ -1,24 +1,31 @@
-"""`nbkit perturb` and `nbkit translate`: text in, text out."""
+"""Commands on texts: `nbkit perturb`, `nbkit translate`, `nbkit check-numbers`."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from nbkit.cli.commands import aligned, go_offline, params_of, pipeline_for, set_option
+from nbkit.cli import aligned, offline_option, pipeline_for
+from nbkit.corpora.readers import read_lines
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write, plain_text
 from nbkit.languages import LanguageDataError, check_language
+from nbkit.measure.bleu import cut
+from nbkit.models import Decoding
+from nbkit.models.services.names import is_remote
+from nbkit.perturb import NAMES, PERTURBATIONS, perturb_all
+from nbkit.store import Store
+from nbkit.text.parsers import check_parser, load_parser, parser_for
+from nbkit.text.sentences import Sentence, Text
 
 if TYPE_CHECKING:
     from nbkit.measure.numbers import Finding
-    from nbkit.text.sentences import Text
 
 
 @click.command()
@@ -39,8 +46,6 @@ def perturb(
 
     What needs a parse takes the language's spaCy pipeline, or one found in $NBKIT_DATA/models.
     """
-    from nbkit.perturb import NAMES, PERTURBATIONS, perturb_all
-
     check_language(lang)
     if not text.strip():
         raise NbkitError("the text is empty: there is nothing to perturb")
@@ -58,11 +63,7 @@ def perturb(
 
 
 def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Text, str | None]:
-    """*text* parsed; or cut into bare tokens, and why it could not be parsed."""
-    from nbkit.measure.bleu import cut
-    from nbkit.text.parsers import check_parser, load_parser, parser_for
-    from nbkit.text.sentences import Sentence, Text
-
+    """The parsed *text*, or only its tokens and why it could not be parsed."""
     try:
         spec = parser or pipeline_for(lang) or parser_for(lang)
         obstacle = check_parser(spec, lang)
@@ -91,42 +92,27 @@ def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Te
 @click.option("--length-penalty", default=1.0, show_default=True, help="Exponent of the hypothesis' length.")
 @click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 …")
 @click.option("--dtype", default="auto", show_default=True, help="float32, bfloat16 …")
-@click.option("--offline", is_flag=True, help="Never ask the model hub.")
+@offline_option
 def translate(
-    file: str,
-    model: str,
-    target: str,
-    source: str,
-    output: Path | None,
-    beams: int,
-    max_new_tokens: int | None,
-    length_penalty: float,
-    device: str,
-    dtype: str,
-    offline: bool,
+    file: str, model: str, target: str, source: str, output: Path | None, device: str, dtype: str, **decoding: Any
 ) -> None:
     """Translate FILE (`-`: standard input), line by line; what was translated before is remembered."""
-    from nbkit.models import Decoding, translate_remembered, usage_remembered
-    from nbkit.models.services.names import is_remote
-    from nbkit.store import Store
+    from nbkit.models import translate_remembered, usage_remembered
 
-    if offline:
-        go_offline()
     check_language(source)
     check_language(target)
-    if output is not None and not output.absolute().parent.is_dir():  # said before hours are spent
+    if output is not None and not output.absolute().parent.is_dir():  # before hours are spent
         raise NbkitError(f"--output {output}: there is no folder {output.absolute().parent}; make it first")
-    decoding = Decoding(beams=beams, max_new_tokens=max_new_tokens, length_penalty=length_penalty)
+    asked, store = (source, target, Decoding(**decoding)), Store()
     lines = _lines(file)
     filled = [line for line in lines if line]
     found: list[str] = []
     if filled:
-        progress, store = sys.stderr.isatty(), Store()
         found = translate_remembered(
-            model, filled, source, target, decoding, store=store, device=device, dtype=dtype, progress=progress
+            model, filled, *asked, store=store, device=device, dtype=dtype, progress=sys.stderr.isatty()
         )
         if is_remote(model):
-            usage = usage_remembered(model, source, target, decoding, store=store, texts=filled)
+            usage = usage_remembered(model, *asked, store=store, texts=filled)
             facts = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in usage.facts().items())
             click.echo(f"{model}: {facts}", err=True)
     hypotheses = iter(found)
@@ -180,7 +166,7 @@ def check_numbers(
     from nbkit.numbers import forms
 
     for lang in (src, tgt):
-        forms(lang)  # an error for a language without number rules, before anything is read
+        forms(lang)  # raises for a language without number rules, before anything is read
     if source == hypothesis == "-":
         raise NbkitError("only one of SOURCE and HYPOTHESIS can be standard input")
     show = _STYLES[style]
@@ -198,7 +184,6 @@ def check_numbers(
 
 def _findings(source: str, hypothesis: str, src: str, tgt: str) -> Iterator[list[Finding]]:
     """What is wrong with each line, as the files are read."""
-    from nbkit.corpora.readers import read_lines
     from nbkit.measure.numbers import compare_numbers
 
     paths = [_STANDARD_INPUT if name == "-" else Path(name) for name in (source, hypothesis)]
@@ -224,7 +209,7 @@ def _as_text(file: str, line: int, finding: Finding) -> str:
 
 
 def _as_tsv(file: str, line: int, finding: Finding) -> str:
-    # Numbers are written with spaces of many kinds, never with a tab that would have to be kept.
+    # Numbers contain spaces of many kinds, but never a tab.
     cells = (str(line), finding.error, finding.expected, finding.found)
     return "\t".join(plain_text(" ".join(cell.split("\t"))) for cell in cells)
 
@@ -235,30 +220,3 @@ def _as_json(file: str, line: int, finding: Finding) -> str:
 
 
 _STYLES: dict[str, Callable[[str, int, Finding], str]] = {"text": _as_text, "tsv": _as_tsv, "json": _as_json}
-
-
-# ----------------------------------------------------------------------------
-# `nbkit split-idioms`: the training data of the idioms study as files.
-
-
-@click.command("split-idioms")
-@click.argument("run_file", metavar="PARAMS.YAML", type=click.Path(path_type=Path))
-@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
-@click.option("--entry", help="Entry of the run file, where several are of the idioms study.")
-@set_option
-def split_idioms(run_file: Path, folder: Path, entry: str | None, settings: Mapping[str, str]) -> None:
-    """Write what the models of a run file's idioms study are trained and tested on.
-
-    Of each language pair, FOLDER/en-fr holds idiom-train and idiom-test, line-aligned, and regular where the study
-    names corpora; where its data comes from elsewhere, regular pairs are yours to give. The splits are those that
-    `nbkit run` tests on. Train with --train moses:FOLDER/en-fr/regular, --idioms moses:FOLDER/en-fr/idiom-train and
-    --condition zero, joint or upsample-N.
-    """
-    from nbkit.studies.idioms import IdiomsParams
-    from nbkit.studies.idioms.data import write_training_data
-
-    params = params_of(run_file, "idioms", IdiomsParams, entry, settings)
-    for language in params.languages:
-        place = folder / f"{params.source}-{language}"
-        counts = write_training_data(params, language, place)
-        click.echo(f"{place}: {', '.join(f'{name} {count:,}' for name, count in counts.items())}")

@@ -24,7 +24,7 @@ def train() -> None:
 
 
 class _Names(click.ParamType):
-    """Names with commas between them."""
+    """Names separated by commas."""
 
     name = "names"
 
@@ -49,7 +49,7 @@ def _command(
 ) -> click.Command:
     """The command that trains what *recipe* describes, by the function *trainer* ("module:function").
 
-    named: the fields of a recipe that goes by a name, where there are such.
+    named: the fields of a named recipe, if there are any.
     """
     options = [
         click.Option(

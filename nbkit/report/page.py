@@ -1,7 +1,7 @@
-"""What a notebook's outputs go through before they reach a page: an allow-list for tags, attributes and CSS.
+"""One executed notebook as blocks of clean HTML: an allow-list for tags, attributes and CSS, then prose, code, outputs.
 
-Corpus text may hold anything. The tables escape it where they are made; this is the second line of
-defence, and it treats every output as hostile: what is not allowed is shown as text, never run.
+Corpus text may hold anything. Tables escape it when they are made; this is the second line of defence, and it treats
+every output as hostile: what is not allowed is shown as text, never run.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -144,13 +145,13 @@ def _cleaner() -> Cleaner:
 
 
 # ----------------------------------------------------------------------------
-# One executed notebook as blocks of clean HTML: prose, folded code, outputs.
+# A notebook: prose, folded code, outputs.
 
-#: Tag of cells whose outputs show sentences of the corpus; `leave_out_text` leaves them out.
+#: Tag of cells whose outputs show sentences of the corpus; `leave_out_text` removes them.
 CORPUS_TEXT = "corpus-text"
 
 
-#: Class of the element that a notebook's provenance footer is wrapped in.
+#: Class of the element around a notebook's provenance footer.
 PROVENANCE_CLASS = "nbkit-provenance"
 
 
@@ -161,6 +162,10 @@ _ERROR_LEFT_OUT = "The message and the traceback are left out of this copy: they
 
 
 _MADE_BY_PAPERMILL = frozenset({"papermill-error-cell-tag"})  # its own error banner; the page has a better one
+
+
+#: What the fold of a cell is called, by its tag.
+_FOLDS = {"injected-parameters": "Parameters of this run", "parameters": "Parameters and their defaults"}
 
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -232,7 +237,7 @@ def excerpt(notebook: Mapping[str, Any]) -> Excerpt:
 
 
 def blocks(notebook: Mapping[str, Any]) -> list[Block]:
-    """The cells of *notebook* in their order, every output cleaned (`report_clean`)."""
+    """The cells of *notebook* in their order, every output cleaned."""
     found: list[Block] = []
     heading = "output of this notebook"
     for cell in notebook["cells"]:
@@ -251,49 +256,39 @@ def has_provenance(found: Iterable[Block]) -> bool:
     return any(PROVENANCE_CLASS in output for block in found for output in block.outputs)
 
 
-@dataclass
-class _Outputs:
-    shown: list[Markup] = field(default_factory=list)
-    printed: list[str] = field(default_factory=list)
-    messages: list[str] = field(default_factory=list)
-    failed: bool = False
-
-    def flush(self) -> None:
-        """Prints that follow each other are one output."""
-        if text := _printed("".join(self.printed)):
-            self.shown.append(Markup('<pre class="printed">{}</pre>').format(text))
-        self.printed.clear()
-
-
 def _code_block(cell: Mapping[str, Any], alt: str) -> Block:
-    tags = _tags(cell)
-    out = _Outputs()
-    for output in cell.get("outputs", ()):
-        kind = output.get("output_type")
-        if kind == "stream":
-            (out.messages if output.get("name") == "stderr" else out.printed).append(_joined(output["text"]))
-            continue
-        out.flush()
-        if kind == "error":
-            out.failed = True
-            out.shown.append(_traceback(output))
-        elif kind in ("display_data", "execute_result"):
-            out.shown.extend(_display(output, alt))
-    out.flush()
-    name = "Code"
-    if "injected-parameters" in tags:
-        name = "Parameters of this run"
-    elif "parameters" in tags:
-        name = "Parameters and their defaults"
+    outputs = cell.get("outputs", ())
+    names = (name for tag, name in _FOLDS.items() if tag in _tags(cell))
     return Block(
         kind="code",
         source=_highlighted(cell["source"]),
-        name=name,
-        outputs=tuple(out.shown),
-        messages=_printed("".join(out.messages)),
-        failed=out.failed,
-        executed=cell.get("execution_count") is not None or bool(cell.get("outputs")),
+        name=next(names, "Code"),
+        outputs=tuple(_shown([output for output in outputs if not _is_message(output)], alt)),
+        messages=_printed(map(_text, filter(_is_message, outputs))),
+        failed=any(output.get("output_type") == "error" for output in outputs),
+        executed=cell.get("execution_count") is not None or bool(outputs),
     )
+
+
+def _shown(outputs: Iterable[Mapping[str, Any]], alt: str) -> Iterator[Markup]:
+    """Clean HTML of *outputs*; prints that follow each other are one."""
+    for kind, group in groupby(outputs, key=lambda output: output.get("output_type")):
+        if kind == "stream":
+            if text := _printed(map(_text, group)):
+                yield Markup('<pre class="printed">{}</pre>').format(text)
+        elif kind == "error":
+            yield from map(_traceback, group)
+        elif kind in ("display_data", "execute_result"):
+            for output in group:
+                yield from _display(output, alt)
+
+
+def _is_message(output: Mapping[str, Any]) -> bool:
+    return output.get("output_type") == "stream" and output.get("name") == "stderr"
+
+
+def _text(stream: Mapping[str, Any]) -> str:
+    return _joined(stream["text"])
 
 
 def _display(output: Mapping[str, Any], alt: str) -> Iterator[Markup]:
@@ -309,7 +304,7 @@ def _display(output: Mapping[str, Any], alt: str) -> Iterator[Markup]:
     elif "text/markdown" in data:
         yield _markdown(_joined(data["text/markdown"]))
     elif "text/plain" in data:
-        yield Markup('<pre class="printed">{}</pre>').format(_printed(_joined(data["text/plain"])))
+        yield Markup('<pre class="printed">{}</pre>').format(_printed(data["text/plain"]))
 
 
 def _picture(data: Mapping[str, Any]) -> str:
@@ -371,9 +366,9 @@ def _is_papermills(cell: Mapping[str, Any]) -> bool:
     return bool(_tags(cell) & _MADE_BY_PAPERMILL)
 
 
-def _printed(text: str) -> str:
-    """*text* as a terminal leaves it: colours gone, and of a progress bar its last state only."""
-    lines = (line.rstrip("\r").rpartition("\r")[2].rstrip() for line in _ANSI.sub("", text).split("\n"))
+def _printed(text: str | Iterable[str]) -> str:
+    """*text* as it ends up on a terminal: without colours, progress bars in their last state."""
+    lines = (line.rstrip("\r").rpartition("\r")[2].rstrip() for line in _ANSI.sub("", _joined(text)).split("\n"))
     return "\n".join(lines).strip("\n")
 
 

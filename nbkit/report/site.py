@@ -1,4 +1,9 @@
-"""The report's templates, style and script, and how values are written in them."""
+"""The report of a run: one static site that opens offline, and its archive for an e-mail.
+
+Each page is self-contained: pictures are ``data:`` addresses, style and script are part of the page, and a content
+security policy forbids the browser everything else. A page is rebuilt only if its notebook, its record, its neighbours
+or the templates changed.
+"""
 
 from __future__ import annotations
 
@@ -8,48 +13,51 @@ import json
 import re
 import zipfile
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import nbkit
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write
 from nbkit.languages import in_order, language_name
 from nbkit.provenance import Footer
+from nbkit.report.page import blocks, excerpt, has_provenance, leave_out_text, read_notebook, svg_uri
+from nbkit.studies import STUDIES
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render(template: str, **context: Any) -> str:
-    """The page that *template* makes of *context*, with style, script and security policy in it."""
-    script = (_TEMPLATES / "report.js").read_text(encoding="utf-8")
-    digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    icon = b64encode((_TEMPLATES / "icon.svg").read_bytes()).decode()
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            **context,
-            css=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
-            script=Markup(script),
-            icon=f"data:image/svg+xml;base64,{icon}",
-            # Nothing is fetched, and no script runs but the one whose digest stands here.
-            policy="default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-            f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
-            version=nbkit.__version__,
-        )
+@lru_cache(maxsize=1)
+def _templates() -> Environment:
+    """The templates, with the style, script and security policy of every page."""
+    css, script, icon = (
+        _TEMPLATES.joinpath(name).read_text("utf-8") for name in ("report.css", "report.js", "icon.svg")
     )
+    digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    environment = Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    environment.filters |= {"duration": duration, "named": named}
+    environment.globals |= {
+        "css": Markup(css),
+        "script": Markup(script),
+        "icon": svg_uri(icon),
+        # Nothing is fetched, and no script runs but the one whose digest stands here.
+        "policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+        f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+        "version": nbkit.__version__,
+    }
+    return environment
 
 
 @lru_cache(maxsize=1)
 def source_digest() -> bytes:
-    """Stands for the code and templates that make the pages: pages of an older nbkit are made anew."""
+    """Digest of the code and templates behind the pages: pages of an older nbkit are rebuilt."""
     digest = hashlib.blake2b()
     for path in sorted([*_TEMPLATES.iterdir(), *Path(__file__).parent.glob("*.py")]):
         digest.update(path.read_bytes())
@@ -57,7 +65,7 @@ def source_digest() -> bytes:
 
 
 def duration(seconds: float) -> str:
-    """*seconds* for a reader.
+    """*seconds* in readable units.
 
     >>> duration(0.4), duration(75), duration(7260)
     ('0.4 s', '1 min 15 s', '2 h 1 min')
@@ -78,38 +86,36 @@ def named(value: str, facet: str) -> str:
     return value if name == value else f"{name} ({value})"
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    environment = Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"duration": duration, "named": named}
-    return environment
-
-
 # ----------------------------------------------------------------------------
-# The output folder of a run as the report sees it: what was run, and one entry an executed notebook.
+# The records in the output folder of a run: one of the run, one per executed notebook.
 
-#: What the index can be filtered by, in this order; other tags follow in the order in which they come.
+#: Facets that the index can be filtered by, in this order; other tags follow in order of appearance.
 FACETS = ("study", "run", "language", "model", "status")
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One executed notebook with what the runner wrote down about it in ``cells/<label>.json``.
+class _Record(BaseModel):
+    """A record of the runner, as far as the report reads it."""
 
-    label: its file name without suffix. scope: "cell" (one point of the grid) or "grid" (a summary).
-    seconds: wall time, or None where it is not known.
+    model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
+
+
+class Entry(_Record):
+    """One executed notebook: its record ``cells/<label>.json``.
+
+    label: its file name without suffix. record: the text of the record. scope: "cell" (one point of the grid) or "grid"
+    (a summary). seconds: wall time, or None if unknown.
     """
 
     label: str
     notebook: Path
-    title: str
-    status: str
-    scope: str
-    seconds: float | None
-    tags: Mapping[str, str]
-    parameters: Mapping[str, Any]
-    provenance: Mapping[str, Any]
     record: str
+    title: str
+    status: str = "unknown"
+    scope: str = "cell"
+    seconds: float | None = Field(default=None, strict=True, ge=0, lt=10**12)
+    tags: dict[str, str] = {}
+    parameters: dict[str, Any] = {}
+    provenance: dict[str, Any] = {}
 
     @property
     def file(self) -> str:
@@ -131,130 +137,124 @@ class Entry:
 
     @property
     def facets(self) -> dict[str, str]:
-        """What the index filters it by."""
+        """The values that the index filters it by."""
         return {**self.tags, "status": self.status}
 
 
-@dataclass(frozen=True)
-class Run:
-    """A run: its folder, ``run.json``, and its entries in the order in which they are shown."""
+class _Grid(_Record):
+    study: str = ""
+    params: dict[str, Any] | None = None
+
+
+class _Failure(_Record):
+    label: str = ""
+    error: str = ""
+
+
+class Run(_Record):
+    """A run: its folder, its record ``run.json``, and its entries in the order shown."""
 
     folder: Path
-    record: Mapping[str, Any]
-    entries: tuple[Entry, ...] = field(default=())
-
-    @property
-    def title(self) -> str:
-        return str(self.record.get("title") or self.record.get("name") or self.folder.name)
+    entries: tuple[Entry, ...] = ()
+    title: str
+    status: str = ""
+    runs: list[_Grid] = [_Grid()]
+    order: list[str] = []
+    failures: list[_Failure] = []
+    provenance: dict[str, Any] = {}
 
     @property
     def is_sandbox(self) -> bool:
         """Whether any of its corpora, models or templates is of the built-in sandbox."""
-        return any(_is_sandbox(values) for values in self._all_parameters)
-
-    @cached_property
-    def grids(self) -> list[tuple[str, dict[str, str]]]:
-        """What the head of the index says: each grid's study in a line, and the parameters that matter most."""
-        from nbkit.studies import STUDIES
-
-        said = []
-        for grid in self._grids:
-            study = str(grid.get("study", ""))
-            parameters = [grid["params"]] if grid.get("params") else [entry.parameters for entry in self.entries]
-            said.append((STUDIES.summary(study) or study, _facts(parameters)))
-        return said
+        recorded = [grid.params for grid in self.runs if grid.params]
+        return any(map(_is_sandbox, recorded or self._parts()))
 
     @property
-    def broken_work(self) -> list[tuple[str, str]]:
-        """Units of work that failed before the notebooks (a model that could not be had): label and error."""
-        notebooks = {entry.label for entry in self.entries}
-        failures = [(str(f.get("label")), str(f.get("error", ""))) for f in self.record.get("failures") or ()]
-        return [failure for failure in dict.fromkeys(failures) if failure[0] not in notebooks]
+    def grids(self) -> list[tuple[str, dict[str, str]]]:
+        """The head of the index: the study of each grid in a line, and its main parameters."""
+        return [
+            (STUDIES.summary(grid.study) or grid.study, _facts([grid.params] if grid.params else self._parts()))
+            for grid in self.runs
+        ]
 
-    def without_messages(self) -> Run:
-        """The run without the messages of its errors, which may quote the corpus."""
-        failures = [{"label": failure.get("label")} for failure in self.record.get("failures") or ()]
-        return replace(self, record={**self.record, "failures": failures})
+    def _parts(self) -> list[Mapping[str, Any]]:
+        """The parameters of the entries, which stand in for those of grids that were not recorded."""
+        return [entry.parameters for entry in self.entries]
+
+    @property
+    def broken_work(self) -> list[_Failure]:
+        """Units of work that failed before the notebooks (such as a model that is not available)."""
+        notebooks = {entry.label for entry in self.entries}
+        return [failure for failure in dict.fromkeys(self.failures) if failure.label not in notebooks]
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether the run was stopped, or is still going on."""
-        return self.record.get("status") in ("running", "interrupted")
+        """Whether the run was stopped or is still going on."""
+        return self.status in ("running", "interrupted")
 
-    @property
-    def provenance(self) -> Mapping[str, Any]:
-        """What `provenance.collect` recorded for the run; that of its last entry where it did not."""
-        recorded = self.record.get("provenance")
-        return recorded or next((e.provenance for e in reversed(self.entries) if e.provenance), {})
+    def without_messages(self) -> Run:
+        """The run without error messages, which may quote the corpus."""
+        return self.model_copy(update={"failures": [_Failure(label=failure.label) for failure in self.failures]})
 
-    @property
-    def _grids(self) -> list[Mapping[str, Any]]:
-        return list(self.record.get("runs") or [self.record])
 
-    @cached_property
-    def _all_parameters(self) -> list[Mapping[str, Any]]:
-        """Those of the grids; those of the entries, which are parts of them, where the run did not record any."""
-        recorded = [grid["params"] for grid in self._grids if grid.get("params")]
-        return recorded or [entry.parameters for entry in self.entries]
+R = TypeVar("R", bound=_Record)
 
 
 def read_run(folder: Path) -> Run:
-    """The run in *folder*. Raises `NbkitError` where the folder is not the output of a run."""
+    """The run in *folder*. Raises `NbkitError` if the folder is not the output of a run."""
     if not folder.is_dir():
         raise NbkitError(f"{folder}: no such folder; `nbkit run params/demo.yaml` makes one under outputs/")
     if not (folder / "run.json").is_file():
         raise NbkitError(f"{folder}: not the output of a run (no run.json); name a folder such as outputs/demo")
-    record = _read_json(folder / "run.json", _RUN_RECORD)
+    run = _read(Run, folder / "run.json", title=folder.name, folder=folder)
     entries = [_entry(folder, path) for path in sorted((folder / "cells").glob("*.json"))]
     shown = [entry for entry in entries if entry.notebook.is_file()]
-    order = {label: i for i, label in enumerate(record.get("order") or ())}
+    order = {label: i for i, label in enumerate(run.order)}
     languages = {code: i for i, code in enumerate(in_order(e.tags.get("language", "") for e in shown))}
 
     def place(entry: Entry) -> tuple:
         planned = order.get(entry.label, len(order))
         return not entry.is_summary, planned, languages[entry.tags.get("language", "")], entry.label
 
-    shown.sort(key=place)
-    return Run(folder, record, tuple(shown))
+    # Recorded by `provenance.collect` for the run, else for its last entry.
+    ordered = sorted(shown, key=place)
+    provenance = run.provenance or next((e.provenance for e in reversed(ordered) if e.provenance), {})
+    return run.model_copy(update={"entries": tuple(ordered), "provenance": provenance})
 
 
 def _entry(folder: Path, path: Path) -> Entry:
-    record = _read_json(path, _CELL_RECORD)
     label = path.stem
+    notebook = folder / "notebooks" / f"{label}.ipynb"
+    entry = _read(Entry, path, title=label, label=label, notebook=notebook, record=path.read_text(encoding="utf-8"))
     if not is_plain(label):
         raise DataError(f"{path.name!r:.80} is no name that nbkit gives: delete it and run again", path.parent)
-    seconds = record.get("seconds")
-    return Entry(
-        label=label,
-        notebook=folder / "notebooks" / f"{label}.ipynb",
-        title=str(record.get("title") or label),
-        status=str(record.get("status", "unknown")),
-        scope=str(record.get("scope", "cell")),
-        seconds=None if seconds is None else float(seconds),
-        tags={str(key): str(value) for key, value in (record.get("tags") or {}).items()},
-        parameters=record.get("parameters") or {},
-        provenance=record.get("provenance") or {},
-        record=path.read_text(encoding="utf-8"),
-    )
+    return entry
 
 
-def _read_json(path: Path, shapes: Mapping[str, Callable[[Any], bool]]) -> dict[str, Any]:
-    """A record in which what is there has its shape. Raises `DataError` with the file and the key."""
+def _read(kind: type[R], path: Path, *, title: str, **known: Any) -> R:
+    """The record in a file. Raises `DataError` with the file and key of a value that does not fit.
+
+    title: used if the record has none.
+    """
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise DataError(f"not readable as JSON ({error}); delete it and run again", path) from None
     if not isinstance(record, dict):
         raise DataError("a JSON object expected; delete it and run again", path)
-    for key, is_right in shapes.items():
-        if record.get(key) is not None and not is_right(record[key]):
-            found = json.dumps(record[key])
-            raise DataError(f"{key}: {found:.60} is not what nbkit writes there; delete the file and run again", path)
-    return record
+    said = {key: value for key, value in record.items() if value not in (None, "", [])}
+    try:
+        return kind.model_validate({"title": said.get("name", title), **said, **known})
+    except ValidationError as error:
+        key = str(error.errors()[0]["loc"][0])
+        found = json.dumps(record.get(key))
+        raise DataError(
+            f"{key}: {found:.60} is not what nbkit writes there; delete the file and run again", path
+        ) from None
 
 
 def is_plain(name: str) -> bool:
-    """Whether a file or folder is called as nbkit calls its own: nothing in it means anything to a browser or a shell.
+    """Whether a file name is one that nbkit gives: no character means anything to a browser or a shell.
 
     >>> is_plain("scores.texts.csv"), is_plain("Abb. 1 (neu).pdf"), is_plain('">‹img src=x›.csv'), is_plain("a<b.csv")
     (True, True, False, False)
@@ -262,40 +262,7 @@ def is_plain(name: str) -> bool:
     return re.fullmatch(r"\w[\w .,+()=@-]*", name) is not None
 
 
-def _is_mapping(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 10**12
-
-
-def _is_grids(value: Any) -> bool:
-    """Whether this is a list of grids, each with its parameters where it has them."""
-    return _are_mappings(value) and all(isinstance(grid.get("params") or {}, dict) for grid in value)
-
-
-def _are_mappings(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_mapping, value))
-
-
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
-
-
-#: What is read of ``run.json`` and of the records in ``cells/``, and what has to be there if anything is.
-_RUN_RECORD: Mapping[str, Callable[[Any], bool]] = {
-    "runs": _is_grids, "order": _are_texts, "failures": _are_mappings, "provenance": _is_mapping,
-    "params": _is_mapping,
-}  # fmt: skip
-
-
-_CELL_RECORD: Mapping[str, Callable[[Any], bool]] = {
-    "seconds": _is_number, "tags": _is_mapping, "parameters": _is_mapping, "provenance": _is_mapping,
-}  # fmt: skip
-
-
-#: The parameters that the head of the index shows, and what it calls them.
+#: The parameters shown at the head of the index, and their labels.
 _HEADLINES = {
     "corpus": "Corpus",
     "corpora": "Corpora",
@@ -331,7 +298,7 @@ def _is_sandbox(parameters: Mapping[str, Any]) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """*value* for the head of the index; of a path on somebody's machine only the last part."""
+    """*value* for the head of the index; of a path on somebody's machine, only the last part."""
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
     if isinstance(value, dict):
@@ -341,11 +308,7 @@ def _shown(value: Any) -> str:
 
 
 # ----------------------------------------------------------------------------
-# The report of a run: one static site that opens offline, and the archive of it for an e-mail.
-#
-# Each page is self-contained: pictures are ``data:`` addresses, style and script stand in the page, and a
-# content security policy forbids the browser everything else. A page is made anew only where its notebook,
-# its record, its neighbours or the templates changed.
+# Pages, index and archive.
 
 _SUFFIXES = frozenset({".svg", ".pdf", ".png", ".csv", ".tsv", ".tex", ".parquet"})
 
@@ -357,9 +320,9 @@ _THUMBNAIL_BYTES = 600_000
 
 
 def build(output_folder: Path) -> Path:
-    """Write ``index.html`` and ``html/<notebook>.html`` of the run in *output_folder*; the index' path.
+    """Write ``index.html`` and ``html/<notebook>.html`` of the run in *output_folder*; return the path of the index.
 
-    Raises `NbkitError` where the folder is not the output of a run, `DataError` for a damaged file in it.
+    Raises `NbkitError` if the folder is not the output of a run, `DataError` for a damaged file in it.
     """
     site = _site(output_folder)
     pages = site.run.folder / "html"
@@ -367,17 +330,17 @@ def build(output_folder: Path) -> Path:
     for leftover in {path.name for path in pages.glob("*.html")} - {entry.file for entry in site.run.entries}:
         if _recorded_digest(pages / leftover):  # a page of ours whose notebook is gone
             (pages / leftover).unlink()
-    for spread in site.spreads():
-        digest = site.digest(spread)
-        if _recorded_digest(pages / spread.entry.file) != digest:
-            _write(pages / spread.entry.file, site.page(spread, digest).encode())
+    for entry, before, after in site.spreads():
+        digest = site.digest(entry, before, after)
+        if _recorded_digest(pages / entry.file) != digest:
+            _write(pages / entry.file, site.page(entry, before, after, digest).encode())
     index = site.run.folder / "index.html"
     _write(index, site.index().encode())
     return index
 
 
 def archive(output_folder: Path) -> Path:
-    """The whole site with its figures and tables as one zip beside the folder; its path. Raises as `build` does."""
+    """Pack the site, figures and tables into a zip beside the folder; return its path. Raises like `build`."""
     build(output_folder)
     site = _site(output_folder)
     pages = ["index.html", *(f"html/{entry.file}" for entry in site.run.entries)]
@@ -385,104 +348,93 @@ def archive(output_folder: Path) -> Path:
 
 
 def archive_without_text(output_folder: Path) -> Path:
-    """The archive without the sentences of the corpus, for data that may not be passed on; its path.
+    """Pack an archive without sentences of the corpus, for data that may not be shared; return its path.
 
-    Left out: outputs of cells tagged ``corpus-text``, whatever was printed, the messages of errors, and
+    It leaves out the outputs of cells tagged ``corpus-text``, printed lines, error messages, and
     files under ``figures/`` and ``tables/`` whose name ends in ``.texts`` before the suffix.
     """
-    from nbkit.report.page import leave_out_text
-
     full = _site(output_folder)
     files = [name for name in full.files if ".texts." not in Path(name).name]
-    site = _Site(full.run.without_messages(), lambda path: leave_out_text(full.read(path)), files)
+    site = _Site(full.run.without_messages(), files, with_text=False)
     members = {"index.html": site.index().encode()}
-    members |= {f"html/{spread.entry.file}": site.page(spread).encode() for spread in site.spreads()}
+    members |= {f"html/{spread[0].file}": site.page(*spread).encode() for spread in site.spreads()}
     return _zipped(site.run.folder, "-no-text", members | {n: (site.run.folder / n).read_bytes() for n in files})
 
 
 @dataclass(frozen=True)
-class _Spread:
-    """An entry between its neighbours."""
-
-    entry: Entry
-    before: Entry | None
-    after: Entry | None
-
-
-@dataclass(frozen=True)
 class _Site:
-    """A run as pages. read: how its notebooks are read. files: its saved figures and tables, inside its folder."""
+    """A run as pages. files: its saved figures and tables. with_text: False for `archive_without_text`."""
 
     run: Run
-    read: Callable[[Path], dict[str, Any]]
     files: list[str]
+    with_text: bool = True
 
-    def spreads(self) -> Iterator[_Spread]:
-        around = [None, *self.run.entries, None]
-        yield from map(_Spread, self.run.entries, around, around[2:])
+    def spreads(self) -> Iterator[tuple[Entry, Entry | None, Entry | None]]:
+        """Each entry with the one before and the one after it."""
+        entries = self.run.entries
+        return zip(entries, [None, *entries], [*entries[1:], None], strict=False)
+
+    def read(self, entry: Entry) -> dict[str, Any]:
+        notebook = read_notebook(entry.notebook)
+        return notebook if self.with_text else leave_out_text(notebook)
 
     def files_of(self, entry: Entry) -> list[str]:
         return [name for name in self.files if name.split("/")[1] == entry.label]
 
-    def digest(self, spread: _Spread) -> str:
-        """Stands for everything that a page is made of."""
-
-        entry = spread.entry
-        names = [other and (other.file, other.name) for other in (spread.before, spread.after)]
-        surroundings = repr(
-            (self.run.title, self.run.is_sandbox, dict(self.run.provenance), names, self.files_of(entry))
-        )
+    def digest(self, entry: Entry, *around: Entry | None) -> str:
+        """Digest of everything that a page is made of."""
+        names = [other and (other.file, other.name) for other in around]
+        surroundings = repr((self.run.title, self.run.is_sandbox, self.run.provenance, names, self.files_of(entry)))
         digest = hashlib.blake2b(digest_size=16)
         for part in (source_digest(), surroundings.encode(), entry.record.encode(), entry.notebook.read_bytes()):
             digest.update(hashlib.blake2b(part).digest())
         return digest.hexdigest()
 
-    def page(self, spread: _Spread, digest: str = "") -> str:
-        from nbkit.report.page import blocks, excerpt, has_provenance
-
-        entry = spread.entry
-        notebook = self.read(entry.notebook)
+    def page(self, entry: Entry, before: Entry | None, after: Entry | None, digest: str = "") -> str:
+        notebook = self.read(entry)
         found = blocks(notebook)
         facts = {**self.run.provenance, **entry.provenance, "parameters": entry.parameters}
-        return render(
-            "notebook.html.j2",
-            run=self.run,
-            entry=entry,
-            before=spread.before,
-            after=spread.after,
-            excerpt=excerpt(notebook),
-            blocks=found,
-            files=self.files_of(entry),
-            provenance="" if has_provenance(found) else Footer(facts)._repr_html_(),
-            digest=digest,
+        return (
+            _templates()
+            .get_template("notebook.html.j2")
+            .render(
+                run=self.run,
+                entry=entry,
+                before=before,
+                after=after,
+                excerpt=excerpt(notebook),
+                blocks=found,
+                files=self.files_of(entry),
+                provenance="" if has_provenance(found) else Footer(facts)._repr_html_(),
+                digest=digest,
+            )
         )
 
     def index(self) -> str:
-        from nbkit.report.page import excerpt
-
-        listed = [(entry, excerpt(self.read(entry.notebook))) for entry in self.run.entries]
+        listed = [(entry, excerpt(self.read(entry))) for entry in self.run.entries]
         runs = [entry for entry in self.run.entries if not entry.is_summary]
         facets = _facets(runs)
         chosen_from = {facet: values for facet, values in facets.items() if len(values) > 1}
-        return render(
-            "index.html.j2",
-            run=self.run,
-            failures=[(entry, glance) for entry, glance in listed if entry.failed],
-            summaries=_by_run([(entry, glance) for entry, glance in listed if entry.is_summary]),
-            runs=runs,
-            columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
-            chosen_from=chosen_from,
-            largest_figure=_THUMBNAIL_BYTES,
-            provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
-            digest="",
+        return (
+            _templates()
+            .get_template("index.html.j2")
+            .render(
+                run=self.run,
+                failures=[(entry, glance) for entry, glance in listed if entry.failed],
+                summaries=_by_run([(entry, glance) for entry, glance in listed if entry.is_summary]),
+                runs=runs,
+                columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
+                chosen_from=chosen_from,
+                largest_figure=_THUMBNAIL_BYTES,
+                provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
+                digest="",
+            )
         )
 
 
 def _site(folder: Path) -> _Site:
-    from nbkit.report.page import read_notebook
-
     run = read_run(Path(folder))
-    return _Site(run, read_notebook, _saved_files(run.folder))
+    return _Site(run, _saved_files(run.folder))
 
 
 def _by_run(listed: Sequence[tuple[Entry, Any]]) -> dict[str, list[tuple[Entry, Any]]]:
@@ -494,7 +446,7 @@ def _by_run(listed: Sequence[tuple[Entry, Any]]) -> dict[str, list[tuple[Entry, 
 
 
 def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:
-    """Every facet that some entry has, with its values: languages in the papers' order, the rest as they come."""
+    """Each facet of any entry with its values: languages in the papers' order, others in order of appearance."""
     found: dict[str, dict[str, None]] = {}
     for entry in entries:
         for facet, value in entry.facets.items():
@@ -505,7 +457,7 @@ def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:
 
 
 def _recorded_digest(page: Path) -> str | None:
-    """The digest that *page* was made with; it stands in the first lines."""
+    """The digest in the first lines of *page*."""
     if not page.is_file():
         return None
     with page.open("rb") as stream:
@@ -514,7 +466,7 @@ def _recorded_digest(page: Path) -> str | None:
 
 
 def _saved_files(folder: Path) -> list[str]:
-    """Figures and tables of the run, as paths inside it; left out are links that lead out of it, and odd names."""
+    """Figures and tables of the run, as relative paths, without links out of the folder and odd names."""
     root = folder.resolve()
     found = [path for room in ("figures", "tables") for path in sorted((folder / room).rglob("*"))]
     return [
@@ -526,7 +478,7 @@ def _saved_files(folder: Path) -> list[str]:
 
 
 def _zipped(folder: Path, suffix: str, members: Mapping[str, bytes]) -> Path:
-    """The members as ``<folder><suffix>.zip`` beside the folder, all under one folder of its name."""
+    """Write *members* as ``<folder><suffix>.zip`` beside the folder, all under one folder of its name."""
     folder = folder.resolve()
     path = folder.with_name(f"{folder.name}{suffix}.zip")
     content = io.BytesIO()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nbkit.cli.commands import main
+from nbkit.cli import main
 from nbkit.errors import DataError, NbkitError
 from nbkit.report import site as report
 

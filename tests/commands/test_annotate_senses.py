@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from nbkit.cli.commands import main
+from nbkit.cli import main
 from nbkit.studies import disambiguation
 
 RUN = "name: a\nruns:\n  - {study: disambiguation, params: {models: []}}\n"

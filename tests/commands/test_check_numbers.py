@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from nbkit.cli.commands import main
+from nbkit.cli import main
 
 SOURCE = ["It cost 1,234.5 euros.", "Two men.", "It weighs 2.5 kg.", "In 2019 it was 12."]
 GOOD = ["Es kostete 1.234,5 Euro.", "Zwei Männer.", "Es wiegt 2,5 kg.", "2019 waren es zwölf."]
@@ -114,7 +114,7 @@ def test_standard_input(files):
 def test_it_loads_no_heavy_library(files):
     arguments = files(SOURCE, GOOD)
     code = (
-        "import sys\nfrom nbkit.cli.commands import main\n"
+        "import sys\nfrom nbkit.cli import main\n"
         f"try: main(['check-numbers', *{arguments!r}])\nexcept SystemExit: pass\n"
         "print([m for m in ('torch', 'transformers', 'spacy', 'pandas', 'datasets', 'scipy') if m in sys.modules])"
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nbkit.cli.commands import main
+from nbkit.cli import main
 
 LONG = "x" * 400
 TRANSLATE = ("translate", "in.txt", "--model", "sandbox-marian", "--to", "de")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nbkit.cli.commands import main
+from nbkit.cli import main
 from nbkit.corpora.idioms import read_idiom_pairs
 
 PLACES = ["today", "here", "there", "again", "now", "soon"]

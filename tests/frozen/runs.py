@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from matplotlib.figure import Figure
 from openpyxl import load_workbook
 
-from nbkit.cli.commands import main
+from nbkit.cli import main
 from nbkit.studies import STUDIES
 from tests.frozen import models
 from tests.frozen.shown import csv_text, digest, figure_text, html_text

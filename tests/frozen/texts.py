@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from nbkit.batch.params import Entry, entries, read
 from nbkit.batch.plan import make_plan
-from nbkit.cli.commands import main
+from nbkit.cli import main
 from nbkit.errors import NbkitError
 from tests.frozen.runs import without_versions
 

@@ -169,7 +169,7 @@ def _run(call: Callable[[list[str]], Any], arguments: list[str]) -> int:
 
 
 def _main(arguments: list[str]) -> None:
-    from nbkit.cli.commands import main
+    from nbkit.cli import main
 
     main(arguments, prog_name="nbkit")
 

@@ -17,7 +17,7 @@ import yaml
 from hypothesis import strategies as st
 
 from nbkit.bundle import bundled
-from nbkit.cli.commands import main
+from nbkit.cli import main
 from nbkit.studies import STUDIES
 from tests.fuzz import bench
 from tests.fuzz.values import CONTENTS, GOOD, NASTY, NUMBERS, WORDS, mutated, nasty, numbers, odd_values

@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from nbkit.cli.commands import main
+from nbkit.cli import main
 from nbkit.corpora import check_corpus, load_pairs
 from nbkit.errors import DataError
 from nbkit.figures import theme

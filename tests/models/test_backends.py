@@ -89,7 +89,7 @@ def test_they_are_listed_and_the_doctor_looks_at_them(monkeypatch):
 
     from click.testing import CliRunner
 
-    from nbkit.cli.commands import main
+    from nbkit.cli import main
     from nbkit.cli.doctor import _backends
 
     rows = json.loads(CliRunner().invoke(main, ["list", "models", "--json"]).output)

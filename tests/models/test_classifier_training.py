@@ -323,7 +323,7 @@ def test_trained_on_first_use_and_used(corpus, monkeypatch):
 def test_the_command_takes_its_options_from_the_recipe(corpus, tmp_path):
     from click.testing import CliRunner
 
-    from nbkit.cli.commands import main
+    from nbkit.cli import main
 
     shown = CliRunner().invoke(main, ["train", "classifier", "--help"]).output
     for name in ClassifierRecipe.model_fields:

@@ -275,7 +275,7 @@ def test_the_recipes_that_come_with_the_package_are_recipes():
 def test_the_command_takes_its_options_from_the_recipe(lines, tmp_path):
     from click.testing import CliRunner
 
-    from nbkit.cli.commands import main
+    from nbkit.cli import main
 
     shown = CliRunner().invoke(main, ["train", "lm", "--help"]).output
     for name in LanguageModelRecipe.model_fields:

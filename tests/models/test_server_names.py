@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit import provenance
-from nbkit.cli.commands import main
+from nbkit.cli import main
 from nbkit.errors import DataError, ModelError, UnknownNameError
 from nbkit.models import (
     MODELS,

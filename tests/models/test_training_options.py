@@ -268,7 +268,7 @@ def test_checkpoints_that_cannot_be_started_from(corpus, tmp_path):
 def test_a_named_recipe_from_the_command_line(corpus, tmp_path):
     from click.testing import CliRunner
 
-    from nbkit.cli.commands import main
+    from nbkit.cli import main
 
     out = str(tmp_path / "model")
     options = ["--recipe", "paper-lstm", "--train", corpus, "--dev", corpus, "--test", corpus, "--vocabulary", "60"]

@@ -19,10 +19,9 @@ import pytest
 from nbkit.batch import cluster
 from nbkit.batch import run as runner
 from nbkit.batch.cluster import ClusterError, versions
-from nbkit.batch.execute import places, run_unit
 from nbkit.batch.params import RunFile, parse
-from nbkit.batch.pool import Task
 from nbkit.batch.run import run
+from nbkit.batch.workers import Task, places, run_unit
 from nbkit.errors import NbkitError
 
 pytest.importorskip("distributed")

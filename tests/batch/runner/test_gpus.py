@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nbkit.batch import pool as gpus
-from nbkit.batch.execute import run_unit, worker_environment
-from nbkit.batch.pool import Lanes, LocalProcesses, Task
+from nbkit.batch import workers as gpus
 from nbkit.batch.run import _runner
+from nbkit.batch.workers import LocalProcesses, Task, run_unit, worker_environment
 from nbkit.studies.base import Unit
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -63,21 +62,23 @@ def test_who_gets_a_gpu(four, monkeypatch):
     text = Unit("read", "m:f", {"params": {"device": "auto"}})
     for device in ("auto", "cuda"):
         found = gpus.local_processes(8, {}, [text, *units(device)])
-        assert isinstance(found, Lanes) and found.models.gpus == ("0", "1", "2", "3")
-        assert (found.models.workers, found.others.workers, found.others.gpus) == (4, 8, ())
+        assert [worker.environment[VISIBLE] for worker in found.on_gpus] == ["0", "1", "2", "3"]
+        assert [worker.environment for worker in found.workers] == [{}] * 8
     for alone in ([text], units("cpu"), units("cuda:2"), [*units("cuda"), *units("cuda:1")], []):
-        assert isinstance(gpus.local_processes(8, {}, alone), LocalProcesses)
+        found = gpus.local_processes(8, {}, alone)
+        assert found.on_gpus == [] and len(found.workers) == 8
     monkeypatch.setattr("torch.cuda.device_count", lambda: 1)  # which workers share
-    assert isinstance(gpus.local_processes(8, {}, units("cuda")), LocalProcesses)
+    assert gpus.local_processes(8, {}, units("cuda")).on_gpus == []
 
 
 def test_each_worker_sees_one_gpu_of_its_own(tmp_path):
     with LocalProcesses(8, {}, ("4", "7")) as run:
-        found = [done.value for done in run([Task(str(i), seen, (str(tmp_path), ("4", "7"))) for i in range(6)])]
+        tasks = [Task(str(i), seen, (str(tmp_path), ("4", "7")), True) for i in range(6)]
+        found = [done.value for done in run(tasks)]
         by_worker = {process: gpu for gpu, process in found}
         assert sorted(by_worker.values()) == ["4", "7"] and set(found) == {(g, p) for p, g in by_worker.items()}
         # A worker that was killed gives its GPU to the one that comes after it.
-        tasks = [Task("die", os._exit, (9,)), *(Task(str(i), seen, ()) for i in range(4))]
+        tasks = [Task("die", os._exit, (9,), True), *(Task(str(i), seen, (), True) for i in range(4))]
         after = {done.task.label: done for done in run(tasks)}
     assert after.pop("die").error.name == "WorkerKilled"
     assert {done.value[0] for done in after.values()} <= {"4", "7"} and VISIBLE not in os.environ
@@ -114,7 +115,7 @@ def test_a_run_that_is_stopped_ends_both_kinds_of_workers():
 
     before = set(psutil.Process().children(recursive=True))
     tasks = [Task("a", time.sleep, (600,), True), Task("b", time.sleep, (600,)), Task("c", pow, (2, 2))]
-    with pytest.raises(KeyboardInterrupt), Lanes(LocalProcesses(1, {}, ("0",)), LocalProcesses(2, {})) as run:
+    with pytest.raises(KeyboardInterrupt), LocalProcesses(2, {}, ("0",)) as run:
         for _ in run(tasks):
             raise KeyboardInterrupt
     started = set(psutil.Process().children(recursive=True)) - before
@@ -124,5 +125,5 @@ def test_a_run_that_is_stopped_ends_both_kinds_of_workers():
 
 def test_the_environment_of_workers_on_gpus_lets_tokenizers_have_threads(four):
     found = gpus.local_processes(2, worker_environment(1), units("auto"))
-    assert found.models.environment["TOKENIZERS_PARALLELISM"] == "true"
-    assert found.others.environment["TOKENIZERS_PARALLELISM"] == "false"
+    assert {worker.environment["TOKENIZERS_PARALLELISM"] for worker in found.on_gpus} == {"true"}
+    assert {worker.environment["TOKENIZERS_PARALLELISM"] for worker in found.workers} == {"false"}

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from nbkit.batch.params import Problem, entries, listing, parse, read, validate
 from nbkit.bundle import bundled
-from nbkit.cli.commands import main
+from nbkit.cli import main
 from nbkit.errors import DataError, NbkitError, ParamsError
 from nbkit.files import expand_path
 from nbkit.models.translators import catalogue

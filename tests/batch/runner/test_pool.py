@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 import psutil
 import pytest
 
-from nbkit.batch.pool import ForeignExecutor, LocalProcesses, Task
+from nbkit.batch.workers import ForeignExecutor, LocalProcesses, Task
 
 
 class AtOnce(Executor):
@@ -66,10 +66,28 @@ def test_a_task_that_was_only_beside_a_killed_one_is_done(tmp_path):
     assert done.error is None
 
 
+def test_a_killed_task_is_tried_again_with_no_other_beside_it(tmp_path):
+    """Where memory ran out, what ran beside it may have been to blame."""
+    flag = repr(str(tmp_path / "at work"))
+    other = f"import os, time; open({flag}, 'w').close(); time.sleep(1); os.remove({flag})"
+    needy = f"import os, time; time.sleep(0.5); os.path.exists({flag}) and os.kill(os.getpid(), 9)"
+    with LocalProcesses(2, {}) as run:
+        done = list(run([Task("other", exec, (other,)), Task("needy", exec, (needy,))]))
+    assert [(each.task.label, each.error) for each in done] == [("other", None), ("needy", None)]
+
+
+def test_a_worker_that_is_killed_while_it_waits_is_replaced():
+    with LocalProcesses(1, {}) as run:
+        (before,) = run([Task("x", os.getpid, ())])
+        psutil.Process(before.value).kill()
+        (after,) = run([Task("y", os.getpid, ())])
+    assert after.error is None and after.value != before.value
+
+
 # A shell that starts the tests in the background has SIGINT ignored, and children inherit that.
 ORPHANS = """
 import signal
-from nbkit.batch.pool import LocalProcesses, Task
+from nbkit.batch.workers import LocalProcesses, Task
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -16,8 +16,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from nbkit.batch import pool
 from nbkit.batch import run as runner
+from nbkit.batch import workers
 from nbkit.batch.folder import OutputFolder
 from nbkit.batch.params import RunFile, parse, validate
 from nbkit.batch.plan import make_plan
@@ -96,7 +96,7 @@ def test_a_finished_grid_is_left_alone_until_something_changes(toy, monkeypatch)
         return iter(())
 
     with monkeypatch.context() as patch:
-        patch.setattr(pool.LocalProcesses, "__call__", never)
+        patch.setattr(workers.LocalProcesses, "__call__", never)
         started = time.perf_counter()
         summary = run(grid("[eins, zwei]", notebooks="[letters]"))
         assert time.perf_counter() - started < 20
@@ -282,7 +282,7 @@ def test_problems_are_told_before_anything_is_done(toy):
 
 
 def test_threads_are_shared_out_unless_the_user_did(monkeypatch):
-    from nbkit.batch.execute import worker_environment
+    from nbkit.batch.workers import worker_environment
 
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert worker_environment(3)["OMP_NUM_THREADS"] == "3"

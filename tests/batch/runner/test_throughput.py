@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nbkit.batch import pool as throughput
+from nbkit.batch import plan as throughput
 from nbkit.studies.base import Unit
 
 
@@ -20,17 +20,17 @@ def cache(tmp_path, monkeypatch):
 def test_nothing_measured_gives_a_guess():
     seconds, untimed = throughput.estimate([unit(texts=100, stored=50)], [None], workers=1)
     assert untimed == ("m", "notebooks")
-    assert seconds == pytest.approx(50 / throughput.TEXTS_PER_SECOND + throughput.SECONDS_PER_NOTEBOOK)
+    assert seconds == pytest.approx(50 * throughput.FULL_SIZE.per_text + throughput.SECONDS_PER_NOTEBOOK)
 
 
 def test_a_model_that_is_trained_here_is_known_to_be_tiny():
     full, tiny = unit("opus-mt", texts=800), unit("sandbox-marian", texts=800)
-    assert throughput.estimate([full], [], 1)[0] == 800 / throughput.TEXTS_PER_SECOND
-    assert throughput.estimate([tiny], [], 1)[0] == 800 / throughput.TEXTS_PER_SECOND_TINY
+    assert throughput.estimate([full], [], 1)[0] == 800 * throughput.FULL_SIZE.per_text
+    assert throughput.estimate([tiny], [], 1)[0] == 800 * throughput.TINY.per_text
     training = throughput.estimate([unit("sandbox-marian")], [], 1)[0]
-    assert training == throughput.SECONDS_PER_TRAINING > throughput.estimate([unit("opus-mt")], [], 1)[0]
+    assert training == throughput.TINY.per_unit > throughput.estimate([unit("opus-mt")], [], 1)[0]
     for name in ("sandbox-wsd-gpt", "sandbox-infersent"):
-        assert throughput.estimate([unit(name)], [], 1)[0] == throughput.SECONDS_PER_TRAINING
+        assert throughput.estimate([unit(name)], [], 1)[0] == throughput.TINY.per_unit
 
 
 def test_a_small_classifier_reads_faster_than_a_translator_writes():

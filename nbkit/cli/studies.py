@@ -1,20 +1,33 @@
-"""`nbkit annotate make` and `nbkit annotate read`: human judgements of permuted pairs."""
+"""Commands about one study of a run file: `nbkit annotate …` (human judgements) and `nbkit split-idioms`."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nbkit.cli.commands import aligned, go_offline, params_of, set_option
+from nbkit.cli import RUN_FILE, aligned, of_study, offline_option
+from nbkit.corpora.nli import LABELS
 from nbkit.errors import NbkitError
 from nbkit.files import as_csv, atomic_write
+from nbkit.measure.agreement import accuracy_table, agreement
+from nbkit.measure.forms import make_form, make_naturalness_form, make_sense_form, read_forms
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from nbkit.studies.disambiguation import DisambiguationParams
+    from nbkit.studies.idioms import IdiomsParams
+    from nbkit.studies.nli_permutation import NliPermutationParams
+
+_RUN = click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
+
+
+_FORM = click.argument("form", type=click.Path(path_type=Path))
 
 
 @click.group()
@@ -23,36 +36,27 @@ def annotate() -> None:
 
 
 @annotate.command()
-@click.argument("run", type=click.Path(path_type=Path))
-@click.argument("form", type=click.Path(path_type=Path))
+@_RUN
+@_FORM
 @click.option("--n", default=200, show_default=True, help="Permuted pairs in the form.")
 @click.option("--model", help="Whose accepted permutations are shown; by default the run's first.")
 @click.option("--corpus", help="Which set they come from; by default the run's first.")
-@click.option("--entry", help="Entry of the run file, where several are of the NLI permutation study.")
-@set_option
-@click.option("--offline", is_flag=True, help="Never ask the model hub.")
-def make(
-    run: Path, form: Path, n: int, model: str | None, corpus: str | None, entry: str | None,
-    settings: Mapping[str, str], offline: bool,
-) -> None:  # fmt: skip
+@of_study("nli_permutation", "NLI permutation")
+@offline_option
+def make(params: NliPermutationParams, form: Path, n: int, model: str | None, corpus: str | None) -> None:
     """Draw permuted pairs that a model accepts and write the FORM (.xlsx) and its key (.key.json).
 
     RUN is a run file with the NLI permutation study; what is not computed yet is computed. Half of the pairs are short,
     half long; half of them from originally correct pairs, half from flipped ones, as far as there are so many.
     Give annotators the form and never the key.
     """
-    from nbkit.corpora.nli import LABELS
-    from nbkit.measure.forms import make_form
-    from nbkit.studies.nli_permutation import NliPermutationParams, annotation_sample
+    from nbkit.studies.nli_permutation import annotation_sample
 
-    if offline:
-        go_offline()
-    params = params_of(run, "nli_permutation", NliPermutationParams, entry, settings)
     sample = annotation_sample(params, n, model=model, corpus=corpus)
-    provenance = {"study": "nli_permutation", "params": params.model_dump(mode="json")}
     written, key = make_form(
-        sample, form, labels=LABELS, instructions=_instructions(LABELS), seed=params.seed, provenance=provenance
-    )
+        sample, form, labels=LABELS, instructions=_instructions(), seed=params.seed,
+        provenance={"study": "nli_permutation", "params": params.model_dump(mode="json")},
+    )  # fmt: skip
     counts = Counter(zip(sample["length_group"], sample["stratum"], strict=True))
     click.echo(aligned([(f"{size}, {stratum}", f"{count} pairs") for (size, stratum), count in sorted(counts.items())]))
     click.echo(f"Form: {written}\nKey:  {key} (not for annotators)")
@@ -68,10 +72,6 @@ def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
     NAME is the annotator; without it the file's name is. A form with an unknown label, a missing or changed row or
     another form's key is refused, with the row.
     """
-    from nbkit.corpora.nli import LABELS
-    from nbkit.measure.agreement import accuracy_table, agreement
-    from nbkit.measure.forms import read_forms
-
     judgements = read_forms(_named(forms), key)
     if output is not None:
         with atomic_write(output) as unfinished:
@@ -104,7 +104,7 @@ def _interval(row: Mapping[str, Any]) -> str:
 
 
 def _named(forms: tuple[str, ...]) -> dict[str, str]:
-    """Annotators and their forms. Raises `NbkitError` where two go by one name."""
+    """Annotators and their forms. Raises `NbkitError` if two have the same name."""
     named: dict[str, str] = {}
     for form in forms:
         name, given, path = form.partition("=")
@@ -115,11 +115,9 @@ def _named(forms: tuple[str, ...]) -> dict[str, str]:
     return named
 
 
-def _instructions(labels: Sequence[str]) -> str:
-    from importlib import resources
-
+def _instructions() -> str:
     text = resources.files("nbkit.measure").joinpath("instructions.txt").read_text("utf-8")
-    return text.format(labels=", ".join(labels))
+    return text.format(labels=", ".join(LABELS))
 
 
 # ----------------------------------------------------------------------------
@@ -127,25 +125,20 @@ def _instructions(labels: Sequence[str]) -> str:
 
 
 @annotate.command()
-@click.argument("run", type=click.Path(path_type=Path))
-@click.argument("form", type=click.Path(path_type=Path))
+@_RUN
+@_FORM
 @click.option("--n", default=100, show_default=True, help="Sentences in each form, half of them adversarial.")
-@click.option("--entry", help="Entry of the run file, where several are of the disambiguation study.")
-@set_option
-@click.option("--offline", is_flag=True, help="Never ask the model hub.")
-def senses(run: Path, form: Path, n: int, entry: str | None, settings: Mapping[str, str], offline: bool) -> None:
+@of_study("disambiguation", "disambiguation")
+@offline_option
+def senses(params: DisambiguationParams, form: Path, n: int) -> None:
     """Draw sentences of both challenge sets and write two forms: FORM-senses.xlsx and FORM-naturalness.xlsx.
 
     RUN is a run file with the disambiguation study; what is not computed yet is computed. Each form has a key
     (.key.json), which annotators do not get. Filled forms and keys go into the parameters annotations, annotation_key,
     naturalness and naturalness_key.
     """
-    from nbkit.measure.forms import make_naturalness_form, make_sense_form
-    from nbkit.studies.disambiguation import DisambiguationParams, judgement_sample
+    from nbkit.studies.disambiguation import judgement_sample
 
-    if offline:
-        go_offline()
-    params = params_of(run, "disambiguation", DisambiguationParams, entry, settings)
     sample = judgement_sample(params, n)
     provenance = {"study": "disambiguation", "params": params.model_dump(mode="json")}
     stem = form.with_suffix("") if form.suffix == ".xlsx" else form
@@ -154,3 +147,27 @@ def senses(run: Path, form: Path, n: int, entry: str | None, settings: Mapping[s
         click.echo(f"Form: {written}\nKey:  {key} (not for annotators)")
     counts = Counter(sample["set"])
     click.echo(", ".join(f"{count} {name} sentences" for name, count in sorted(counts.items())))
+
+
+# ----------------------------------------------------------------------------
+# `nbkit split-idioms`: the training data of the idioms study as files.
+
+
+@click.command("split-idioms")
+@RUN_FILE
+@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@of_study("idioms", "idioms")
+def split_idioms(params: IdiomsParams, folder: Path) -> None:
+    """Write what the models of a run file's idioms study are trained and tested on.
+
+    Of each language pair, FOLDER/en-fr holds idiom-train and idiom-test, line-aligned, and regular where the study
+    names corpora; where its data comes from elsewhere, regular pairs are yours to give. The splits are those that
+    `nbkit run` tests on. Train with --train moses:FOLDER/en-fr/regular, --idioms moses:FOLDER/en-fr/idiom-train and
+    --condition zero, joint or upsample-N.
+    """
+    from nbkit.studies.idioms.data import write_training_data
+
+    for language in params.languages:
+        place = folder / f"{params.source}-{language}"
+        counts = write_training_data(params, language, place)
+        click.echo(f"{place}: {', '.join(f'{name} {count:,}' for name, count in counts.items())}")

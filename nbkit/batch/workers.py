@@ -1,0 +1,486 @@
+"""The work of a run, and the local processes that do it, any of which may be killed.
+
+A unit of work is a function call; a notebook is executed by papermill in a kernel of its own.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning import LocalProvisioner
+from traitlets import Dict
+
+from nbkit.batch.folder import OutputFolder
+from nbkit.batch.plan import Execution
+from nbkit.errors import NbkitError
+from nbkit.files import writable
+from nbkit.registry import PLUGINS, load_plugins
+from nbkit.store import cache_folder
+from nbkit.studies.base import Unit
+
+_PATIENCE = 5.0  # seconds between asking a worker to end and ending it
+
+
+class TaskError(NbkitError):
+    """What a task raised, as plain text, so that exceptions that cannot be pickled come back from a worker, too."""
+
+    def __init__(self, name: str, message: str, details: str = ""):
+        self.name, self.message, self.details = name, message, details
+        super().__init__(name, message, details)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.message}"
+
+
+_KILLED = TaskError(
+    "WorkerKilled",
+    "its process ended without a word: killed for lack of memory (use fewer --workers), or never started, as under a "
+    'script that calls run() without `if __name__ == "__main__":`',
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A call of *function*, which any process can import, with picklable *arguments*.
+
+    runs_models: whether it should go to a worker with a GPU, if there are any.
+    """
+
+    label: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    runs_models: bool = False
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished task with its value or its error."""
+
+    task: Task
+    value: Any = None
+    error: TaskError | None = None
+
+
+class Runner(Protocol):
+    """Runs tasks and yields each as it ends, in any order; never raises because a task failed."""
+
+    def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]: ...
+
+
+class ForeignExecutor:
+    """Runs tasks on an executor that the caller made and will shut down."""
+
+    def __init__(self, executor: Executor):
+        self.executor = executor
+
+    def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
+        waiting = {_submit(self.executor, task): task for task in tasks}
+        try:
+            while waiting:
+                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    yield _ended(waiting.pop(future), future)
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+class _Worker:
+    """A process that does one task at a time; it starts with its first task, and again after it was killed.
+
+    Each is a pool of one, as a killed process breaks its whole `ProcessPoolExecutor`.
+    """
+
+    def __init__(self, environment: Mapping[str, str], gpu: str | None = None):
+        self.gpu = gpu
+        self.environment = {**environment, **({} if gpu is None else {"CUDA_VISIBLE_DEVICES": gpu})}
+        self._pool: ProcessPoolExecutor | None = None
+
+    def submit(self, task: Task) -> Future[Any]:
+        if self._pool is None:  # spawned: no state of this process leaks in
+            spawn = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(1, spawn, prepare_worker, (self.environment,))
+        try:
+            return _submit(self._pool, task)
+        except BrokenExecutor:  # it was killed while it had nothing to do
+            self.close()
+            return self.submit(task)
+
+    def close(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown()
+
+    def terminate(self) -> list[multiprocessing.Process]:
+        """Ask the process to end now; all of its writes are atomic."""
+        pool, self._pool = self._pool, None
+        if pool is None:
+            return []
+        processes = list((pool._processes or {}).values())  # public from Python 3.14 on: pool.terminate_workers()
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            with suppress(ProcessLookupError):
+                process.terminate()
+        return processes
+
+
+class LocalProcesses:
+    """Runs tasks in *workers* processes of this machine, as a context.
+
+    gpus: as named in ``CUDA_VISIBLE_DEVICES``. With any, tasks that run models go to additional workers, one per GPU,
+    each of which sees only its own as "cuda"; all other tasks go to the *workers*.
+
+    A task whose process is killed is tried once more, alone, when the others have ended: if memory ran out, another
+    task may have been to blame. If it is killed again, it fails, and the rest goes on.
+    """
+
+    def __init__(self, workers: int, environment: Mapping[str, str], gpus: Sequence[str] = ()):
+        # One process keeps a GPU busy with texts only if it tokenizes them in several threads.
+        threads = str(max(1, (os.cpu_count() or 1) // max(1, len(gpus))))
+        with_threads = {**environment, "TOKENIZERS_PARALLELISM": "true", "RAYON_NUM_THREADS": threads}
+        self.workers = [_Worker(environment) for _ in range(workers)]
+        self.on_gpus = [_Worker(with_threads, gpu) for gpu in gpus]
+
+    def __enter__(self) -> LocalProcesses:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        everyone = [*self.workers, *self.on_gpus]
+        if kind is None:
+            for worker in everyone:
+                worker.close()
+            return
+        for process in [process for worker in everyone for process in worker.terminate()]:
+            process.join(_PATIENCE)
+            if process.is_alive():
+                process.kill()
+
+    def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
+        killed = yield from self._work(tasks, [*self.workers, *self.on_gpus])
+        for task in killed:
+            for worker in [*self.workers, *self.on_gpus]:
+                worker.close()  # frees the memory of the models it holds
+            alone = self.on_gpus if self._wants_gpu(task) else self.workers
+            if (yield from self._work([task], alone[:1])):
+                yield Done(task, error=_KILLED)
+
+    def _wants_gpu(self, task: Task) -> bool:
+        return task.runs_models and bool(self.on_gpus)
+
+    def _work(self, tasks: Sequence[Task], workers: Sequence[_Worker]) -> Generator[Done, None, list[Task]]:
+        """Run *tasks* on *workers*; return those whose process was killed."""
+        waiting = {gpu: deque(task for task in tasks if self._wants_gpu(task) is gpu) for gpu in (False, True)}
+        idle = list(workers)
+        running: dict[Future[Any], tuple[_Worker, Task]] = {}
+        killed: list[Task] = []
+        while any(waiting.values()) or running:
+            for worker in idle.copy():
+                if queue := waiting[worker.gpu is not None]:
+                    idle.remove(worker)
+                    task = queue.popleft()
+                    running[worker.submit(task)] = worker, task
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                worker, task = running.pop(future)
+                idle.append(worker)
+                if isinstance(future.exception(), BrokenExecutor):
+                    worker.close()
+                    killed.append(task)
+                else:
+                    yield _ended(task, future)
+        return killed
+
+
+def local_processes(workers: int, environment: Mapping[str, str], units: Iterable[Unit]) -> LocalProcesses:
+    """The processes for *units* on this machine.
+
+    With several GPUs, units that run models on "cuda" get one worker per GPU; otherwise all of them would use the
+    first. A single GPU is shared, and so are all if parameters name one by its number (``cuda:1``).
+    """
+    devices = {unit.device for unit in units if unit.runs_models}
+    gpus = visible_gpus() if devices and devices <= {"auto", "cuda", None} else ()
+    return LocalProcesses(workers, environment, gpus if len(gpus) > 1 else ())
+
+
+def visible_gpus() -> tuple[str, ...]:
+    """The GPUs that torch may use, as named in ``CUDA_VISIBLE_DEVICES``.
+
+    If that variable is set, it decides: a cluster job sees only the GPUs it was given.
+    """
+    if version("torch").endswith("+cpu"):
+        return ()  # no need to wait for torch to say so
+    import torch
+
+    count = torch.cuda.device_count()
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    names = map(str, range(count)) if named is None else map(str.strip, named.split(","))
+    return tuple(names)[:count]
+
+
+def _submit(executor: Executor, task: Task) -> Future[Any]:
+    return executor.submit(call, task.function, task.arguments)
+
+
+def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call *function* with *arguments*; raise whatever it raises as a `TaskError`."""
+    try:
+        return function(*arguments)
+    except TaskError:
+        raise
+    except Exception as error:
+        raise TaskError(type(error).__name__, str(error), traceback.format_exc()) from error
+
+
+def _ended(task: Task, future: Future[Any]) -> Done:
+    error = CancelledError() if future.cancelled() else future.exception()
+    if error is None:
+        return Done(task, future.result())
+    return Done(task, error=error if isinstance(error, TaskError) else TaskError(type(error).__name__, str(error)))
+
+
+# ----------------------------------------------------------------------------
+# A worker's process: its environment, and its end.
+
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+def places() -> dict[str, str]:
+    """The variables that tell a worker on any machine where results and data are."""
+    found = {"NBKIT_CACHE": cache_folder()}
+    return found | {name: os.environ[name] for name in ("NBKIT_DATA", PLUGINS) if name in os.environ}
+
+
+def worker_environment(threads: int) -> dict[str, str]:
+    """Variables of local workers and their kernels, set before torch is imported.
+
+    *threads* for each library that would use all cores, unless the user has set it; and no progress bars,
+    which several processes would write over each other.
+    """
+    counts = {name: os.environ.get(name, str(threads)) for name in _THREAD_VARIABLES}
+    return {**places(), **counts, "TOKENIZERS_PARALLELISM": "false", "TQDM_DISABLE": "1"}
+
+
+def prepare_worker(environment: Mapping[str, str]) -> None:
+    """Initialise a worker: set its environment, leave Ctrl-C to the parent, end when the parent ends."""
+    os.environ.update(environment)
+    tempfile.tempdir = None  # TMPDIR may be another one now
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """From now on, end this multiprocessing process when its parent ends, even by ``kill -9``.
+
+    Otherwise the workers of a killed parent would wait for tasks for ever, and kernels for messages.
+    """
+
+    def wait_and_end(parent: Any) -> None:
+        parent.join()
+        os._exit(1)
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=wait_and_end, args=(parent,), daemon=True).start()
+
+
+def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, str]) -> tuple[int | None, float]:
+    """Call ``"package.module:function"`` with *arguments*; return its result, if an int, and the seconds it took.
+
+    A step or work of a study (`nbkit.studies.engine`) is asked to do its unit of work. The int is the number of texts it computed (not found in the store), for estimates of later runs.
+    """
+    os.environ.update(where)
+    load_plugins()
+    started = time.perf_counter()
+    module, _, name = function.partition(":")
+    try:
+        unit = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise NbkitError(f"unit of work '{function}' cannot be found: {error}") from error
+    result = getattr(unit, "work", unit)(**arguments)
+    return result if isinstance(result, int) else None, time.perf_counter() - started
+
+
+# ----------------------------------------------------------------------------
+# One notebook through papermill.
+
+START_TIMEOUT = 120  # seconds for a kernel to answer: many start at once on a busy machine
+
+
+class NotebookFailed(TaskError):
+    """What a notebook raised; its record is written already."""
+
+
+def run_notebook(execution: Execution, output: str, runtime: str, provenance: Mapping[str, Any]) -> None:
+    """Execute one notebook and write its record last, so that a killed one is executed again.
+
+    output: the run's folder. runtime: a short-named folder for connection files and sockets (the name of a
+    socket may have 107 characters). A notebook that fails keeps its traceback and what it had saved; then
+    `NotebookFailed` is raised.
+    """
+    _spare_grammar()
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+    from traitlets.config import Config
+
+    with writable(Path(output)):
+        folder = OutputFolder(Path(output))
+        staging = folder.stage(execution.label)
+        own = tempfile.mkdtemp(prefix="k-", dir=runtime)
+        variables = {
+            "NBKIT_OUTPUT": str(staging),
+            "MPLBACKEND": _INLINE,
+            "IPYTHONDIR": f"{own}/ipython",
+            "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        }
+        kernel = {"transport": "ipc", "connection_file": f"{own}/kernel.json", "environment": variables}
+        started = time.time()
+        error = None
+        try:
+            papermill.execute_notebook(
+                _braces_kept(execution.source),
+                _braces_kept(staging / "notebook.ipynb"),
+                dict(execution.parameters),
+                kernel_name="python3",
+                language="python",
+                progress_bar=False,
+                start_timeout=START_TIMEOUT,
+                shutdown_kernel="immediate",  # nothing is left to wait for, and a graceful shutdown takes a second
+                kernel_manager_class=OwnKernelManager,
+                config=Config({"OwnKernelManager": kernel}),
+            )
+        except PapermillExecutionError as raised:
+            error = NotebookFailed(raised.ename, raised.evalue)
+        folder.publish(execution, started, time.time() - started, error, provenance)
+    if error is not None:
+        raise error
+
+
+def _braces_kept(path: Path) -> str:
+    """*path* for papermill, which fills in ``{parameters}`` in the names of files."""
+    return str(path).replace("{", "{{").replace("}", "}}")
+
+
+def _spare_grammar() -> None:
+    # nbformat imports jsonschema, which imports this package, if it is there, for a format that no notebook
+    # has; it compiles a grammar for two seconds in every process. Missing, it is passed over.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+
+# ----------------------------------------------------------------------------
+# The kernel of a notebook: this Python, its own sockets, nothing of the user's Jupyter configuration.
+
+#: What nearly every notebook imports, which takes seconds per kernel and longer than most notebooks.
+_PRELOADED = ["ipykernel.kernelapp", "pandas", "seaborn", "pingouin"]
+
+
+_INLINE = "module://matplotlib_inline.backend_inline"
+
+
+class OwnKernelManager(AsyncKernelManager):
+    """Starts the ipykernel of the running Python, whatever kernel the user has installed under ``python3``.
+
+    Configure it with ``transport="ipc"`` and a connection file of its own: kernels that are started at the
+    same time over TCP can pick the same port.
+
+    environment: variables that the kernel gets beside those of this process.
+    """
+
+    environment = Dict().tag(config=True)
+
+    @property
+    def kernel_spec(self) -> KernelSpec:
+        """ipykernel under this interpreter."""
+        argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        return KernelSpec(argv=argv, display_name="Python 3", language="python", env=dict(self.environment))
+
+    async def _async_pre_start_kernel(self, **options: Any) -> Any:
+        if self.provisioner is None and sys.platform == "linux":  # elsewhere forked libraries may crash
+            spec = self.kernel_spec
+            self.provisioner = _ForkedKernels(kernel_id=self.kernel_id, kernel_spec=spec, parent=self)
+        return await super()._async_pre_start_kernel(**options)
+
+
+class _ForkedKernels(LocalProvisioner):
+    """Forks kernels off a process that has imported the libraries, instead of importing them in every kernel."""
+
+    async def launch_kernel(self, cmd: list[str], **options: Any) -> Any:
+        folder = str(options.get("cwd") or Path.cwd())
+        kernel = _nursery().Process(target=_live, args=(cmd[cmd.index("-f") :], options["env"], folder))
+        kernel.start()
+        self.process = cast("Any", _LikePopen(kernel))
+        self.pid, self.cwd = kernel.pid, folder
+        self.pgid = None  # its group is its own only when it runs; signals go to the process
+        return self.connection_info
+
+
+def _nursery() -> ForkServerContext:
+    """Where kernels are forked: a process without threads of its own work, which ends with this one."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_PRELOADED)
+    os.environ.setdefault("MPLBACKEND", _INLINE)  # read when matplotlib is imported, which happens there
+    return context
+
+
+def _live(arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> None:
+    """What a forked process does: it is a kernel, as if ``python -m ipykernel_launcher`` had been called."""
+    from ipykernel.kernelapp import IPKernelApp
+
+    end_with_parent()
+    os.setsid()  # Ctrl-C in the terminal is not for kernels
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv[:] = ["ipykernel_launcher", *arguments]
+    IPKernelApp.launch_instance(list(arguments), parent_handle=os.getppid())
+
+
+class _LikePopen:
+    """A process of multiprocessing with the methods of `subprocess.Popen` that a provisioner calls."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, process: Any):
+        self._process = process
+        self.pid: int = process.pid
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        self._process.join(timeout)
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self._process.terminate()
+
+    def kill(self) -> None:
+        self._process.kill()
