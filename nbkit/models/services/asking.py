@@ -17,7 +17,7 @@ import tenacity
 
 from nbkit.errors import ModelError
 from nbkit.models.decoding import DEFAULT, Decoding
-from nbkit.models.services.remote import RemoteModel
+from nbkit.models.services.names import RemoteModel
 from nbkit.progress import progress_bar
 
 #: What became of an answer. as is: one line, taken as it is. trimmed: a label, quotes, a fence or reasoning around the
@@ -175,9 +175,6 @@ class TransientError(ModelError):
     def __init__(self, reason: str, wait: float | None = None):
         self.reason, self.wait = reason, wait
         super().__init__(reason)
-
-    def __reduce__(self):
-        return type(self), (self.reason, self.wait)
 
 
 class StoppedError(ModelError):
