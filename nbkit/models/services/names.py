@@ -333,14 +333,17 @@ class ServerModel(RemoteModel):
     def parsed(cls, name: str) -> Self:
         """Raises `ModelError` for a name without a model, a URL that is none, and an unknown option."""
         rest, options, pacing = read_options(name, {"prompt": str, "temperature": float, "seed": int, "limit": str})
-        model, url = _split_url(rest.removeprefix(cls.prefix))
+        rest = rest.removeprefix(cls.prefix)
+        # A model's own name may hold slashes, colons and an @.
+        found = re.fullmatch(r"(.*)@(https?://.*)", rest, re.DOTALL)
+        model, url = found.groups() if found else (rest, None)
         if not model:
             raise ModelError(f"model '{name}': write {cls.prefix}MODEL, where MODEL is what the server calls it")
         if url is None and _PLACE.search(model):
             place = model.rpartition("@")[2]
             raise ModelError(f"model '{name}': '{place}' is no base URL, such as http://localhost:8000/v1")
-        if options.get("limit", _LIMITS[0]) not in _LIMITS:
-            limit = options["limit"]
+        limit = options.get("limit", _LIMITS[0])
+        if limit not in _LIMITS:
             raise ModelError(f"model '{name}': limit: '{limit}' given, one of {', '.join(_LIMITS)} expected")
         named_url = None if url is None else _checked_url(url, f"model '{cls.prefix}{model}@…'")
         return cls(name, pacing, model, named_url, **options)
@@ -418,15 +421,6 @@ class ServerModel(RemoteModel):
             f"model '{self.name}': {self.key_variable} is not set, and {url} asks for a key; "
             f"for another server set {URL_VARIABLE} (http://localhost:8000/v1) or write openai:MODEL@URL"
         )
-
-
-def _split_url(rest: str) -> tuple[str, str | None]:
-    """Model and URL of what stands behind the prefix; a model's own name may hold slashes, colons and an ``@``."""
-    for scheme in ("@http://", "@https://"):
-        model, at, url = rest.rpartition(scheme)
-        if at:
-            return model, f"{scheme[1:]}{url}"
-    return rest, None
 
 
 def server_url() -> str:
