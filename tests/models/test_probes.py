@@ -6,6 +6,8 @@ import json
 import random
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -408,3 +410,10 @@ def test_the_real_model_on_real_idioms(data_folder):
         for context in CONTEXTS
     )
     assert len({full, phrase, word}) == 3 and max(full, phrase, word) < 5000  # of as many subwords
+
+
+def test_what_a_probe_is_can_be_said_without_transformers():
+    """As run files name contexts."""
+    code = "import sys, nbkit.models.probes; print(sorted({'torch', 'transformers'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -20,7 +20,7 @@ import nbkit
 from nbkit.errors import ModelError
 from nbkit.models.decoding import Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, TransientError
-from nbkit.models.services.names import RemoteModel, ServerModel, WebModel, is_this_machine, without_secrets
+from nbkit.models.services.names import ServerModel, WebModel, is_this_machine, without_secrets
 
 #: Bytes that an answer may have; more is no translation of a sentence.
 _MOST_BYTES = 4 * 2**20
@@ -244,14 +244,13 @@ class WebTranslator(RemoteTranslator):
     model: WebModel
 
     def __init__(self, model: WebModel):
+        model.require()
         super().__init__(model)
         self._idle: dict[tuple[str, str], LifoQueue[Any]] = {}
-        self._lock = threading.Lock()
 
     def ask(self, text: str, src: str, tgt: str, decoding: Decoding) -> Answer:
         """One request. Raises as `RemoteTranslator.ask` says."""
-        with self._lock:
-            idle = self._idle.setdefault((src, tgt), LifoQueue())
+        idle = self._idle.setdefault((src, tgt), LifoQueue())
         future: Future[str | None] = Future()
 
         def work() -> str | None:
@@ -280,12 +279,3 @@ def _settle(future: Future[str | None], work: Any) -> None:
         future.set_result(work())
     except BaseException as error:  # noqa: BLE001 - handed over to the thread that asked
         future.set_exception(error)
-
-
-def remote_translator(model: RemoteModel) -> RemoteTranslator:
-    """A translator that asks the service. Raises `MissingExtraError` where a package is missing."""
-    if isinstance(model, ServerModel):
-        return ServerTranslator(model)
-    assert isinstance(model, WebModel)
-    model.require()
-    return WebTranslator(model)

@@ -19,9 +19,10 @@ from functools import cache
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
+from pkgutil import resolve_name
 from string import Formatter
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, urlsplit
 
 import yaml
@@ -30,6 +31,9 @@ from nbkit.errors import DataError, MissingExtraError, ModelError, NbkitError, U
 from nbkit.languages import language_name
 from nbkit.models.decoding import Decoding
 from nbkit.yaml_text import load
+
+if TYPE_CHECKING:
+    from nbkit.models.services.asking import RemoteTranslator
 
 #: No option of a name is larger; a seed has 32 bits.
 _MOST = 2**32
@@ -66,8 +70,9 @@ class RemoteModel(ABC):
     name: str
     pacing: Pacing
 
-    #: What such a name begins with.
+    #: What such a name begins with, and what asks the service: a class that is imported with the first question.
     prefix: ClassVar[str]
+    client: ClassVar[str]
 
     @classmethod
     @abstractmethod
@@ -94,6 +99,10 @@ class RemoteModel(ABC):
     def labels(self, src: str, tgt: str) -> tuple[str, ...]:
         """What its answers may begin with that is no part of them (`nbkit.models.services.asking.one_line`)."""
         return ()
+
+    def translator(self) -> RemoteTranslator:
+        """A translator that asks it. Raises `MissingExtraError` where a package is missing."""
+        return resolve_name(self.client)(self)
 
 
 def read_options(
@@ -328,6 +337,7 @@ class ServerModel(RemoteModel):
     limit: str = _LIMITS[0]
 
     prefix: ClassVar[str] = "openai:"
+    client: ClassVar[str] = "nbkit.models.services.clients:ServerTranslator"
 
     @classmethod
     def parsed(cls, name: str) -> Self:
@@ -553,6 +563,7 @@ class WebModel(RemoteModel):
     service: str
 
     prefix: ClassVar[str] = "deep-translator:"
+    client: ClassVar[str] = "nbkit.models.services.clients:WebTranslator"
 
     @classmethod
     def parsed(cls, name: str) -> Self:

@@ -10,7 +10,6 @@ from nbkit.models.backends import TRANSFORMERS
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.integrity import check_bytes
 from nbkit.models.python import PythonTranslator
-from nbkit.models.services.clients import remote_translator
 from nbkit.models.translators.catalogue import BY_RULE, resolve
 from nbkit.models.translators.identity import check_remote, offered, resolve_device, resolve_dtype
 from nbkit.models.translators.languages import check_pair
@@ -80,7 +79,7 @@ def load_translator(name: str, src: str, tgt: str, *, device: str = "auto", dtyp
         return PlaceholderTranslator(inner, name)
     reference = resolve(name, src, tgt)
     if reference.remote is not None:
-        service = remote_translator(reference.remote)
+        service = reference.remote.translator()
         check_remote(reference)
         return service
     if reference.entry.python is not None:
