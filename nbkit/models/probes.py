@@ -45,21 +45,13 @@ if TYPE_CHECKING:
     from nbkit.models.translators.seq2seq import Seq2SeqTranslator
 
 Context: TypeAlias = Literal["full", "phrase", "word"]
-
-
 #: Whether the states of the special tokens after the source are "kept", as the paper words it, or "replaced", as its
 #: research code does.
 EndState: TypeAlias = Literal["kept", "replaced"]
-
-
 #: From the most context to the least, the order of the paper's bars.
 CONTEXTS: tuple[Context, ...] = get_args(Context)
-
-
 #: Changes when the algorithm changes so that a result can.
 VERSION = 1
-
-
 #: Pairs that are probed before any of them is remembered.
 _SHARD = 500
 

@@ -89,8 +89,6 @@ def _trained(texts: list[str], size: int, lowercase: bool, first: Sequence[str])
 # SentencePiece vocabularies for models trained here, as the tokenizers of the published families expect them.
 
 _SENTENCEPIECE_SPECIALS = ("<unk>", "<s>", "</s>")
-
-
 #: Text that the vocabulary is learnt from; more changes nothing and takes longer.
 _SENTENCES = 100_000
 
@@ -167,8 +165,6 @@ def _write_json(path: Path, value: Mapping[str, Any]) -> None:
 # A word is a run of letters and digits, cut as treebanks cut it (do|n't, dog|'s, can|not), so that tokens that were
 # joined by spaces again, as permuted text is, are the same words; any other sign is a word by itself.
 _WORD = r"can(?=not\b)|\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+|[^\w\s]"
-
-
 _CHARACTER = r"[\p{Han}\p{Hiragana}\p{Katakana}]|[^\W\p{Han}\p{Hiragana}\p{Katakana}]+|[^\w\s]"
 
 

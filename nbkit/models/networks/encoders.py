@@ -176,6 +176,4 @@ def _side(ids: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
 
 
 AutoConfig.register(SentencePairConfig.model_type, SentencePairConfig)
-
-
 AutoModelForSequenceClassification.register(SentencePairConfig, SentencePairClassifier)

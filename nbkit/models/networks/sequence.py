@@ -344,8 +344,6 @@ class LstmTranslator(EncoderDecoder):
 
 
 AutoConfig.register(LstmConfig.model_type, LstmConfig)
-
-
 AutoModelForSeq2SeqLM.register(LstmConfig, LstmTranslator)
 
 
@@ -510,6 +508,4 @@ class ConvS2STranslator(EncoderDecoder):
 
 
 AutoConfig.register(ConvS2SConfig.model_type, ConvS2SConfig)
-
-
 AutoModelForSeq2SeqLM.register(ConvS2SConfig, ConvS2STranslator)

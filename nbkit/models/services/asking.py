@@ -24,11 +24,7 @@ from nbkit.progress import progress_bar
 #: translation was taken off. cut: lines after it were left out. truncated: the model ran into its limit. empty: there
 #: was nothing. refused: the server's filter kept it back.
 Outcome = Literal["as is", "trimmed", "cut", "truncated", "empty", "refused"]
-
-
 _QUOTES = ('""', "''", "“”", "„“", "„”", "‘’", "‚‘", "«»", "»«", "‹›", "「」", "『』", "``")
-
-
 _REASONING = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
@@ -157,8 +153,6 @@ def _is_quoted(text: str) -> bool:
 
 #: Seconds that a server may ask to wait; what asks for more is told to the user, who can come back.
 LONGEST_WAIT = 600.0
-
-
 #: Seconds between two attempts at most, where the server says nothing.
 _LONGEST_BACKOFF = 60.0
 

@@ -24,19 +24,11 @@ from nbkit.models.services.names import ServerModel, WebModel, is_this_machine, 
 
 #: Bytes that an answer may have; more is no translation of a sentence.
 _MOST_BYTES = 4 * 2**20
-
-
 _PART = 2**16
-
-
 #: What passes: a time-out, a conflict, "too early", too many requests; and whatever a server blames on itself.
 _PASSING = frozenset({408, 409, 425, 429})
-
-
 #: Codes of a 429 that no waiting helps against.
 _FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-
-
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
 
 

@@ -186,11 +186,7 @@ def _coded(secret: str) -> Iterator[str]:
 # What a chat model is asked.
 
 _FILE = Path(__file__).with_name("prompts.yaml")
-
-
 _ROLES = ("system", "user", "assistant")
-
-
 _FIELDS = ("text", "source", "target", "src", "tgt")
 
 
@@ -295,18 +291,10 @@ def _languages(src: str, tgt: str) -> Mapping[str, str]:
 
 #: The server where neither the name nor ``$OPENAI_BASE_URL`` says another.
 VENDOR = "https://api.openai.com/v1"
-
-
 URL_VARIABLE, KEY_VARIABLE = "OPENAI_BASE_URL", "OPENAI_API_KEY"
-
-
 #: What looks like a server behind an ``@``, and is not a URL: another protocol, a port, a path that ends in a version.
 _PLACE = re.compile(r"@(\w+://.*|[^@]*:\d+(/.*)?|[^@]*/v\d+/?)$")
-
-
 _PORTS = {"http": 80, "https": 443}
-
-
 _LIMITS = ("max_tokens", "max_completion_tokens", "none")
 
 
@@ -513,16 +501,10 @@ def _host(url: str) -> str:
 # Translation services of the web.
 
 PACKAGE = "deep_translator"
-
-
 #: The library's errors that say that a language is not spoken, and all that no second attempt helps against. All else
 #: may pass: the library has many ways to say that a request failed, down to a bare Exception.
 _LANGUAGE = ("LanguageNotSupportedException", "InvalidSourceOrTargetLanguage")
-
-
 _FINAL = (*_LANGUAGE, "NotValidPayload", "NotValidLength", "ApiKeyException", "AuthorizationException")
-
-
 #: What such services bear, most of them without a contract.
 _PACING = {"concurrency": 2, "rate": 240.0, "timeout": 60.0}
 
