@@ -35,8 +35,7 @@ from nbkit.models import (
     is_language_model_here,
 )
 from nbkit.models.backends import BACKENDS
-from nbkit.models.services.names import offered, parse_remote
-from nbkit.models.services.web import PACKAGE, WebModel, services
+from nbkit.models.services.names import PACKAGE, WebModel, offered, parse_remote, services
 from nbkit.models.weights import hub_cache, is_offline
 from nbkit.perturb import PERTURBATIONS
 from nbkit.registry import Registry

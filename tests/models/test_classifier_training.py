@@ -20,8 +20,7 @@ from nbkit.models.classifiers.classifier import CollatePairs, NliExample
 from nbkit.models.classifiers.local import classifier_identity, ensure_classifier, is_classifier_here
 from nbkit.models.classifiers.training import Loss, dev_pairs, held_out_pairs, training_pairs
 from nbkit.models.integrity import DIGESTS
-from nbkit.models.networks.architectures import new_classifier
-from nbkit.models.networks.vocabularies import train_tokenizer
+from nbkit.models.networks.architectures import new_classifier, train_tokenizer
 from nbkit.models.recipes import recipes_in
 
 from .nli_checkpoints import relabel

@@ -6,6 +6,8 @@ import json
 import random
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,17 +20,15 @@ from nbkit.errors import ModelError, NbkitError
 from nbkit.models import Decoding, load_translator
 from nbkit.models.probes import (
     CONTEXTS,
-    NOWHERE,
     ContextProbe,
     corpus_perplexity,
     probe,
     probe_problem,
     probe_remembered,
     split_by_alignment,
-    subwords,
     word_entropies,
 )
-from nbkit.models.translators import remember
+from nbkit.models.probes_network import NOWHERE, subwords
 from nbkit.store import Store
 
 from .conftest import sizes
@@ -156,7 +156,7 @@ def test_the_full_context_is_translation_and_score(name, translators, pairs):
 @each_family
 def test_states_replaced_by_those_of_the_same_context_are_the_originals(name, translators, sentences):
     """An idiom that is the whole sentence: phrase context is full context."""
-    from nbkit.models.probes import Piece, encode, replaced
+    from nbkit.models.probes_network import Piece, encode, replaced
 
     translator = translators[name]
     translator._languages("en", "de")
@@ -306,7 +306,7 @@ def test_probes_are_remembered(checkpoints, pairs, tmp_path, monkeypatch):
     def nothing(*args, **options):
         raise AssertionError("a model was loaded")
 
-    monkeypatch.setattr(remember, "kept_translator", nothing)
+    monkeypatch.setattr("nbkit.models.probes.kept_translator", nothing)
     again = list(probe_remembered(name, pairs, "en", "de", SHORT, store=Store(tmp_path / "store"), progress=False))
     assert again == first
     with pytest.raises(AssertionError, match="a model was loaded"):  # a variant has a key of its own
@@ -410,3 +410,10 @@ def test_the_real_model_on_real_idioms(data_folder):
         for context in CONTEXTS
     )
     assert len({full, phrase, word}) == 3 and max(full, phrase, word) < 5000  # of as many subwords
+
+
+def test_what_a_probe_is_can_be_said_without_transformers():
+    """As run files name contexts."""
+    code = "import sys, nbkit.models.probes; print(sorted({'torch', 'transformers'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -174,7 +174,7 @@ def load_classifier(name: str, *, lang: str = "en", device: str = "auto", dtype:
     check_bytes(folder, f"classifier '{reference.name}'", weights=reference.backend == TRANSFORMERS)
     tokenizer = _load_tokenizer(reference, folder)
     if reference.backend != TRANSFORMERS:
-        from nbkit.models.ct2.encoder import ConvertedClassifier
+        from nbkit.models.ct2.engines import ConvertedClassifier
 
         return ConvertedClassifier(reference, folder, place, resolve_dtype(dtype, place), tokenizer)
     what = f"classifier '{reference.name}'"

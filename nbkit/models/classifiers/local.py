@@ -116,9 +116,9 @@ def ensure_classifier(name: str, lang: str = "en") -> Path | None:
     reference.backend.require()
     folder = classifier_files(reference)
     if reference.backend != TRANSFORMERS:
-        from nbkit.models.ct2.encoder import ensure_converted_classifier
+        from nbkit.models.ct2.conversion import ensure_converted
 
-        ensure_converted_classifier(reference, folder)
+        ensure_converted(reference, folder)
     return folder
 
 

@@ -23,8 +23,7 @@ from nbkit.models.classifiers.local import start_files
 from nbkit.models.classifiers.recipe import ClassifierRecipe
 from nbkit.models.integrity import check_bytes
 from nbkit.models.loading import quiet
-from nbkit.models.networks.architectures import NAMES, new_classifier
-from nbkit.models.networks.vocabularies import train_tokenizer
+from nbkit.models.networks.architectures import NAMES, new_classifier, train_tokenizer
 from nbkit.models.training import Batches, common_arguments, last_checkpoint, save_trained, tell, threads, trained_once
 from nbkit.models.translators.training import how_it_was_made, versions
 from nbkit.perturb.derangements import derange_pair

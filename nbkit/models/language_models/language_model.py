@@ -291,7 +291,7 @@ def load_language_model(
     kind = kind_of(reference, folder)
     check_bytes(folder, f"language model '{reference.name}'", weights=reference.backend == TRANSFORMERS)
     if reference.backend != TRANSFORMERS:
-        from nbkit.models.ct2.generator import ConvertedLanguageModel
+        from nbkit.models.ct2.engines import ConvertedLanguageModel
 
         return ConvertedLanguageModel(reference, folder, place, resolve_dtype(dtype, place))
     precision = torch_dtype(resolve_dtype(dtype, place))

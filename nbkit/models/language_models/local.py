@@ -79,9 +79,9 @@ def ensure_language_model(name: str, lang: str | None = None) -> Path | None:
     reference.backend.require()
     folder = language_model_files(reference)
     if reference.backend != TRANSFORMERS:
-        from nbkit.models.ct2.generator import ensure_converted_language_model
+        from nbkit.models.ct2.conversion import ensure_converted
 
-        ensure_converted_language_model(reference, folder)
+        ensure_converted(reference, folder)
     return folder
 
 

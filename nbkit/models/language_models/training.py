@@ -28,8 +28,7 @@ from nbkit.models.classifiers.classifier import encode_pairs
 from nbkit.models.language_models.language_model import Ids, TextEncoder, given_instead
 from nbkit.models.language_models.recipe import LanguageModelRecipe
 from nbkit.models.loading import quiet
-from nbkit.models.networks.architectures import new_language_model, new_tokenizer
-from nbkit.models.networks.vocabularies import POSITIONS
+from nbkit.models.networks.architectures import POSITIONS, new_language_model, train_tokenizer
 from nbkit.models.training import (
     Batches,
     attention_mask,
@@ -386,7 +385,7 @@ def _train(recipe: LanguageModelRecipe, work: Path, record: Mapping[str, Any], n
             if is_main_process():
                 # Each text once, so that a premise of many pairs weighs no more than others in the vocabulary.
                 texts = dict.fromkeys(text for sample in samples for text in sample)
-                new_tokenizer(texts, recipe).save_pretrained(fresh(work / "tokenizer"))
+                train_tokenizer(texts, recipe).save_pretrained(fresh(work / "tokenizer"))
             tokenizer = AutoTokenizer.from_pretrained(work / "tokenizer", local_files_only=True)
         batches = Batches(
             list(examples(tokenizer, samples, is_causal=recipe.is_causal)), recipe.batch_tokens, recipe.seed

@@ -20,8 +20,7 @@ from nbkit.errors import ModelError, UnknownNameError
 from nbkit.files import looks_secret, public_environment
 from nbkit.models.backends import BACKENDS, TRANSFORMERS, Backend, split_backend
 from nbkit.models.python import as_entry
-from nbkit.models.services.names import is_remote, parse_remote
-from nbkit.models.services.remote import RemoteModel
+from nbkit.models.services.names import RemoteModel, is_remote, parse_remote
 from nbkit.models.translators.recipe import AS_IT_IS, Variant, check_condition, matching, split_seed
 from nbkit.registry import Registry
 

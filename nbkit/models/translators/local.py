@@ -133,7 +133,7 @@ def ensure_model(name: str, src: str, tgt: str) -> Path | None:
     reference.backend.require()
     folder = fetch(reference) if reference.recipe is None else ensure_trained(reference)
     if reference.backend != TRANSFORMERS:
-        from nbkit.models.ct2.translator import ensure_converted
+        from nbkit.models.ct2.conversion import ensure_converted
 
         ensure_converted(reference, folder)
     return folder

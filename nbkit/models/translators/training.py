@@ -27,8 +27,7 @@ from nbkit.models import weights
 from nbkit.models.decoding import Decoding
 from nbkit.models.integrity import check_bytes
 from nbkit.models.loading import quiet
-from nbkit.models.networks.architectures import new_model
-from nbkit.models.networks.vocabularies import encode_all, train_vocabulary
+from nbkit.models.networks.architectures import encode_all, new_model, train_vocabulary
 from nbkit.models.training import (
     Batches,
     Collate,

@@ -92,7 +92,7 @@ def load_translator(name: str, src: str, tgt: str, *, device: str = "auto", dtyp
     check_pair(reference, family, folder)
     place = resolve_device(device)
     if reference.backend != TRANSFORMERS:
-        from nbkit.models.ct2.translator import CTranslate2Translator
+        from nbkit.models.ct2.engines import CTranslate2Translator
 
         return CTranslate2Translator(reference, family, folder, place, resolve_dtype(dtype, place))
     from nbkit.models.translators.seq2seq import Seq2SeqTranslator
