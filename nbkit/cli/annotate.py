@@ -69,8 +69,7 @@ def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
     another form's key is refused, with the row.
     """
     from nbkit.corpora.nli import LABELS
-    from nbkit.measure.agreement import accuracy_table, agreement
-    from nbkit.measure.forms import read_forms
+    from nbkit.measure.forms import accuracy_table, agreement, read_forms
 
     judgements = read_forms(_named(forms), key)
     if output is not None:

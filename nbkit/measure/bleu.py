@@ -20,14 +20,14 @@ from functools import lru_cache
 from importlib import metadata
 from importlib.resources import files
 from itertools import accumulate, chain, count, pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import regex
 
 from nbkit.errors import NbkitError
 from nbkit.languages import base_language, is_unspaced
-from nbkit.measure.base import check_pairs
+from nbkit.measure import Kappa, check_pairs
 from nbkit.text.sentences import Order, Sentence
 
 if TYPE_CHECKING:
@@ -332,7 +332,7 @@ def _count_by_dictionary(hypotheses: Sequences, references: Sequences, order: in
 
 
 @dataclass(frozen=True)
-class Bleu:
+class Bleu(Kappa):
     """BLEU up to n-grams of *max_order* tokens (`nbkit.measure.bleu.cut`), in [0, 1].
 
     An empty hypothesis or reference scores 0, as in sacreBLEU. sacreBLEU gives a perfect match
@@ -362,14 +362,6 @@ class Bleu:
         tokenizer = tokenizer_signature(lang)
         return f"BLEU|nrefs:1|case:mixed|eff:yes|tok:{tokenizer}|smooth:exp|order:{self.max_order}"
 
-    def identity(self, lang: str) -> dict[str, Any]:
-        """The metric's part of a cache key: its name and its signature for *lang*.
-
-        >>> Bleu(max_order=2).identity("en") == Bleu(max_order=4).identity("en")
-        False
-        """
-        return {"metric": self.name, "signature": self.signature(lang)}
-
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
         """BLEU of each pair as a fraction: a float64 array in [0, 1], one entry a pair; the formula is the module's.
 
@@ -389,7 +381,7 @@ class Bleu:
 
 
 @dataclass(frozen=True)
-class BleuAsCoded:
+class BleuAsCoded(Kappa):
     """BLEU-4 as the word-order paper's research code computes it: unsmoothed, with both sides exchanged.
 
     ``bleu(a, b)`` of its ``utils/metrics.py`` calls NLTK's ``sentence_bleu([a], b)`` with the translation as *a* and
@@ -420,10 +412,6 @@ class BleuAsCoded:
         """
         tokens = tokenizer_signature(lang) if is_unspaced(lang) else f"spacy-{metadata.version('spacy')}-{lang}"
         return f"BLEU|nrefs:1|case:mixed|eff:no|tok:{tokens}|smooth:none|order:4|sides:exchanged|as:nltk"
-
-    def identity(self, lang: str) -> dict[str, Any]:
-        """The metric's part of a cache key: its name and its signature for *lang*."""
-        return {"metric": self.name, "signature": self.signature(lang)}
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
         """κ of each pair, a float64 array in [0, 1]; raises as `Bleu.scores`. Source: the research code of the paper.

@@ -15,7 +15,7 @@ from nbkit import models
 from nbkit.corpora import Pair, load_pairs
 from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import NbkitError, ParamsError
-from nbkit.measure import word_lists as pharaoh
+from nbkit.measure import aligners as pharaoh
 from nbkit.measure.aligners import write_pharaoh
 from nbkit.measure.intervals import share_interval
 from nbkit.models.translators.texts import text_pairs
