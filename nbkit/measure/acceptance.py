@@ -23,7 +23,7 @@ Source: Sinha et al. 2021, "Unnatural Language Inference", §4.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -440,7 +440,7 @@ def count_mini_trees(sentences: Iterable[Sentence], radius: int = 2) -> MiniTree
         occurrences = np.pad(occurrences, (0, len(words) - len(occurrences)))
         sums = np.pad(sums, ((0, len(words) - len(sums)), (0, 0)))
         at = np.flatnonzero(tags != _NO_TAG)
-        neighbours = [tags[at + step] for step in _steps(radius)]
+        neighbours = [tags[at + step] for step in range(-radius, radius + 1) if step]
         size = np.sum([found != _NO_TAG for found in neighbours], axis=0)
         weight = _unit(radius) // np.maximum(size, 1)
         np.add.at(occurrences, rows[at[size > 0]], 1)  # a word alone in its sentence has no neighbourhood
@@ -541,11 +541,6 @@ def _tags(sentence: Sentence) -> np.ndarray:
         raise NbkitError(
             f"mini-trees: {error.args[0]!r} in {sentence.joined!r} is no universal tag; there are: {', '.join(TAGS)}"
         ) from None
-
-
-def _steps(radius: int) -> Iterator[int]:
-    yield from range(-radius, 0)
-    yield from range(1, radius + 1)
 
 
 def _unit(radius: int) -> int:

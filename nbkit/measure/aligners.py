@@ -26,19 +26,14 @@ from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameEr
 from nbkit.measure.links import (
     SYMMETRISATIONS,
     Alignment,
-    AlignmentScores,
     TokenPair,
     check_links,
     from_pharaoh,
-    inverted,
     pairs_digest,
     read_pharaoh,
-    score_alignments,
     symmetrise,
-    target_of,
     to_pharaoh,
     token_pairs,
-    write_pharaoh,
 )
 from nbkit.registry import Registry, check_options
 from nbkit.sandbox.stream import mixtures
@@ -47,23 +42,6 @@ from nbkit.text.sentences import Pair
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "ALIGNERS",
-    "Aligner",
-    "Alignment",
-    "AlignmentScores",
-    "SYMMETRISATIONS",
-    "TokenPair",
-    "check_aligner",
-    "inverted",
-    "load_aligner",
-    "read_pharaoh",
-    "score_alignments",
-    "symmetrise",
-    "target_of",
-    "write_pharaoh",
-]
 
 
 @runtime_checkable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import and_, or_
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -208,18 +209,10 @@ def _final(links: Links, *directions: Links, free: Callable[[bool, bool], bool])
     return links
 
 
-def _either(source_is_free: bool, target_is_free: bool) -> bool:
-    return source_is_free or target_is_free
-
-
-def _both(source_is_free: bool, target_is_free: bool) -> bool:
-    return source_is_free and target_is_free
-
-
 #: Heuristics by name, each a function of the links of the two directions.
 SYMMETRISATIONS: dict[str, Callable[[Links, Links], Links]] = {
-    "grow-diag-final-and": lambda f, b: _final(_grow_diag(f, b), f, b, free=_both),
-    "grow-diag-final": lambda f, b: _final(_grow_diag(f, b), f, b, free=_either),
+    "grow-diag-final-and": lambda f, b: _final(_grow_diag(f, b), f, b, free=and_),
+    "grow-diag-final": lambda f, b: _final(_grow_diag(f, b), f, b, free=or_),
     "grow-diag": _grow_diag,
     "intersection": lambda f, b: f & b,
     "union": lambda f, b: f | b,

@@ -11,7 +11,7 @@ import time
 import uuid
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -382,30 +382,31 @@ class Partition:
 
     def rows(self, keys: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
         """The stored rows among *keys*."""
+        return self._read(lambda: self._collect(keys))
+
+    def every(self) -> list[dict[str, Any]]:
+        """All stored rows, the oldest first."""
+        return list(self._read(lambda: self._merged(sorted(self._keys))).values())
+
+    def _read(self, read: Callable[[], dict[bytes, dict[str, Any]]]) -> dict[bytes, dict[str, Any]]:
+        """What *read* returns, once no shard vanishes while it reads."""
         with self._lock:
             for _ in range(ATTEMPTS):
                 self._refresh()
                 try:
-                    return self._collect(keys)
+                    return read()
                 except FileNotFoundError:
                     continue  # compacted by another process meanwhile
         raise NbkitError(f"shards in {self.folder} keep vanishing while they are read: is something deleting them?")
 
-    def every(self) -> list[dict[str, Any]]:
-        """All stored rows, the oldest first."""
-        with self._lock:
-            for _ in range(ATTEMPTS):
-                self._refresh()
-                found: dict[bytes, dict[str, Any]] = {}
-                try:
-                    for name in sorted(self._keys):
-                        table = self._table(name)
-                        for key, row in zip(table_keys(table), self._rows(name, table), strict=True):
-                            found.setdefault(key, row)
-                    return list(found.values())
-                except FileNotFoundError:
-                    continue  # compacted by another process meanwhile
-        raise NbkitError(f"shards in {self.folder} keep vanishing while they are read: is something deleting them?")
+    def _merged(self, names: Iterable[str]) -> dict[bytes, dict[str, Any]]:
+        """The rows of several shards; of two with one key, the first."""
+        merged: dict[bytes, dict[str, Any]] = {}
+        for name in names:
+            table = self._table(name)
+            for key, row in zip(table_keys(table), self._rows(name, table), strict=True):
+                merged.setdefault(key, row)
+        return merged
 
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
         """Which of *keys* are stored."""
@@ -448,12 +449,8 @@ class Partition:
     def _merge(self, names: list[str]) -> None:
         if len(names) < 2:
             return
-        merged: dict[bytes, dict[str, Any]] = {}
         try:
-            for name in names:
-                table = self._table(name)
-                for key, row in zip(table_keys(table), self._rows(name, table), strict=True):
-                    merged.setdefault(key, row)
+            merged = self._merged(names)
         except FileNotFoundError:
             return  # another process is at it
         keys = list(merged)
