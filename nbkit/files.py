@@ -26,12 +26,8 @@ if TYPE_CHECKING:
 
 #: What a disk says that takes no more: nothing of the block's own doing.
 REFUSALS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
-
-
 #: What a spreadsheet would take for a formula, and what it takes for a number.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
-
-
 _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]+)*%?")
 
 
@@ -311,8 +307,6 @@ def read_note(note: Path) -> dict[str, Any]:
 
 
 T = TypeVar("T")
-
-
 #: "raise": the first malformed line ends the reading. "skip": it is counted and listed, and reading goes on.
 OnError: TypeAlias = Literal["raise", "skip"]
 

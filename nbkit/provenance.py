@@ -24,7 +24,6 @@ import nbkit
 
 #: Packages whose version can change a number or a picture.
 PACKAGES = ("torch", "transformers", "ctranslate2", "spacy", "sacrebleu", "rapidfuzz", "pandas", "pingouin", "seaborn")
-
 _DECODING = ("beams", "max_new_tokens", "length_penalty", "early_stopping")
 
 
@@ -153,18 +152,15 @@ def _commit() -> str | None:
     if not (root / ".git").exists():
         return None
     git = ["git", "-c", f"safe.directory={root}", "-C", str(root)]
+
+    def told(*command: str) -> str:
+        return subprocess.run([*git, *command], capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+
     try:
-        commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True, timeout=10)
-        changes = subprocess.run(
-            [*git, "status", "--porcelain", "--untracked-files=no"],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=10,
-        )
+        changes = " + uncommitted changes" if told("status", "--porcelain", "--untracked-files=no") else ""
+        return told("rev-parse", "HEAD") + changes
     except (OSError, subprocess.SubprocessError):
         return None
-    return commit.stdout.strip() + (" + uncommitted changes" if changes.stdout.strip() else "")
 
 
 def _shown(value: Any) -> str:

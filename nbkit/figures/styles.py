@@ -29,7 +29,6 @@ DAGGER = "†"
 FEW_NOTE = f"{DAGGER} N below {FEW}: read with care"
 #: The HTML element that `marked` puts around a part of a text where nothing else is said.
 MARK = 'mark style="background-color: #fdeeba"'
-
 # The sign of a number in a cell, and the sign of one that is rounded to nothing.
 _HYPHEN = re.compile(r"(?<![\w.)\]])-(?=\d)")
 _SIGN_OF_ZERO = re.compile(r"(?<![\w.)\]])[-+](?=0(?:\.0+)?(?![\d.]))")
@@ -38,7 +37,6 @@ _LONG_WORD = re.compile(r"\S{40}(?=\S)")
 _PROBABILITIES = frozenset({"p", "p_corrected"})
 _SIGNED = frozenset({"difference", "coded_difference", "inferred_difference", "effect", "rho"})
 _SHARES = frozenset({"share", "paper_share", "inferred_share"})
-
 #: A percent sign that would comment out the rest of a line of LaTeX.
 _PERCENT = re.compile(r"(?<!\\)%")
 

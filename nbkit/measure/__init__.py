@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from nbkit.errors import NbkitError
+from nbkit.errors import NbkitError, as_problem
 from nbkit.languages import check_language
 from nbkit.registry import Registry, check_options
 
@@ -147,6 +147,7 @@ def _check_kappa(name: str, metric: object) -> None:
         )
 
 
+@as_problem
 def check_metric(name: str, *, lang: str | None = None, **options: Any) -> str | None:
     """Why the metric cannot be used here (for texts in *lang*), or None; loads no model and no torch.
 
@@ -154,9 +155,5 @@ def check_metric(name: str, *, lang: str | None = None, **options: Any) -> str |
     >>> check_metric("blue")
     "unknown metric 'blue'; did you mean 'bleu'? There are: bertscore, bleu, bleu-nltk, bleurt, chrf, levenshtein"
     """
-    try:
-        metric = load_metric(name, **options)
-    except NbkitError as error:
-        return str(error)
-    problem = getattr(metric, "problem", None)
+    problem = getattr(load_metric(name, **options), "problem", None)
     return problem(lang) if problem else None

@@ -40,12 +40,8 @@ if TYPE_CHECKING:
 
 #: The threshold of Ω_rand: the chance of one of three labels.
 RANDOM = 1 / 3
-
-
 #: The sets that examples fall in by their original and their permutations; those in neither are never accepted.
 CORRECT, FLIPPED, NEITHER = "D^c", "D^f", "neither"
-
-
 #: The paper's symbols for the fields of `Acceptance` and the columns of `floors`.
 SYMBOLS = {"accuracy": "𝒜", "omega_max": "Ω_max", "p_correct": "𝒫^c", "p_flipped": "𝒫^f", "omega_rand": "Ω_rand"}
 
@@ -329,15 +325,9 @@ def _alike(values: np.ndarray, accepted: np.ndarray, what: str) -> np.ndarray:
 
 #: The columns of every distribution: the universal tags in alphabetical order.
 TAGS = tuple(sorted(UPOS))
-
-
 _NUMBER = {tag: number for number, tag in enumerate(TAGS)}
-
-
 #: What stands between sentences, so that no neighbourhood reaches into the next one.
 _NO_TAG = len(TAGS)
-
-
 #: Sentences that are counted at once.
 _BLOCK = 4096
 

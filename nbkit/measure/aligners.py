@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from nbkit import sandbox
 from nbkit.corpora.readers import read_word_pairs
-from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError
+from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError, as_problem
 from nbkit.measure.links import (
     SYMMETRISATIONS,
     Alignment,
@@ -70,26 +70,16 @@ class Aligner(Protocol):
 #: Names to factories ``(src, tgt, argument, **options) -> Aligner``; *argument* is what a name holds after its
 #: colon (None without one).
 ALIGNERS: Registry[Callable[..., Aligner]] = Registry("aligner")
-
-
 ALIGNERS.register("gold", "nbkit.measure.aligners:GoldAligner", summary="the corpus's own links: pairs=")
-
-
 ALIGNERS.register(
     "lexicon",
     "nbkit.measure.aligners:LexiconAligner",
     summary="a word list: the sandbox's own, or lexicon:FILE (TSV)",
 )
-
-
 ALIGNERS.register(
     "eflomal", "nbkit.measure.aligners:EflomalAligner", summary="statistical, of the corpus itself or training="
 )
-
-
 ALIGNERS.register("pharaoh", "nbkit.measure.aligners:PharaohAligner", summary="pharaoh:FILE, of any other aligner")
-
-
 ALIGNERS.register(
     "embeddings", "nbkit.measure.learned:EmbeddingAligner", summary="embeddings:MODEL, a multilingual encoder"
 )
@@ -117,6 +107,7 @@ def load_aligner(name: str, src: str, tgt: str, **options: Any) -> Aligner:
     return factory(src, tgt, argument if colon else None, **options)
 
 
+@as_problem
 def check_aligner(name: str, src: str, tgt: str, **options: Any) -> str | None:
     """Why the aligner cannot be used here, or None; loads no model and no torch.
 
@@ -124,11 +115,7 @@ def check_aligner(name: str, src: str, tgt: str, **options: Any) -> str | None:
     >>> check_aligner("eflomall", "en", "de")
     "unknown aligner 'eflomall'; did you mean 'eflomal'? There are: eflomal, embeddings, gold, lexicon, pharaoh"
     """
-    try:
-        aligner = load_aligner(name, src, tgt, **options)
-    except NbkitError as error:
-        return str(error)
-    problem = getattr(aligner, "problem", None)
+    problem = getattr(load_aligner(name, src, tgt, **options), "problem", None)
     return problem() if problem else None
 
 
@@ -195,21 +182,13 @@ class GoldAligner:
 
 
 _WAY_OUT = "take another aligner (lexicon for hypotheses of the sandbox, eflomal for other corpora)"
-
-
 #: Gold-aligned pairs of the sandbox that its word list is counted from.
 SANDBOX_PAIRS = 4000
-
-
 #: Links weaker than this are not considered.
 THRESHOLD = 0.01
-
-
 # How much a link gains for each diagonal neighbour that is linked already: enough to choose among equal words (the
 # second "the" goes with the noun after it), too little to overrule the word list.
 _NEIGHBOUR = 0.1
-
-
 # What a link loses where one of its words stands in its text more than once: the others, which go first, show which.
 _REPEATED = 0.3
 
@@ -436,13 +415,11 @@ class PharaohAligner:
         links = [((to_pharaoh(alignment),), ()) for alignment in read_pharaoh(self.path)]
         return {"aligner": "pharaoh", "links": pairs_digest(links)}
 
+    @as_problem
     def problem(self) -> str | None:
         """Why the file cannot be used, or None."""
-        try:
-            for _ in read_pharaoh(self.path):
-                pass
-        except DataError as error:
-            return str(error)
+        for _ in read_pharaoh(self.path):
+            pass
         return None
 
     def align(
@@ -471,8 +448,6 @@ _INSTALL = (
     "aligner 'eflomal' needs the package eflomal, which is compiled (gcc, make, the headers of Python): "
     'pip install "nbkit[eflomal]"; other aligners: lexicon, pharaoh:FILE, embeddings:MODEL'
 )
-
-
 #: Texts of more tokens are left out by eflomal.
 MOST_TOKENS = 1023
 

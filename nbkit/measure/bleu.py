@@ -35,32 +35,16 @@ if TYPE_CHECKING:
 
 #: Part of every signature: a change of the rules or of `seams.tsv` that moves a score changes it.
 VERSION = "nbkit-cut.v1"
-
-
 # Characters of scripts written without spaces are tokens of their own in every language.
 _LETTER = r"[\p{L}--[\p{Han}\p{Hiragana}\p{Katakana}]]"
-
-
 # A run of letters, a run of digits, or one other character, each with its combining marks.
 _TOKEN = regex.compile(r"(?V1)" + _LETTER + "[" + _LETTER + r"\p{M}]*|\p{Nd}[\p{Nd}\p{M}]*|\S\p{M}*")
-
-
 _CHARACTER = regex.compile(r"\S\p{M}*")
-
-
 _MARK = regex.compile(r"\p{M}")
-
-
 # Soft hyphens, joiners and directional marks are invisible; a zero-width space is a space all the same.
 _INVISIBLE = regex.compile(r"\p{Cf}+")
-
-
 _ZERO_WIDTH_SPACE = "\u200b"
-
-
 _SPACE_BEFORE_MARK = regex.compile(r"\s+(?=\p{M})")
-
-
 _APOSTROPHES = "'’ʼ＇"
 
 

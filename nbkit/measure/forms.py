@@ -35,11 +35,7 @@ if TYPE_CHECKING:
 
 #: Bytes of the file and of all that is packed in it, files in it, and the last row and column that may be used.
 MOST_BYTES, MOST_UNPACKED, MOST_PARTS, MOST_ROWS, MOST_COLUMNS = 20 * 2**20, 64 * 2**20, 1000, 100_000, 200
-
-
 _MOST_DEPTH, _PIECE = 100, 2**16
-
-
 _CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,9})")
 
 
@@ -219,28 +215,14 @@ def _check_cells(path: Path, part: str, place: str, shared: int) -> None:
 
 #: Counts up when forms are laid out in another way.
 VERSION = 1
-
-
 SHEET = "judgements"
-
-
 INSTRUCTIONS_SHEET = "instructions"
-
-
 #: Columns of the form around the texts.
 ITEM, ANSWER, REMARK = "item", "label", "remark"
-
-
 #: The first row with a text; above it stands the header.
 FIRST_ROW = 2
-
-
 _WIDTHS = {ITEM: 12, ANSWER: 16, REMARK: 30}
-
-
 _TEXT_WIDTH = 60
-
-
 _CHARACTERS_PER_LINE = 55
 
 
@@ -656,19 +638,11 @@ def _accuracy(group: pd.DataFrame, labels: Sequence[str], level: float) -> dict[
 
 #: What the drop-down of the first task offers.
 SENSE_ANSWERS = ("SENSE 1", "SENSE 2", "BOTH", "NONE")
-
-
 #: The scale of the second task, from completely unnatural to completely natural.
 NATURALNESS = ("1", "2", "3", "4", "5")
-
-
 #: What stands in the key's column of answers where there is no right one.
 _NO_ANSWER = NATURALNESS[2]
-
-
 _SCALE = (float(NATURALNESS[0]), float(NATURALNESS[-1]))
-
-
 _SENSE_COLUMNS = ("sentence", "homograph", "correct", "other", "set")
 
 
@@ -734,7 +708,7 @@ def error_rates(judgements: pd.DataFrame, *, level: float = 0.95) -> pd.DataFram
 
     rows = []
     for name, annotator, own in _by_annotator(judgements):
-        wrong = share_interval(own["judgement"] != own["label"], groups=own["item"].tolist(), level=level)
+        wrong = share_interval((own["judgement"] != own["label"]).to_numpy(), groups=own["item"].tolist(), level=level)
         both, none = (float((own["judgement"] == answer).mean()) for answer in SENSE_ANSWERS[2:])
         rows.append((name, annotator, len(own), *wrong[:3], wrong.mean - both - none, both, none))
     columns = ["set", "annotator", "n", "error_rate", "low", "high", "wrong_sense", "both", "none"]
@@ -751,7 +725,7 @@ def naturalness(judgements: pd.DataFrame) -> pd.DataFrame:
 
     rows = []
     for name, annotator, own in _by_annotator(judgements):
-        interval = mean_interval(own["judgement"].astype(float), groups=own["item"].tolist(), within=_SCALE)
+        interval = mean_interval(own["judgement"].astype(float).to_numpy(), groups=own["item"].tolist(), within=_SCALE)
         rows.append((name, annotator, *interval))
     return pd.DataFrame(rows, columns=["set", "annotator", "mean", "low", "high", "n"])
 
@@ -783,7 +757,7 @@ def weighted_agreement(judgements: pd.DataFrame, *, resamples: int = 999, seed: 
         for one, two in combinations(names, 2):
 
             def measure(scores: np.ndarray, weights: Literal["linear", "quadratic"] = weights) -> float:
-                return weighted_kappa(*scores, weights)
+                return weighted_kappa(scores[0], scores[1], weights)
 
             interval = _interval(measure, wide[[one, two]].to_numpy().T, resamples, (seed, "weighted agreement"))
             rows.append((weights, f"{one}, {two}", *interval))

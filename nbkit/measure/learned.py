@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from nbkit.errors import MissingExtraError, ModelError, NbkitError, UnknownNameError
+from nbkit.errors import MissingExtraError, ModelError, NbkitError, UnknownNameError, as_problem
 from nbkit.measure import Kappa, check_pairs
 from nbkit.measure.aligners import an_argument
 from nbkit.measure.links import Alignment, TokenPair, from_pharaoh, to_pharaoh, token_pairs
@@ -36,17 +36,9 @@ if TYPE_CHECKING:
 
 #: bert-score's own choice for every target language of the papers but Chinese, and one for all is comparable.
 DEFAULT_MODEL = "google-bert/bert-base-multilingual-cased"
-
-
 _DEFAULT_LAYER = 9
-
-
 _MEASURES = ("precision", "recall", "f1")
-
-
 _INSTALL = 'bertscore needs the package bert-score: pip install "nbkit[bertscore]"'
-
-
 #: Pairs whose embeddings are in memory together.
 WINDOW = 1024
 
@@ -118,14 +110,12 @@ class BertScore(_Learned):
             f"|idf:no|rescale:no|bert-score:{_package_version()}"
         )
 
+    @as_problem
     def problem(self, lang: str | None = None) -> str | None:
         """Why it cannot be used here: the package, the layer, or the weights; None where nothing is missing."""
         if find_spec("bert_score") is None:
             return _INSTALL
-        try:
-            self._layer  # noqa: B018
-        except ModelError as error:
-            return str(error)
+        self._layer  # noqa: B018
         return super().problem(lang)
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
@@ -336,8 +326,6 @@ class Bleurt(_Learned):
 
 #: What a similarity is multiplied with in the second round of itermax where one of its two units is linked already.
 _DISCOUNT = 0.9
-
-
 # Below every similarity: padding.
 _NOTHING = -1.0
 

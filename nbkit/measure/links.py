@@ -14,12 +14,8 @@ from nbkit.files import atomic_write
 
 #: Word links as (source token, target token), counted from 0, sorted, each once: what `Pair.alignment` holds.
 Alignment: TypeAlias = tuple[tuple[int, int], ...]
-
-
 #: The tokens of a source text and of its translation.
 TokenPair: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
-
-
 _LINK = re.compile(r"([0-9]+)-([0-9]+)")
 
 
@@ -148,8 +144,6 @@ def pairs_digest(pairs: Iterable[TokenPair]) -> str:
 
 
 Links = set[tuple[int, int]]
-
-
 # In the order in which Moses looks at them.
 _BESIDE = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 

@@ -19,40 +19,26 @@ import numpy as np
 import regex
 
 from nbkit.corpora.readers import read_word_pairs
-from nbkit.errors import NbkitError
+from nbkit.errors import NbkitError, as_problem
 from nbkit.files import atomic_write
 from nbkit.measure.bleu import cut, tokenizer_signature
 from nbkit.measure.similarity import Chrf
 from nbkit.text.sentences import Text
 
 Case: TypeAlias = Literal["lower", "mixed"]
-
-
 #: "kept": they distinguish words. "ignored": they do not, nor do ligatures. "stripped": as the research code of LitTER
 #: takes them off, ligatures kept.
 Accents: TypeAlias = Literal["kept", "ignored", "stripped"]
-
-
 Matching: TypeAlias = Literal["exact", "inflected", "compounds"]
-
-
 #: Snowball's names of the languages that its stemmers know; others have no inflection or no stemmer.
 _STEMMERS = {
     **{"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "ru": "russian"},
     **{"ta": "tamil", "ne": "nepali"},
 }
-
-
 #: What German, Dutch and Scandinavian compounds put between their parts.
 _LINKS = ("", "s", "es", "n", "en", "ens", "e", "er")
-
-
 _SHORTEST_PART = 3
-
-
 _SHORTEST_STEM = 3
-
-
 _LIGATURES = str.maketrans({"œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE"})
 
 
@@ -164,8 +150,6 @@ def _cuts(word: str, known: frozenset[str]) -> Iterable[tuple[str, ...]]:
 
 #: Where a dictionary is from: a file, the word list of the sandbox, or the word alignments of a corpus.
 Kind: TypeAlias = Literal["file", "sandbox", "induced"]
-
-
 _MUSE_ADDRESS = "https://dl.fbaipublicfiles.com/arrival/dictionaries/{src}-{tgt}.txt"
 
 
@@ -277,14 +261,12 @@ def fetch_muse(src: str, tgt: str, folder: str | Path, *, digest: str | None = N
     return read_dictionary(path)
 
 
+@as_problem
 def muse_problem(src: str, tgt: str, folder: str | Path) -> str | None:
     """Why `fetch_muse` would fail: neither is the file in *folder*, nor does the network have it. Fetches nothing."""
     path = _muse_path(src, tgt, folder)
-    try:
-        if not path.is_file():
-            _ask_for_muse(src, tgt, path, "HEAD", timeout=10)
-    except NbkitError as error:
-        return str(error)
+    if not path.is_file():
+        _ask_for_muse(src, tgt, path, "HEAD", timeout=10)
     return None
 
 
@@ -369,28 +351,16 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 #: Changes when the algorithm changes so that a score can.
 VERSION = 2
-
-
 Unit: TypeAlias = Literal["word", "lemma"]
-
-
 #: Which pairs count. "paper": all of them; where no blocklist is left there is no error. "covered": only those of whose
 #: idiom at least one word is in the dictionary, as the others cannot show an error.
 Pairs: TypeAlias = Literal["paper", "covered"]
-
-
 #: Which of the idiom's places in its source are looked up. "last": the last alone, as the research code has it.
 Spans: TypeAlias = Literal["all", "last"]
-
-
 # English endings after an apostrophe are no words to translate; as bare letters they are entries of large dictionaries.
 _ENGLISH_ENDING = regex.compile(r"(?i)(?<=\p{L})(?:n['’]t|['’](?:s|re|ve|ll|d|m))(?!\p{L})")
-
-
 # What is left of a verb without *n't*, where that is not the verb itself.
 _CUT_SHORT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "be"}
-
-
 _SHORTENED = regex.compile(r"(?i)(?<!\p{L})(?:ca|wo|sha|ai)(?=n['’]t(?!\p{L}))")
 
 

@@ -19,12 +19,8 @@ if TYPE_CHECKING:
 
 #: A homograph and the name of one of its sense clusters.
 SenseKey: TypeAlias = tuple[str, str]
-
-
 #: Columns of `SenseCounts.table`.
 COLUMNS = ["kind", "of", "sense", "word", "n"]
-
-
 #: Kind, homograph or noun, sense or reason, word.
 _Row: TypeAlias = tuple[str, str, str, str]
 #: The row of `SenseCounts.read`, and the fields that hold the counts of the other kinds of rows.
@@ -159,17 +155,16 @@ class SenseCounts:
 
 def _of_rows(rows: Counter[_Row]) -> SenseCounts:
     """The counts that `SenseCounts._rows` made rows of."""
-    flat: dict[str, Counter[SenseKey]] = {name: Counter() for name in _FLAT.values()}
-    nested: dict[str, dict[Any, Counter[str]]] = {name: {} for name in _NESTED.values()}
+    fields: dict[str, Any] = {**{name: Counter() for name in _FLAT.values()}, **{name: {} for name in _NESTED.values()}}
     for row, n in rows.items():
         kind, of, sense, word = row
         if kind in _FLAT and n:
-            flat[_FLAT[kind]][of, sense] = n
+            fields[_FLAT[kind]][of, sense] = n
         elif kind in _NESTED and n:
-            nested[_NESTED[kind]].setdefault(of if kind == "noun adjective" else (of, sense), Counter())[word] = n
+            fields[_NESTED[kind]].setdefault(of if kind == "noun adjective" else (of, sense), Counter())[word] = n
         elif row != _READ and n:
             raise NbkitError(f"counts of senses: unknown kind '{kind}'")
-    return SenseCounts(rows[_READ], **flat, **nested)
+    return SenseCounts(rows[_READ], **fields)
 
 
 def sum_counts(parts: Iterable[SenseCounts]) -> SenseCounts:

@@ -18,8 +18,6 @@ from nbkit.measure import Kappa, check_pairs
 from nbkit.measure.bleu import Sequences, cut, match_counts, tokenizer_signature
 
 _ORDER = 6
-
-
 _BETA = 2
 
 

@@ -306,8 +306,6 @@ def check_resamples(resamples: int) -> None:
 
 #: Cohen's d from which on an effect is called small, medium and large (Cohen 1988, 2013).
 COHEN = {"small": 0.2, "medium": 0.5, "large": 0.8}
-
-
 Strength = Literal["none", "small", "medium", "large"]
 
 

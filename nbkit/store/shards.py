@@ -27,11 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TEMPORARY = ".tmp-"
-
-
 STALE_SECONDS = 24 * 3600
-
-
 # Where a PUT makes an object visible whole; a rename there is a copy and gains nothing.
 OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "oci", "memory"})
 
@@ -181,14 +177,8 @@ def _refusal(verb: str, place: object, error: OSError) -> StoreError:
 # A shard: rows of one configuration as the bytes of a Parquet file, and the name that proves them.
 
 KEY = "input_digest"
-
-
 KEY_BYTES = 16
-
-
 _JSON = {b"nbkit": b"json"}
-
-
 _SCALARS: dict[type, str] = {bool: "bool", int: "int64", float: "double", str: "string"}
 
 
@@ -343,20 +333,10 @@ def _digest(data: bytes) -> str:
 # after another one that holds all of its rows has been written. A reader that finds a shard gone lists again.
 
 SMALL_ROWS = 25_000  # a shard below this is worth merging
-
-
 MERGED_ROWS = 50_000  # what a merged shard holds at most (rows are in memory while it is made)
-
-
 MERGE_FROM = 16  # neighbouring small shards it takes to be worth the rewriting
-
-
 HELD_BYTES = 256 << 20  # decoded shards kept in memory, per partition
-
-
 ATTEMPTS = 50  # listings before a folder that keeps changing under a reader is an error
-
-
 SUFFIX = "rows.parquet"
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from nbkit.errors import NbkitError
+from nbkit.errors import NbkitError, as_problem
 from nbkit.progress import progress_bar
 from nbkit.store import shards
 from nbkit.store.shards import SUFFIX, Folder, Partition, set_aside
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Input = tuple[str, ...]
-
 TABLE_SUFFIX = "table.parquet"
 CONFIG_FILE = "config.json"
 #: A key in a configuration, at any depth, whose value ends in ``(token)``. What is kept under such a configuration is
@@ -41,16 +40,14 @@ def cache_folder() -> str:
     return os.environ.get("NBKIT_CACHE") or os.path.expanduser("~/.cache/nbkit")  # noqa: PTH111 - may be a URL
 
 
+@as_problem
 def cache_problem() -> str | None:
     """Why nothing can be kept in `cache_folder`, or in one of the folders in it; None where all is well."""
-    try:
-        root = Folder.at(cache_folder())
-        root.check_writable()
-        for name in root.names() if root.local else ():
-            if not name.startswith(".") and Path(root.path, name).is_dir():
-                (root / name).check_writable()
-    except NbkitError as error:
-        return str(error)
+    root = Folder.at(cache_folder())
+    root.check_writable()
+    for name in root.names() if root.local else ():
+        if not name.startswith(".") and Path(root.path, name).is_dir():
+            (root / name).check_writable()
     return None
 
 
