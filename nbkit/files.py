@@ -1,4 +1,6 @@
-"""Files that appear whole or not at all, whatever ends the process that writes them; and tables for spreadsheets."""
+"""Files that appear whole or not at all, whatever ends the process that writes them; CSV for spreadsheets; paths and
+their variables; digests of files and what was noted of them; entries that are skipped.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Copies of figures and tables beside the report: PDF, CSV and LaTeX, in the run's folder.
+"""What figures are drawn with, and copies of figures and tables beside the report: PDF, CSV and LaTeX.
 
-The folder is ``$NBKIT_OUTPUT`` (default ``outputs/explore``). Files appear whole or not at all.
+The folder of the copies is ``$NBKIT_OUTPUT`` (default ``outputs/explore``). Files appear whole or not at all.
 """
 
 from __future__ import annotations

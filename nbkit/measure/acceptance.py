@@ -1,6 +1,6 @@
-"""Permutation acceptance: how often a classifier gives permuted pairs the label of the original.
+"""Permutation acceptance: how often a classifier gives permuted pairs the label of the original; and POS mini-trees.
 
-Everything is a pure function of a boolean matrix, examples × permutations (entry i, j: the j-th permutation of example
+Acceptance is a pure function of a boolean matrix, examples × permutations (entry i, j: the j-th permutation of example
 i gets the gold label of example i), and of whether each original gets it. Pairs with too few permutations are in
 neither.
 
@@ -322,6 +322,23 @@ def _alike(values: np.ndarray, accepted: np.ndarray, what: str) -> np.ndarray:
         raise NbkitError(f"acceptance: {what} of shape {shape} expected, as the matrix, not {array.shape}")
     return np.broadcast_to(array, shape)
 
+
+# ----------------------------------------------------------------------------
+# POS mini-trees: which parts of speech stand around a word, in a training corpus and in a (permuted) sentence.
+#
+#     ψ_{w,S}      the distribution of the 17 universal tags over the tokens at most r places from the word w of
+#                  sentence S, w itself left out (fewer at the sentence's ends)
+#     ψ_{w,D}      its mean over all occurrences of w in the training corpus D
+#     β_{w,S}      |top_k ψ_{w,D} ∩ top_k ψ_{w,S}| / k: the overlap of the k most probable tags         (equation 4)
+#     β_S          the mean of β_{w,S} over the words of S: its *signature*
+#     β_Ŝ / β_S    above 1, a permutation Ŝ puts words among parts of speech more like those of training than S does
+#
+# What the paper leaves open: a word is its form without case (as in `nbkit.perturb.derangements`), punctuation is a
+# word like any other. Tags that do not occur are in no top k (with r = 2 and k = 4 a neighbourhood holds at most four,
+# so that its top 4 are those that occur), and equally probable ones come in alphabetical order. Words that the corpus
+# lacks are left out of the mean, of the permuted sentence and the original alike.
+#
+# Source: Sinha et al. 2021, "Unnatural Language Inference", §6, Figures 3 and 6, Appendix B.
 
 #: The columns of every distribution: the universal tags in alphabetical order.
 TAGS = tuple(sorted(UPOS))

@@ -1,11 +1,13 @@
-"""`cut`: the one tokenizer of all token metrics. It does not see how tokens were spaced.
+"""Sentence-level BLEU: sacreBLEU's numbers, bit for bit, many times faster; and the tokenizer of all token metrics.
 
-A perturbed sentence is its tokens joined by spaces (by nothing in Chinese and Japanese), so hypothesis and
-reference often differ in spacing alone: ``couldn't`` against ``could n't``. A tokenizer that notices would
-score the treebank's spacing instead of word order (sacreBLEU's 13a gives a French PUD sentence and the same
-sentence re-joined only 0.83). `cut` therefore cuts wherever a treebank or a parser may have cut: at every
-boundary between letters, digits and single punctuation marks or symbols, and at the seams *inside* letters
-that `seams.tsv` lists.
+BLEU = BP · exp((1/N) Σₙ log pₙ), with clipped n-gram precisions pₙ, the brevity penalty
+BP = min(1, exp(1 − r/h)) of reference length r and hypothesis length h, exponential smoothing (the k-th order
+without a match counts as 1/2ᵏ of a match), and effective order (N is at most the hypothesis' length).
+
+`BleuAsCoded` is the BLEU behind the numbers that the word-order paper prints, which is another one. `cut` is the
+tokenizer: it does not see how tokens were spaced.
+
+Source: Papineni et al. 2002; Chen & Cherry 2014 (smoothing method 3); Post 2018 (sacreBLEU).
 """
 
 from __future__ import annotations
@@ -32,6 +34,16 @@ from nbkit.text.sentences import Order, Sentence
 
 if TYPE_CHECKING:
     from spacy.language import Language
+
+# ----------------------------------------------------------------------------
+# `cut`, the tokenizer.
+#
+# A perturbed sentence is its tokens joined by spaces (by nothing in Chinese and Japanese), so hypothesis and
+# reference often differ in spacing alone: ``couldn't`` against ``could n't``. A tokenizer that notices would
+# score the treebank's spacing instead of word order (sacreBLEU's 13a gives a French PUD sentence and the same
+# sentence re-joined only 0.83). `cut` therefore cuts wherever a treebank or a parser may have cut: at every
+# boundary between letters, digits and single punctuation marks or symbols, and at the seams *inside* letters
+# that `seams.tsv` lists.
 
 #: Part of every signature: a change of the rules or of `seams.tsv` that moves a score changes it.
 VERSION = "nbkit-cut.v1"
@@ -315,6 +327,10 @@ def _count_by_dictionary(hypotheses: Sequences, references: Sequences, order: in
     return np.array(counts)
 
 
+# ----------------------------------------------------------------------------
+# BLEU, as sacreBLEU has it and as the word-order paper's research code has it.
+
+
 @dataclass(frozen=True)
 class Bleu(Kappa):
     """BLEU up to n-grams of *max_order* tokens (`nbkit.measure.bleu.cut`), in [0, 1].
@@ -480,6 +496,13 @@ def percent_of_matches(matches: np.ndarray, lengths: np.ndarray, reference_lengt
         score = math.exp(sum(effective) / len(effective))
         percent.append(score if length >= reference_length else math.exp(1 - reference_length / length) * score)
     return np.array(percent)
+
+
+# ----------------------------------------------------------------------------
+# BLEU-2, -3 and -4 of a permutation against its original: how much of the local word order it keeps.
+#
+# A permutation has its original's words and length, so that only the n-grams from two on tell them apart.
+# Source: Sinha et al. 2021, "Unnatural Language Inference", §6 (Figure 2) and Appendix D (Figure 9).
 
 
 def permutation_bleu(

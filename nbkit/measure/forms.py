@@ -60,7 +60,9 @@ def read_sheet(path: Path, name: str, what: str = "spreadsheet") -> list[tuple[A
         place = f"{what}, sheet '{name}'"
         if not hasattr(sheet, "reset_dimensions"):
             raise NbkitError(f"{place}: a chart, not a table")
-        _check_cells(path, sheet._worksheet_path, place, len(sheet._shared_strings))
+        cells = _Cells(place, len(sheet._shared_strings))
+        with ZipFile(path) as archive:
+            _parse(archive, sheet._worksheet_path.removeprefix("/"), place, cells.start, cells.end)
         sheet.reset_dimensions()  # what the file says of them may be wrong
         rows: list[tuple[Any, ...]] = []
         try:
@@ -95,25 +97,24 @@ def _check_parts(path: Path, what: str) -> None:
                 raise NbkitError(f"{what}: {found}, {most}; {way_out}")
             for part in parts:
                 if part.filename.endswith((".xml", ".rels", ".vml")):
-                    _parse(archive, part.filename, f"{what}, {part.filename:.80}", _nothing, _nothing)
+                    _parse(archive, part.filename, f"{what}, {part.filename:.80}")
     except BadZipFile as error:
         raise NbkitError(f"{what} is no .xlsx spreadsheet ({error}); save it as one") from error
     except OSError as error:
         raise NbkitError(f"{what} cannot be read: {error.strerror or error}") from None
 
 
-def _nothing(*_: Any) -> None:
-    """Nothing but the parser's own checks."""
-
-
 def _parse(
     archive: ZipFile,
     part: str,
     place: str,
-    start: Callable[[str, dict[str, str]], None],
-    end: Callable[[str, str], None],
+    start: Callable[[str, dict[str, str]], object] = lambda name, attributes: None,
+    end: Callable[[str, str], object] = lambda name, text: None,
 ) -> None:
-    """One pass over a part: *start* gets each element's name and attributes, *end* its name and the text in it."""
+    """One pass over a part: *start* gets each element's name and attributes, *end* its name and the text in it.
+
+    Without them, the parser's own checks are made.
+    """
     parser = expat.ParserCreate(namespace_separator=" ")
     texts: list[list[str]] = []
 
@@ -145,7 +146,10 @@ def _parse(
 
 
 class _Cells:
-    """Where a pass over a sheet is, and what it refuses."""
+    """Where a pass over a sheet is. It refuses, with the cell, what cannot be read or stands too far out.
+
+    shared: how many texts the file has for its cells to point to.
+    """
 
     def __init__(self, place: str, shared: int):
         self.place, self.shared = place, shared
@@ -153,16 +157,22 @@ class _Cells:
         self.kind = "n"
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        from openpyxl.utils import column_index_from_string
+
         if name == "row":
             self.row, self.column = self._number(attributes.get("r"), self.row + 1, "row"), 0
             if not 0 < self.row <= MOST_ROWS:
-                self._refuse(f"row {self.row:,}, and rows up to {MOST_ROWS:,} are read; delete the empty ones")
+                raise self._refusal(f"row {self.row:,}, and rows up to {MOST_ROWS:,} are read; delete the empty ones")
         elif name == "c":
             self.kind, self.column = attributes.get("t", "n"), self.column + 1
             if "r" in attributes:
-                self._move(attributes["r"])
+                found = _CELL.fullmatch(attributes["r"])
+                if found is None or int(found[2]) != self.row:
+                    reason = f"{attributes['r']!r:.40} is no cell of it; save the form as .xlsx again"
+                    raise self._refusal(f"row {self.row}: {reason}")
+                self.column = column_index_from_string(found[1].upper())
             if self.column > MOST_COLUMNS:
-                self._refuse(f"{self.cell}: columns up to number {MOST_COLUMNS} are read; delete the others")
+                raise self._refusal(f"{self.cell}: columns up to number {MOST_COLUMNS} are read; delete the others")
             self._number(attributes.get("s"), 0, f"{self.cell}: style")
 
     def end(self, name: str, text: str) -> None:
@@ -177,7 +187,7 @@ class _Cells:
             readers.get(self.kind, str)(text)
         except (ValueError, OverflowError):
             kinds = {"n": "number", "b": "truth value", "d": "date", "s": "text of the sheet"}
-            self._refuse(f"{self.cell}: {text!r:.40} is no {kinds[self.kind]}; type it in again")
+            raise self._refusal(f"{self.cell}: {text!r:.40} is no {kinds[self.kind]}; type it in again") from None
 
     @property
     def cell(self) -> str:
@@ -185,33 +195,21 @@ class _Cells:
 
         return f"cell {get_column_letter(max(1, self.column))}{self.row}"
 
-    def _move(self, reference: str) -> None:
-        from openpyxl.utils import column_index_from_string
-
-        found = _CELL.fullmatch(reference)
-        if found is None or int(found[2]) != self.row:
-            self._refuse(f"row {self.row}: {reference!r:.40} is no cell of it; save the form as .xlsx again")
-            return
-        self.column = column_index_from_string(found[1].upper())
-
     def _number(self, text: str | None, default: int, what: str) -> int:
         if text is not None and not re.fullmatch(r"[0-9]{1,9}", text):
-            self._refuse(f"{what} {text!r:.40} is no number; save the form as .xlsx again")
+            raise self._refusal(f"{what} {text!r:.40} is no number; save the form as .xlsx again")
         return default if text is None else int(text)
 
-    def _refuse(self, reason: str) -> None:
-        raise NbkitError(f"{self.place}: {reason}")
+    def _refusal(self, reason: str) -> NbkitError:
+        return NbkitError(f"{self.place}: {reason}")
 
 
-def _check_cells(path: Path, part: str, place: str, shared: int) -> None:
-    """Raises `NbkitError`, with the cell, where a cell of the sheet cannot be read, or stands too far out.
-
-    shared: how many texts the file has for its cells to point to.
-    """
-    cells = _Cells(place, shared)
-    with ZipFile(path) as archive:
-        _parse(archive, part.removeprefix("/"), place, cells.start, cells.end)
-
+# ----------------------------------------------------------------------------
+# The form: a spreadsheet without answers for the annotator, a key with them for the evaluation.
+#
+# The form holds the texts in a drawn order, a drop-down in every row, and nothing else: not the label, not the
+# original texts, not which model accepted them. All of that is in the key, which the annotators do not get. A filled
+# form is checked against the key row by row, so that no answer is counted for another item.
 
 #: Counts up when forms are laid out in another way.
 VERSION = 1

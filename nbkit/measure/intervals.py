@@ -253,6 +253,10 @@ def _check_level(level: float) -> None:
         raise NbkitError(f"interval: level is a probability such as 0.95, not {level}")
 
 
+# ----------------------------------------------------------------------------
+# Averages over phrases, so that a frequent idiom counts no more than a rare one. Source: idioms paper, §2.3.
+
+
 class Averages(NamedTuple):
     """macro: over phrases, whose number is its n. micro: over pairs; phrases are the units of its interval too,
     as pairs of one phrase are not independent. pairs: how many.

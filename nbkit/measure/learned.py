@@ -1,11 +1,6 @@
 """What a pretrained network measures: BERTScore, BLEURT, and word alignments by embeddings.
 
-BERTScore: greedy matching of contextual token embeddings, computed by the bert-score package's functions.
-P = mean over hypothesis tokens of the largest cosine with a reference token, R the other way round, F1 = 2PR/(P+R).
-
-Source: Zhang et al. 2020; the word-order paper's figure 10. bert-score 0.3.13 loads models in ways that are not
-wanted here (pickles, a path that contains "t5" taken for T5) and trips over empty texts and over tokenizers without a
-length limit; loading and batching are therefore nbkit's own.
+Nothing here imports torch before a network is loaded.
 """
 
 from __future__ import annotations
@@ -33,6 +28,15 @@ from nbkit.store import Store
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+# ----------------------------------------------------------------------------
+# BERTScore: greedy matching of contextual token embeddings, computed by the bert-score package's functions.
+#
+# P = mean over hypothesis tokens of the largest cosine with a reference token, R the other way round, F1 = 2PR/(P+R).
+#
+# Source: Zhang et al. 2020; the word-order paper's figure 10. bert-score 0.3.13 loads models in ways that are not
+# wanted here (pickles, a path that contains "t5" taken for T5) and trips over empty texts and over tokenizers without
+# a length limit; loading and batching are therefore nbkit's own.
 
 #: bert-score's own choice for every target language of the papers but Chinese, and one for all is comparable.
 DEFAULT_MODEL = "google-bert/bert-base-multilingual-cased"
@@ -225,6 +229,11 @@ def _package_version() -> str:
         raise MissingExtraError(_INSTALL)
     return version("bert-score")
 
+
+# ----------------------------------------------------------------------------
+# BLEURT: how well a candidate conveys its reference, as a regression model learned to judge it.
+#
+# Source: Sellam et al. 2020; the word-order paper's figure 9.
 
 #: The published base checkpoint, ported to transformers.
 BLEURT_MODEL = "Elron/bleurt-base-128"
@@ -444,6 +453,9 @@ class Encoder:
             for rows, text in zip(states, batch, strict=True)
         ]
 
+
+# ----------------------------------------------------------------------------
+# Alignment without training: words whose contextual vectors are most alike in a multilingual encoder.
 
 #: Similarities of a batch, for each token of the encoder's own batches.
 SIMILARITIES = 64

@@ -143,6 +143,9 @@ def pairs_digest(pairs: Iterable[TokenPair]) -> str:
     return digest.hexdigest()
 
 
+# ----------------------------------------------------------------------------
+# One alignment out of two: what each direction of a statistical aligner finds is one-to-many by itself.
+
 Links = set[tuple[int, int]]
 # In the order in which Moses looks at them.
 _BESIDE = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
@@ -213,6 +216,10 @@ SYMMETRISATIONS: dict[str, Callable[[Links, Links], Links]] = {
     "forward": lambda f, b: f,
     "backward": lambda f, b: b,
 }
+
+
+# ----------------------------------------------------------------------------
+# How good an alignment is against gold links: precision, recall, alignment error rate.
 
 
 class AlignmentScores(NamedTuple):

@@ -1,7 +1,9 @@
-"""When a word of a translation is a word of a dictionary: exactly, in another inflection, or as part of a compound.
+"""LitTER and APT-Eval: is an idiom translated word by word, and is a phrase translated as in the reference?
 
-The paper's LitTER compares exactly. *inflected* answers its first failure in Figure 14 (*tire* for *tirer*),
-*compounds* its second limitation (German).
+In the order of the file: when a word of a translation is a word of a dictionary; bilingual dictionaries; LitTER, the
+literal translation error rate; APT-Eval, by word alignments.
+
+Source: idioms paper, §2.1 and §2.2, Figures 1, 14 and 15, appendix B.2.
 """
 
 from __future__ import annotations
@@ -24,6 +26,12 @@ from nbkit.files import atomic_write
 from nbkit.measure.bleu import cut, tokenizer_signature
 from nbkit.measure.similarity import Chrf
 from nbkit.text.sentences import Text
+
+# ----------------------------------------------------------------------------
+# When a word of a translation is a word of a dictionary: exactly, in another inflection, or as part of a compound.
+#
+# The paper's LitTER compares exactly. *inflected* answers its first failure in Figure 14 (*tire* for *tirer*),
+# *compounds* its second limitation (German).
 
 Case: TypeAlias = Literal["lower", "mixed"]
 #: "kept": they distinguish words. "ignored": they do not, nor do ligatures. "stripped": as the research code of LitTER
@@ -147,6 +155,13 @@ def _cuts(word: str, known: frozenset[str]) -> Iterable[tuple[str, ...]]:
                 for rest in _cuts(word[end + len(link) :], known):
                     yield word[:end], *rest
 
+
+# ----------------------------------------------------------------------------
+# Bilingual word dictionaries: the words that a word could be translated by, taken by itself.
+#
+# MUSE's dictionaries, any file of the same form, the sandbox's own words, and dictionaries induced from word
+# alignments, which are labelled so: they hold the translations of a corpus, idiomatic ones too, and no lexicographer
+# looked at them. Source: idioms paper, §2.1, step 2; Lample et al. 2018 (MUSE).
 
 #: Where a dictionary is from: a file, the word list of the sandbox, or the word alignments of a corpus.
 Kind: TypeAlias = Literal["file", "sandbox", "induced"]
@@ -348,6 +363,11 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
         entries.setdefault(word, {})[translation] = None
     return {word: tuple(translations) for word, translations in entries.items()}
 
+
+# ----------------------------------------------------------------------------
+# LitTER, the literal translation error rate: how often an idiom is translated word by word.
+#
+# Source: idioms paper, §2.1, Figures 1, 14 and 15.
 
 #: Changes when the algorithm changes so that a score can.
 VERSION = 2
@@ -618,6 +638,11 @@ def coverage(judgements: Sequence[LiteralJudgement], idioms: Sequence[str]) -> C
         len(reached) / len(set(idioms)),
     )
 
+
+# ----------------------------------------------------------------------------
+# APT-Eval: is a phrase translated as in the reference? Word alignments say what its translation is on either side.
+#
+# Source: idioms paper, §2.2 and appendix B.2; Fadaee et al. 2018.
 
 #: Changes when the algorithm changes so that a score can.
 APT_VERSION = 1

@@ -37,8 +37,8 @@ class SenseCounts:
     that is translated in exactly one sense. attractors: for each sense, in how many of its pairs each lemma stands.
     undecided: occurrences whose sense cannot be told, by homograph and reason. sense_adjectives: adjectives by sense
     that they modify the homograph in; noun_adjectives: adjectives by other noun; occurrences in lower case, of positive
-    degree, lemmas. reached: occurrences by where translations are looked for (`sense_decision.Reach`) and what comes of
-    it (`sense_decision.Sense.outcome`).
+    degree, lemmas. reached: occurrences by where translations are looked for (`senses.Reach`) and what comes of
+    it (`senses.Sense.outcome`).
 
     >>> a = SenseCounts(2, Counter({("bat", "animal"): 1}), {("bat", "animal"): Counter(cave=1)})
     >>> (a + a).pairs["bat", "animal"], (a + a).attractors["bat", "animal"]["cave"], (a + a - a) == a

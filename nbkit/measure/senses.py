@@ -1,7 +1,12 @@
-"""What is known of a language's nouns: their spelling, inflection, compounds and genders (``nouns-LANG.yaml``).
+"""Which sense of a homograph a translation took, by the aligned words and a lexicon of sense clusters.
 
-The paper looks lemmas up and retries without the last letter (its code: dative plurals). Stems are too wide for nouns:
-they have *Nähe* be a *Näher*.
+The sense of an occurrence is that of the target words linked to it. Where these say nothing, or different things, the
+occurrence is undecided, with a reason: it is counted and never guessed.
+
+In the order of the file: what is known of a language's nouns; the sense that a single target word tells
+(`SenseLookup`); the sense that a translation gives an occurrence (`SenseFinder`).
+
+Source: disambiguation paper, §2.1 (extraction of pairs) and §2.2 (WSD errors).
 """
 
 from __future__ import annotations
@@ -20,6 +25,12 @@ from nbkit.measure.literal import WordMatcher, known_matchings
 from nbkit.text.sentences import Sentence, Text, computed_once
 
 __all__ = ["AMBIGUOUS", "REASONS", "Reach", "Sense", "SenseFinder", "SenseMatching", "TargetNouns"]
+
+# ----------------------------------------------------------------------------
+# What is known of a language's nouns: their spelling, inflection, compounds and genders (``nouns-LANG.yaml``).
+#
+# The paper looks lemmas up and retries without the last letter (its code: dative plurals). Stems are too wide for
+# nouns: they have *Nähe* be a *Näher*.
 
 _VOWELS = frozenset("aeiouäöüy")
 _UMLAUTS = (("au", "äu"), ("a", "ä"), ("o", "ö"), ("u", "ü"))
@@ -151,6 +162,12 @@ def _umlauted(noun: str) -> Iterator[str]:
             yield noun[:start] + umlaut + noun[last + 1 :]
             return
 
+
+# ----------------------------------------------------------------------------
+# Which sense of a homograph a single target word tells, by a lexicon of sense clusters.
+#
+# Whole words are compared as the lexicon spells them, *ß* and *ss* alike; ends of compounds are not: *Hauptstraße* is
+# no *Rasse*. Other inflections are those of nouns where the language's are known, else equal stems.
 
 #: Which words of a text are a translation of the lexicon; each way includes those before it.
 #: "exact": lemma or form stand in the lexicon. "inflected": so does another inflection of it, or its gender tells what
@@ -313,6 +330,9 @@ def _agreed(forms: Iterable[tuple[str, int, str]]) -> dict[str, str]:
             found[form] = length, name if length > longest else AMBIGUOUS
     return {form: name for form, (_, name) in found.items()}
 
+
+# ----------------------------------------------------------------------------
+# Which sense a translation gives each occurrence of a homograph.
 
 #: Which target words can show a sense, as only a noun shows a noun's. "tagged": by their part of speech, NOUN or PROPN,
 #: and in German by the capital letter too, but for first words of sentences; of texts that are not parsed, by the

@@ -1,4 +1,6 @@
-"""A folder on a disk or an object store (any fsspec URL) whose files appear whole or not at all."""
+"""What the store is made of: a folder on a disk or an object store whose files appear whole or not at all, shards (the
+Parquet files in it), and the shards of one configuration.
+"""
 
 from __future__ import annotations
 
