@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 
 class NbkitError(Exception):
@@ -65,6 +66,29 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     """
     matches = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.5)
     return matches[0] if matches else None
+
+
+P = ParamSpec("P")
+
+
+def as_problem(check: Callable[P, str | None]) -> Callable[P, str | None]:
+    """Decorate a check: what it raises as `NbkitError`, it returns as text, as it does any other problem.
+
+    >>> @as_problem
+    ... def check(place):
+    ...     raise DataError("empty", place)
+    >>> check("pairs.tsv")
+    'pairs.tsv: empty'
+    """
+
+    @wraps(check)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> str | None:
+        try:
+            return check(*args, **kwargs)
+        except NbkitError as error:
+            return str(error)
+
+    return checked
 
 
 def schema_problems(

@@ -1,16 +1,19 @@
-"""Files that appear whole or not at all, whatever ends the process that writes them; and tables for spreadsheets."""
+"""Files that appear whole or not at all, whatever ends the process that writes them; CSV for spreadsheets; paths and
+their variables; digests of files and what was noted of them; entries that are skipped.
+"""
 
 from __future__ import annotations
 
 import csv
 import errno
 import hashlib
+import json
 import os
 import re
 import socket
 import sys
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -25,12 +28,8 @@ if TYPE_CHECKING:
 
 #: What a disk says that takes no more: nothing of the block's own doing.
 REFUSALS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
-
-
 #: What a spreadsheet would take for a formula, and what it takes for a number.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
-
-
 _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]+)*%?")
 
 
@@ -270,9 +269,46 @@ def folder_digest(folder: str | Path) -> str:
     return digest.hexdigest()
 
 
+def first_sight(
+    folder: Path, files: Sequence[Path], notes: Path, digests: Callable[[], Mapping[str, Any]]
+) -> tuple[dict[str, Any], bool]:
+    """What was noted of *folder* when its *files* were first seen as they are, and whether that is now.
+
+    The note stands in the folder *notes*, under a name made of the folder's path. It holds the name, size, time and
+    inode of each file, and what *digests* returned. Files that were written since are seen for the first time again.
+    A note that cannot be written only costs the next digests.
+
+    >>> import tempfile
+    >>> folder, notes = Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp())
+    >>> (folder / "a.txt").touch()
+    >>> [first_sight(folder, [folder / "a.txt"], notes, lambda: {"digest": "0"})[1] for _ in range(2)]
+    [True, False]
+    """
+    states = [(path.relative_to(folder).as_posix(), path.stat()) for path in files]
+    stamp = [[name, state.st_size, state.st_mtime_ns, state.st_ino] for name, state in states]
+    key = hashlib.blake2b(str(folder.resolve()).encode(), digest_size=12).hexdigest()
+    note = notes / f"{key}.json"
+    known = read_note(note)
+    if known.get("stamp") == stamp:
+        return known, False
+    known = {"stamp": stamp, **digests()}
+    with suppress(OSError, NbkitError):
+        note.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(note) as unfinished:
+            unfinished.write_text(json.dumps(known), encoding="utf-8")
+    return known, True
+
+
+def read_note(note: Path) -> dict[str, Any]:
+    """The JSON object in a file; empty if there is none, or the file is damaged."""
+    try:
+        known = json.loads(note.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
 T = TypeVar("T")
-
-
 #: "raise": the first malformed line ends the reading. "skip": it is counted and listed, and reading goes on.
 OnError: TypeAlias = Literal["raise", "skip"]
 

@@ -32,7 +32,6 @@ PACKAGE = "nbkit"
 KEYED = ("nbkit/models/", "nbkit/store/")
 #: A definition: its module and its name. The name "" stands for all of a module.
 Node: TypeAlias = tuple[str, str]
-
 _DATA_SUFFIXES = frozenset({".csv", ".json", ".tsv", ".txt", ".yaml", ".yml"})
 _DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?::([A-Za-z_]\w*))?")
 _COMMENT = re.compile(rb"^[ \t]*#[^\n]*\n", re.MULTILINE)

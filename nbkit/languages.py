@@ -13,7 +13,6 @@ from nbkit.errors import UnknownNameError
 
 #: The word-order paper's target languages, in the order in which every figure and table shows them.
 TARGETS = ("de", "fr", "es", "it", "ru", "zh", "ja")
-
 #: The papers' languages, in their order.
 NAMES = {
     "en": "English",
@@ -27,7 +26,6 @@ NAMES = {
     "ta": "Tamil",
     "ne": "Nepali",
 }
-
 #: Scripts written without spaces between words.
 _UNSPACED_SCRIPTS = frozenset({"Hani", "Hans", "Hant", "Jpan", "Kana", "Hira", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"})
 

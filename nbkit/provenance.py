@@ -24,7 +24,6 @@ import nbkit
 
 #: Packages whose version can change a number or a picture.
 PACKAGES = ("torch", "transformers", "ctranslate2", "spacy", "sacrebleu", "rapidfuzz", "pandas", "pingouin", "seaborn")
-
 _DECODING = ("beams", "max_new_tokens", "length_penalty", "early_stopping")
 
 

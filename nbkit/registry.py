@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.errors import NbkitError, UnknownNameError, closest
 
 T = TypeVar("T")
 
@@ -116,3 +117,24 @@ class Registry(Generic[T]):
         for point in entry_points(group=f"nbkit.{self.kind.replace(' ', '_')}"):
             self._entries.setdefault(point.name, point.value)
             self._summaries.setdefault(point.name, f"from {point.dist.name}" if point.dist else "")
+
+
+def check_options(thing: str, factory: Callable[..., Any], options: Mapping[str, Any], *, given: int = 0) -> None:
+    """Raise `NbkitError` for an option that *factory* does not take, and for one that it needs and does not get.
+
+    thing: what the factory makes, for the message. given: how many of its parameters come before the options.
+
+    >>> check_options("metric 'bleu'", lambda *, order=4: None, {"ordr": 2})
+    Traceback (most recent call last):
+    nbkit.errors.NbkitError: metric 'bleu': unknown option 'ordr'; did you mean 'order'? There are: order
+    """
+    known = {each.name: each for each in list(inspect.signature(factory).parameters.values())[given:]}
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in known.values())
+    for option in () if takes_any else options:
+        if option not in known:
+            guess = closest(option, known)
+            hint = f"; did you mean '{guess}'?" if guess else "."
+            raise NbkitError(f"{thing}: unknown option '{option}'{hint} There are: {', '.join(known) or 'none'}")
+    for each in known.values():
+        if each.kind is each.KEYWORD_ONLY and each.default is each.empty and each.name not in options:
+            raise NbkitError(f"{thing} needs the option '{each.name}'")

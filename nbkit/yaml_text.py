@@ -16,7 +16,6 @@ from nbkit.errors import DataError
 
 #: Characters that a file may have, values that may stand inside each other, and values that its aliases may stand for.
 MOST_CHARACTERS, MOST_DEPTH, MOST_REPEATED = 16 * 2**20, 50, 100_000
-
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
 #: What both versions of YAML read alike; any other plain value of these types is refused.

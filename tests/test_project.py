@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
 import subprocess
 import sys
@@ -14,15 +15,19 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
+from nbkit.measure import METRICS
+from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
+from nbkit.numbers import find_numbers, languages, write_number
+from nbkit.perturb import PERTURBATIONS
+
 ROOT = Path(__file__).parent.parent
 
 
-def snippets() -> list[str]:
-    """The Python blocks of the README."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return [
-        textwrap.dedent(block) for block in re.findall(r"^ *```python\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL)
-    ]
+def snippets(page: str = "README.md", language: str = "python") -> list[str]:
+    """The blocks of a page that are in one language."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.findall(rf"^ *```{language}\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL)
+    return [textwrap.dedent(block) for block in found]
 
 
 def test_snippets_of_the_readme_run():
@@ -41,6 +46,50 @@ print(pair.source.reorder(perturb_text(pair.source, "first_to_last")))
     assert done.returncode == 0, done.stderr
     given, moved = (line.split() for line in done.stdout.splitlines()[-2:])
     assert moved == [*given[1:-1], given[0], given[-1]]
+
+
+GUIDES = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("adding-*.md"))
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_a_guide_runs(page, tmp_path):
+    """All Python blocks in order, in an empty folder with an empty store; then run files know what these registered."""
+    code = snippets(page)
+    runs = [block for block in snippets(page, "yaml") if re.search("^runs:", block, re.MULTILINE)]
+    for number, block in enumerate(runs):
+        (tmp_path / f"run{number}.yaml").write_text(block, encoding="utf-8")
+        code.append(f"from nbkit.cli import main\nmain(['validate', 'run{number}.yaml'], standalone_mode=False)\n")
+    (tmp_path / "guide.py").write_text("\n".join(code), encoding="utf-8")
+    environment = {**os.environ, "NBKIT_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "guide.py"], capture_output=True, text=True, check=False, cwd=tmp_path, env=environment
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len((ROOT / page).read_text(encoding="utf-8").splitlines()) <= 120
+    assert f"({page})" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_entry_points_of_a_guide_are_of_a_registry(page):
+    kinds = {
+        registry.kind.replace(" ", "_") for registry in (CLASSIFIERS, LANGUAGE_MODELS, METRICS, MODELS, PERTURBATIONS)
+    }
+    for block in snippets(page, "toml"):
+        groups = tomllib.loads(block)["project"]["entry-points"]
+        assert {group.removeprefix("nbkit.") for group in groups} <= {*kinds, "study"}
+
+
+def test_number_rules_of_the_guide_read_and_write(tmp_path, monkeypatch):
+    """As a file of nbkit, the rules do what the page says of them."""
+    (rules,) = snippets("docs/adding-a-language.md", "yaml")
+    for file in languages._FOLDER.glob("*.yaml"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "pt.yaml").write_text(rules, encoding="utf-8")
+    monkeypatch.setattr(languages, "_FOLDER", tmp_path)
+    found = find_numbers("1.234,50 euros, vinte e cinco pessoas, 1,5 milhões", "pt")
+    assert [str(number.value) for number in found] == ["1234.50", "25", "1500000"]
+    assert write_number(1234, "pt", "words") == "mil duzentos e trinta e quatro"
+    languages.language_data.cache_clear()
 
 
 def test_conda_gets_every_dependency():

@@ -311,7 +311,7 @@ def end_with_parent() -> None:
 def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, str]) -> tuple[int | None, float]:
     """Call ``"package.module:function"`` with *arguments*; return its result, if an int, and the seconds it took.
 
-    A step or work of a study (`nbkit.studies.engine`) is asked to do its unit of work. The int is the number of texts it
+    A step or work of a study (`nbkit.studies.engine`) is asked for its unit of work. The int is the number of texts it
     computed (not found in the store), for estimates of later runs.
     """
     os.environ.update(where)

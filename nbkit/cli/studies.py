@@ -14,8 +14,7 @@ from nbkit.cli import RUN_FILE, aligned, of_study, offline_option
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import NbkitError
 from nbkit.files import as_csv, atomic_write
-from nbkit.measure.agreement import accuracy_table, agreement
-from nbkit.measure.forms import make_form, make_naturalness_form, make_sense_form, read_forms
+from nbkit.measure.forms import accuracy_table, agreement, make_form, make_naturalness_form, make_sense_form, read_forms
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,5 +1,5 @@
-"""Tables into seaborn figures and styled tables; one theme for the whole project.
+"""The shared look of all figures and tables; knows no study.
 
-`theme` (colours, labels, symbols), `panels` (what figures are drawn with), `styles` (what tables are
-styled with), `save` (copies beside the report) and one or more modules a paper.
+`theme` (colours, labels, symbols; its data is ``theme.yaml``), `panels` (what figures are drawn with, and copies beside
+the report), `styles` (what tables are styled with).
 """

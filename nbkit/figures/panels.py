@@ -1,6 +1,6 @@
-"""Copies of figures and tables beside the report: PDF, CSV and LaTeX, in the run's folder.
+"""What figures are drawn with, and copies of figures and tables beside the report: PDF, CSV and LaTeX.
 
-The folder is ``$NBKIT_OUTPUT`` (default ``outputs/explore``). Files appear whole or not at all.
+The folder of the copies is ``$NBKIT_OUTPUT`` (default ``outputs/explore``). Files appear whole or not at all.
 """
 
 from __future__ import annotations
@@ -81,20 +81,12 @@ def _write(path: Path, text: str) -> None:
 # What the figures are drawn with: panels, means with intervals, the axis of perturbations, legends.
 
 NO_MODEL = "No model in this run, so nothing was translated: add names to the parameter models."
-
-
 NO_MEAN = (
     "No model in this run, or no perturbation that applies to min_n sentence pairs: add names to the parameter models, "
     "or pairs, or lower the parameter min_n."
 )
-
-
 NO_ROWS = "No sentence of this run could be perturbed on both sides: there is nothing to show."
-
-
 _FEW = "few"  # the mark of values of few units, and its legend
-
-
 _GAP = 0.7  # between categories of perturbations, in rows
 
 

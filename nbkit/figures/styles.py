@@ -29,26 +29,6 @@ DAGGER = "†"
 FEW_NOTE = f"{DAGGER} N below {FEW}: read with care"
 #: The HTML element that `marked` puts around a part of a text where nothing else is said.
 MARK = 'mark style="background-color: #fdeeba"'
-
-_HEADINGS = {
-    "perturbed_source": "perturbed source",
-    "perturbed_hypothesis": "its translation",
-    "hypothesis": "translation",
-    "beta": "β",
-    "beta1": "β₁",
-    "beta2": "β₂",
-    "alpha": "α",
-    "rho": "ρ",
-    "low": "95% from",
-    "high": "to",
-    "n": "N",
-    "p_corrected": "p (corrected)",
-    "model_a": "model A",
-    "model_b": "model B",
-    "mean_a": "mean A",
-    "mean_b": "mean B",
-    "printed": "paper",
-}
 # The sign of a number in a cell, and the sign of one that is rounded to nothing.
 _HYPHEN = re.compile(r"(?<![\w.)\]])-(?=\d)")
 _SIGN_OF_ZERO = re.compile(r"(?<![\w.)\]])[-+](?=0(?:\.0+)?(?![\d.]))")
@@ -57,26 +37,6 @@ _LONG_WORD = re.compile(r"\S{40}(?=\S)")
 _PROBABILITIES = frozenset({"p", "p_corrected"})
 _SIGNED = frozenset({"difference", "coded_difference", "inferred_difference", "effect", "rho"})
 _SHARES = frozenset({"share", "paper_share", "inferred_share"})
-
-# LaTeX knows Greek letters, minus and dash by name; pdfLaTeX stops at the characters themselves.
-_IN_LATEX = {
-    "β₁": r"$\beta_1$",
-    "β₂": r"$\beta_2$",
-    "β": r"$\beta$",
-    "α": r"$\alpha$",
-    "κ": r"$\kappa$",
-    "ρ": r"$\rho$",
-    "−": "$-$",
-    "Ω": r"$\Omega$",
-    "𝒜": r"$\mathcal{A}$",
-    "𝒫": r"$\mathcal{P}$",
-    "±": r"$\pm$",
-    "·": r"$\cdot$",
-    "–": "--",
-    "…": r"\dots{}",
-    "†": r"$\dagger$",
-}
-
 #: A percent sign that would comment out the rest of a line of LaTeX.
 _PERCENT = re.compile(r"(?<!\\)%")
 
@@ -138,14 +98,14 @@ def to_latex(table: Styler) -> str:
     _format(copy, "latex")
     aligned = "".join("r" if _reads_as_number(frame[name]) else "l" for name in frame.columns)
     text = copy.to_latex(hrules=True, convert_css=True, column_format=aligned)
-    for character, command in _IN_LATEX.items():
+    for character, command in theme.theme_data()["latex"].items():
         text = text.replace(character, command)
     return text
 
 
 def _format(table: Styler, language: str, typeset: Callable[[str], str] = str) -> None:
     frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
-    names = {**_HEADINGS, **frame.attrs["headings"]}
+    names = {**theme.theme_data()["headings"], **frame.attrs["headings"]}
     formats: dict[Any, Any] = {n: _cell_format(n, frame[n]) for n in frame.columns if _reads_as_number(frame[n])}
     if _marks_n(frame):
         formats["n"] = _marked_n(formats["n"])

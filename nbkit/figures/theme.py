@@ -26,28 +26,6 @@ from nbkit.seeding import address
 #: Width in inches of a figure that fills the report's column.
 WIDTH = 9.6
 
-_SETTINGS: dict[str, Any] = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.labelsize": 9,
-    "axes.edgecolor": "#8A8A8A",
-    "axes.axisbelow": True,
-    "grid.color": "#E6E6E6",
-    "grid.linewidth": 0.8,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "legend.fontsize": 9,
-    "legend.frameon": False,
-    "figure.constrained_layout.w_pad": 0.06,
-    "figure.constrained_layout.h_pad": 0.06,
-    # The same figure gives the same bytes: nothing drawn by chance goes into names inside the SVG.
-    "svg.hashsalt": "nbkit",
-    "pdf.fonttype": 42,
-}
-
 
 @dataclass(frozen=True)
 class Look:
@@ -59,7 +37,8 @@ class Look:
 
 
 @cache
-def _theme() -> dict[str, Any]:
+def theme_data() -> dict[str, Any]:
+    """All of ``theme.yaml``."""
     return yaml.safe_load((Path(__file__).parent / "theme.yaml").read_text(encoding="utf-8"))
 
 
@@ -70,7 +49,7 @@ def style() -> AbstractContextManager:
     ...     mpl.rcParams["svg.hashsalt"]
     'nbkit'
     """
-    settings: Any = {**sns.axes_style("whitegrid"), **_SETTINGS}
+    settings: Any = {**sns.axes_style("whitegrid"), **theme_data()["settings"]}
     return mpl.rc_context(settings)
 
 
@@ -93,9 +72,9 @@ def model_looks(models: Iterable[str]) -> dict[str, Look]:
     True
     """
     known = {}
-    for name, look in _theme()["models"].items():
+    for name, look in theme_data()["models"].items():
         known[name] = known[model_label(name)] = {"label": model_label(name), **look}
-    return _looks(models, known, _theme()["more_models"])
+    return _looks(models, known, theme_data()["more_models"])
 
 
 def language_looks(languages: Iterable[str]) -> dict[str, Look]:
@@ -104,8 +83,8 @@ def language_looks(languages: Iterable[str]) -> dict[str, Look]:
     >>> language_looks(["de"])["de"].label
     'German (de)'
     """
-    known = {code: {"label": language_label(code), **look} for code, look in _theme()["languages"].items()}
-    looks = _looks(languages, known, _theme()["more_languages"])
+    known = {code: {"label": language_label(code), **look} for code, look in theme_data()["languages"].items()}
+    looks = _looks(languages, known, theme_data()["more_languages"])
     return {code: Look(language_label(code), look.colour, look.marker) for code, look in looks.items()}
 
 
@@ -134,7 +113,7 @@ def short_name(name: str, limit: int = 28) -> str:
 
 def score_look(score: str) -> Look:
     """Name, colour and marker of a score: beta, beta1, beta2 or chance."""
-    return Look(**_theme()["scores"][score])
+    return Look(**theme_data()["scores"][score])
 
 
 def category_looks() -> dict[str, Look]:
@@ -143,7 +122,7 @@ def category_looks() -> dict[str, Look]:
     >>> list(category_looks())
     ['tree', 'pos', 'random', 'control']
     """
-    return {name: Look(marker="o", **look) for name, look in _theme()["categories"].items()}
+    return {name: Look(marker="o", **look) for name, look in theme_data()["categories"].items()}
 
 
 def language_label(code: str) -> str:
@@ -162,18 +141,7 @@ def metric_label(metric: str) -> str:
     >>> metric_label("bleu"), metric_label("my_metric")
     ('BLEU-4', 'my_metric')
     """
-    return _theme()["metrics"].get(metric, metric)
-
-
-_LETTERS = {
-    "beta": (r"\beta", ""),
-    "beta1": (r"\beta", "1"),
-    "beta2": (r"\beta", "2"),
-    "alpha_source": (r"\alpha", "e"),
-    "alpha_target": (r"\alpha", "o"),
-    "alpha": (r"\alpha", ""),
-    "kappa": (r"\kappa", ""),
-}
+    return theme_data()["metrics"].get(metric, metric)
 
 
 def symbol(score: str, metric: str) -> str:
@@ -184,7 +152,7 @@ def symbol(score: str, metric: str) -> str:
     >>> symbol("alpha", "levenshtein")
     '$\\\\alpha^{L}$'
     """
-    letter, index = _LETTERS[score]
+    letter, index = theme_data()["symbols"][score]
     superscript = load_metric(metric).symbol
     if len(superscript) > 1:
         superscript = rf"\mathrm{{{superscript}}}"

@@ -1,6 +1,6 @@
-"""Permutation acceptance: how often a classifier gives permuted pairs the label of the original.
+"""Permutation acceptance: how often a classifier gives permuted pairs the label of the original; and POS mini-trees.
 
-Everything is a pure function of a boolean matrix, examples × permutations (entry i, j: the j-th permutation of example
+Acceptance is a pure function of a boolean matrix, examples × permutations (entry i, j: the j-th permutation of example
 i gets the gold label of example i), and of whether each original gets it. Pairs with too few permutations are in
 neither.
 
@@ -23,7 +23,7 @@ Source: Sinha et al. 2021, "Unnatural Language Inference", §4.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,12 +40,8 @@ if TYPE_CHECKING:
 
 #: The threshold of Ω_rand: the chance of one of three labels.
 RANDOM = 1 / 3
-
-
 #: The sets that examples fall in by their original and their permutations; those in neither are never accepted.
 CORRECT, FLIPPED, NEITHER = "D^c", "D^f", "neither"
-
-
 #: The paper's symbols for the fields of `Acceptance` and the columns of `floors`.
 SYMBOLS = {"accuracy": "𝒜", "omega_max": "Ω_max", "p_correct": "𝒫^c", "p_flipped": "𝒫^f", "omega_rand": "Ω_rand"}
 
@@ -327,17 +323,28 @@ def _alike(values: np.ndarray, accepted: np.ndarray, what: str) -> np.ndarray:
     return np.broadcast_to(array, shape)
 
 
+# ----------------------------------------------------------------------------
+# POS mini-trees: which parts of speech stand around a word, in a training corpus and in a (permuted) sentence.
+#
+#     ψ_{w,S}      the distribution of the 17 universal tags over the tokens at most r places from the word w of
+#                  sentence S, w itself left out (fewer at the sentence's ends)
+#     ψ_{w,D}      its mean over all occurrences of w in the training corpus D
+#     β_{w,S}      |top_k ψ_{w,D} ∩ top_k ψ_{w,S}| / k: the overlap of the k most probable tags         (equation 4)
+#     β_S          the mean of β_{w,S} over the words of S: its *signature*
+#     β_Ŝ / β_S    above 1, a permutation Ŝ puts words among parts of speech more like those of training than S does
+#
+# What the paper leaves open: a word is its form without case (as in `nbkit.perturb.derangements`), punctuation is a
+# word like any other. Tags that do not occur are in no top k (with r = 2 and k = 4 a neighbourhood holds at most four,
+# so that its top 4 are those that occur), and equally probable ones come in alphabetical order. Words that the corpus
+# lacks are left out of the mean, of the permuted sentence and the original alike.
+#
+# Source: Sinha et al. 2021, "Unnatural Language Inference", §6, Figures 3 and 6, Appendix B.
+
 #: The columns of every distribution: the universal tags in alphabetical order.
 TAGS = tuple(sorted(UPOS))
-
-
 _NUMBER = {tag: number for number, tag in enumerate(TAGS)}
-
-
 #: What stands between sentences, so that no neighbourhood reaches into the next one.
 _NO_TAG = len(TAGS)
-
-
 #: Sentences that are counted at once.
 _BLOCK = 4096
 
@@ -440,7 +447,7 @@ def count_mini_trees(sentences: Iterable[Sentence], radius: int = 2) -> MiniTree
         occurrences = np.pad(occurrences, (0, len(words) - len(occurrences)))
         sums = np.pad(sums, ((0, len(words) - len(sums)), (0, 0)))
         at = np.flatnonzero(tags != _NO_TAG)
-        neighbours = [tags[at + step] for step in _steps(radius)]
+        neighbours = [tags[at + step] for step in range(-radius, radius + 1) if step]
         size = np.sum([found != _NO_TAG for found in neighbours], axis=0)
         weight = _unit(radius) // np.maximum(size, 1)
         np.add.at(occurrences, rows[at[size > 0]], 1)  # a word alone in its sentence has no neighbourhood
@@ -541,11 +548,6 @@ def _tags(sentence: Sentence) -> np.ndarray:
         raise NbkitError(
             f"mini-trees: {error.args[0]!r} in {sentence.joined!r} is no universal tag; there are: {', '.join(TAGS)}"
         ) from None
-
-
-def _steps(radius: int) -> Iterator[int]:
-    yield from range(-radius, 0)
-    yield from range(1, radius + 1)
 
 
 def _unit(radius: int) -> int:

@@ -1,67 +1,47 @@
-"""`Aligner`, and the aligners there are by name."""
+"""Word alignments behind one interface: gold, a word list, Pharaoh files, eflomal; embeddings are in `learned`.
+
+>>> aligner = load_aligner("lexicon", "en", "de")
+>>> list(aligner.align([(("the", "old", "dog", "sleeps"), ("der", "alte", "Hund", "schläft"))], progress=False))
+[((0, 0), (1, 1), (2, 2), (3, 3))]
+"""
 
 from __future__ import annotations
 
-import inspect
-import json
+import hashlib
 import subprocess
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-import torch
-from torch import Tensor
-
-from nbkit.errors import MissingExtraError, ModelError, NbkitError, UnknownNameError, closest
+from nbkit import sandbox
+from nbkit.corpora.readers import read_word_pairs
+from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError, as_problem
 from nbkit.measure.links import (
     SYMMETRISATIONS,
     Alignment,
-    AlignmentScores,
     TokenPair,
+    check_links,
     from_pharaoh,
-    inverted,
     pairs_digest,
     read_pharaoh,
-    score_alignments,
     symmetrise,
-    target_of,
     to_pharaoh,
     token_pairs,
-    write_pharaoh,
 )
-from nbkit.models.batching import run_batches
-from nbkit.models.pretrained import budget, load_network, network_identity, obstacle
-from nbkit.models.translators.identity import is_missing
-from nbkit.progress import progress_bar
-from nbkit.registry import Registry
+from nbkit.registry import Registry, check_options
+from nbkit.sandbox.stream import mixtures
 from nbkit.store import Store
+from nbkit.text.sentences import Pair
 
 if TYPE_CHECKING:
     import pandas as pd
-    from torch import Tensor
-
-__all__ = [
-    "ALIGNERS",
-    "Aligner",
-    "Alignment",
-    "AlignmentScores",
-    "SYMMETRISATIONS",
-    "TokenPair",
-    "check_aligner",
-    "inverted",
-    "load_aligner",
-    "read_pharaoh",
-    "score_alignments",
-    "symmetrise",
-    "target_of",
-    "write_pharaoh",
-]
 
 
 @runtime_checkable
@@ -90,28 +70,18 @@ class Aligner(Protocol):
 #: Names to factories ``(src, tgt, argument, **options) -> Aligner``; *argument* is what a name holds after its
 #: colon (None without one).
 ALIGNERS: Registry[Callable[..., Aligner]] = Registry("aligner")
-
-
-ALIGNERS.register("gold", "nbkit.measure.word_lists:GoldAligner", summary="the corpus's own links: pairs=")
-
-
+ALIGNERS.register("gold", "nbkit.measure.aligners:GoldAligner", summary="the corpus's own links: pairs=")
 ALIGNERS.register(
     "lexicon",
-    "nbkit.measure.word_lists:LexiconAligner",
+    "nbkit.measure.aligners:LexiconAligner",
     summary="a word list: the sandbox's own, or lexicon:FILE (TSV)",
 )
-
-
 ALIGNERS.register(
     "eflomal", "nbkit.measure.aligners:EflomalAligner", summary="statistical, of the corpus itself or training="
 )
-
-
-ALIGNERS.register("pharaoh", "nbkit.measure.word_lists:PharaohAligner", summary="pharaoh:FILE, of any other aligner")
-
-
+ALIGNERS.register("pharaoh", "nbkit.measure.aligners:PharaohAligner", summary="pharaoh:FILE, of any other aligner")
 ALIGNERS.register(
-    "embeddings", "nbkit.measure.aligners:EmbeddingAligner", summary="embeddings:MODEL, a multilingual encoder"
+    "embeddings", "nbkit.measure.learned:EmbeddingAligner", summary="embeddings:MODEL, a multilingual encoder"
 )
 
 
@@ -133,23 +103,11 @@ def load_aligner(name: str, src: str, tgt: str, **options: Any) -> Aligner:
     """
     head, colon, argument = name.partition(":")
     factory = ALIGNERS.get(head)
-    known = list(inspect.signature(factory).parameters.values())[3:]
-    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in known):
-        names = sorted(parameter.name for parameter in known)
-        for option in options:
-            if option not in names:
-                guess = closest(option, names)
-                hint = f"; did you mean '{guess}'?" if guess else "."
-                raise NbkitError(
-                    f"aligner '{head}': unknown option '{option}'{hint} There are: {', '.join(names) or 'none'}"
-                )
-    for parameter in known:
-        is_needed = parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty
-        if is_needed and parameter.name not in options:
-            raise NbkitError(f"aligner '{head}' needs the option '{parameter.name}'")
+    check_options(f"aligner '{head}'", factory, options, given=3)
     return factory(src, tgt, argument if colon else None, **options)
 
 
+@as_problem
 def check_aligner(name: str, src: str, tgt: str, **options: Any) -> str | None:
     """Why the aligner cannot be used here, or None; loads no model and no torch.
 
@@ -157,11 +115,7 @@ def check_aligner(name: str, src: str, tgt: str, **options: Any) -> str | None:
     >>> check_aligner("eflomall", "en", "de")
     "unknown aligner 'eflomall'; did you mean 'eflomal'? There are: eflomal, embeddings, gold, lexicon, pharaoh"
     """
-    try:
-        aligner = load_aligner(name, src, tgt, **options)
-    except NbkitError as error:
-        return str(error)
-    problem = getattr(aligner, "problem", None)
+    problem = getattr(load_aligner(name, src, tgt, **options), "problem", None)
     return problem() if problem else None
 
 
@@ -179,150 +133,153 @@ def an_argument(aligner: str, argument: str | None, what: str) -> str:
 
 
 # ----------------------------------------------------------------------------
-# Links out of similarities, for a batch of pairs at once: argmax and itermax of simalign.
-#
-# Source: Jalili Sabet et al. 2020, "SimAlign", §3.1 (Argmax) and §3.2 (IterMax); simalign 0.4 (``inter``,
-# ``itermax``). Of equal similarities the first counts, as in NumPy.
-
-#: What a similarity is multiplied with in the second round of itermax where one of its two units is linked already.
-_DISCOUNT = 0.9
+# Links that are there already: a corpus's own, a word list's, a file's.
 
 
-# Below every similarity: padding.
-_NOTHING = -1.0
+class GoldAligner:
+    """The links of `Pair.alignment`, for the pairs it was made of and no others: hypotheses have no gold links.
 
+    pairs: of a corpus that has links, as the sandbox has.
 
-def argmax(similarity: Tensor, is_pair: Tensor) -> Tensor:
-    """Mutual argmax: units that are each other's most similar one.
-
-    similarity: (pairs × source units × target units), in [0, 1]. is_pair: False where a unit is padding; of the same
-    shape. Returns a boolean tensor of that shape.
-
-    >>> similarity = torch.tensor([[[0.9, 0.8], [0.7, 0.1]]])
-    >>> argmax(similarity, torch.ones_like(similarity, dtype=torch.bool)).tolist()
-    [[[True, False], [False, False]]]
-    """
-    similarity = similarity.masked_fill(~is_pair, _NOTHING)
-    best_target = torch.zeros_like(is_pair).scatter_(2, similarity.argmax(2, keepdim=True), True)
-    best_source = torch.zeros_like(is_pair).scatter_(1, similarity.argmax(1, keepdim=True), True)
-    return best_target & best_source & is_pair
-
-
-def itermax(similarity: Tensor, is_pair: Tensor) -> Tensor:
-    """Argmax, then once more among the pairs of which a unit is not linked: simalign's two rounds.
-
-    In the second round similarities count 0.9 where one unit is linked, 0 where both are. Pairs with a side of at most
-    two units, or with a side that is all linked, have the first round alone. Arguments and result as of `argmax`.
-
-    >>> similarity = torch.tensor([[[0.9, 0.2, 0.8], [0.7, 0.1, 0.6], [0.3, 0.2, 0.2]]])
-    >>> itermax(similarity, torch.ones_like(similarity, dtype=torch.bool)).int().tolist()
-    [[[1, 0, 1], [1, 0, 0], [0, 0, 0]]]
-    """
-    first = argmax(similarity, is_pair)
-    free_source = ~first.any(2, keepdim=True) & is_pair.any(2, keepdim=True)
-    free_target = ~first.any(1, keepdim=True) & is_pair.any(1, keepdim=True)
-    shorter = torch.minimum(is_pair.any(2).sum(1), is_pair.any(1).sum(1))
-    goes_on = (shorter > 2) & free_source.any(2).any(1) & free_target.any(2).any(1)
-    weight = torch.full_like(similarity, _DISCOUNT)
-    weight = weight.masked_fill(free_source & free_target, 1.0).masked_fill(~free_source & ~free_target, 0.0)
-    second = argmax(similarity * weight, is_pair) & (free_source | free_target)
-    return first | (second & goes_on[:, None, None])
-
-
-METHODS = {"argmax": argmax, "itermax": itermax}
-
-
-# ----------------------------------------------------------------------------
-# Contextual vectors of subwords from any encoder of transformers, and the word that each of them belongs to.
-
-
-class Subwords(NamedTuple):
-    """ids: of a whole text, special ones included. words: the word of each id, None for special ones."""
-
-    ids: tuple[int, ...]
-    words: tuple[int | None, ...]
-
-
-class Encoder:
-    """The lower *layer* layers of an encoder, in float32, with its tokenizer.
-
-    Raises `ModelError` where the weights cannot be had, hold fewer layers, or where the tokenizer cannot say which
-    word a subword belongs to.
+    >>> from nbkit.sandbox import pairs
+    >>> pair = next(pairs("en", "de", n=1))
+    >>> gold = GoldAligner("en", "de", None, pairs=[pair])
+    >>> next(gold.align([(pair.source.tokens, pair.target.tokens)])) == pair.alignment
+    True
     """
 
-    def __init__(self, model: str, layer: int, device: str = "auto"):
-        self.tokenizer, network = load_network(model, "AutoModel", device)
-        if not self.tokenizer.is_fast:
-            raise ModelError(
-                f"model '{model}': its tokenizer, {type(self.tokenizer).__name__}, has no offsets: it cannot say which "
-                "word a subword belongs to. Take a model with a fast tokenizer (tokenizer.json)"
-            )
-        if network.config.is_encoder_decoder:
-            network = network.get_encoder()
-        layers = network.config.num_hidden_layers
-        if not 0 <= layer <= layers:
-            raise ModelError(f"model '{model}': layer {layer} asked for; it has 0 (the embeddings) to {layers}")
-        self.network = network
-        self.layer = layer
-        self.limit: int = self.tokenizer.model_max_length
-        self.budget = budget(network)
+    def __init__(self, src: str, tgt: str, argument: str | None = None, *, pairs: Iterable[Pair]):
+        no_argument("gold", argument)
+        self._links: dict[TokenPair, Alignment] = {}
+        for pair in pairs:
+            if pair.alignment is None:
+                raise NbkitError(f"aligner 'gold': the corpus has no gold links for the pair '{pair.id}'; {_WAY_OUT}")
+            key = (pair.source.tokens, pair.target.tokens)
+            links = check_links(pair.alignment, key)
+            if self._links.setdefault(key, links) != links:
+                raise NbkitError(
+                    f"aligner 'gold': the pair '{pair.id}' has the tokens of another one, but other links: "
+                    f"{' '.join(key[0])!r}, {' '.join(key[1])!r}"
+                )
 
-    def subwords(self, texts: Sequence[Sequence[str]]) -> list[Subwords]:
-        """The subwords of tokenised texts; what goes over the model's limit is cut off, with a warning."""
-        encoded = self.tokenizer([list(words) for words in texts], is_split_into_words=True, verbose=False)
-        whole = [Subwords(tuple(ids), tuple(encoded.word_ids(i))) for i, ids in enumerate(encoded["input_ids"])]
-        longer = sum(len(text.ids) > self.limit for text in whole)
-        if not longer:
-            return whole
-        warnings.warn(
-            f"{longer} texts have more than the model's {self.limit} subwords: words after these get no links",
-            stacklevel=3,
-        )
-        cut = self.tokenizer(
-            [list(words) for words in texts], is_split_into_words=True, truncation=True, max_length=self.limit
-        )
-        return [Subwords(tuple(ids), tuple(cut.word_ids(i))) for i, ids in enumerate(cut["input_ids"])]
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Digests of the pairs and of their links."""
+        order = sorted(self._links)
+        links = [((to_pharaoh(self._links[key]),), ()) for key in order]
+        return {"aligner": "gold", "pairs": pairs_digest(order), "links": pairs_digest(links)}
 
-    def embed(self, batch: list[Subwords]) -> list[Any]:
-        """A vector of length 1 for each subword of a word, (subwords × dimensions) a text. All texts are equally long,
-        so that nothing is padded and no vector depends on the batch.
+    def align(
+        self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], *, progress: bool = True
+    ) -> Iterator[Alignment]:
+        """See `Aligner.align`. Raises `NbkitError` for a pair that has no gold links."""
+        for pair in token_pairs(pairs):
+            if pair not in self._links:
+                raise NbkitError(
+                    f"aligner 'gold': no gold links for {' '.join(pair[0])!r}, {' '.join(pair[1])!r}; {_WAY_OUT}"
+                )
+            yield self._links[pair]
+
+
+_WAY_OUT = "take another aligner (lexicon for hypotheses of the sandbox, eflomal for other corpora)"
+#: Gold-aligned pairs of the sandbox that its word list is counted from.
+SANDBOX_PAIRS = 4000
+#: Links weaker than this are not considered.
+THRESHOLD = 0.01
+# How much a link gains for each diagonal neighbour that is linked already: enough to choose among equal words (the
+# second "the" goes with the noun after it), too little to overrule the word list.
+_NEIGHBOUR = 0.1
+# What a link loses where one of its words stands in its text more than once: the others, which go first, show which.
+_REPEATED = 0.3
+
+
+class Entry(NamedTuple):
+    """How often two words translate each other, and how often one of the two then has another link beside it."""
+
+    times: float
+    shared: float = 0.0
+
+
+class WordList:
+    """Pairs of word forms, case folded, with the strength of each as Dice's 2 c(s, t) / (c(s) + c(t))."""
+
+    def __init__(self, entries: Mapping[tuple[str, str], Entry]):
+        self.entries = dict(entries)
+        sources: dict[str, float] = {}
+        targets: dict[str, float] = {}
+        for (source, target), entry in self.entries.items():
+            sources[source] = sources.get(source, 0) + entry.times
+            targets[target] = targets.get(target, 0) + entry.times
+        self._sources, self._targets = sources, targets
+
+    def strength(self, source: str, target: str) -> float:
+        """In [0, 1]. Words that the list does not pair: 1 for equal ones, which names are, and for equal digits."""
+        entry = self.entries.get((source, target))
+        if entry is not None:
+            return 2 * entry.times / (self._sources[source] + self._targets[target])
+        return float(source == target or (_digits(source) == _digits(target) != ""))
+
+    def sharing(self, source: str, target: str) -> tuple[float, float]:
+        """Of the links of two words, the share of those where one of them had another link beside it; and how likely
+        the more certain of the two is to be linked to the other.
         """
-        import torch
+        entry = self.entries.get((source, target))
+        if entry is None:
+            return 0.0, 0.0
+        return entry.shared / entry.times, entry.times / min(self._sources[source], self._targets[target])
 
-        ids = torch.tensor([text.ids for text in batch], device=self.network.device)
-        with torch.inference_mode():
-            states = self.network(
-                input_ids=ids, attention_mask=torch.ones_like(ids), output_hidden_states=True
-            ).hidden_states[self.layer]
-            states = torch.nn.functional.normalize(states, dim=-1)
-        return [
-            rows[[place for place, word in enumerate(text.words) if word is not None]]
-            for rows, text in zip(states, batch, strict=True)
-        ]
+    @property
+    def digest(self) -> str:
+        """What stands for the list in cache keys."""
+        rows = sorted((*words, *entry) for words, entry in self.entries.items())
+        return hashlib.blake2b(repr(rows).encode(), digest_size=16).hexdigest()
 
 
-#: Names of the methods in `nbkit.measure.aligners`, which imports torch.
-EXTRACTIONS = ("argmax", "itermax")
+def _digits(word: str) -> str:
+    """The digits of a number, which separators of other conventions leave as they are: *1,234*, *1.234*."""
+    return "".join(filter(str.isdigit, word))
 
 
-#: Pairs whose vectors are in memory together.
-WINDOW = 1024
+@cache
+def sandbox_word_list(src: str, tgt: str, pairs: int = SANDBOX_PAIRS) -> WordList:
+    """The word forms that the sandbox's gold links pair, counted over its training splits, every mixture, idioms too.
+
+    >>> sandbox_word_list("en", "de").strength("dog", "hund") > 0.5
+    True
+    """
+    counts: dict[tuple[str, str], float] = defaultdict(float)
+    shared: dict[tuple[str, str], float] = defaultdict(float)
+    for mixture, split in sandbox.training_splits():
+        # There are 690 idiom pairs: a shorter list has fewer of them too, or they would outweigh ordinary words.
+        n = pairs if split == "train" else pairs // 6
+        for pair in sandbox.pairs(src, tgt, n=n, split=split, mixture=mixture):
+            assert pair.alignment is not None
+            fertile_sources = Counter(source for source, _ in pair.alignment)
+            fertile_targets = Counter(target for _, target in pair.alignment)
+            for source, target in pair.alignment:
+                words = (pair.source.tokens[source].casefold(), pair.target.tokens[target].casefold())
+                # An idiom that is linked as one block says little about each of its words: *the* of *kick the bucket*.
+                weight = 1 / min(fertile_sources[source], fertile_targets[target]) ** 2
+                counts[words] += weight
+                shared[words] += weight * (fertile_sources[source] > 1 or fertile_targets[target] > 1)
+    return WordList({words: Entry(count, shared[words]) for words, count in counts.items()})
 
 
-#: Similarities of a batch, for each token of the encoder's own batches.
-SIMILARITIES = 64
+def read_word_list(path: str | Path) -> WordList:
+    """A file as `nbkit.corpora.readers.read_word_pairs` reads it, which raises what that raises; case is ignored."""
+    return WordList({(source.casefold(), target.casefold()): Entry(1) for source, target in read_word_pairs(path)})
 
 
-class EmbeddingAligner:
-    """Subwords are linked by cosine, ``argmax`` or ``itermax``; words are linked where any of their subwords are.
+class LexiconAligner:
+    """Competitive linking by a word list: the strongest pair of words first, each word once.
 
-    argument: hub id (with an optional ``@revision``) or folder of an encoder, or of an encoder-decoder, of which the
-    encoder is taken. layer: whose output the vectors are, 0 for the embeddings; 8 is simalign's choice for models of
-    12. method: ``itermax`` finds more links, ``argmax`` surer ones. device: "auto", "cpu", "cuda".
-    store: remembers links, pair by pair.
+    The strength of two words is that of the `WordList`, plus a bonus for each diagonal neighbour that is linked; of
+    equal ones, those at the most alike places of their texts come first, then the leftmost. What is left over joins a
+    linked word where the list has it do so in most of its links (*hat* … *gekauft* for *bought*). Case is ignored.
 
-    The links are those of simalign 0.4 with ``token_type="bpe"`` and its defaults, computed for many pairs at once.
-    Source: Jalili Sabet et al. 2020, "SimAlign".
+    argument: a file for `read_word_list`; without one, the sandbox's list. entries: a list of one's own in place of
+    both, {(source, target): how often}. pairs: how many pairs a mixture the sandbox's list is counted from.
+    threshold: words that are paired less strongly are not linked. Source: Melamed 2000, §3, for competitive linking.
     """
 
     def __init__(
@@ -331,119 +288,154 @@ class EmbeddingAligner:
         tgt: str,
         argument: str | None = None,
         *,
-        layer: int = 8,
-        method: str = "itermax",
-        device: str = "auto",
-        store: Store | None = None,
+        entries: Mapping[tuple[str, str], float] | None = None,
+        pairs: int = SANDBOX_PAIRS,
+        threshold: float = THRESHOLD,
     ):
-        self.model = an_argument("embeddings", argument, "MODEL")
-        if method not in EXTRACTIONS:
-            raise UnknownNameError("method of alignment", method, EXTRACTIONS)
-        if layer < 0:
-            raise NbkitError(f"aligner 'embeddings': layer={layer}; 0 (the embeddings) or more expected")
-        self.layer, self.method = layer, method
-        self._device, self._store = device, store
+        self.threshold = threshold
+        self._src, self._tgt, self._pairs = src, tgt, pairs
+        self._words: WordList | None = None
+        if entries is not None:
+            self._words = WordList({(s.casefold(), t.casefold()): Entry(n) for (s, t), n in entries.items()})
+        elif argument is not None:
+            self._words = read_word_list(argument)
+        else:
+            sandbox.identity(src, tgt)  # raises for languages that the sandbox does not speak
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What stands for the weights, the layer, the method, the device and the versions of what runs them."""
-        return {
-            "aligner": "embeddings",
-            "version": 1,
-            "layer": self.layer,
-            "method": self.method,
-            **network_identity(self.model, self._device),
-        }
-
-    def problem(self) -> str | None:
-        """Why the weights cannot be had, or None; loads nothing."""
-        return obstacle(self.model)
+        """The list (its digest, or the sandbox's version) and the threshold."""
+        if self._words is not None:
+            words: Any = self._words.digest
+        else:
+            versions = [sandbox.identity(self._src, self._tgt, split="train", mixture=name) for name in mixtures()]
+            words = {"sandbox": versions, "pairs": self._pairs}
+        return {"aligner": "lexicon", "version": 2, "words": words, "threshold": self.threshold}
 
     def align(
         self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], *, progress: bool = True
     ) -> Iterator[Alignment]:
-        """See `Aligner.align`. Each distinct pair is aligned once, and by itself: links depend on no other pair.
-
-        Raises `ModelError` where the weights cannot be had or their tokenizer has no offsets.
-        """
-        checked = token_pairs(pairs)
-        distinct = [pair for pair in dict.fromkeys(checked) if all(pair)]
-        found: dict[TokenPair, Alignment] = {}
-        if self._store is None:
-            found.update(zip(distinct, self._computed(distinct, progress), strict=True))
-        elif distinct:
-            if is_missing(self.identity):
-                self._encoder  # noqa: B018 - downloads, so that the key names a revision
-
-            def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, str]]:
-                wanted = [(tuple(json.loads(source)), tuple(json.loads(target))) for source, target in missing]
-                for links in self._computed(wanted, progress):
-                    yield {"links": to_pharaoh(links)}
-
-            keys = [(json.dumps(source), json.dumps(target)) for source, target in distinct]
-            records = self._store.records({"kind": "alignment", **self.identity}, keys, compute)
-            found.update((pair, from_pharaoh(record["links"])) for pair, record in zip(distinct, records, strict=True))
-        for pair in checked:
-            yield found.get(pair, ())
-
-    @cached_property
-    def _encoder(self) -> Encoder:
-        return Encoder(self.model, self.layer, self._device)
-
-    def _computed(self, pairs: list[TokenPair], progress: bool) -> Iterator[Alignment]:
-        with progress_bar("align", len(pairs), progress, unit="pair") as bar:
-            for start in range(0, len(pairs), WINDOW):
-                window = pairs[start : start + WINDOW]
-                yield from self._window(window)
-                bar.update(len(window))
-
-    def _window(self, pairs: list[TokenPair]) -> list[Alignment]:
-        encoder = self._encoder
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        subwords = dict(zip(texts, encoder.subwords(texts), strict=True))
-        embedded = run_batches(
-            subwords.values(), lambda text: len(text.ids), encoder.embed, encoder.budget, group=_length
-        )
-        vectors = dict(zip(texts, embedded, strict=True))
-        words = {text: [word for word in cut.words if word is not None] for text, cut in subwords.items()}
-
-        def units(pair: TokenPair) -> int:
-            return max(len(words[pair[0]]), len(words[pair[1]]))
-
-        def match(batch: list[TokenPair]) -> list[Alignment]:
-            linked = _match([(vectors[source], vectors[target]) for source, target in batch], self.method)
-            return [
-                tuple(sorted({(words[source][i], words[target][j]) for i, j in links}))
-                for (source, target), links in zip(batch, linked, strict=True)
-            ]
-
-        # Tokens of spaces alone have no subwords. A batch holds units² similarities a pair.
-        filled = [pair for pair in pairs if words[pair[0]] and words[pair[1]]]
-        matched = run_batches(filled, lambda pair: units(pair) ** 2, match, encoder.budget * SIMILARITIES)
-        links = dict(zip(filled, matched, strict=True))
-        return [links.get(pair, ()) for pair in pairs]
+        """See `Aligner.align`."""
+        words = self._words or sandbox_word_list(self._src, self._tgt, self._pairs)
+        known: dict[TokenPair, Alignment] = {}
+        for pair in token_pairs(pairs):
+            if pair not in known:
+                known[pair] = _link(words, pair, self.threshold)
+            yield known[pair]
 
 
-def _length(text: Subwords) -> int:
-    return len(text.ids)
+class _Candidate(NamedTuple):
+    source: int
+    target: int
+    strength: float
+    distance: float
+    is_repeated: bool
+    shared: float
+    companion: float
 
 
-def _match(batch: list[tuple[Tensor, Tensor]], method: str) -> list[list[list[int]]]:
-    """Links between the vectors of each pair, which have length 1, by their similarity (cosine + 1) / 2."""
-    import torch
-    from torch.nn.utils.rnn import pad_sequence
+def _link(words: WordList, pair: TokenPair, threshold: float) -> Alignment:
+    candidates = list(_candidates(words, pair, threshold))
+    links: set[tuple[int, int]] = set()
+    sources: set[int] = set()
+    targets: set[int] = set()
 
-    sources, targets = (pad_sequence(list(side), batch_first=True) for side in zip(*batch, strict=True))
-    present = [
-        pad_sequence([torch.ones(len(rows), dtype=torch.bool) for rows in side], batch_first=True).to(sources.device)
-        for side in zip(*batch, strict=True)
-    ]
-    similarity = (torch.bmm(sources, targets.transpose(1, 2)) + 1) / 2
-    is_pair = present[0].unsqueeze(2) & present[1].unsqueeze(1)
-    links: list[list[list[int]]] = [[] for _ in batch]
-    for number, source, target in METHODS[method](similarity, is_pair).nonzero().tolist():
-        links[number].append([source, target])
-    return links
+    def add(candidate: _Candidate) -> None:
+        links.add(candidate[:2])
+        sources.add(candidate.source)
+        targets.add(candidate.target)
+
+    def merit(candidate: _Candidate) -> tuple[float, float, int, int]:
+        source, target = candidate.source, candidate.target
+        neighbours = ((source - 1, target - 1) in links) + ((source + 1, target + 1) in links)
+        strength = candidate.strength + _NEIGHBOUR * neighbours - _REPEATED * candidate.is_repeated
+        return strength, -candidate.distance, -source, -target
+
+    waiting = candidates
+    while waiting := [c for c in waiting if c.source not in sources and c.target not in targets]:
+        add(max(waiting, key=merit))
+    shared = [c for c in candidates if c.shared > 0.5]
+    # Words left over join a linked word; how sure the linked word is of such a companion decides, then the distance.
+    linked_sources, linked_targets = frozenset(sources), frozenset(targets)
+    lone_targets = [c for c in shared if c.target not in linked_targets and c.source in linked_sources]
+    lone_sources = [c for c in shared if c.source not in linked_sources and c.target in linked_targets]
+    for found in (*_grouped(lone_targets, "target"), *_grouped(lone_sources, "source")):
+        add(max(found, key=lambda c: (round(c.companion, 1), -c.distance, -c.source, -c.target)))
+    # Phrases that are linked as wholes: *this evening*, *heute Abend*.
+    first = frozenset(links)
+    links.update(c[:2] for c in shared if _closes_block(c, first))
+    # Words that the list does not know, between the same linked words on both sides.
+    for source in set(range(len(pair[0]))) - sources:
+        for target in set(range(len(pair[1]))) - targets:
+            if {(source - 1, target - 1), (source + 1, target + 1)} <= first:
+                links.add((source, target))
+    return tuple(sorted(links))
+
+
+def _grouped(candidates: list[_Candidate], side: str) -> Iterable[list[_Candidate]]:
+    """The candidates of each word of one side."""
+    groups: dict[int, list[_Candidate]] = {}
+    for candidate in candidates:
+        groups.setdefault(getattr(candidate, side), []).append(candidate)
+    return groups.values()
+
+
+def _closes_block(candidate: _Candidate, links: frozenset[tuple[int, int]]) -> bool:
+    """Whether both words are linked, each to a word beside the other one."""
+    source, target = candidate[:2]
+    return any((source, target + step) in links for step in (-1, 1)) and any(
+        (source + step, target) in links for step in (-1, 1)
+    )
+
+
+def _candidates(words: WordList, pair: TokenPair, threshold: float) -> Iterator[_Candidate]:
+    sources, targets = ([token.casefold() for token in side] for side in pair)
+    for i, source in enumerate(sources):
+        for j, target in enumerate(targets):
+            strength = words.strength(source, target)
+            if strength >= threshold:
+                distance = abs(i / len(sources) - j / len(targets))
+                shared, companion = words.sharing(source, target)
+                is_repeated = sources.count(source) > 1 or targets.count(target) > 1
+                yield _Candidate(i, j, strength, distance, is_repeated, shared, companion)
+
+
+class PharaohAligner:
+    """Line k of a file holds the links of pair k, ``0-0 1-2 …``, source first, counted from 0.
+
+    A file knows pairs by their places alone, so that `align` wants all of them at once and in the file's order.
+    """
+
+    def __init__(self, src: str, tgt: str, argument: str | None = None):
+        self.path = an_argument("pharaoh", argument, "FILE")
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The digest of the file's links. Raises `DataError` where it cannot be read."""
+        links = [((to_pharaoh(alignment),), ()) for alignment in read_pharaoh(self.path)]
+        return {"aligner": "pharaoh", "links": pairs_digest(links)}
+
+    @as_problem
+    def problem(self) -> str | None:
+        """Why the file cannot be used, or None."""
+        for _ in read_pharaoh(self.path):
+            pass
+        return None
+
+    def align(
+        self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], *, progress: bool = True
+    ) -> Iterator[Alignment]:
+        """See `Aligner.align`. Raises `DataError` where lines and pairs differ in number, or a link points outside."""
+        alignments, checked = list(read_pharaoh(self.path)), token_pairs(pairs)
+        if len(alignments) != len(checked):
+            raise DataError(
+                f"{len(alignments)} lines for {len(checked)} pairs; one line a pair expected, in their order", self.path
+            )
+        for number, (links, pair) in enumerate(zip(alignments, checked, strict=True), start=1):
+            try:
+                yield check_links(links, pair)
+            except NbkitError as error:
+                raise DataError(str(error), self.path, number) from None
 
 
 # ----------------------------------------------------------------------------
@@ -456,8 +448,6 @@ _INSTALL = (
     "aligner 'eflomal' needs the package eflomal, which is compiled (gcc, make, the headers of Python): "
     'pip install "nbkit[eflomal]"; other aligners: lexicon, pharaoh:FILE, embeddings:MODEL'
 )
-
-
 #: Texts of more tokens are left out by eflomal.
 MOST_TOKENS = 1023
 
@@ -652,11 +642,3 @@ def _sample(pairs: list[TokenPair], settings: dict[str, Any], priors: list[str] 
     if not len(forward) == len(backward) == len(pairs):
         raise NbkitError(f"eflomal gave {len(forward)} and {len(backward)} lines of links for {len(pairs)} pairs")
     return forward, backward
-
-
-# ----------------------------------------------------------------------------
-# Word alignments behind one interface: gold, a word list, eflomal, Pharaoh files, embeddings of an encoder.
-#
-# >>> aligner = load_aligner("lexicon", "en", "de")
-# >>> list(aligner.align([(("the", "old", "dog", "sleeps"), ("der", "alte", "Hund", "schläft"))], progress=False))
-# [((0, 0), (1, 1), (2, 2), (3, 3))]

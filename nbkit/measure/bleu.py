@@ -1,11 +1,13 @@
-"""`cut`: the one tokenizer of all token metrics. It does not see how tokens were spaced.
+"""Sentence-level BLEU: sacreBLEU's numbers, bit for bit, many times faster; and the tokenizer of all token metrics.
 
-A perturbed sentence is its tokens joined by spaces (by nothing in Chinese and Japanese), so hypothesis and
-reference often differ in spacing alone: ``couldn't`` against ``could n't``. A tokenizer that notices would
-score the treebank's spacing instead of word order (sacreBLEU's 13a gives a French PUD sentence and the same
-sentence re-joined only 0.83). `cut` therefore cuts wherever a treebank or a parser may have cut: at every
-boundary between letters, digits and single punctuation marks or symbols, and at the seams *inside* letters
-that `seams.tsv` lists.
+BLEU = BP · exp((1/N) Σₙ log pₙ), with clipped n-gram precisions pₙ, the brevity penalty
+BP = min(1, exp(1 − r/h)) of reference length r and hypothesis length h, exponential smoothing (the k-th order
+without a match counts as 1/2ᵏ of a match), and effective order (N is at most the hypothesis' length).
+
+`BleuAsCoded` is the BLEU behind the numbers that the word-order paper prints, which is another one. `cut` is the
+tokenizer: it does not see how tokens were spaced.
+
+Source: Papineni et al. 2002; Chen & Cherry 2014 (smoothing method 3); Post 2018 (sacreBLEU).
 """
 
 from __future__ import annotations
@@ -20,47 +22,41 @@ from functools import lru_cache
 from importlib import metadata
 from importlib.resources import files
 from itertools import accumulate, chain, count, pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import regex
 
 from nbkit.errors import NbkitError
 from nbkit.languages import base_language, is_unspaced
-from nbkit.measure.base import check_pairs
+from nbkit.measure import Kappa, check_pairs
 from nbkit.text.sentences import Order, Sentence
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
+# ----------------------------------------------------------------------------
+# `cut`, the tokenizer.
+#
+# A perturbed sentence is its tokens joined by spaces (by nothing in Chinese and Japanese), so hypothesis and
+# reference often differ in spacing alone: ``couldn't`` against ``could n't``. A tokenizer that notices would
+# score the treebank's spacing instead of word order (sacreBLEU's 13a gives a French PUD sentence and the same
+# sentence re-joined only 0.83). `cut` therefore cuts wherever a treebank or a parser may have cut: at every
+# boundary between letters, digits and single punctuation marks or symbols, and at the seams *inside* letters
+# that `seams.tsv` lists.
+
 #: Part of every signature: a change of the rules or of `seams.tsv` that moves a score changes it.
 VERSION = "nbkit-cut.v1"
-
-
 # Characters of scripts written without spaces are tokens of their own in every language.
 _LETTER = r"[\p{L}--[\p{Han}\p{Hiragana}\p{Katakana}]]"
-
-
 # A run of letters, a run of digits, or one other character, each with its combining marks.
 _TOKEN = regex.compile(r"(?V1)" + _LETTER + "[" + _LETTER + r"\p{M}]*|\p{Nd}[\p{Nd}\p{M}]*|\S\p{M}*")
-
-
 _CHARACTER = regex.compile(r"\S\p{M}*")
-
-
 _MARK = regex.compile(r"\p{M}")
-
-
 # Soft hyphens, joiners and directional marks are invisible; a zero-width space is a space all the same.
 _INVISIBLE = regex.compile(r"\p{Cf}+")
-
-
 _ZERO_WIDTH_SPACE = "\u200b"
-
-
 _SPACE_BEFORE_MARK = regex.compile(r"\s+(?=\p{M})")
-
-
 _APOSTROPHES = "'’ʼ＇"
 
 
@@ -331,8 +327,12 @@ def _count_by_dictionary(hypotheses: Sequences, references: Sequences, order: in
     return np.array(counts)
 
 
+# ----------------------------------------------------------------------------
+# BLEU, as sacreBLEU has it and as the word-order paper's research code has it.
+
+
 @dataclass(frozen=True)
-class Bleu:
+class Bleu(Kappa):
     """BLEU up to n-grams of *max_order* tokens (`nbkit.measure.bleu.cut`), in [0, 1].
 
     An empty hypothesis or reference scores 0, as in sacreBLEU. sacreBLEU gives a perfect match
@@ -362,14 +362,6 @@ class Bleu:
         tokenizer = tokenizer_signature(lang)
         return f"BLEU|nrefs:1|case:mixed|eff:yes|tok:{tokenizer}|smooth:exp|order:{self.max_order}"
 
-    def identity(self, lang: str) -> dict[str, Any]:
-        """The metric's part of a cache key: its name and its signature for *lang*.
-
-        >>> Bleu(max_order=2).identity("en") == Bleu(max_order=4).identity("en")
-        False
-        """
-        return {"metric": self.name, "signature": self.signature(lang)}
-
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
         """BLEU of each pair as a fraction: a float64 array in [0, 1], one entry a pair; the formula is the module's.
 
@@ -389,7 +381,7 @@ class Bleu:
 
 
 @dataclass(frozen=True)
-class BleuAsCoded:
+class BleuAsCoded(Kappa):
     """BLEU-4 as the word-order paper's research code computes it: unsmoothed, with both sides exchanged.
 
     ``bleu(a, b)`` of its ``utils/metrics.py`` calls NLTK's ``sentence_bleu([a], b)`` with the translation as *a* and
@@ -420,10 +412,6 @@ class BleuAsCoded:
         """
         tokens = tokenizer_signature(lang) if is_unspaced(lang) else f"spacy-{metadata.version('spacy')}-{lang}"
         return f"BLEU|nrefs:1|case:mixed|eff:no|tok:{tokens}|smooth:none|order:4|sides:exchanged|as:nltk"
-
-    def identity(self, lang: str) -> dict[str, Any]:
-        """The metric's part of a cache key: its name and its signature for *lang*."""
-        return {"metric": self.name, "signature": self.signature(lang)}
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
         """κ of each pair, a float64 array in [0, 1]; raises as `Bleu.scores`. Source: the research code of the paper.
@@ -508,6 +496,13 @@ def percent_of_matches(matches: np.ndarray, lengths: np.ndarray, reference_lengt
         score = math.exp(sum(effective) / len(effective))
         percent.append(score if length >= reference_length else math.exp(1 - reference_length / length) * score)
     return np.array(percent)
+
+
+# ----------------------------------------------------------------------------
+# BLEU-2, -3 and -4 of a permutation against its original: how much of the local word order it keeps.
+#
+# A permutation has its original's words and length, so that only the n-grams from two on tell them apart.
+# Source: Sinha et al. 2021, "Unnatural Language Inference", §6 (Figure 2) and Appendix D (Figure 9).
 
 
 def permutation_bleu(

@@ -1,14 +1,19 @@
-"""Spreadsheets from elsewhere: read with limits, and without what a damaged or hostile file may do to its reader.
+"""Human judgements: forms to fill in, what was filled in, how accurate it is and how far annotators agree.
 
-openpyxl reads whatever a file says it holds. So the file is looked at first, in pieces, by a parser that stops at the
-first thing that a form has no use for.
+`make_form` writes a spreadsheet with a drop-down in every row, and a key beside it that holds the answers and where
+each row comes from; `read_form` reads a filled form back and refuses one that does not belong to the key;
+`accuracy_table` and `agreement` make the tables (§8 and Table 6 of "Unnatural Language Inference").
+`make_sense_form` and `make_naturalness_form` write the two tasks of the disambiguation paper (§3.3, A.6).
+
+Filled forms come from elsewhere, and openpyxl reads whatever a file says it holds. So the file is checked first, in
+pieces, by a parser that stops at the first thing that a form has no use for.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 from itertools import combinations
 from pathlib import Path
@@ -20,7 +25,6 @@ import numpy as np
 
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write, is_stream
-from nbkit.measure.agreement import accuracy_table, agreement, krippendorff_alpha
 from nbkit.measure.intervals import mean_interval, share_interval
 from nbkit.measure.statistics import percentile_interval
 from nbkit.seeding import address, generator
@@ -29,15 +33,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from openpyxl.worksheet.worksheet import Worksheet
 
-__all__ = ["accuracy_table", "agreement", "key_path", "krippendorff_alpha", "make_form", "read_form", "read_forms"]
-
 #: Bytes of the file and of all that is packed in it, files in it, and the last row and column that may be used.
 MOST_BYTES, MOST_UNPACKED, MOST_PARTS, MOST_ROWS, MOST_COLUMNS = 20 * 2**20, 64 * 2**20, 1000, 100_000, 200
-
-
 _MOST_DEPTH, _PIECE = 100, 2**16
-
-
 _CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,9})")
 
 
@@ -62,7 +60,9 @@ def read_sheet(path: Path, name: str, what: str = "spreadsheet") -> list[tuple[A
         place = f"{what}, sheet '{name}'"
         if not hasattr(sheet, "reset_dimensions"):
             raise NbkitError(f"{place}: a chart, not a table")
-        _check_cells(path, sheet._worksheet_path, place, len(sheet._shared_strings))
+        cells = _Cells(place, len(sheet._shared_strings))
+        with ZipFile(path) as archive:
+            _parse(archive, sheet._worksheet_path.removeprefix("/"), place, cells.start, cells.end)
         sheet.reset_dimensions()  # what the file says of them may be wrong
         rows: list[tuple[Any, ...]] = []
         try:
@@ -97,25 +97,24 @@ def _check_parts(path: Path, what: str) -> None:
                 raise NbkitError(f"{what}: {found}, {most}; {way_out}")
             for part in parts:
                 if part.filename.endswith((".xml", ".rels", ".vml")):
-                    _parse(archive, part.filename, f"{what}, {part.filename:.80}", _nothing, _nothing)
+                    _parse(archive, part.filename, f"{what}, {part.filename:.80}")
     except BadZipFile as error:
         raise NbkitError(f"{what} is no .xlsx spreadsheet ({error}); save it as one") from error
     except OSError as error:
         raise NbkitError(f"{what} cannot be read: {error.strerror or error}") from None
 
 
-def _nothing(*_: Any) -> None:
-    """Nothing but the parser's own checks."""
-
-
 def _parse(
     archive: ZipFile,
     part: str,
     place: str,
-    start: Callable[[str, dict[str, str]], None],
-    end: Callable[[str, str], None],
+    start: Callable[[str, dict[str, str]], object] = lambda name, attributes: None,
+    end: Callable[[str, str], object] = lambda name, text: None,
 ) -> None:
-    """One pass over a part: *start* gets each element's name and attributes, *end* its name and the text in it."""
+    """One pass over a part: *start* gets each element's name and attributes, *end* its name and the text in it.
+
+    Without them, the parser's own checks are made.
+    """
     parser = expat.ParserCreate(namespace_separator=" ")
     texts: list[list[str]] = []
 
@@ -147,7 +146,10 @@ def _parse(
 
 
 class _Cells:
-    """Where a pass over a sheet is, and what it refuses."""
+    """Where a pass over a sheet is. It refuses, with the cell, what cannot be read or stands too far out.
+
+    shared: how many texts the file has for its cells to point to.
+    """
 
     def __init__(self, place: str, shared: int):
         self.place, self.shared = place, shared
@@ -155,16 +157,22 @@ class _Cells:
         self.kind = "n"
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
+        from openpyxl.utils import column_index_from_string
+
         if name == "row":
             self.row, self.column = self._number(attributes.get("r"), self.row + 1, "row"), 0
             if not 0 < self.row <= MOST_ROWS:
-                self._refuse(f"row {self.row:,}, and rows up to {MOST_ROWS:,} are read; delete the empty ones")
+                raise self._refusal(f"row {self.row:,}, and rows up to {MOST_ROWS:,} are read; delete the empty ones")
         elif name == "c":
             self.kind, self.column = attributes.get("t", "n"), self.column + 1
             if "r" in attributes:
-                self._move(attributes["r"])
+                found = _CELL.fullmatch(attributes["r"])
+                if found is None or int(found[2]) != self.row:
+                    reason = f"{attributes['r']!r:.40} is no cell of it; save the form as .xlsx again"
+                    raise self._refusal(f"row {self.row}: {reason}")
+                self.column = column_index_from_string(found[1].upper())
             if self.column > MOST_COLUMNS:
-                self._refuse(f"{self.cell}: columns up to number {MOST_COLUMNS} are read; delete the others")
+                raise self._refusal(f"{self.cell}: columns up to number {MOST_COLUMNS} are read; delete the others")
             self._number(attributes.get("s"), 0, f"{self.cell}: style")
 
     def end(self, name: str, text: str) -> None:
@@ -179,7 +187,7 @@ class _Cells:
             readers.get(self.kind, str)(text)
         except (ValueError, OverflowError):
             kinds = {"n": "number", "b": "truth value", "d": "date", "s": "text of the sheet"}
-            self._refuse(f"{self.cell}: {text!r:.40} is no {kinds[self.kind]}; type it in again")
+            raise self._refusal(f"{self.cell}: {text!r:.40} is no {kinds[self.kind]}; type it in again") from None
 
     @property
     def cell(self) -> str:
@@ -187,58 +195,32 @@ class _Cells:
 
         return f"cell {get_column_letter(max(1, self.column))}{self.row}"
 
-    def _move(self, reference: str) -> None:
-        from openpyxl.utils import column_index_from_string
-
-        found = _CELL.fullmatch(reference)
-        if found is None or int(found[2]) != self.row:
-            self._refuse(f"row {self.row}: {reference!r:.40} is no cell of it; save the form as .xlsx again")
-            return
-        self.column = column_index_from_string(found[1].upper())
-
     def _number(self, text: str | None, default: int, what: str) -> int:
         if text is not None and not re.fullmatch(r"[0-9]{1,9}", text):
-            self._refuse(f"{what} {text!r:.40} is no number; save the form as .xlsx again")
+            raise self._refusal(f"{what} {text!r:.40} is no number; save the form as .xlsx again")
         return default if text is None else int(text)
 
-    def _refuse(self, reason: str) -> None:
-        raise NbkitError(f"{self.place}: {reason}")
+    def _refusal(self, reason: str) -> NbkitError:
+        return NbkitError(f"{self.place}: {reason}")
 
 
-def _check_cells(path: Path, part: str, place: str, shared: int) -> None:
-    """Raises `NbkitError`, with the cell, where a cell of the sheet cannot be read, or stands too far out.
-
-    shared: how many texts the file has for its cells to point to.
-    """
-    cells = _Cells(place, shared)
-    with ZipFile(path) as archive:
-        _parse(archive, part.removeprefix("/"), place, cells.start, cells.end)
-
+# ----------------------------------------------------------------------------
+# The form: a spreadsheet without answers for the annotator, a key with them for the evaluation.
+#
+# The form holds the texts in a drawn order, a drop-down in every row, and nothing else: not the label, not the
+# original texts, not which model accepted them. All of that is in the key, which the annotators do not get. A filled
+# form is checked against the key row by row, so that no answer is counted for another item.
 
 #: Counts up when forms are laid out in another way.
 VERSION = 1
-
-
 SHEET = "judgements"
-
-
 INSTRUCTIONS_SHEET = "instructions"
-
-
 #: Columns of the form around the texts.
 ITEM, ANSWER, REMARK = "item", "label", "remark"
-
-
 #: The first row with a text; above it stands the header.
 FIRST_ROW = 2
-
-
 _WIDTHS = {ITEM: 12, ANSWER: 16, REMARK: 30}
-
-
 _TEXT_WIDTH = 60
-
-
 _CHARACTERS_PER_LINE = 55
 
 
@@ -298,30 +280,20 @@ def make_form(
 
 def _items(table: pd.DataFrame, labels: Sequence[str], texts: Sequence[str], seed: int) -> list[dict[str, Any]]:
     """The rows in their drawn order, each with its name: a digest of what is shown in it."""
-    missing = [column for column in (*texts, ANSWER) if column not in table]
-    if missing:
-        raise NbkitError(f"annotation form: no column {', '.join(missing)}; there are: {', '.join(table.columns)}")
+    _check_columns(table, (*texts, ANSWER))
     if table.empty:
         raise NbkitError("annotation form: there is nothing to judge, the table has no rows")
     rows = json.loads(table.to_json(orient="records", force_ascii=False))
-    drawn = sorted(
-        (address(seed, "annotation", *(row[column] for column in texts)), row) for row in _unique(rows, texts)
-    )
-    for _, row in drawn:
-        if row[ANSWER] not in labels:
-            raise NbkitError(f"annotation form: label '{row[ANSWER]}' is none of {', '.join(labels)}")
-    return [{ITEM: f"{number:016x}"[:10], "row": FIRST_ROW + place, **row} for place, (number, row) in enumerate(drawn)]
-
-
-def _unique(rows: list[dict[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:
-    """*rows*; an error where two of them show the same."""
     seen: set[tuple[str, ...]] = set()
     for row in rows:
         shown = tuple(str(row[column]) for column in texts)
         if shown in seen:
             raise NbkitError(f"annotation form: these texts stand there twice: {' / '.join(shown)}")
         seen.add(shown)
-    return rows
+        if row[ANSWER] not in labels:
+            raise NbkitError(f"annotation form: label '{row[ANSWER]}' is none of {', '.join(labels)}")
+    drawn = sorted((address(seed, "annotation", *(row[column] for column in texts)), row) for row in rows)
+    return [{ITEM: f"{number:016x}"[:10], "row": FIRST_ROW + place, **row} for place, (number, row) in enumerate(drawn)]
 
 
 def _spreadsheet(
@@ -504,6 +476,157 @@ def _text(value: object) -> str:
 
 
 # ----------------------------------------------------------------------------
+# How accurate annotators are, and how far they agree beyond chance: Cohen's κ, Fleiss' κ, Krippendorff's α.
+
+
+def agreement(judgements: pd.DataFrame, *, labels: Sequence[str], resamples: int = 999, seed: int = 0) -> pd.DataFrame:
+    """Agreement between every two annotators and between all of them, with intervals over items.
+
+    judgements: as `nbkit.measure.forms.read_forms` gives them: columns annotator, item, judgement.
+
+    Columns: measure ("share", "cohen", "fleiss", "krippendorff"), annotators ("X, Y" or "all"), value, low, high, n
+    (items that all of them judged; for α every item with two judgements). "share" is raw agreement. Cohen's κ of two
+    annotators, by scikit-learn; Fleiss' κ of all, by statsmodels; `krippendorff_alpha` of all. NaN where chance
+    agreement is 1 (only one label was given). Where all agree on everything, κ and α have no interval (NaN). Raises
+    `NbkitError` with fewer than two annotators.
+
+    Source: Cohen 1960; Fleiss 1971; Krippendorff 2011.
+    """
+    import pandas as pd
+
+    wide, names = _by_item(judgements)
+    places = {label: place for place, label in enumerate(labels)}
+    codes = np.array([[places.get(value, -1) for value in row] for row in wide[names].to_numpy()]).T
+    size = len(labels)
+
+    def row(name: str, who: str, measure: Callable[[np.ndarray, int], float], judged: np.ndarray) -> tuple[Any, ...]:
+        return name, who, *_interval(lambda drawn: measure(drawn, size), judged, resamples, (seed, "agreement"))
+
+    rows: list[tuple[Any, ...]] = []
+    for a, b in combinations(range(len(names)), 2):
+        both = codes[[a, b]][:, (codes[[a, b]] >= 0).all(axis=0)]
+        pair = f"{names[a]}, {names[b]}"
+        rows.append(("share", pair, *share_interval(both[0] == both[1])))
+        rows.append(row("cohen", pair, _cohen, both))
+    rows.append(row("fleiss", "all", _fleiss, codes[:, (codes >= 0).all(axis=0)]))
+    rows.append(row("krippendorff", "all", krippendorff_alpha, codes[:, (codes >= 0).sum(axis=0) > 1]))
+    return pd.DataFrame(rows, columns=["measure", "annotators", "value", "low", "high", "n"])
+
+
+def krippendorff_alpha(codes: np.ndarray, size: int) -> float:
+    """Krippendorff's α for nominal labels: 1 − Dₒ / Dₑ from the matrix of coincidences.
+
+    codes: annotators × items, label numbers below *size*, −1 where an annotator gave none. An item with m judgements
+    adds 1 / (m − 1) for each ordered pair of them; items with fewer than two add nothing. Dₒ is the share of
+    coincidences of different labels, Dₑ the share expected of labels drawn without replacement. 1: full
+    agreement, 0: chance. NaN where one label alone was given.
+
+    Source: Krippendorff 2011, *Computing Krippendorff's Alpha-Reliability*, section C.
+
+    >>> krippendorff_alpha(np.array([[0, 1, 1, 0], [0, 1, 0, 0]]), 2)
+    0.53...
+    """
+    counts = np.stack([(codes == label).sum(axis=0) for label in range(size)]).astype(float)  # labels × items
+    judgements = counts.sum(axis=0)
+    counts, judgements = counts[:, judgements > 1], judgements[judgements > 1]
+    coincidences = (counts / (judgements - 1)) @ counts.T - np.diag((counts / (judgements - 1)).sum(axis=1))
+    totals = coincidences.sum(axis=1)
+    n = totals.sum()
+    expected = n * n - (totals**2).sum()
+    if expected == 0:
+        return float("nan")
+    return float(1 - (n - 1) * (n - np.trace(coincidences)) / expected)
+
+
+def _cohen(codes: np.ndarray, size: int) -> float:
+    from sklearn.metrics import cohen_kappa_score
+
+    if (codes == codes.flat[0]).all():
+        return float("nan")
+    return float(cohen_kappa_score(codes[0], codes[1], labels=range(size)))
+
+
+def _fleiss(codes: np.ndarray, size: int) -> float:
+    from statsmodels.stats.inter_rater import fleiss_kappa
+
+    if (codes == codes.flat[0]).all():
+        return float("nan")
+    return float(fleiss_kappa(np.stack([(codes == label).sum(axis=0) for label in range(size)], axis=1)))
+
+
+def _by_item(judgements: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The judgements, items × annotators, and who the annotators are. Raises `NbkitError` with fewer than two."""
+    names = list(dict.fromkeys(judgements["annotator"]))
+    if len(names) < 2:
+        raise NbkitError(f"agreement needs two annotators or more; there is {', '.join(names) or 'none'}")
+    return judgements.pivot(index="item", columns="annotator", values="judgement"), names
+
+
+def _interval(
+    measure: Callable[[np.ndarray], float], judged: np.ndarray, resamples: int, address: tuple[int, str]
+) -> tuple[float, float, float, int]:
+    """The measure of *judged* (annotators × items), its percentile interval over resampled items, and their number."""
+    n = judged.shape[1]
+    if n == 0:
+        return float("nan"), float("nan"), float("nan"), 0
+    random = generator(*address, n)
+    draws = np.array([measure(judged[:, random.integers(n, size=n)]) for _ in range(resamples)])
+    return (measure(judged), *percentile_interval(draws), n)
+
+
+def accuracy_table(
+    judgements: pd.DataFrame, *, labels: Sequence[str], by: Sequence[str] = ("stratum",), level: float = 0.95
+) -> pd.DataFrame:
+    """Accuracy and macro-F1 of every annotator, over all items and in each stratum.
+
+    judgements: as `nbkit.measure.forms.read_form` gives them. by: columns in whose values the items are looked at
+    apart.
+
+    Columns: annotator, by ("all", or a column of *by*), value, n, accuracy, low, high (Wilson's interval),
+    half_width (Wald's, z·√(p(1 − p)/n): what Table 6 prints behind ±), macro_f1 (the mean over all *labels* of F1; a
+    label that neither stands in the key nor was given counts 0). Raises `NbkitError` where a column is missing.
+
+    Source: §8, Table 6; Wilson 1927 (interval), by statsmodels; F1 by scikit-learn.
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"annotator": "X", "judgement": ["e", "n", "n"], "label": ["e", "n", "c"]})
+    >>> row = accuracy_table(table, labels=["e", "n", "c"], by=[]).iloc[0]
+    >>> row["n"].item(), round(row["accuracy"].item(), 3), round(row["macro_f1"].item(), 3)
+    (3, 0.667, 0.556)
+    """
+    import pandas as pd
+
+    _check_columns(judgements, ("annotator", "judgement", "label", *by), "judgements")
+    rows = []
+    for annotator, group in judgements.groupby("annotator", sort=False):
+        rows.append({"annotator": annotator, "by": "all", "value": "", **_accuracy(group, labels, level)})
+        for column in by:
+            for value, part in group.groupby(column, sort=True):
+                rows.append({"annotator": annotator, "by": column, "value": value, **_accuracy(part, labels, level)})
+    return pd.DataFrame(rows)
+
+
+def _accuracy(group: pd.DataFrame, labels: Sequence[str], level: float) -> dict[str, Any]:
+    from scipy.stats import norm
+    from sklearn.metrics import f1_score
+    from statsmodels.stats.proportion import proportion_confint
+
+    n, correct = len(group), int((group["judgement"] == group["label"]).sum())
+    accuracy = correct / n
+    low, high = proportion_confint(correct, n, alpha=1 - level, method="wilson")
+    half = norm.ppf((1 + level) / 2) * (accuracy * (1 - accuracy) / n) ** 0.5
+    f1 = f1_score(group["label"], group["judgement"], labels=list(labels), average="macro", zero_division=0)
+    return {
+        "n": n,
+        "accuracy": accuracy,
+        "low": float(low),
+        "high": float(high),
+        "half_width": float(half),
+        "macro_f1": float(f1),
+    }
+
+
+# ----------------------------------------------------------------------------
 # The two tasks of the disambiguation paper (§3.3, A.6): which sense does a homograph have, and how natural is
 # this?
 #
@@ -513,19 +636,11 @@ def _text(value: object) -> str:
 
 #: What the drop-down of the first task offers.
 SENSE_ANSWERS = ("SENSE 1", "SENSE 2", "BOTH", "NONE")
-
-
 #: The scale of the second task, from completely unnatural to completely natural.
 NATURALNESS = ("1", "2", "3", "4", "5")
-
-
 #: What stands in the key's column of answers where there is no right one.
 _NO_ANSWER = NATURALNESS[2]
-
-
 _SCALE = (float(NATURALNESS[0]), float(NATURALNESS[-1]))
-
-
 _SENSE_COLUMNS = ("sentence", "homograph", "correct", "other", "set")
 
 
@@ -590,11 +705,10 @@ def error_rates(judgements: pd.DataFrame, *, level: float = 0.95) -> pd.DataFram
     import pandas as pd
 
     rows = []
-    for name, group in judgements.groupby("set", sort=True):
-        for annotator, own in [*group.groupby("annotator", sort=False), ("all", group)]:
-            wrong = share_interval(own["judgement"] != own["label"], groups=own["item"].tolist(), level=level)
-            both, none = (float((own["judgement"] == answer).mean()) for answer in SENSE_ANSWERS[2:])
-            rows.append((name, annotator, len(own), *wrong[:3], wrong.mean - both - none, both, none))
+    for name, annotator, own in _by_annotator(judgements):
+        wrong = share_interval((own["judgement"] != own["label"]).to_numpy(), groups=own["item"].tolist(), level=level)
+        both, none = (float((own["judgement"] == answer).mean()) for answer in SENSE_ANSWERS[2:])
+        rows.append((name, annotator, len(own), *wrong[:3], wrong.mean - both - none, both, none))
     columns = ["set", "annotator", "n", "error_rate", "low", "high", "wrong_sense", "both", "none"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -608,11 +722,17 @@ def naturalness(judgements: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
+    for name, annotator, own in _by_annotator(judgements):
+        interval = mean_interval(own["judgement"].astype(float).to_numpy(), groups=own["item"].tolist(), within=_SCALE)
+        rows.append((name, annotator, *interval))
+    return pd.DataFrame(rows, columns=["set", "annotator", "mean", "low", "high", "n"])
+
+
+def _by_annotator(judgements: pd.DataFrame) -> Iterator[tuple[Any, Any, pd.DataFrame]]:
+    """Each set, each of its annotators and "all", and their judgements."""
     for name, group in judgements.groupby("set", sort=True):
         for annotator, own in [*group.groupby("annotator", sort=False), ("all", group)]:
-            interval = mean_interval(own["judgement"].astype(float), groups=own["item"].tolist(), within=_SCALE)
-            rows.append((name, annotator, *interval))
-    return pd.DataFrame(rows, columns=["set", "annotator", "mean", "low", "high", "n"])
+            yield name, annotator, own
 
 
 def weighted_agreement(judgements: pd.DataFrame, *, resamples: int = 999, seed: int = 0) -> pd.DataFrame:
@@ -627,19 +747,18 @@ def weighted_agreement(judgements: pd.DataFrame, *, resamples: int = 999, seed: 
     """
     import pandas as pd
 
-    wide = judgements.pivot(index="item", columns="annotator", values="judgement").dropna().astype(int).sort_index()
-    names = list(dict.fromkeys(judgements["annotator"]))
-    if len(names) < 2:
-        raise NbkitError(f"agreement needs two annotators or more; there is {', '.join(names) or 'none'}")
+    wide, names = _by_item(judgements)
+    wide = wide.dropna().astype(int).sort_index()
     rows = []
     weightings: tuple[Literal["linear", "quadratic"], ...] = ("linear", "quadratic")
     for weights in weightings:
         for one, two in combinations(names, 2):
-            a, b = wide[one].to_numpy(), wide[two].to_numpy()
-            random = generator(seed, "weighted agreement", len(a))
-            drawn = [random.integers(len(a), size=len(a)) for _ in range(resamples if len(a) else 0)]
-            draws = np.array([weighted_kappa(a[rows_], b[rows_], weights) for rows_ in drawn])
-            rows.append((weights, f"{one}, {two}", weighted_kappa(a, b, weights), *percentile_interval(draws), len(a)))
+
+            def measure(scores: np.ndarray, weights: Literal["linear", "quadratic"] = weights) -> float:
+                return weighted_kappa(scores[0], scores[1], weights)
+
+            interval = _interval(measure, wide[[one, two]].to_numpy().T, resamples, (seed, "weighted agreement"))
+            rows.append((weights, f"{one}, {two}", *interval))
     return pd.DataFrame(rows, columns=["weights", "annotators", "value", "low", "high", "n"])
 
 
@@ -655,20 +774,11 @@ def weighted_kappa(a: np.ndarray, b: np.ndarray, weights: Literal["linear", "qua
     return float(1 - observed / expected) if expected > 0 else float("nan")
 
 
-def _check_columns(table: pd.DataFrame, names: tuple[str, ...]) -> None:
+def _check_columns(table: pd.DataFrame, names: Sequence[str], what: str = "annotation form") -> None:
     missing = [name for name in names if name not in table]
     if missing:
-        raise NbkitError(f"annotation form: no column {', '.join(missing)}; there are: {', '.join(table.columns)}")
+        raise NbkitError(f"{what}: no column {', '.join(missing)}; there are: {', '.join(table.columns)}")
 
 
 def _instructions(task: str) -> str:
     return resources.files(__package__).joinpath(f"{task}_instructions.txt").read_text("utf-8")
-
-
-# ----------------------------------------------------------------------------
-# Human judgements: a form to fill in, what was filled in, how accurate it is and how far annotators agree.
-#
-# `make_form` writes a spreadsheet with a drop-down in every row, and a key beside it that holds the answers
-# and where each row comes from; `read_form` reads a filled form back and refuses one that does not belong to
-# the key; `accuracy_table` and `agreement` make the tables (§8 and Table 6 of "Unnatural Language
-# Inference").

@@ -28,12 +28,8 @@ from nbkit.errors import NbkitError
 
 #: A mean or share of fewer units is marked on every page.
 FEW = 30
-
-
 #: The range of a share and of every bounded metric, and that of a difference of two of them.
 UNIT, DIFFERENCE = (0.0, 1.0), (-1.0, 1.0)
-
-
 # How many clusters' worth of the rarer outcome count as much as no knowledge of the design effect.
 _PRIOR = 0.25
 
@@ -255,6 +251,10 @@ def _quantile(level: float) -> float:
 def _check_level(level: float) -> None:
     if not 0 < level < 1:
         raise NbkitError(f"interval: level is a probability such as 0.95, not {level}")
+
+
+# ----------------------------------------------------------------------------
+# Averages over phrases, so that a frequent idiom counts no more than a rare one. Source: idioms paper, §2.3.
 
 
 class Averages(NamedTuple):

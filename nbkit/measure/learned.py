@@ -1,53 +1,80 @@
-"""BERTScore: greedy matching of contextual token embeddings, computed by the bert-score package's functions.
+"""What a pretrained network measures: BERTScore, BLEURT, and word alignments by embeddings.
 
-P = mean over hypothesis tokens of the largest cosine with a reference token, R the other way round, F1 = 2PR/(P+R).
-
-Source: Zhang et al. 2020; the word-order paper's figure 10. bert-score 0.3.13 loads models in ways that are not
-wanted here (pickles, a path that contains "t5" taken for T5) and trips over empty texts and over tokenizers without a
-length limit; loading and batching are therefore nbkit's own.
+Nothing here imports torch before a network is loaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from nbkit.errors import MissingExtraError, ModelError, NbkitError
-from nbkit.measure.base import check_pairs, indices_of
+from nbkit.errors import MissingExtraError, ModelError, NbkitError, UnknownNameError, as_problem
+from nbkit.measure import Kappa, check_pairs
+from nbkit.measure.aligners import an_argument
+from nbkit.measure.links import Alignment, TokenPair, from_pharaoh, to_pharaoh, token_pairs
 from nbkit.models import pretrained
 from nbkit.models.batching import run_batches
+from nbkit.models.translators.identity import is_missing
 from nbkit.progress import progress_bar
+from nbkit.store import Store
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+# ----------------------------------------------------------------------------
+# BERTScore: greedy matching of contextual token embeddings, computed by the bert-score package's functions.
+#
+# P = mean over hypothesis tokens of the largest cosine with a reference token, R the other way round, F1 = 2PR/(P+R).
+#
+# Source: Zhang et al. 2020; the word-order paper's figure 10. bert-score 0.3.13 loads models in ways that are not
+# wanted here (pickles, a path that contains "t5" taken for T5) and trips over empty texts and over tokenizers without
+# a length limit; loading and batching are therefore nbkit's own.
 
 #: bert-score's own choice for every target language of the papers but Chinese, and one for all is comparable.
 DEFAULT_MODEL = "google-bert/bert-base-multilingual-cased"
-
-
 _DEFAULT_LAYER = 9
-
-
 _MEASURES = ("precision", "recall", "f1")
-
-
 _INSTALL = 'bertscore needs the package bert-score: pip install "nbkit[bertscore]"'
-
-
 #: Pairs whose embeddings are in memory together.
-_WINDOW = 1024
+WINDOW = 1024
 
 
-class _Encoder(NamedTuple):
+class _Loaded(NamedTuple):
     tokenizer: Any
     network: Any
 
 
+class _Learned(Kappa):
+    """A metric whose scores are those of a pretrained network."""
+
+    model: str
+    device: str
+
+    def identity(self, lang: str) -> dict[str, Any]:
+        """Name, signature, what stands for the weights, device and versions; loads nothing.
+
+        Weights that are not available are None here. Raises what `signature` raises.
+
+        >>> sorted(Bleurt(device="cpu").identity("en"))
+        ['device', 'hub', 'metric', 'signature', 'torch', 'transformers', 'weights']
+        """
+        return super().identity(lang) | pretrained.network_identity(self.model, self.device)
+
+    def problem(self, lang: str | None = None) -> str | None:
+        """Why it cannot be used here, or None; loads nothing."""
+        return pretrained.obstacle(self.model)
+
+
 @dataclass(frozen=True)
-class BertScore:
+class BertScore(_Learned):
     """BERTScore without idf weights and without rescaling, in [0, 1].
 
     model: hub id or folder of any encoder. layer: whose output is the embedding, counted from 1; None: the one
@@ -87,29 +114,13 @@ class BertScore:
             f"|idf:no|rescale:no|bert-score:{_package_version()}"
         )
 
-    def identity(self, lang: str) -> dict[str, Any]:
-        """The metric's part of a cache key: name, signature, what stands for the weights, device and versions.
-
-        Loads nothing. Weights that cannot be had are None here. Raises what `signature` raises.
-
-        >>> sorted(BertScore(device="cpu").identity("en"))
-        ['device', 'hub', 'metric', 'signature', 'torch', 'transformers', 'weights']
-        """
-        return {
-            "metric": self.name,
-            "signature": self.signature(lang),
-            **pretrained.network_identity(self.model, self.device),
-        }
-
+    @as_problem
     def problem(self, lang: str | None = None) -> str | None:
         """Why it cannot be used here: the package, the layer, or the weights; None where nothing is missing."""
         if find_spec("bert_score") is None:
             return _INSTALL
-        try:
-            self._layer  # noqa: B018
-        except ModelError as error:
-            return str(error)
-        return pretrained.obstacle(self.model)
+        self._layer  # noqa: B018
+        return super().problem(lang)
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
         """The chosen measure (F1, P or R; see the module) of each pair: a float64 array in [0, 1], one entry a pair.
@@ -124,15 +135,14 @@ class BertScore:
         check_pairs(self.name, hypotheses, references, lang)
         values = np.zeros(len(hypotheses))
         # All hypotheses of a reference stand together, so that a window embeds it once.
-        filled = [
-            i
-            for places in indices_of(references).values()
-            for i in places
-            if hypotheses[i].strip() and references[i].strip()
-        ]
+        places_of: dict[str, list[int]] = {}
+        for i, reference in enumerate(references):
+            if hypotheses[i].strip() and reference.strip():
+                places_of.setdefault(reference, []).append(i)
+        filled = [i for places in places_of.values() for i in places]
         with progress_bar(f"{self.name} {lang}", len(filled), unit="pair") as bar:
-            for start in range(0, len(filled), _WINDOW):
-                places = filled[start : start + _WINDOW]
+            for start in range(0, len(filled), WINDOW):
+                places = filled[start : start + WINDOW]
                 values[places] = self._window([(hypotheses[i], references[i]) for i in places])
                 bar.update(len(places))
         return np.clip(values, 0.0, 1.0)
@@ -202,7 +212,7 @@ class BertScore:
         return model2layers[listed[0]]
 
     @cached_property
-    def _encoder(self) -> _Encoder:
+    def _encoder(self) -> _Loaded:
         """The tokenizer and the lower `layer` layers of the encoder, loaded now."""
         _package_version()
         tokenizer, network = pretrained.load_network(
@@ -210,7 +220,7 @@ class BertScore:
         )
         if network.config.is_encoder_decoder:
             network = network.get_encoder()
-        return _Encoder(tokenizer, network)
+        return _Loaded(tokenizer, network)
 
 
 def _package_version() -> str:
@@ -220,17 +230,17 @@ def _package_version() -> str:
     return version("bert-score")
 
 
+# ----------------------------------------------------------------------------
+# BLEURT: how well a candidate conveys its reference, as a regression model learned to judge it.
+#
+# Source: Sellam et al. 2020; the word-order paper's figure 9.
+
 #: The published base checkpoint, ported to transformers.
 BLEURT_MODEL = "Elron/bleurt-base-128"
 
 
-class _Regressor(NamedTuple):
-    tokenizer: Any
-    network: Any
-
-
 @dataclass(frozen=True)
-class Bleurt:
+class Bleurt(_Learned):
     """BLEURT by a sequence classifier of one output; the scale is the checkpoint's own, mostly −1 to 1.
 
     model: hub id or folder of an ``AutoModelForSequenceClassification`` with ``num_labels=1``; it reads reference and
@@ -254,24 +264,6 @@ class Bleurt:
         'BLEURT|model:Elron/bleurt-tiny-512|nrefs:1|case:mixed'
         """
         return f"BLEURT|model:{pretrained.signature_label(self.model)}|nrefs:1|case:mixed"
-
-    def identity(self, lang: str) -> dict[str, Any]:
-        """The metric's part of a cache key: name, signature, what stands for the weights, device and versions.
-
-        Loads nothing. Weights that cannot be had are None here.
-
-        >>> sorted(Bleurt(device="cpu").identity("en"))
-        ['device', 'hub', 'metric', 'signature', 'torch', 'transformers', 'weights']
-        """
-        return {
-            "metric": self.name,
-            "signature": self.signature(lang),
-            **pretrained.network_identity(self.model, self.device),
-        }
-
-    def problem(self, lang: str | None = None) -> str | None:
-        """Why it cannot be used here, or None; loads nothing."""
-        return pretrained.obstacle(self.model)
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
         """The regression model's rating of each pair: a float64 array on the checkpoint's own scale, not bounded.
@@ -324,7 +316,7 @@ class Bleurt:
             return network(**given).logits[:, 0].tolist()
 
     @cached_property
-    def _regressor(self) -> _Regressor:
+    def _regressor(self) -> _Loaded:
         """The tokenizer and the classifier, loaded now."""
         tokenizer, network = pretrained.load_network(self.model, "AutoModelForSequenceClassification", self.device)
         if network.config.num_labels != 1:
@@ -332,4 +324,271 @@ class Bleurt:
                 f"bleurt: '{self.model}' has {network.config.num_labels} outputs; "
                 "a regression model has one (num_labels=1)"
             )
-        return _Regressor(tokenizer, network)
+        return _Loaded(tokenizer, network)
+
+
+# ----------------------------------------------------------------------------
+# Links out of similarities, for a batch of pairs at once: argmax and itermax of simalign.
+#
+# Source: Jalili Sabet et al. 2020, "SimAlign", §3.1 (Argmax) and §3.2 (IterMax); simalign 0.4 (``inter``,
+# ``itermax``). Of equal similarities the first counts, as in NumPy.
+
+#: What a similarity is multiplied with in the second round of itermax where one of its two units is linked already.
+_DISCOUNT = 0.9
+# Below every similarity: padding.
+_NOTHING = -1.0
+
+
+def argmax(similarity: Tensor, is_pair: Tensor) -> Tensor:
+    """Mutual argmax: units that are each other's most similar one.
+
+    similarity: (pairs × source units × target units), in [0, 1]. is_pair: False where a unit is padding; of the same
+    shape. Returns a boolean tensor of that shape.
+
+    >>> import torch
+    >>> similarity = torch.tensor([[[0.9, 0.8], [0.7, 0.1]]])
+    >>> argmax(similarity, torch.ones_like(similarity, dtype=torch.bool)).tolist()
+    [[[True, False], [False, False]]]
+    """
+    import torch
+
+    similarity = similarity.masked_fill(~is_pair, _NOTHING)
+    best_target = torch.zeros_like(is_pair).scatter_(2, similarity.argmax(2, keepdim=True), True)
+    best_source = torch.zeros_like(is_pair).scatter_(1, similarity.argmax(1, keepdim=True), True)
+    return best_target & best_source & is_pair
+
+
+def itermax(similarity: Tensor, is_pair: Tensor) -> Tensor:
+    """Argmax, then once more among the pairs of which a unit is not linked: simalign's two rounds.
+
+    In the second round similarities count 0.9 where one unit is linked, 0 where both are. Pairs with a side of at most
+    two units, or with a side that is all linked, have the first round alone. Arguments and result as of `argmax`.
+
+    >>> import torch
+    >>> similarity = torch.tensor([[[0.9, 0.2, 0.8], [0.7, 0.1, 0.6], [0.3, 0.2, 0.2]]])
+    >>> itermax(similarity, torch.ones_like(similarity, dtype=torch.bool)).int().tolist()
+    [[[1, 0, 1], [1, 0, 0], [0, 0, 0]]]
+    """
+    import torch
+
+    first = argmax(similarity, is_pair)
+    free_source = ~first.any(2, keepdim=True) & is_pair.any(2, keepdim=True)
+    free_target = ~first.any(1, keepdim=True) & is_pair.any(1, keepdim=True)
+    shorter = torch.minimum(is_pair.any(2).sum(1), is_pair.any(1).sum(1))
+    goes_on = (shorter > 2) & free_source.any(2).any(1) & free_target.any(2).any(1)
+    weight = torch.full_like(similarity, _DISCOUNT)
+    weight = weight.masked_fill(free_source & free_target, 1.0).masked_fill(~free_source & ~free_target, 0.0)
+    second = argmax(similarity * weight, is_pair) & (free_source | free_target)
+    return first | (second & goes_on[:, None, None])
+
+
+METHODS = {"argmax": argmax, "itermax": itermax}
+
+
+# ----------------------------------------------------------------------------
+# Contextual vectors of subwords from any encoder of transformers, and the word that each of them belongs to.
+
+
+class Subwords(NamedTuple):
+    """ids: of a whole text, special ones included. words: the word of each id, None for special ones."""
+
+    ids: tuple[int, ...]
+    words: tuple[int | None, ...]
+
+
+class Encoder:
+    """The lower *layer* layers of an encoder, in float32, with its tokenizer.
+
+    Raises `ModelError` where the weights cannot be had, hold fewer layers, or where the tokenizer cannot say which
+    word a subword belongs to.
+    """
+
+    def __init__(self, model: str, layer: int, device: str = "auto"):
+        self.tokenizer, network = pretrained.load_network(model, "AutoModel", device)
+        if not self.tokenizer.is_fast:
+            raise ModelError(
+                f"model '{model}': its tokenizer, {type(self.tokenizer).__name__}, has no offsets: it cannot say which "
+                "word a subword belongs to. Take a model with a fast tokenizer (tokenizer.json)"
+            )
+        if network.config.is_encoder_decoder:
+            network = network.get_encoder()
+        layers = network.config.num_hidden_layers
+        if not 0 <= layer <= layers:
+            raise ModelError(f"model '{model}': layer {layer} asked for; it has 0 (the embeddings) to {layers}")
+        self.network = network
+        self.layer = layer
+        self.limit: int = self.tokenizer.model_max_length
+        self.budget = pretrained.budget(network)
+
+    def subwords(self, texts: Sequence[Sequence[str]]) -> list[Subwords]:
+        """The subwords of tokenised texts; what goes over the model's limit is cut off, with a warning."""
+        encoded = self.tokenizer([list(words) for words in texts], is_split_into_words=True, verbose=False)
+        whole = [Subwords(tuple(ids), tuple(encoded.word_ids(i))) for i, ids in enumerate(encoded["input_ids"])]
+        longer = sum(len(text.ids) > self.limit for text in whole)
+        if not longer:
+            return whole
+        warnings.warn(
+            f"{longer} texts have more than the model's {self.limit} subwords: words after these get no links",
+            stacklevel=3,
+        )
+        cut = self.tokenizer(
+            [list(words) for words in texts], is_split_into_words=True, truncation=True, max_length=self.limit
+        )
+        return [Subwords(tuple(ids), tuple(cut.word_ids(i))) for i, ids in enumerate(cut["input_ids"])]
+
+    def embed(self, batch: list[Subwords]) -> list[Any]:
+        """A vector of length 1 for each subword of a word, (subwords × dimensions) a text. All texts are equally long,
+        so that nothing is padded and no vector depends on the batch.
+        """
+        import torch
+
+        ids = torch.tensor([text.ids for text in batch], device=self.network.device)
+        with torch.inference_mode():
+            states = self.network(
+                input_ids=ids, attention_mask=torch.ones_like(ids), output_hidden_states=True
+            ).hidden_states[self.layer]
+            states = torch.nn.functional.normalize(states, dim=-1)
+        return [
+            rows[[place for place, word in enumerate(text.words) if word is not None]]
+            for rows, text in zip(states, batch, strict=True)
+        ]
+
+
+# ----------------------------------------------------------------------------
+# Alignment without training: words whose contextual vectors are most alike in a multilingual encoder.
+
+#: Similarities of a batch, for each token of the encoder's own batches.
+SIMILARITIES = 64
+
+
+class EmbeddingAligner:
+    """Subwords are linked by cosine, ``argmax`` or ``itermax``; words are linked where any of their subwords are.
+
+    argument: hub id (with an optional ``@revision``) or folder of an encoder, or of an encoder-decoder, of which the
+    encoder is taken. layer: whose output the vectors are, 0 for the embeddings; 8 is simalign's choice for models of
+    12. method: ``itermax`` finds more links, ``argmax`` surer ones. device: "auto", "cpu", "cuda".
+    store: remembers links, pair by pair.
+
+    The links are those of simalign 0.4 with ``token_type="bpe"`` and its defaults, computed for many pairs at once.
+    Source: Jalili Sabet et al. 2020, "SimAlign".
+    """
+
+    def __init__(
+        self,
+        src: str,
+        tgt: str,
+        argument: str | None = None,
+        *,
+        layer: int = 8,
+        method: str = "itermax",
+        device: str = "auto",
+        store: Store | None = None,
+    ):
+        self.model = an_argument("embeddings", argument, "MODEL")
+        if method not in METHODS:
+            raise UnknownNameError("method of alignment", method, METHODS)
+        if layer < 0:
+            raise NbkitError(f"aligner 'embeddings': layer={layer}; 0 (the embeddings) or more expected")
+        self.layer, self.method = layer, method
+        self._device, self._store = device, store
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What stands for the weights, the layer, the method, the device and the versions of what runs them."""
+        return {
+            "aligner": "embeddings",
+            "version": 1,
+            "layer": self.layer,
+            "method": self.method,
+            **pretrained.network_identity(self.model, self._device),
+        }
+
+    def problem(self) -> str | None:
+        """Why the weights cannot be had, or None; loads nothing."""
+        return pretrained.obstacle(self.model)
+
+    def align(
+        self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], *, progress: bool = True
+    ) -> Iterator[Alignment]:
+        """See `Aligner.align`. Each distinct pair is aligned once, and by itself: links depend on no other pair.
+
+        Raises `ModelError` where the weights cannot be had or their tokenizer has no offsets.
+        """
+        checked = token_pairs(pairs)
+        distinct = [pair for pair in dict.fromkeys(checked) if all(pair)]
+        found: dict[TokenPair, Alignment] = {}
+        if self._store is None:
+            found.update(zip(distinct, self._computed(distinct, progress), strict=True))
+        elif distinct:
+            if is_missing(self.identity):
+                self._encoder  # noqa: B018 - downloads, so that the key names a revision
+
+            def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, str]]:
+                wanted = [(tuple(json.loads(source)), tuple(json.loads(target))) for source, target in missing]
+                for links in self._computed(wanted, progress):
+                    yield {"links": to_pharaoh(links)}
+
+            keys = [(json.dumps(source), json.dumps(target)) for source, target in distinct]
+            records = self._store.records({"kind": "alignment", **self.identity}, keys, compute)
+            found.update((pair, from_pharaoh(record["links"])) for pair, record in zip(distinct, records, strict=True))
+        for pair in checked:
+            yield found.get(pair, ())
+
+    @cached_property
+    def _encoder(self) -> Encoder:
+        return Encoder(self.model, self.layer, self._device)
+
+    def _computed(self, pairs: list[TokenPair], progress: bool) -> Iterator[Alignment]:
+        with progress_bar("align", len(pairs), progress, unit="pair") as bar:
+            for start in range(0, len(pairs), WINDOW):
+                window = pairs[start : start + WINDOW]
+                yield from self._window(window)
+                bar.update(len(window))
+
+    def _window(self, pairs: list[TokenPair]) -> list[Alignment]:
+        encoder = self._encoder
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        subwords = dict(zip(texts, encoder.subwords(texts), strict=True))
+        embedded = run_batches(
+            subwords.values(), lambda text: len(text.ids), encoder.embed, encoder.budget, group=_length
+        )
+        vectors = dict(zip(texts, embedded, strict=True))
+        words = {text: [word for word in cut.words if word is not None] for text, cut in subwords.items()}
+
+        def units(pair: TokenPair) -> int:
+            return max(len(words[pair[0]]), len(words[pair[1]]))
+
+        def match(batch: list[TokenPair]) -> list[Alignment]:
+            linked = _match([(vectors[source], vectors[target]) for source, target in batch], self.method)
+            return [
+                tuple(sorted({(words[source][i], words[target][j]) for i, j in links}))
+                for (source, target), links in zip(batch, linked, strict=True)
+            ]
+
+        # Tokens of spaces alone have no subwords. A batch holds units² similarities a pair.
+        filled = [pair for pair in pairs if words[pair[0]] and words[pair[1]]]
+        matched = run_batches(filled, lambda pair: units(pair) ** 2, match, encoder.budget * SIMILARITIES)
+        links = dict(zip(filled, matched, strict=True))
+        return [links.get(pair, ()) for pair in pairs]
+
+
+def _length(text: Subwords) -> int:
+    return len(text.ids)
+
+
+def _match(batch: list[tuple[Tensor, Tensor]], method: str) -> list[list[list[int]]]:
+    """Links between the vectors of each pair, which have length 1, by their similarity (cosine + 1) / 2."""
+    import torch
+    from torch.nn.utils.rnn import pad_sequence
+
+    sources, targets = (pad_sequence(list(side), batch_first=True) for side in zip(*batch, strict=True))
+    present = [
+        pad_sequence([torch.ones(len(rows), dtype=torch.bool) for rows in side], batch_first=True).to(sources.device)
+        for side in zip(*batch, strict=True)
+    ]
+    similarity = (torch.bmm(sources, targets.transpose(1, 2)) + 1) / 2
+    is_pair = present[0].unsqueeze(2) & present[1].unsqueeze(1)
+    links: list[list[list[int]]] = [[] for _ in batch]
+    for number, source, target in METHODS[method](similarity, is_pair).nonzero().tolist():
+        links[number].append([source, target])
+    return links

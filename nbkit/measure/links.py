@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import and_, or_
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -13,12 +14,8 @@ from nbkit.files import atomic_write
 
 #: Word links as (source token, target token), counted from 0, sorted, each once: what `Pair.alignment` holds.
 Alignment: TypeAlias = tuple[tuple[int, int], ...]
-
-
 #: The tokens of a source text and of its translation.
 TokenPair: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
-
-
 _LINK = re.compile(r"([0-9]+)-([0-9]+)")
 
 
@@ -146,9 +143,10 @@ def pairs_digest(pairs: Iterable[TokenPair]) -> str:
     return digest.hexdigest()
 
 
+# ----------------------------------------------------------------------------
+# One alignment out of two: what each direction of a statistical aligner finds is one-to-many by itself.
+
 Links = set[tuple[int, int]]
-
-
 # In the order in which Moses looks at them.
 _BESIDE = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
@@ -208,24 +206,20 @@ def _final(links: Links, *directions: Links, free: Callable[[bool, bool], bool])
     return links
 
 
-def _either(source_is_free: bool, target_is_free: bool) -> bool:
-    return source_is_free or target_is_free
-
-
-def _both(source_is_free: bool, target_is_free: bool) -> bool:
-    return source_is_free and target_is_free
-
-
 #: Heuristics by name, each a function of the links of the two directions.
 SYMMETRISATIONS: dict[str, Callable[[Links, Links], Links]] = {
-    "grow-diag-final-and": lambda f, b: _final(_grow_diag(f, b), f, b, free=_both),
-    "grow-diag-final": lambda f, b: _final(_grow_diag(f, b), f, b, free=_either),
+    "grow-diag-final-and": lambda f, b: _final(_grow_diag(f, b), f, b, free=and_),
+    "grow-diag-final": lambda f, b: _final(_grow_diag(f, b), f, b, free=or_),
     "grow-diag": _grow_diag,
     "intersection": lambda f, b: f & b,
     "union": lambda f, b: f | b,
     "forward": lambda f, b: f,
     "backward": lambda f, b: b,
 }
+
+
+# ----------------------------------------------------------------------------
+# How good an alignment is against gold links: precision, recall, alignment error rate.
 
 
 class AlignmentScores(NamedTuple):

@@ -1,7 +1,9 @@
-"""When a word of a translation is a word of a dictionary: exactly, in another inflection, or as part of a compound.
+"""LitTER and APT-Eval: is an idiom translated word by word, and is a phrase translated as in the reference?
 
-The paper's LitTER compares exactly. *inflected* answers its first failure in Figure 14 (*tire* for *tirer*),
-*compounds* its second limitation (German).
+In the order of the file: when a word of a translation is a word of a dictionary; bilingual dictionaries; LitTER, the
+literal translation error rate; APT-Eval, by word alignments.
+
+Source: idioms paper, §2.1 and §2.2, Figures 1, 14 and 15, appendix B.2.
 """
 
 from __future__ import annotations
@@ -19,40 +21,32 @@ import numpy as np
 import regex
 
 from nbkit.corpora.readers import read_word_pairs
-from nbkit.errors import NbkitError
+from nbkit.errors import NbkitError, as_problem
 from nbkit.files import atomic_write
 from nbkit.measure.bleu import cut, tokenizer_signature
 from nbkit.measure.similarity import Chrf
 from nbkit.text.sentences import Text
 
+# ----------------------------------------------------------------------------
+# When a word of a translation is a word of a dictionary: exactly, in another inflection, or as part of a compound.
+#
+# The paper's LitTER compares exactly. *inflected* answers its first failure in Figure 14 (*tire* for *tirer*),
+# *compounds* its second limitation (German).
+
 Case: TypeAlias = Literal["lower", "mixed"]
-
-
 #: "kept": they distinguish words. "ignored": they do not, nor do ligatures. "stripped": as the research code of LitTER
 #: takes them off, ligatures kept.
 Accents: TypeAlias = Literal["kept", "ignored", "stripped"]
-
-
 Matching: TypeAlias = Literal["exact", "inflected", "compounds"]
-
-
 #: Snowball's names of the languages that its stemmers know; others have no inflection or no stemmer.
 _STEMMERS = {
     **{"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "ru": "russian"},
     **{"ta": "tamil", "ne": "nepali"},
 }
-
-
 #: What German, Dutch and Scandinavian compounds put between their parts.
 _LINKS = ("", "s", "es", "n", "en", "ens", "e", "er")
-
-
 _SHORTEST_PART = 3
-
-
 _SHORTEST_STEM = 3
-
-
 _LIGATURES = str.maketrans({"œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE"})
 
 
@@ -162,10 +156,15 @@ def _cuts(word: str, known: frozenset[str]) -> Iterable[tuple[str, ...]]:
                     yield word[:end], *rest
 
 
+# ----------------------------------------------------------------------------
+# Bilingual word dictionaries: the words that a word could be translated by, taken by itself.
+#
+# MUSE's dictionaries, any file of the same form, the sandbox's own words, and dictionaries induced from word
+# alignments, which are labelled so: they hold the translations of a corpus, idiomatic ones too, and no lexicographer
+# looked at them. Source: idioms paper, §2.1, step 2; Lample et al. 2018 (MUSE).
+
 #: Where a dictionary is from: a file, the word list of the sandbox, or the word alignments of a corpus.
 Kind: TypeAlias = Literal["file", "sandbox", "induced"]
-
-
 _MUSE_ADDRESS = "https://dl.fbaipublicfiles.com/arrival/dictionaries/{src}-{tgt}.txt"
 
 
@@ -277,14 +276,12 @@ def fetch_muse(src: str, tgt: str, folder: str | Path, *, digest: str | None = N
     return read_dictionary(path)
 
 
+@as_problem
 def muse_problem(src: str, tgt: str, folder: str | Path) -> str | None:
     """Why `fetch_muse` would fail: neither is the file in *folder*, nor does the network have it. Fetches nothing."""
     path = _muse_path(src, tgt, folder)
-    try:
-        if not path.is_file():
-            _ask_for_muse(src, tgt, path, "HEAD", timeout=10)
-    except NbkitError as error:
-        return str(error)
+    if not path.is_file():
+        _ask_for_muse(src, tgt, path, "HEAD", timeout=10)
     return None
 
 
@@ -367,30 +364,23 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     return {word: tuple(translations) for word, translations in entries.items()}
 
 
+# ----------------------------------------------------------------------------
+# LitTER, the literal translation error rate: how often an idiom is translated word by word.
+#
+# Source: idioms paper, §2.1, Figures 1, 14 and 15.
+
 #: Changes when the algorithm changes so that a score can.
 VERSION = 2
-
-
 Unit: TypeAlias = Literal["word", "lemma"]
-
-
 #: Which pairs count. "paper": all of them; where no blocklist is left there is no error. "covered": only those of whose
 #: idiom at least one word is in the dictionary, as the others cannot show an error.
 Pairs: TypeAlias = Literal["paper", "covered"]
-
-
 #: Which of the idiom's places in its source are looked up. "last": the last alone, as the research code has it.
 Spans: TypeAlias = Literal["all", "last"]
-
-
 # English endings after an apostrophe are no words to translate; as bare letters they are entries of large dictionaries.
 _ENGLISH_ENDING = regex.compile(r"(?i)(?<=\p{L})(?:n['’]t|['’](?:s|re|ve|ll|d|m))(?!\p{L})")
-
-
 # What is left of a verb without *n't*, where that is not the verb itself.
 _CUT_SHORT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "be"}
-
-
 _SHORTENED = regex.compile(r"(?i)(?<!\p{L})(?:ca|wo|sha|ai)(?=n['’]t(?!\p{L}))")
 
 
@@ -648,6 +638,11 @@ def coverage(judgements: Sequence[LiteralJudgement], idioms: Sequence[str]) -> C
         len(reached) / len(set(idioms)),
     )
 
+
+# ----------------------------------------------------------------------------
+# APT-Eval: is a phrase translated as in the reference? Word alignments say what its translation is on either side.
+#
+# Source: idioms paper, §2.2 and appendix B.2; Fadaee et al. 2018.
 
 #: Changes when the algorithm changes so that a score can.
 APT_VERSION = 1

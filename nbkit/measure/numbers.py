@@ -25,12 +25,8 @@ from nbkit.numbers import Number, count_both, find_numbers, forms, write_number
 #: What is wrong is told number by number where at most so many are lost, or are there besides; a hypothesis that loops
 #: is told to have lost them, and what it has in their place to be extra.
 MOST_EXPLAINED = 50
-
-
 #: The minutes of 8:00, which no language has to say.
 _FULL_HOUR = "00"
-
-
 _TWO = Decimal(2)
 
 
@@ -236,15 +232,9 @@ def _is_ordinal_word(number: Number) -> bool:
 # Table 4.
 
 _LETTERS = re.compile(r"[^\W\d_]+")
-
-
 #: Digits of any script with whatever separates them.
 _RUN = re.compile(r"\d(?:[\d.,'’٫٬\u00a0\u202f\u2009]*\d)?")
-
-
 _FULL_WIDTH = ord("０")
-
-
 #: Of a hypothesis: so many runs of digits are looked at, none of them longer than this.
 _MOST_RUNS, _LONGEST_RUN = 200, 600
 

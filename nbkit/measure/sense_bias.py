@@ -19,15 +19,13 @@ if TYPE_CHECKING:
 
 #: A homograph and the name of one of its sense clusters.
 SenseKey: TypeAlias = tuple[str, str]
-
-
 #: Columns of `SenseCounts.table`.
 COLUMNS = ["kind", "of", "sense", "word", "n"]
-
-
-_READ, _PAIRS, _UNDECIDED, _REACHED = "pairs read", "sense", "undecided", "reach"
-
-
+#: Kind, homograph or noun, sense or reason, word.
+_Row: TypeAlias = tuple[str, str, str, str]
+#: The row of `SenseCounts.read`, and the fields that hold the counts of the other kinds of rows.
+_READ = ("pairs read", "", "", "")
+_FLAT = {"sense": "pairs", "undecided": "undecided", "reach": "reached"}
 _NESTED = {"attractor": "attractors", "sense adjective": "sense_adjectives", "noun adjective": "noun_adjectives"}
 
 
@@ -39,8 +37,8 @@ class SenseCounts:
     that is translated in exactly one sense. attractors: for each sense, in how many of its pairs each lemma stands.
     undecided: occurrences whose sense cannot be told, by homograph and reason. sense_adjectives: adjectives by sense
     that they modify the homograph in; noun_adjectives: adjectives by other noun; occurrences in lower case, of positive
-    degree, lemmas. reached: occurrences by where translations are looked for (`sense_decision.Reach`) and what comes of
-    it (`sense_decision.Sense.outcome`).
+    degree, lemmas. reached: occurrences by where translations are looked for (`senses.Reach`) and what comes of
+    it (`senses.Sense.outcome`).
 
     >>> a = SenseCounts(2, Counter({("bat", "animal"): 1}), {("bat", "animal"): Counter(cave=1)})
     >>> (a + a).pairs["bat", "animal"], (a + a).attractors["bat", "animal"]["cave"], (a + a - a) == a
@@ -60,18 +58,30 @@ class SenseCounts:
 
     def __sub__(self, other: SenseCounts) -> SenseCounts:
         """What is left without a part of the corpus, such as the other folds. Raises `NbkitError` for no part of it."""
-        rest = SenseCounts(
-            self.read - other.read,
-            _less(self.pairs, other.pairs),
-            _nested_less(self.attractors, other.attractors),
-            _less(self.undecided, other.undecided),
-            _nested_less(self.sense_adjectives, other.sense_adjectives),
-            _nested_less(self.noun_adjectives, other.noun_adjectives),
-            _less(self.reached, other.reached),
-        )
-        if rest.read < 0:
+        whole, part = self._rows(), other._rows()
+        for row, n in part.items():
+            if n > whole[row] and row != _READ:
+                times = (
+                    f"{n} times in a part, {whole[row]} in the whole"
+                    if whole[row]
+                    else "in a part, but not in the whole"
+                )
+                raise NbkitError(f"counts of senses: {' '.join(filter(None, row[1:]))!r} is counted {times}")
+        if other.read > self.read:
             raise NbkitError(f"counts over {other.read} pairs are no part of those over {self.read}")
-        return rest
+        whole.subtract(part)
+        return _of_rows(whole)
+
+    def _rows(self) -> Counter[_Row]:
+        """Every count by its kind, homograph or noun, sense or reason, and word."""
+        rows = Counter({_READ: self.read})
+        for kind, name in _FLAT.items():
+            rows.update({(kind, of, sense, ""): n for (of, sense), n in getattr(self, name).items()})
+        for kind, name in _NESTED.items():
+            for key, counts in getattr(self, name).items():
+                of, sense = (key, "") if isinstance(key, str) else key
+                rows.update({(kind, of, sense, word): n for word, n in counts.items()})
+        return rows
 
     @computed_once
     def total(self) -> int:
@@ -129,60 +139,40 @@ class SenseCounts:
         """All counts as one tidy table, sorted: kind, of (homograph or noun), sense (or reason), word, n."""
         import pandas as pd
 
-        rows: list[tuple[Any, ...]] = [(_READ, "", "", "", self.read)]
-        rows += [(_PAIRS, *key, "", n) for key, n in self.pairs.items() if n]
-        rows += [(_UNDECIDED, *key, "", n) for key, n in self.undecided.items() if n]
-        rows += [(_REACHED, *key, "", n) for key, n in self.reached.items() if n]
-        for kind, name in _NESTED.items():
-            for key, counts in getattr(self, name).items():
-                of = (key, "") if isinstance(key, str) else key
-                rows += [(kind, *of, word, n) for word, n in counts.items() if n]
-        return pd.DataFrame(sorted(rows), columns=COLUMNS)
+        rows = self._rows()
+        return pd.DataFrame(sorted((*row, n) for row, n in rows.items() if n or row == _READ), columns=COLUMNS)
 
     @classmethod
     def from_table(cls, table: pd.DataFrame) -> SenseCounts:
         """The counts that `table` was made of. Raises `NbkitError` for another table."""
         if list(table.columns) != COLUMNS:
             raise NbkitError(f"counts of senses: columns {', '.join(COLUMNS)} expected, not {', '.join(table.columns)}")
-        read = 0
-        flat: dict[str, Counter[SenseKey]] = {_PAIRS: Counter(), _UNDECIDED: Counter(), _REACHED: Counter()}
-        nested: dict[str, dict[Any, Counter[str]]] = {kind: {} for kind in _NESTED}
-        for kind, of, sense, word, n in zip(*(table[column].tolist() for column in COLUMNS), strict=True):
-            if kind == _READ:
-                read += n
-            elif kind in flat:
-                flat[kind][of, sense] += n
-            elif kind in nested:
-                key = of if kind == "noun adjective" else (of, sense)
-                nested[kind].setdefault(key, Counter())[word] += n
-            else:
-                raise NbkitError(f"counts of senses: unknown kind '{kind}'")
-        return cls(
-            read,
-            flat[_PAIRS],
-            nested["attractor"],
-            flat[_UNDECIDED],
-            nested["sense adjective"],
-            nested["noun adjective"],
-            flat[_REACHED],
-        )
+        rows: Counter[_Row] = Counter()
+        for *row, n in zip(*(table[column].tolist() for column in COLUMNS), strict=True):
+            rows[tuple(row)] += n
+        return _of_rows(rows)
+
+
+def _of_rows(rows: Counter[_Row]) -> SenseCounts:
+    """The counts that `SenseCounts._rows` made rows of."""
+    fields: dict[str, Any] = {**{name: Counter() for name in _FLAT.values()}, **{name: {} for name in _NESTED.values()}}
+    for row, n in rows.items():
+        kind, of, sense, word = row
+        if kind in _FLAT and n:
+            fields[_FLAT[kind]][of, sense] = n
+        elif kind in _NESTED and n:
+            fields[_NESTED[kind]].setdefault(of if kind == "noun adjective" else (of, sense), Counter())[word] = n
+        elif row != _READ and n:
+            raise NbkitError(f"counts of senses: unknown kind '{kind}'")
+    return SenseCounts(rows[_READ], **fields)
 
 
 def sum_counts(parts: Iterable[SenseCounts]) -> SenseCounts:
     """The counts over all *parts* of a corpus; of none, no counts."""
-    total, pairs, undecided, reached = 0, Counter[SenseKey](), Counter[SenseKey](), Counter[SenseKey]()
-    nested: dict[str, dict[Any, Counter[str]]] = {name: {} for name in _NESTED.values()}
+    rows: Counter[_Row] = Counter()
     for part in parts:
-        total += part.read
-        pairs.update(part.pairs)
-        undecided.update(part.undecided)
-        reached.update(part.reached)
-        for name, counters in nested.items():
-            for key, counts in getattr(part, name).items():
-                counters.setdefault(key, Counter()).update(counts)
-    return SenseCounts(
-        total, pairs, nested["attractors"], undecided, nested["sense_adjectives"], nested["noun_adjectives"], reached
-    )
+        rows.update(part._rows())
+    return _of_rows(rows)
 
 
 def _summed(counters: Iterable[Counter[str]]) -> Counter[str]:
@@ -190,25 +180,6 @@ def _summed(counters: Iterable[Counter[str]]) -> Counter[str]:
     for counts in counters:
         total.update(counts)
     return total
-
-
-def _less(whole: Counter[Any], part: Counter[Any]) -> Counter[Any]:
-    rest = Counter(whole)
-    rest.subtract(part)
-    for key, n in rest.items():
-        if n < 0:
-            raise NbkitError(
-                f"counts of senses: {key!r} is counted {part[key]} times in a part, {whole[key]} in the whole"
-            )
-    return +rest
-
-
-def _nested_less(whole: Mapping[Any, Counter[str]], part: Mapping[Any, Counter[str]]) -> dict[Any, Counter[str]]:
-    missing = [key for key in part if key not in whole and part[key]]
-    if missing:
-        raise NbkitError(f"counts of senses: {missing[0]!r} is counted in a part, but not in the whole")
-    rest = {key: _less(counts, part.get(key, Counter())) for key, counts in whole.items()}
-    return {key: counts for key, counts in rest.items() if counts}
 
 
 #: DB(w, sc): counts, word, homograph, sense → bias; 0 for a word that is no attractor of the sense.

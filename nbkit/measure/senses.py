@@ -1,7 +1,12 @@
-"""What is known of a language's nouns: their spelling, inflection, compounds and genders (``nouns-LANG.yaml``).
+"""Which sense of a homograph a translation took, by the aligned words and a lexicon of sense clusters.
 
-The paper looks lemmas up and retries without the last letter (its code: dative plurals). Stems are too wide for nouns:
-they have *Nähe* be a *Näher*.
+The sense of an occurrence is that of the target words linked to it. Where these say nothing, or different things, the
+occurrence is undecided, with a reason: it is counted and never guessed.
+
+In the order of the file: what is known of a language's nouns; the sense that a single target word tells
+(`SenseLookup`); the sense that a translation gives an occurrence (`SenseFinder`).
+
+Source: disambiguation paper, §2.1 (extraction of pairs) and §2.2 (WSD errors).
 """
 
 from __future__ import annotations
@@ -21,34 +26,24 @@ from nbkit.text.sentences import Sentence, Text, computed_once
 
 __all__ = ["AMBIGUOUS", "REASONS", "Reach", "Sense", "SenseFinder", "SenseMatching", "TargetNouns"]
 
+# ----------------------------------------------------------------------------
+# What is known of a language's nouns: their spelling, inflection, compounds and genders (``nouns-LANG.yaml``).
+#
+# The paper looks lemmas up and retries without the last letter (its code: dative plurals). Stems are too wide for
+# nouns: they have *Nähe* be a *Näher*.
+
 _VOWELS = frozenset("aeiouäöüy")
-
-
 _UMLAUTS = (("au", "äu"), ("a", "ä"), ("o", "ö"), ("u", "ü"))
-
-
 _UNSTRESSED = ("el", "en", "er")
-
-
 # What a word must have to be found at an end of a longer one, and what has to be left of that: without them *Alarm* is
 # an *Arm* and *Schwarm* too.
 _SHORTEST_HEAD = 3
-
-
 _SHORTEST_BEGINNING = 4
-
-
 _SHORTEST_REST = 3
-
-
 # No word ends in these letters of digraphs: *Bisc-hof*, *Verkä-ufer*.
 _NO_LAST = frozenset("cqä")
-
-
 # Words between an article and its noun that are looked at: *eine bekannte deutsche Band*.
 _MOST_ADJECTIVES = 4
-
-
 _ADJECTIVE_ENDINGS = ("e", "er", "en", "em", "es")
 
 
@@ -168,13 +163,17 @@ def _umlauted(noun: str) -> Iterator[str]:
             return
 
 
+# ----------------------------------------------------------------------------
+# Which sense of a homograph a single target word tells, by a lexicon of sense clusters.
+#
+# Whole words are compared as the lexicon spells them, *ß* and *ss* alike; ends of compounds are not: *Hauptstraße* is
+# no *Rasse*. Other inflections are those of nouns where the language's are known, else equal stems.
+
 #: Which words of a text are a translation of the lexicon; each way includes those before it.
 #: "exact": lemma or form stand in the lexicon. "inflected": so does another inflection of it, or its gender tells what
 #: an ambiguous noun means (*die Band*). "compounds": a word that ends in one (*Naturquelle* is a *Quelle*).
 #: "parts": a word that begins with one, too (*Frühjahrsdosis*).
 SenseMatching: TypeAlias = Literal["exact", "inflected", "compounds", "parts"]
-
-
 #: What a translation tells that stands for several senses.
 AMBIGUOUS = "ambiguous translation"
 
@@ -332,56 +331,33 @@ def _agreed(forms: Iterable[tuple[str, int, str]]) -> dict[str, str]:
     return {form: name for form, (_, name) in found.items()}
 
 
+# ----------------------------------------------------------------------------
+# Which sense a translation gives each occurrence of a homograph.
+
 #: Which target words can show a sense, as only a noun shows a noun's. "tagged": by their part of speech, NOUN or PROPN,
 #: and in German by the capital letter too, but for first words of sentences; of texts that are not parsed, by the
 #: capital letter alone. "tagged_or_capital": either is enough. "any": all words, for targets that have neither.
 TargetNouns: TypeAlias = Literal["tagged", "tagged_or_capital", "any"]
-
-
 #: Where translations are looked for. "links": the linked words, the paper's rule. Where these are none of the lexicon:
 #: "window": also nouns up to `WINDOW` words from them (of the homograph's own place, where nothing is linked), as the
 #: published code extracts pairs; "translation": also all nouns, as it judges translations.
 Reach: TypeAlias = Literal["links", "window", "translation"]
-
-
 REACHES: tuple[Reach, ...] = get_args(Reach)
-
-
 WINDOW = 3
-
-
 #: What an occurrence is counted as whose sense is told: by the lexicon, or by the gender of a noun that it calls
 #: ambiguous.
 DECIDED, BY_GENDER = "decided", "decided by gender"
-
-
 #: Why the sense of an occurrence cannot be told.
 NOT_ALIGNED = "not aligned"
-
-
 NO_NOUN = "translated by a verb or an adjective"
-
-
 UNKNOWN = "translation not in the lexicon"
-
-
 SEVERAL = "translations of several senses"
-
-
 DIFFERENT = "several senses in one pair"
-
-
 REASONS = (NOT_ALIGNED, NO_NOUN, UNKNOWN, AMBIGUOUS, SEVERAL, DIFFERENT)
-
-
 #: Those of occurrences that are none of a noun's (*flies* that is *fliegt*: mostly wrong tags): in no share of decided
 #: ones.
 OUTSIDE = (NO_NOUN,)
-
-
 _NOUNS = ("NOUN", "PROPN")
-
-
 _VERBS = ("VERB", "AUX", "ADJ")
 
 

@@ -1,30 +1,29 @@
-"""Sentence-level chrF: sacreBLEU's numbers, bit for bit, many times faster.
+"""Similarity by characters and by edits: chrF and Levenshtein.
 
 chrF = (1 + β²) · P · R / (β² · P + R) with β = 2, where P and R are the means of the precision and the recall of
-character n-grams, n = 1 … 6, over the orders that both texts have (effective order, no ε smoothing).
+character n-grams, n = 1 … 6, over the orders that both texts have (effective order, no ε smoothing): sacreBLEU's
+numbers, bit for bit, many times faster. Levenshtein is computed by rapidfuzz.
 
-Source: Popović 2015; Post 2018 (sacreBLEU).
+Source: Popović 2015; Post 2018 (sacreBLEU); Levenshtein 1966.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from nbkit.measure.base import check_pairs
+from nbkit.measure import Kappa, check_pairs
 from nbkit.measure.bleu import Sequences, cut, match_counts, tokenizer_signature
 
 _ORDER = 6
-
-
 _BETA = 2
 
 
 @dataclass(frozen=True)
-class Chrf:
+class Chrf(Kappa):
     """chrF over the characters of both texts without white space, in [0, 1]; it cannot see spacing.
 
     An empty side scores 0, as in sacreBLEU.
@@ -46,14 +45,6 @@ class Chrf:
         True
         """
         return f"chrF{_BETA}|nrefs:1|case:mixed|eff:yes|nc:{_ORDER}|nw:0|space:no"
-
-    def identity(self, lang: str) -> dict[str, Any]:
-        """The metric's part of a cache key: its name and its signature.
-
-        >>> Chrf().identity("en")["metric"]
-        'chrf'
-        """
-        return {"metric": self.name, "signature": self.signature(lang)}
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
         """chrF2 of each pair as a fraction: a float64 array in [0, 1], one entry a pair; the formula is the module's.
@@ -101,7 +92,7 @@ def _percent(matches: np.ndarray, hypothesis: np.ndarray, reference: np.ndarray)
 
 
 @dataclass(frozen=True)
-class Levenshtein:
+class Levenshtein(Kappa):
     """1 − d/max(h, r): d token insertions, deletions and substitutions, lengths h and r, in [0, 1].
 
     Two empty texts are alike (1); one empty text is unlike any other (0). Symmetric.
@@ -125,14 +116,6 @@ class Levenshtein:
         'Levenshtein|nrefs:1|case:mixed|tok:nbkit-cut.v1-char|norm:max'
         """
         return f"Levenshtein|nrefs:1|case:mixed|tok:{tokenizer_signature(lang)}|norm:max"
-
-    def identity(self, lang: str) -> dict[str, Any]:
-        """The metric's part of a cache key: its name and its signature for *lang*.
-
-        >>> Levenshtein().identity("en") == Levenshtein().identity("ja")  # words, characters
-        False
-        """
-        return {"metric": self.name, "signature": self.signature(lang)}
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
         """1 − d/max(h, r) of each pair, in tokens: a float64 array in [0, 1], one entry a pair.

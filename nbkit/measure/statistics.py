@@ -70,7 +70,7 @@ def percentile_interval(draws: np.ndarray, level: float = 0.95) -> tuple[float, 
     """Lower and upper percentile of *draws*; those that are NaN, resamples without a value, are left out.
 
     Both are NaN where no draw is left, and where all are the same: nothing is known then. Of means and shares of few
-    units it holds too seldom: see `metrics.intervals`.
+    units it holds too seldom: see `nbkit.measure.intervals`.
 
     >>> percentile_interval(np.arange(101.0), level=0.5)
     (25.0, 75.0)
@@ -304,10 +304,13 @@ def check_resamples(resamples: int) -> None:
         raise NbkitError(f"bootstrap: at least 1 resample expected, not {resamples}")
 
 
+# ----------------------------------------------------------------------------
+# How strongly a score goes with a yes or no: rank-biserial correlation, Mann–Whitney U, and when an effect is large.
+#
+# Source: disambiguation paper, §2.2 (equations 4 to 7) and appendix A.5 (equation 8).
+
 #: Cohen's d from which on an effect is called small, medium and large (Cohen 1988, 2013).
 COHEN = {"small": 0.2, "medium": 0.5, "large": 0.8}
-
-
 Strength = Literal["none", "small", "medium", "large"]
 
 
@@ -428,6 +431,9 @@ def _scores(values: Sequence[float] | np.ndarray) -> np.ndarray:
         raise NbkitError(f"rank_biserial: one-dimensional scores expected, not an array of shape {array.shape}")
     return array[~np.isnan(array)]
 
+
+# ----------------------------------------------------------------------------
+# Bootstrap intervals in constant memory: the units, sentence pairs, are met a part at a time.
 
 #: Units whose weights are drawn, and kept, together (1 byte a unit and resample).
 _UNITS = 1024

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from nbkit.errors import ModelError, NbkitError
-from nbkit.files import atomic_write
+from nbkit.files import atomic_write, first_sight, read_note
 from nbkit.models.translators.local import models_folder
 from nbkit.models.weights import FILES
 
@@ -98,28 +98,18 @@ def folder_digest(folder: Path) -> str:
 def _seen(folder: Path) -> tuple[dict[str, Any], bool]:
     """The digests of a folder's files, and of all of them, and whether they were made now."""
     files = _files(folder)
-    stamp = [[path.name, *_stamp(path)] for path in files]
-    key = hashlib.blake2b(str(folder.resolve()).encode(), digest_size=12).hexdigest()
-    memo = models_folder() / "digests" / f"{key}.json"
-    known = _remembered(memo)
-    if known.get("stamp") == stamp:
-        return known, False
-    digests = _digests(files)
-    digest = hashlib.blake2b(digest_size=16)
-    for name, content in digests.items():
-        digest.update(len(name).to_bytes(4, "little") + name.encode() + bytes.fromhex(content))
-    known = {"stamp": stamp, "digest": digest.hexdigest(), "files": digests}
-    _remember(memo, known)
-    return known, True
+
+    def digests() -> dict[str, Any]:
+        each, whole = _digests(files), hashlib.blake2b(digest_size=16)
+        for name, content in each.items():
+            whole.update(len(name).to_bytes(4, "little") + name.encode() + bytes.fromhex(content))
+        return {"digest": whole.hexdigest(), "files": each}
+
+    return first_sight(folder, files, models_folder() / "digests", digests)
 
 
 def _files(folder: Path, *more: str) -> list[Path]:
     return sorted({path for pattern in (*FILES, *more) for path in folder.glob(pattern) if path.is_file()})
-
-
-def _stamp(path: Path) -> tuple[int, int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def _compare(folder: Path, known: Mapping[str, str], weights: bool, reason: str) -> None:
@@ -175,24 +165,7 @@ def _hashed(path: Path, digest: Any) -> str:
 
 
 def _read(record: Path, what: str, way_out: str) -> dict[str, str]:
-    known = _remembered(record)
+    known = read_note(record)
     if not known or not all(isinstance(each, str) for each in known.values()):
         raise ModelError(f"{what}: {record} is damaged; {way_out}")
     return known
-
-
-def _remembered(memo: Path) -> dict[str, Any]:
-    try:
-        known = json.loads(memo.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}
-
-
-def _remember(memo: Path, known: dict[str, Any]) -> None:
-    try:
-        memo.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(memo) as unfinished:
-            unfinished.write_text(json.dumps(known), encoding="utf-8")
-    except (OSError, NbkitError):
-        return  # a cache that cannot be written only costs the next hashing

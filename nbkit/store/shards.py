@@ -1,4 +1,6 @@
-"""A folder on a disk or an object store (any fsspec URL) whose files appear whole or not at all."""
+"""What the store is made of: a folder on a disk or an object store whose files appear whole or not at all, shards (the
+Parquet files in it), and the shards of one configuration.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import time
 import uuid
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -27,11 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TEMPORARY = ".tmp-"
-
-
 STALE_SECONDS = 24 * 3600
-
-
 # Where a PUT makes an object visible whole; a rename there is a copy and gains nothing.
 OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "oci", "memory"})
 
@@ -181,14 +179,8 @@ def _refusal(verb: str, place: object, error: OSError) -> StoreError:
 # A shard: rows of one configuration as the bytes of a Parquet file, and the name that proves them.
 
 KEY = "input_digest"
-
-
 KEY_BYTES = 16
-
-
 _JSON = {b"nbkit": b"json"}
-
-
 _SCALARS: dict[type, str] = {bool: "bool", int: "int64", float: "double", str: "string"}
 
 
@@ -343,20 +335,10 @@ def _digest(data: bytes) -> str:
 # after another one that holds all of its rows has been written. A reader that finds a shard gone lists again.
 
 SMALL_ROWS = 25_000  # a shard below this is worth merging
-
-
 MERGED_ROWS = 50_000  # what a merged shard holds at most (rows are in memory while it is made)
-
-
 MERGE_FROM = 16  # neighbouring small shards it takes to be worth the rewriting
-
-
 HELD_BYTES = 256 << 20  # decoded shards kept in memory, per partition
-
-
 ATTEMPTS = 50  # listings before a folder that keeps changing under a reader is an error
-
-
 SUFFIX = "rows.parquet"
 
 
@@ -382,30 +364,31 @@ class Partition:
 
     def rows(self, keys: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
         """The stored rows among *keys*."""
+        return self._read(lambda: self._collect(keys))
+
+    def every(self) -> list[dict[str, Any]]:
+        """All stored rows, the oldest first."""
+        return list(self._read(lambda: self._merged(sorted(self._keys))).values())
+
+    def _read(self, read: Callable[[], dict[bytes, dict[str, Any]]]) -> dict[bytes, dict[str, Any]]:
+        """What *read* returns, once no shard vanishes while it reads."""
         with self._lock:
             for _ in range(ATTEMPTS):
                 self._refresh()
                 try:
-                    return self._collect(keys)
+                    return read()
                 except FileNotFoundError:
                     continue  # compacted by another process meanwhile
         raise NbkitError(f"shards in {self.folder} keep vanishing while they are read: is something deleting them?")
 
-    def every(self) -> list[dict[str, Any]]:
-        """All stored rows, the oldest first."""
-        with self._lock:
-            for _ in range(ATTEMPTS):
-                self._refresh()
-                found: dict[bytes, dict[str, Any]] = {}
-                try:
-                    for name in sorted(self._keys):
-                        table = self._table(name)
-                        for key, row in zip(table_keys(table), self._rows(name, table), strict=True):
-                            found.setdefault(key, row)
-                    return list(found.values())
-                except FileNotFoundError:
-                    continue  # compacted by another process meanwhile
-        raise NbkitError(f"shards in {self.folder} keep vanishing while they are read: is something deleting them?")
+    def _merged(self, names: Iterable[str]) -> dict[bytes, dict[str, Any]]:
+        """The rows of several shards; of two with one key, the first."""
+        merged: dict[bytes, dict[str, Any]] = {}
+        for name in names:
+            table = self._table(name)
+            for key, row in zip(table_keys(table), self._rows(name, table), strict=True):
+                merged.setdefault(key, row)
+        return merged
 
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
         """Which of *keys* are stored."""
@@ -448,12 +431,8 @@ class Partition:
     def _merge(self, names: list[str]) -> None:
         if len(names) < 2:
             return
-        merged: dict[bytes, dict[str, Any]] = {}
         try:
-            for name in names:
-                table = self._table(name)
-                for key, row in zip(table_keys(table), self._rows(name, table), strict=True):
-                    merged.setdefault(key, row)
+            merged = self._merged(names)
         except FileNotFoundError:
             return  # another process is at it
         keys = list(merged)

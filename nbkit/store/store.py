@@ -12,9 +12,9 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from nbkit.errors import NbkitError
+from nbkit.errors import NbkitError, as_problem
 from nbkit.progress import progress_bar
 from nbkit.store import shards
 from nbkit.store.shards import SUFFIX, Folder, Partition, set_aside
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Input = tuple[str, ...]
-
+T = TypeVar("T")
 TABLE_SUFFIX = "table.parquet"
 CONFIG_FILE = "config.json"
 #: A key in a configuration, at any depth, whose value ends in ``(token)``. What is kept under such a configuration is
@@ -41,16 +41,14 @@ def cache_folder() -> str:
     return os.environ.get("NBKIT_CACHE") or os.path.expanduser("~/.cache/nbkit")  # noqa: PTH111 - may be a URL
 
 
+@as_problem
 def cache_problem() -> str | None:
     """Why nothing can be kept in `cache_folder`, or in one of the folders in it; None where all is well."""
-    try:
-        root = Folder.at(cache_folder())
-        root.check_writable()
-        for name in root.names() if root.local else ():
-            if not name.startswith(".") and Path(root.path, name).is_dir():
-                (root / name).check_writable()
-    except NbkitError as error:
-        return str(error)
+    root = Folder.at(cache_folder())
+    root.check_writable()
+    for name in root.names() if root.local else ():
+        if not name.startswith(".") and Path(root.path, name).is_dir():
+            (root / name).check_writable()
     return None
 
 
@@ -173,14 +171,14 @@ class Store:
         links, say) is then the same to all.
         """
         partition = self._partition(config)
-        kept = _kept_table(partition.folder)
+        kept = _kept_table(partition.folder, _as_table)
         if kept is not None:
             return kept
         data = _table_bytes(compute(), config)
         self._write_config(partition, config)
         partition.folder.write(shards.shard_name(data, TABLE_SUFFIX), data)
         partition.folder.remove_stale()
-        kept = _kept_table(partition.folder)  # names sort by age: the first that was kept is everybody's
+        kept = _kept_table(partition.folder, _as_table)  # names sort by age: the first that was kept is everybody's
         return _as_table(data) if kept is None else kept
 
     def table_rows(self, config: Mapping[str, Any]) -> int | None:
@@ -224,11 +222,7 @@ def _row_count(data: bytes) -> int:
     return pq.read_metadata(io.BytesIO(data)).num_rows
 
 
-@overload
-def _kept_table(folder: Folder) -> pd.DataFrame | None: ...
-@overload
-def _kept_table(folder: Folder, read: Callable[[bytes], int]) -> int | None: ...
-def _kept_table(folder: Folder, read: Callable[[bytes], Any] = _as_table) -> Any:
+def _kept_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
     """What *read* makes of the table that is remembered in *folder*; a file that is none is set aside."""
     import pyarrow as pa
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata, resources, util
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import yaml
 
 from nbkit.errors import MissingExtraError, ModelError, NbkitError
-from nbkit.files import OnError, Skipped, atomic_write, expand_path, folder_digest
+from nbkit.files import OnError, Skipped, expand_path, first_sight, folder_digest
 from nbkit.languages import LanguageDataError, base_language, check_language, is_unspaced
 from nbkit.store import Store, cache_folder
 from nbkit.text.conllu import conllu_entries, read_conllu
@@ -218,24 +216,10 @@ def _check_seen(folder: Path, digest: str, spec: str) -> None:
     """
     if "://" in cache_folder():
         return  # a cache on an object store holds results only
-    stamp = [
-        [str(path.relative_to(folder)), path.stat().st_size, path.stat().st_mtime_ns, path.stat().st_ino]
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    ]
-    key = hashlib.blake2b(str(folder.resolve()).encode(), digest_size=12).hexdigest()
-    memo = Path(cache_folder()).expanduser() / "parsers" / f"{key}.json"
-    seen: Any = None
-    with suppress(OSError, ValueError):
-        seen = json.loads(memo.read_text(encoding="utf-8"))
-    if not isinstance(seen, dict):
-        seen = {}
-    if seen.get("stamp") != stamp:
-        with suppress(OSError, NbkitError):  # a cache that cannot be written only costs this check
-            memo.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_write(memo) as unfinished:
-                unfinished.write_text(json.dumps({"stamp": stamp, "digest": digest}), encoding="utf-8")
-    elif seen.get("digest") != digest:
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    notes = Path(cache_folder()).expanduser() / "parsers"
+    seen, is_new = first_sight(folder, files, notes, lambda: {"digest": digest})
+    if not is_new and seen.get("digest") != digest:
         raise ModelError(
             f"parser '{spec}': {folder} is damaged: its bytes changed since they were first read, though no file was "
             "written; put the pipeline there again"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 
 import pytest
 
 from nbkit.errors import DataError, NbkitError, UnknownNameError
-from nbkit.measure.aligners import ALIGNERS, Aligner, check_aligner, load_aligner, score_alignments, write_pharaoh
+from nbkit.measure.aligners import ALIGNERS, Aligner, check_aligner, load_aligner
+from nbkit.measure.links import score_alignments, write_pharaoh
 from nbkit.sandbox import LANGUAGES
 from nbkit.sandbox import pairs as sandbox_pairs
 from nbkit.text.sentences import Pair, Sentence, Text
@@ -192,3 +195,13 @@ def test_a_pharaoh_file_of_another_corpus(german, tmp_path):
     with pytest.raises(DataError, match=r"corpus\.align:1: link \d+-\d+ points outside"):
         list(aligner.align(short))
     assert "nowhere" in check_aligner(f"pharaoh:{tmp_path / 'nowhere.align'}", "en", "de")
+
+
+def test_checking_aligners_imports_no_torch():
+    code = (
+        "import sys; from nbkit.measure.aligners import ALIGNERS, check_aligner\n"
+        "[check_aligner(f'{name}:x', 'en', 'de') for name in ALIGNERS if name != 'gold']\n"
+        "print([name for name in ('torch', 'transformers', 'pandas', 'spacy') if name in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.strip() == "[]"

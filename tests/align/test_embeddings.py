@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import ModelError
-from nbkit.measure import aligners as embeddings
+from nbkit.measure import learned as embeddings
 from nbkit.measure.aligners import check_aligner, load_aligner
 from nbkit.sandbox import pairs as sandbox_pairs
 from nbkit.store import Store
@@ -51,18 +51,16 @@ def reference(matrix: list[list[float]], method: str) -> set[tuple[int, int]]:
     return links | {cell for cell in again if taken[cell] < 2}
 
 
-@given(st.lists(MATRICES, min_size=1, max_size=4), st.sampled_from(embeddings.EXTRACTIONS))
+@given(st.lists(MATRICES, min_size=1, max_size=4), st.sampled_from(sorted(embeddings.METHODS)))
 def test_matching_a_batch_is_matching_each_matrix(matrices, method):
     import torch
-
-    from nbkit.measure import aligners as matching
 
     shape = (len(matrices), max(map(len, matrices)), max(len(matrix[0]) for matrix in matrices))
     similarity, is_pair = torch.full(shape, 1.0), torch.zeros(shape, dtype=torch.bool)
     for number, matrix in enumerate(matrices):
         similarity[number, : len(matrix), : len(matrix[0])] = torch.tensor(matrix)
         is_pair[number, : len(matrix), : len(matrix[0])] = True
-    found = getattr(matching, method)(similarity, is_pair)
+    found = embeddings.METHODS[method](similarity, is_pair)
     for number, matrix in enumerate(matrices):
         assert {tuple(cell) for cell in found[number].nonzero().tolist()} == reference(matrix, method)
 
@@ -96,7 +94,7 @@ def aligner(folder, **options):
     return load_aligner(f"embeddings:{folder}", "en", "de", device="cpu", **{"layer": 2, **options})
 
 
-@pytest.mark.parametrize("method", embeddings.EXTRACTIONS)
+@pytest.mark.parametrize("method", sorted(embeddings.METHODS))
 def test_words_are_linked_where_their_subwords_are(folder, method):
     """One pair at a time through transformers' own slow way."""
     import torch

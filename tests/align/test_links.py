@@ -7,8 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import DataError, NbkitError, UnknownNameError
-from nbkit.measure.aligners import SYMMETRISATIONS, inverted, read_pharaoh, score_alignments, target_of, write_pharaoh
-from nbkit.measure.links import check_links, pairs_digest, symmetrise, token_pairs
+from nbkit.measure.links import (
+    SYMMETRISATIONS,
+    check_links,
+    inverted,
+    pairs_digest,
+    read_pharaoh,
+    score_alignments,
+    symmetrise,
+    target_of,
+    token_pairs,
+    write_pharaoh,
+)
 
 LINKS = st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20)
 FORWARD = st.dictionaries(st.integers(0, 7), st.integers(0, 7)).map(lambda of: {(s, t) for t, s in of.items()})

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
-from nbkit.measure.agreement import agreement
-from nbkit.measure.forms import accuracy_table, krippendorff_alpha
+from nbkit.measure.forms import accuracy_table, agreement, krippendorff_alpha
 
 LABELS = ("e", "n", "c")
 

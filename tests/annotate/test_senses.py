@@ -9,10 +9,10 @@ from openpyxl import load_workbook
 from sklearn.metrics import cohen_kappa_score
 
 from nbkit.errors import NbkitError
-from nbkit.measure.agreement import agreement
 from nbkit.measure.forms import (
     NATURALNESS,
     SENSE_ANSWERS,
+    agreement,
     error_rates,
     make_naturalness_form,
     make_sense_form,

@@ -11,7 +11,7 @@ import pytest
 from nbkit import sandbox
 from nbkit.corpora import check_corpus, corpus_identity, load_pairs
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.measure.word_lists import LexiconAligner, sandbox_word_list
+from nbkit.measure.aligners import LexiconAligner, sandbox_word_list
 from nbkit.sandbox.phenomena import CUES, homographs
 from nbkit.sandbox.stream import mixtures
 from tests.corpora.sandbox_trees import check_tree

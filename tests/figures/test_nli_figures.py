@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 from nbkit.corpora.nli import LABELS
 from nbkit.figures import styles
 from nbkit.measure.acceptance import SYMBOLS
-from nbkit.measure.agreement import agreement
-from nbkit.measure.forms import accuracy_table
+from nbkit.measure.forms import accuracy_table, agreement
 from nbkit.studies.nli_permutation import figures, styled
 from nbkit.studies.nli_permutation import looks as nli_looks
 from nbkit.studies.published import NLI_PERMUTATION

@@ -50,7 +50,7 @@ _COUNTING = "nbkit.studies.disambiguation.mining"
 _KEYED = (
     *KEYED,
     *("nbkit/corpora/", "nbkit/sandbox/", "nbkit/text/parsers", "nbkit/text/conllu"),
-    *("nbkit/measure/aligners", "nbkit/measure/links", "nbkit/measure/word_lists"),
+    *("nbkit/measure/aligners", "nbkit/measure/learned", "nbkit/measure/links"),
 )
 
 
