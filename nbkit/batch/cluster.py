@@ -117,7 +117,7 @@ def prove(pledge: Pledge, where: Mapping[str, str], runs_models: bool) -> str:
             "start workers in the environment that the run is started in"
         )
     if runs_models and pledge.device is not None:
-        from nbkit.models.translators.identity import resolve_device
+        from nbkit.models.backends import resolve_device
 
         if (device := resolve_device("auto").partition(":")[0]) != pledge.device:
             raise ClusterError(
@@ -359,7 +359,7 @@ def _require(executor: str, address: str | None) -> None:
 @contextmanager
 def _pledged(auto_device: bool) -> Iterator[Pledge]:
     """What workers have to agree on; the file that proves the store is shared is there meanwhile."""
-    from nbkit.models.translators.identity import resolve_device
+    from nbkit.models.backends import resolve_device
 
     folder = Folder.at(f"{own_places()['NBKIT_CACHE'].rstrip('/')}/{ROOM}")
     token = uuid.uuid4().hex

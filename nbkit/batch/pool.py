@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, Protocol
 from nbkit.errors import NbkitError
 from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
 from nbkit.models.classifiers.catalogue import resolve_classifier
-from nbkit.models.classifiers.local import classifier_recipe
+from nbkit.models.classifiers.lifecycle import CLASSIFIER
 from nbkit.models.translators.catalogue import split_variant
 from nbkit.registry import Registry
 from nbkit.store import cache_folder
@@ -177,7 +177,7 @@ def _texts_per_second(unit: Unit) -> float:
         entry = CLASSIFIERS.get(model)
         if entry.recipe is None:
             return TEXTS_PER_SECOND
-        width = classifier_recipe(resolve_classifier(model, (entry.languages or ("en",))[0])).width
+        width = CLASSIFIER.recipe(resolve_classifier(model, (entry.languages or ("en",))[0])).width
         return PAIRS_PER_SECOND_SMALL if width <= SMALL_WIDTH else TEXTS_PER_SECOND_TINY
     return TEXTS_PER_SECOND_TINY if _is_tiny(unit) else TEXTS_PER_SECOND
 

@@ -36,8 +36,8 @@ from nbkit.measure.links import (
     write_pharaoh,
 )
 from nbkit.models.batching import run_batches
+from nbkit.models.lifecycle import is_missing
 from nbkit.models.pretrained import budget, load_network, network_identity, obstacle
-from nbkit.models.translators.identity import is_missing
 from nbkit.progress import progress_bar
 from nbkit.registry import Registry
 from nbkit.store import Store

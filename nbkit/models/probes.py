@@ -18,10 +18,10 @@ from nbkit.languages import is_unspaced
 from nbkit.models.backends import TRANSFORMERS
 from nbkit.models.batching import run_batches
 from nbkit.models.decoding import DEFAULT, Decoding
-from nbkit.models.training import padded
+from nbkit.models.lifecycle import with_revision
+from nbkit.models.loading import padded
 from nbkit.models.translators.catalogue import BY_RULE, label, resolve
-from nbkit.models.translators.identity import check_model, model_identity, with_revision
-from nbkit.models.translators.local import ensure_model
+from nbkit.models.translators.lifecycle import TRANSLATOR, check_model, ensure_model, model_identity
 from nbkit.models.translators.seq2seq import Ids, Seq2SeqTranslator
 from nbkit.progress import progress_bar
 from nbkit.store import Store
@@ -517,10 +517,9 @@ def probe_remembered(
     )
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
-        from nbkit.models.translators.remember import kept_translator
         from nbkit.models.translators.seq2seq import Seq2SeqTranslator
 
-        translator = kept_translator(name, src, tgt, config["model"], device=device, dtype=dtype)
+        translator = TRANSLATOR.kept(config["model"], name, src, tgt, device=device, dtype=dtype)
         assert isinstance(translator, Seq2SeqTranslator)  # `_check_name` lets no other backend pass
         wanted = [
             IdiomPair("", source, reference, "", tuple((start, end) for start, end in json.loads(spans)))

@@ -8,11 +8,9 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-import numpy as np
 import torch
 from filelock import FileLock
 from torch.utils.data import Dataset
@@ -21,9 +19,9 @@ from transformers import TrainerCallback
 
 from nbkit.errors import ModelError, NbkitError
 from nbkit.models import weights
-from nbkit.models.integrity import write_digests
-from nbkit.models.translators.recipe import Recipe
-from nbkit.models.weights import RECORD_FILE
+from nbkit.models.loading import attention_mask, padded
+from nbkit.models.recipes import Recipe
+from nbkit.models.weights import RECORD_FILE, write_digests
 from nbkit.progress import Lines, is_live
 from nbkit.seeding import generator
 
@@ -75,8 +73,7 @@ def _is_whole(path: Path) -> bool:
 
 
 def _recipe_in(folder: Path) -> Any:
-    path = folder / RECORD_FILE
-    return weights.read_json(path).get("recipe") if path.is_file() else None
+    return weights.read_record(folder).get("recipe")
 
 
 def write_record(record: Mapping[str, Any], folder: Path) -> None:
@@ -303,29 +300,3 @@ class Collate:
             "labels": labels,
             "decoder_input_ids": padded(shifted, self.pad),
         }
-
-
-def padded(rows: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
-    """Rows of ids as one tensor, (rows × longest), int64, filled up with *fill*.
-
-    >>> padded([(5, 6, 7), (8,), ()], fill=0).tolist()
-    [[5, 6, 7], [8, 0, 0], [0, 0, 0]]
-    """
-    there = _there(rows)
-    table = np.full(there.shape, fill, np.int64)
-    table[there] = np.fromiter(chain.from_iterable(rows), np.int64, np.count_nonzero(there))
-    return torch.from_numpy(table)
-
-
-def attention_mask(rows: Sequence[Sequence[int]]) -> torch.Tensor:
-    """Where `padded` rows have an id of their own: 1, int64; 0 where they are filled up.
-
-    >>> attention_mask([(5, 6, 7), (8,)]).tolist()
-    [[1, 1, 1], [1, 0, 0]]
-    """
-    return torch.from_numpy(_there(rows).astype(np.int64))
-
-
-def _there(rows: Sequence[Sequence[int]]) -> np.ndarray:
-    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    return np.arange(lengths.max()) < lengths[:, np.newaxis]

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from nbkit.models.backends import backend_identity
 from nbkit.models.classifiers import classifier
 from nbkit.models.language_models import language_model
 from nbkit.models.loading import on_device
-from nbkit.models.translators.identity import backend_identity
 from nbkit.models.translators.seq2seq import Seq2SeqTranslator
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")

@@ -28,7 +28,7 @@ from nbkit.models.probes import (
     subwords,
     word_entropies,
 )
-from nbkit.models.translators import remember
+from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.store import Store
 
 from .conftest import sizes
@@ -306,7 +306,7 @@ def test_probes_are_remembered(checkpoints, pairs, tmp_path, monkeypatch):
     def nothing(*args, **options):
         raise AssertionError("a model was loaded")
 
-    monkeypatch.setattr(remember, "kept_translator", nothing)
+    monkeypatch.setattr(TRANSLATOR, "kept", nothing)
     again = list(probe_remembered(name, pairs, "en", "de", SHORT, store=Store(tmp_path / "store"), progress=False))
     assert again == first
     with pytest.raises(AssertionError, match="a model was loaded"):  # a variant has a key of its own

@@ -19,19 +19,16 @@ from nbkit.corpora.nli import LABELS, find_nli, load_nli, raw_nli
 from nbkit.errors import ModelError
 from nbkit.models.classifiers.catalogue import known_order, order_of
 from nbkit.models.classifiers.classifier import CollatePairs, NliExample, encode_pairs, positions_of
-from nbkit.models.classifiers.local import start_files
-from nbkit.models.classifiers.recipe import ClassifierRecipe
-from nbkit.models.integrity import check_bytes
+from nbkit.models.classifiers.lifecycle import Pair, load_classifier, start_files
 from nbkit.models.loading import quiet
 from nbkit.models.networks.architectures import NAMES, new_classifier
 from nbkit.models.networks.vocabularies import train_tokenizer
+from nbkit.models.recipes import ClassifierRecipe
 from nbkit.models.training import Batches, common_arguments, last_checkpoint, save_trained, tell, threads, trained_once
 from nbkit.models.translators.training import how_it_was_made, versions
+from nbkit.models.weights import check_bytes
 from nbkit.perturb.derangements import derange_pair
 from nbkit.seeding import address
-
-Pair = tuple[str, str]
-
 
 Split = Literal["dev", "test"]
 
@@ -100,8 +97,6 @@ def is_endless(corpus: str) -> bool:
 
 def measure(recipe: ClassifierRecipe, folder: Path) -> list[dict[str, Any]]:
     """Accuracy of the classifier in *folder* on dev and test, a row each, beside that of the most frequent label."""
-    from nbkit.models.classifiers.classifier import load_classifier
-
     classifier = load_classifier(str(folder.absolute()), lang=recipe.lang, device="cpu")
     rows = []
     for split in get_args(Split):

@@ -18,13 +18,13 @@ from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 
 from nbkit.errors import ModelError
+from nbkit.models.catalogue import Origin
 from nbkit.models.classifiers.catalogue import ClassifierReference
-from nbkit.models.classifiers.classifier import INPUTS, Encoded, PairClassifier, Row
+from nbkit.models.classifiers.classifier import INPUTS, Encoded, PairClassifier
+from nbkit.models.classifiers.lifecycle import Row
 from nbkit.models.ct2.translator import checked, converted_once, damaged, load_engine, save_spec
-from nbkit.models.loading import load_trained, quiet, torch_device
+from nbkit.models.loading import attention_mask, load_trained, padded, quiet, torch_device
 from nbkit.models.pretrained import positions
-from nbkit.models.training import attention_mask, padded
-from nbkit.models.translators.catalogue import Origin
 
 #: The classifier without its encoder: settings as transformers writes them, and weights.
 HEAD_FILE = "head.safetensors"
@@ -187,9 +187,9 @@ class ConvertedClassifier(PairClassifier):
 
     budgets: ClassVar = {"cpu": 2048, "cuda": 131072}
 
-    def __init__(self, reference: ClassifierReference, folder: Path, device: str, dtype: str, tokenizer: Any):
+    def __init__(self, reference: ClassifierReference, folder: Path, device: str, dtype: str):
         model, positions = load_converted_classifier(reference, folder, torch_device(device), dtype)
-        super().__init__(reference, folder, model, tokenizer, positions=positions)
+        super().__init__(reference, folder, model, positions=positions)
 
     def _group(self, item: Encoded) -> None:
         return None

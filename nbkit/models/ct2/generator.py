@@ -14,7 +14,8 @@ from ctranslate2.converters import transformers as stock
 from nbkit.errors import ModelError
 from nbkit.models.ct2.translator import checked, converted_once, load_engine, read_settings, save_spec
 from nbkit.models.language_models.catalogue import LanguageModelReference
-from nbkit.models.language_models.language_model import Ids, Likelihood, NextTokenModel
+from nbkit.models.language_models.language_model import Ids, NextTokenModel
+from nbkit.models.language_models.lifecycle import Likelihood
 from nbkit.models.loading import load_trained, torch_device
 
 #: How long a text can be.

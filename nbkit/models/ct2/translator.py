@@ -24,15 +24,13 @@ from ctranslate2.converters import transformers as stock
 from filelock import FileLock
 
 from nbkit.errors import ModelError
-from nbkit.models import weights
 from nbkit.models.backends import CONVERSION
+from nbkit.models.catalogue import Origin
 from nbkit.models.decoding import Decoding
-from nbkit.models.integrity import check_bytes, folder_digest, write_digests
 from nbkit.models.loading import torch_device
-from nbkit.models.translators.catalogue import Family, Origin, Reference
-from nbkit.models.translators.languages import check_backend
-from nbkit.models.translators.local import models_folder
+from nbkit.models.translators.catalogue import Family, Reference, check_backend, family_of
 from nbkit.models.translators.seq2seq import Ids, TokenizedTranslator, load_seq2seq
+from nbkit.models.weights import check_bytes, folder_digest, models_folder, read_json, write_digests
 
 #: What the checkpoint's generation settings say about the search, in CTranslate2's words.
 SEARCH_FILE = "search.json"
@@ -69,7 +67,7 @@ def ensure_converted(reference: Reference, folder: Path) -> Path:
     where the files cannot be read or written.
     """
     reference.backend.require()
-    family = weights.family(reference, folder)
+    family = family_of(reference, folder)
     check_backend(reference, family)
 
     def convert(target: Path) -> None:
@@ -190,7 +188,7 @@ def checked(reference: Origin, folder: Path) -> Path:
 def read_settings(reference: Origin, path: Path, *needed: str) -> dict[str, Any]:
     """What was kept beside a converted model, *needed* above all. Raises `ModelError` where it is damaged."""
     try:
-        found = weights.read_json(path)
+        found = read_json(path)
     except ModelError as error:
         raise damaged(reference, path.parent, error) from None
     missing = [name for name in needed if name not in found]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import sys
 import time
@@ -19,25 +18,22 @@ from torch.nn.functional import cross_entropy
 from torch.utils.data import Dataset, SequentialSampler
 from transformers import Trainer, TrainingArguments, set_seed
 
-from nbkit.corpora import Request, find_corpus, is_endless
-from nbkit.corpora.corpus import FileCorpus, RawCorpus
-from nbkit.corpora.nli import check_nli, find_nli, load_nli, raw_nli
-from nbkit.errors import DataError, ModelError, NbkitError
-from nbkit.files import expand_path
+from nbkit.corpora import find_corpus, is_endless
+from nbkit.corpora.nli import find_nli, load_nli, raw_nli
+from nbkit.errors import DataError, ModelError
 from nbkit.models.classifiers.classifier import encode_pairs
 from nbkit.models.language_models.language_model import Ids, TextEncoder, given_instead
-from nbkit.models.language_models.recipe import LanguageModelRecipe
-from nbkit.models.loading import quiet
+from nbkit.models.language_models.lifecycle import LINES, PAIRS, line_file, load_language_model, other_language
+from nbkit.models.loading import attention_mask, padded, quiet
 from nbkit.models.networks.architectures import new_language_model, new_tokenizer
 from nbkit.models.networks.vocabularies import POSITIONS
+from nbkit.models.recipes import LanguageModelRecipe
 from nbkit.models.training import (
     Batches,
-    attention_mask,
     common_arguments,
     fresh,
     is_main_process,
     last_checkpoint,
-    padded,
     save_trained,
     tell,
     threads,
@@ -49,9 +45,6 @@ from nbkit.seeding import address, generator
 
 #: One text, or the two of a pair that are read together.
 Sample = tuple[str, ...]
-
-
-_LINES, _PAIRS = "text:", "nli:"
 
 
 def training_samples(recipe: LanguageModelRecipe) -> Iterator[Sample]:
@@ -83,46 +76,16 @@ def held_out_texts(corpus: str, recipe: LanguageModelRecipe) -> list[str]:
     return [text for sample in samples for text in sample if text.strip()][: recipe.held_out]
 
 
-def corpus_digest(corpus: str, lang: str) -> dict[str, Any]:
-    """What the texts of *corpus* depend on, for cache keys; texts are not parsed, so that no parser is part of it."""
-    if corpus.startswith(_LINES):
-        with _file(corpus).open("rb") as file:
-            return {"lines": hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()}
-    if corpus.startswith(_PAIRS):
-        nli, split = find_nli(corpus.removeprefix(_PAIRS))
-        return nli.identity(lang, split)
-    found, split = find_corpus(corpus)
-    request = Request(lang, _beside(found, lang), split)
-    return FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
-
-
-def corpus_problem(corpus: str, lang: str) -> str | None:
-    """What stands in the way of reading *corpus*, or None."""
-    try:
-        if corpus.startswith(_LINES):
-            _file(corpus)
-            return None
-        if corpus.startswith(_PAIRS):
-            return next(iter(check_nli(corpus.removeprefix(_PAIRS), lang, n=1)), None)
-        found, split = find_corpus(corpus)
-        request = Request(lang, _beside(found, lang), split, 1)
-        # A parser that is missing does not matter here.
-        problems = FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)
-    except NbkitError as error:
-        return str(error)
-    return next(iter(problems), None)
-
-
 def _samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> Iterator[tuple[Sample, Sample]]:
     """The first *n* samples of a corpus: as running text, and as joined tokens where these are known."""
-    if corpus.startswith(_LINES):
-        yield from (((line,), (line,)) for line in islice(_lines(_file(corpus)), n))
-    elif corpus.startswith(_PAIRS):
-        yield from _nli_samples(corpus.removeprefix(_PAIRS), lang, n, wants_joined)
+    if corpus.startswith(LINES):
+        yield from (((line,), (line,)) for line in islice(_lines(line_file(corpus)), n))
+    elif corpus.startswith(PAIRS):
+        yield from _nli_samples(corpus.removeprefix(PAIRS), lang, n, wants_joined)
     else:
         found, _ = find_corpus(corpus)
         _check_end(corpus, is_endless(corpus), n)
-        for pair in text_pairs(corpus, lang, _beside(found, lang), n):
+        for pair in text_pairs(corpus, lang, other_language(found, lang), n):
             yield (pair.source,), (pair.joined,)
 
 
@@ -139,20 +102,6 @@ def _nli_samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> I
 def _check_end(corpus: str, has_no_end: bool, n: int | None) -> None:
     if has_no_end and n is None:
         raise ModelError(f"'{corpus}' has no last text: say how many are wanted (texts)")
-
-
-def _beside(corpus: Any, lang: str) -> str:
-    """The other language of the pairs, whose texts are not read."""
-    pivot = getattr(getattr(corpus, "layout", None), "pivot", None)
-    others = [pivot, *corpus.languages, "en", "de"]
-    return next(other for other in others if other not in (None, lang))
-
-
-def _file(corpus: str) -> Path:
-    path = Path(expand_path(corpus.removeprefix(_LINES), "corpus")).expanduser()
-    if not path.is_file():
-        raise NbkitError(f"corpus '{corpus}': there is no file {path}; text:FILE names one with a text a line")
-    return path
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -290,8 +239,6 @@ class CollateMasked:
 
 def measure(recipe: LanguageModelRecipe, folder: Path) -> list[dict[str, Any]]:
     """Perplexity of the model in *folder* on the recipe's dev and test texts, over all of their tokens; a row each."""
-    from nbkit.models.language_models.language_model import load_language_model
-
     model: Any = load_language_model(str(folder.absolute()), lang=recipe.lang, device="cpu")
     found = []
     for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):

@@ -10,10 +10,8 @@ import torch
 
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import DataError
-from nbkit.models.classifiers.recipe import SENTENCE_ENCODERS, ClassifierRecipe
-from nbkit.models.language_models.recipe import LanguageModelRecipe
 from nbkit.models.networks.vocabularies import POSITIONS, ROBERTA_SPECIALS, byte_pairs, word_pieces
-from nbkit.models.translators.recipe import TranslatorRecipe
+from nbkit.models.recipes import SENTENCE_ENCODERS, ClassifierRecipe, LanguageModelRecipe, TranslatorRecipe
 
 #: What transformers calls the two projections that attention compares.
 _COMPARED = (("query", "key"), ("q_proj", "k_proj"), ("q_lin", "k_lin"))

@@ -12,9 +12,8 @@ import sentencepiece
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
 from nbkit.errors import ModelError
-from nbkit.models.classifiers.recipe import SENTENCE_ENCODERS, ClassifierRecipe
+from nbkit.models.recipes import SENTENCE_ENCODERS, ClassifierRecipe, TranslatorRecipe
 from nbkit.models.translators.catalogue import families
-from nbkit.models.translators.recipe import TranslatorRecipe
 from nbkit.models.translators.seq2seq import load_tokenizer
 
 #: The longest input of the Transformers that are trained here, in tokens.

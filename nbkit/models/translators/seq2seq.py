@@ -15,11 +15,17 @@ from transformers import DynamicCache, EncoderDecoderCache
 from nbkit.errors import ModelError
 from nbkit.models.batching import Budgeted, BulkPieces, run_batches
 from nbkit.models.decoding import DEFAULT, Decoding
-from nbkit.models.loading import on_device, quiet, times_the_memory, torch_device, torch_dtype
-from nbkit.models.training import attention_mask, padded
-from nbkit.models.translators.catalogue import Family, Reference, label, resolve
-from nbkit.models.translators.languages import check_pair
-from nbkit.models.translators.local import place
+from nbkit.models.loading import (
+    attention_mask,
+    on_device,
+    padded,
+    quiet,
+    times_the_memory,
+    torch_device,
+    torch_dtype,
+)
+from nbkit.models.translators.catalogue import Family, Reference, check_pair, label, resolve
+from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.progress import progress_bar
 
 Ids = tuple[int, ...]
@@ -144,7 +150,7 @@ class TokenizedTranslator(Budgeted, ABC):
     def _languages(self, src: str, tgt: str) -> int | None:
         """Sets the tokenizer to the pair; the id of the target language's token, None for Marian."""
         reference = resolve(self.name, src, tgt)
-        if place(reference) != place(self.reference):
+        if TRANSLATOR.place(reference) != TRANSLATOR.place(self.reference):
             pair = f"{self.reference.src}→{self.reference.tgt}"
             raise ModelError(f"model '{self.name}' was loaded for {pair}: load it for {src}→{tgt}")
         check_pair(reference, self.family, self.folder)

@@ -23,12 +23,11 @@ from torch.utils.data import Dataset
 from transformers import Seq2SeqTrainer, TrainerCallback
 
 from nbkit.errors import ModelError
-from nbkit.models import weights
 from nbkit.models.decoding import Decoding
-from nbkit.models.integrity import check_bytes
 from nbkit.models.loading import quiet
 from nbkit.models.networks.architectures import new_model
 from nbkit.models.networks.vocabularies import encode_all, train_vocabulary
+from nbkit.models.recipes import Recipe, TranslatorRecipe
 from nbkit.models.training import (
     Batches,
     Collate,
@@ -42,12 +41,11 @@ from nbkit.models.training import (
     threads,
     trained_once,
 )
-from nbkit.models.translators.catalogue import Family, families, resolve
-from nbkit.models.translators.languages import check_pair
-from nbkit.models.translators.local import ensure_model
-from nbkit.models.translators.recipe import Recipe, TranslatorRecipe
+from nbkit.models.translators.catalogue import Family, check_pair, families, family_of, resolve
+from nbkit.models.translators.lifecycle import ensure_model, load_translator
 from nbkit.models.translators.seq2seq import load_seq2seq, load_tokenizer
 from nbkit.models.translators.texts import TextPair, corpus_bleu, text_pairs
+from nbkit.models.weights import check_bytes
 from nbkit.seeding import address, generator
 
 
@@ -241,7 +239,7 @@ def started(recipe: TranslatorRecipe) -> tuple[Any, Any, Family]:
     if folder is None:
         where = "in Python code" if reference.remote is None else "behind a service"
         raise ModelError(f"start '{recipe.start}' is {where}: a model with files is needed to be trained on")
-    family = weights.family(reference, folder)
+    family = family_of(reference, folder)
     for target in recipe.targets:
         check_pair(resolve(recipe.start, recipe.src, target), family, folder)
     check_bytes(folder, f"start '{recipe.start}'")
@@ -339,8 +337,6 @@ def check_held_out(recipe: TranslatorRecipe) -> None:
 
     Raises as the corpora do, and `ModelError` where a checkpoint is to be chosen on dev, and dev has no pair.
     """
-    from nbkit.models.translators.texts import text_pairs
-
     looked_at = recipe.dev_pairs if recipe.keep == "best" else 0
     for target in recipe.targets:
         dev = list(text_pairs(recipe.dev, recipe.src, target, max(recipe.card_pairs, looked_at)))
@@ -351,9 +347,6 @@ def check_held_out(recipe: TranslatorRecipe) -> None:
 
 
 def _bleu(recipe: TranslatorRecipe, folder: Path, target: str, corpus: str, n: int) -> dict[str, Any]:
-    from nbkit.models.translators.texts import text_pairs
-    from nbkit.models.translators.translator import load_translator
-
     translator = load_translator(str(folder.absolute()), recipe.src, target)
     pairs = list(text_pairs(corpus, recipe.src, target, n))
     sources = [pair.source for pair in pairs]

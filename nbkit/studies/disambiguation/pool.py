@@ -19,7 +19,7 @@ from nbkit.fingerprint import KEYED, digest
 from nbkit.measure.aligners import Aligner, load_aligner
 from nbkit.measure.sense_bias import AGGREGATES, MEASURES, SenseCounts, sentence_bias, words_of
 from nbkit.measure.senses import Sense, SenseFinder
-from nbkit.models.translators.identity import with_revision
+from nbkit.models.lifecycle import with_revision
 from nbkit.perturb.word_sense import expected_sense, least_biased, sense_fillers
 from nbkit.seeding import address
 from nbkit.store import Store

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from nbkit.fingerprint import digest
 from nbkit.measure.numbers import Judgement, judge_number, template_numbers
 from nbkit.models import ensure_model, label, translate_remembered
+from nbkit.models.lifecycle import with_revision
 from nbkit.models.translators.catalogue import BY_RULE
-from nbkit.models.translators.identity import with_revision
-from nbkit.models.translators.remember import carry_remembered
+from nbkit.models.translators.lifecycle import carry_remembered
 from nbkit.numbers import find_numbers
 from nbkit.numbers.formats import DrawnNumber, parse_format
 from nbkit.perturb.shrink_numbers import Shrunk, shrink_number
