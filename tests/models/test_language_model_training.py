@@ -25,12 +25,10 @@ from nbkit.models import (
     train_language_model,
 )
 from nbkit.models.classifiers.lifecycle import classifier_identity
-from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL
+from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL, corpus_digest, corpus_problem
 from nbkit.models.language_models.training import (
     CollateMasked,
     LanguageModelExample,
-    corpus_digest,
-    corpus_problem,
     examples,
     held_out_texts,
     training_samples,

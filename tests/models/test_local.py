@@ -84,14 +84,15 @@ def test_of_all_who_ask_one_trains(tiny_recipes, monkeypatch):
     """The lock, with a training that only takes its time."""
     trained = []
 
-    def slow(recipe, work, record, name):
-        trained.append(recipe)
+    def slow(job):
+        trained.append(job.recipe)
         time.sleep(0.2)
-        (work / "finished").mkdir()
-        (work / "finished" / "config.json").write_text("{}")
-        (work / "finished" / "model.safetensors").write_bytes(b"")
-        write_record(record, work / "finished")
-        return work / "finished"
+        finished = job.work / "finished"
+        finished.mkdir()
+        (finished / "config.json").write_text("{}")
+        (finished / "model.safetensors").write_bytes(b"")
+        write_record(job.record, finished)
+        return finished
 
     monkeypatch.setattr(training, "_train", slow)
     folders = []

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
@@ -30,17 +29,16 @@ from nbkit.models.networks.vocabularies import POSITIONS
 from nbkit.models.recipes import LanguageModelRecipe
 from nbkit.models.training import (
     Batches,
+    Card,
+    Training,
     common_arguments,
     fresh,
     is_main_process,
-    last_checkpoint,
-    save_trained,
-    tell,
+    table,
     threads,
-    trained_once,
+    train_by,
 )
 from nbkit.models.translators.texts import text_pairs
-from nbkit.models.translators.training import how_it_was_made, versions
 from nbkit.seeding import address, generator
 
 #: One text, or the two of a pair that are read together.
@@ -253,43 +251,26 @@ def measure(recipe: LanguageModelRecipe, folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def write_card(recipe: LanguageModelRecipe, folder: Path, rows: list[dict[str, Any]], facts: Mapping[str, Any]) -> None:
-    """Writes ``README.md``: data, settings, what came of the training (*facts*) and perplexity (*rows*)."""
-    scores = "\n".join(
-        f"| {row['split']} | {row['corpus']} | {row['texts']} | {row['tokens']} | {_number(row['perplexity'])} |"
-        for row in rows
-    )
+def card(recipe: LanguageModelRecipe, rows: list[dict[str, Any]]) -> Card:
+    """What is said of the model; *rows*: as `measure` has them."""
     kind, task = ("causal", "text-generation") if recipe.is_causal else ("masked", "fill-mask")
     measured = (
         "exp of the mean −log p of each token, the first one after the token for the beginning."
         if recipe.is_causal
         else "Pseudo-perplexity (Salazar et al. 2020): exp of the mean −log p of each token, masked by itself."
     )
-    (folder / "README.md").write_text(
-        f"""---
-library_name: transformers
-pipeline_tag: {task}
-language:
-  - {recipe.lang}
----
-
-# A {kind} language model ({recipe.lang}): a {recipe.architecture}, by nbkit
-
-Trained from scratch on {", ".join(f"`{corpus}`" for corpus in recipe.train)} and on nothing else: it knows that
-text's words and constructions, and is bad on any other. Made for behavioural tests, not for use.
-
-## Perplexity
-
-{measured} Its tokens are subwords of its own vocabulary: models of other vocabularies do not compare.
-
-| split | corpus | texts | tokens | perplexity |
-|---|---|---|---|---|
-{scores}
-
-{how_it_was_made(recipe, facts)}
-Made with {versions("torch", "transformers", "tokenizers")}.
-""",
-        encoding="utf-8",
+    scores = table(
+        "| split | corpus | texts | tokens | perplexity |",
+        [(*list(row.values())[:-1], _number(row["perplexity"])) for row in rows],
+    )
+    return Card(
+        task=task,
+        title=f"A {kind} language model ({recipe.lang}): a {recipe.architecture}, by nbkit",
+        data=f"Trained from scratch on {', '.join(f'`{corpus}`' for corpus in recipe.train)} and on nothing else: it "
+        "knows that\ntext's words and constructions, and is bad on any other.",
+        scores=f"## Perplexity\n\n{measured} Its tokens are subwords of its own vocabulary: models of other "
+        f"vocabularies do not compare.\n\n{scores}",
+        packages=("torch", "transformers", "tokenizers"),
     )
 
 
@@ -312,17 +293,15 @@ def train_language_model(recipe: LanguageModelRecipe, output: Path, *, resume: b
     Returns *output*. Raises `ModelError` where *output* is there already and was not made by this recipe, and where
     there is nothing to train on; errors of the corpora pass through.
     """
-    record = {"lang": recipe.lang, "recipe": recipe.model_dump(mode="json")}
-    return trained_once(
-        record, Path(output), lambda work: _train(recipe, work, record, Path(output).name), resume=resume
-    )
+    return train_by(recipe, {"lang": recipe.lang}, output, _train, resume=resume)
 
 
-def _train(recipe: LanguageModelRecipe, work: Path, record: Mapping[str, Any], name: str) -> Path:
+def _train(training: Training) -> Path:
     from accelerate import PartialState
     from transformers import AutoTokenizer
 
-    started = time.monotonic()
+    recipe: LanguageModelRecipe = training.recipe
+    work = training.work
     with threads(recipe.threads), quiet():
         samples = list(training_samples(recipe))
         if not samples:
@@ -344,26 +323,16 @@ def _train(recipe: LanguageModelRecipe, work: Path, record: Mapping[str, Any], n
         steps = recipe.steps or math.ceil((recipe.epochs or 1) * len(batches) / at_once)
         trainer = LanguageModelTrainer(
             model=model,
-            args=_arguments(recipe, steps, work / "checkpoints"),
+            args=_arguments(recipe, steps, training.checkpoints),
             train_dataset=Rounds(batches, math.ceil(steps * at_once / len(batches)), recipe.seed),
             data_collator=_collate(recipe, tokenizer),
         )
-        tell(trainer, name)
-        result = trainer.train(resume_from_checkpoint=last_checkpoint(work / "checkpoints"))
-        finished = work / "finished"
-        if trainer.is_world_process_zero():
-            save_trained(model, tokenizer, record, finished)
-            facts = {
-                "texts": sum(map(len, samples)),
-                "steps": result.global_step,
-                "loss": round(result.training_loss, 4),
-                "parameters": model.num_parameters(),
-                "vocabulary": len(tokenizer),
-            }
-            rows = measure(recipe, finished)
-            write_card(recipe, finished, rows, {**facts, "seconds": round(time.monotonic() - started)})
-        trainer.accelerator.wait_for_everyone()
-    return finished
+
+        def facts(result: Any) -> dict[str, Any]:
+            loss = round(result.training_loss, 4)
+            return {"texts": sum(map(len, samples)), "steps": result.global_step, "loss": loss}
+
+        return training.through(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
 
 
 class LanguageModelTrainer(Trainer):
