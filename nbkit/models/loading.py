@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -81,25 +81,29 @@ def _there(rows: Sequence[Sequence[int]]) -> np.ndarray:
     return np.arange(lengths.max()) < lengths[:, np.newaxis]
 
 
+#: How files of models are read: those that are here, and no code or pickles among them.
+SAFELY: Mapping[str, Any] = {"local_files_only": True, "trust_remote_code": False, "use_safetensors": True}
+
+
+@contextmanager
+def reading(what: str, folder: Path, failed: str = "cannot be loaded") -> Iterator[None]:
+    """Raises `ModelError`, quietly otherwise, where transformers cannot make of *folder* what it is asked for."""
+    from safetensors import SafetensorError
+
+    try:
+        with quiet():
+            yield
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError, SafetensorError) as error:
+        raise ModelError(f"{what}: {folder} {failed}: {error}") from error
+
+
 def load_trained(auto: Any, folder: Path, device: torch.device, dtype: torch.dtype, what: str, kind: str) -> Any:
     """The model that the transformers class *auto* makes of a folder, on its device; every weight comes from there.
 
     what, kind: the model and what it has to be, in the `ModelError` about a folder that is something else.
     """
-    from safetensors import SafetensorError
-
-    try:
-        with quiet():
-            model, report = auto.from_pretrained(
-                folder,
-                dtype=dtype,
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                output_loading_info=True,
-            )
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise ModelError(f"{what}: {folder} cannot be loaded: {error}") from error
+    with reading(what, folder):
+        model, report = auto.from_pretrained(folder, dtype=dtype, output_loading_info=True, **SAFELY)
     if report["missing_keys"]:  # which transformers fills with random numbers
         missing = ", ".join(sorted(report["missing_keys"])[:3])
         raise ModelError(f"{what}: {folder} holds no trained {kind}; missing: {missing}")

@@ -80,25 +80,16 @@ def load_network(model: str, auto_class: str, device: str, **settings: Any) -> t
     folder = weights.fetch(origin)
     import torch
     import transformers
-    from safetensors import SafetensorError
 
-    from nbkit.models.loading import quiet, torch_device
+    from nbkit.models.loading import SAFELY, reading, torch_device
 
     place = torch_device(resolve_device(device))
     check_bytes(folder, f"model '{model}'")
-    try:
-        with quiet():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-            network, report = getattr(transformers, auto_class).from_pretrained(
-                folder,
-                trust_remote_code=False,
-                use_safetensors=True,
-                dtype=torch.float32,
-                output_loading_info=True,
-                **settings,
-            )
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise ModelError(f"model '{model}': {folder} cannot be loaded as {auto_class}: {error}") from error
+    with reading(f"model '{model}'", folder, f"cannot be loaded as {auto_class}"):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        network, report = getattr(transformers, auto_class).from_pretrained(
+            folder, dtype=torch.float32, output_loading_info=True, **SAFELY, **settings
+        )
     # transformers fills missing weights with random ones. An encoder's own pooler is not used.
     missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
     if missing:

@@ -45,8 +45,7 @@ def test_a_gpu_computes_in_bfloat16_unless_it_is_told_otherwise():
 @pytest.mark.parametrize(("device", "ahead"), [(CPU, False), (GPU, True)])
 def test_texts_are_tokenized_ahead_where_a_gpu_computes(device, ahead, monkeypatch):
     given = []
-    for module in (classifier, language_model):
-        monkeypatch.setattr(module, "run_batches", lambda items, **options: given.append(options))
+    monkeypatch.setattr("nbkit.models.batching.run_batches", lambda *_, **options: given.append(options))
     pairs = object.__new__(classifier.PairClassifier)
     pairs.device, pairs._encoded = device, lambda items: items
     pairs.rows([("a", "b")])

@@ -39,6 +39,7 @@ class ClassifierEntry(Entry):
     python: Python code of the user's own.
 
     >>> entry = ClassifierEntry(hub="${HOME}/models/my-nli", labels=("contradiction", "neutral", "entailment"))
+    >>> from nbkit.registry import Registry
     >>> registry = Registry("classifier")  # in use: nbkit.models.CLASSIFIERS
     >>> registry.register("mine", entry)
     """

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from nbkit.corpora.nli import LABELS
-from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk, run_batches
+from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk
 from nbkit.models.classifiers.catalogue import ClassifierReference, classifier_label, output_order
 from nbkit.models.classifiers.lifecycle import Pair, Row
 from nbkit.models.loading import (
@@ -174,22 +174,15 @@ class PairClassifier(Budgeted):
 
     def rows(self, pairs: Iterable[Pair], done: Callable[[int], object] = lambda count: None) -> Iterator[Row]:
         """The same for a stream of pairs, row by row: a window of them is in memory at a time."""
-        return run_batches(
+        return self._batches(
             self._encoded(pairs),
-            length=lambda item: len(item[0]),
+            lambda item: len(item[0]),
+            self._classify,
             group=self._group,
-            run=self._classify,
-            budget=self._budget,
             window=WINDOW,
             done=done,
-            free=self._free,
-            shrunk=self._shrink,
             ahead=self.device.type == "cuda",
         )
-
-    @property
-    def _budget(self) -> int:
-        return self._budget_on(self.device.type)
 
     def _encoded(self, pairs: Iterable[Pair]) -> Iterator[Encoded]:
         return encode_pairs(self.tokenizer, pairs, self._positions, self.name)
@@ -207,10 +200,6 @@ class PairClassifier(Budgeted):
     def _as_rows(self, logits: torch.Tensor) -> list[Row]:
         return [tuple(row) for row in logits[:, self._order].double().softmax(-1).tolist()]
 
-    def _free(self) -> None:
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
-
 
 class SentenceClassifier(PairClassifier):
     """A sentence encoder: every distinct sentence is encoded once, however many pairs it is in."""
@@ -219,16 +208,8 @@ class SentenceClassifier(PairClassifier):
         stream = iter(pairs)
         while window := list(islice(stream, WINDOW)):
             sides = [self._sides(item) for item in self._encoded(window)]
-            codes = run_batches(
-                (side for pair in sides for side in pair),
-                length=len,
-                group=len,
-                run=self._encode,
-                budget=self._budget,
-                window=2 * WINDOW,
-                free=self._free,
-                shrunk=self._shrink,
-            )
+            both = (side for pair in sides for side in pair)
+            codes = self._batches(both, len, self._encode, group=len, window=2 * WINDOW)
             while part := list(islice(zip(codes, codes, strict=True), _COMPARED)):
                 premises, hypotheses = (torch.stack(side) for side in zip(*part, strict=True))
                 with torch.inference_mode():

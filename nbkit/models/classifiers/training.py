@@ -19,7 +19,7 @@ from nbkit.errors import ModelError
 from nbkit.models.classifiers.catalogue import known_order, order_of
 from nbkit.models.classifiers.classifier import CollatePairs, NliExample, encode_pairs, positions_of
 from nbkit.models.classifiers.lifecycle import Pair, load_classifier, start_files
-from nbkit.models.loading import quiet
+from nbkit.models.loading import SAFELY, quiet, reading
 from nbkit.models.networks.architectures import NAMES, new_classifier
 from nbkit.models.networks.vocabularies import train_tokenizer
 from nbkit.models.recipes import ClassifierRecipe
@@ -253,7 +253,6 @@ def _batches(recipe: ClassifierRecipe, model: Any, tokenizer: Any, pairs: Iterab
 
 def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
     """The checkpoint to start from and its tokenizer; a classifier of the three labels keeps its outputs' order."""
-    from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     assert recipe.start is not None
@@ -262,19 +261,9 @@ def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
     options: dict[str, Any] = (
         {} if known_order(folder) else {**NAMES, "ignore_mismatched_sizes": True}
     )  # a head that is not NLI's
-    try:
-        with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-            model = AutoModelForSequenceClassification.from_pretrained(
-                folder,
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                dtype=torch.float32,
-                **options,
-            )
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError, SafetensorError) as error:
-        raise ModelError(f"checkpoint '{recipe.start}': {folder} cannot be trained on: {error}") from error
+    with reading(f"checkpoint '{recipe.start}'", folder, "cannot be trained on"):
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32, **SAFELY, **options)
     if tokenizer.pad_token_id is None:
         raise ModelError(
             f"checkpoint '{recipe.start}' has no padding token: start from a masked model, not a causal one"

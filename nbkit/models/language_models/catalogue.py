@@ -43,6 +43,7 @@ class LanguageModelEntry(Entry):
     the usual one first; None: any. python: Python code of the user's own.
 
     >>> entry = LanguageModelEntry(hub="${HOME}/models/captions-gpt", languages=("en",))
+    >>> from nbkit.registry import Registry
     >>> registry = Registry("language model")  # in use: nbkit.models.LANGUAGE_MODELS
     >>> registry.register("mine", entry)
     """

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from nbkit.errors import ModelError
-from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk, run_batches
+from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk
 from nbkit.models.classifiers.classifier import at_most
 from nbkit.models.language_models.catalogue import Kind, LanguageModelReference, kind_of, language_model_label
 from nbkit.models.language_models.lifecycle import Likelihood, Span
@@ -275,14 +275,6 @@ class LanguageModel(Budgeted, ABC):
     ) -> Iterator[Likelihood]:
         """What `perplexities` come from, for a stream of texts, one by one: a window of them is in memory at a time."""
 
-    @property
-    def _budget(self) -> int:
-        return self._budget_on(self.device.type)
-
-    def _free(self) -> None:
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
-
 
 class NextTokenModel(LanguageModel):
     """A model of the next token, such as GPT-2, whatever runs it."""
@@ -301,16 +293,7 @@ class NextTokenModel(LanguageModel):
         before: Ids = () if begin is None else (begin,)
         ids = ((*before, *content) for content in self._encoder.contents(texts, len(before)))
         # Later tokens change nothing for earlier ones, so that texts of different lengths are padded behind, unmasked.
-        return run_batches(
-            ids,
-            length=len,
-            run=self._score,
-            budget=self._budget,
-            done=done,
-            free=self._free,
-            shrunk=self._shrink,
-            ahead=self.device.type == "cuda",
-        )
+        return self._batches(ids, len, self._score, done=done, ahead=self.device.type == "cuda")
 
 
 class CausalLanguageModel(NextTokenModel):
@@ -435,15 +418,10 @@ class MaskedLanguageModel(LanguageModel):
 
     def _run(self, places: Iterable[MaskedPlace]) -> Iterator[tuple[float, ...]]:
         # Of texts of one length none is padded, so that no mask is needed and attention takes its fastest way.
-        return run_batches(
-            places,
-            length=lambda place: len(place.ids),
-            group=lambda place: len(place.ids),
-            run=self._look_up,
-            budget=self._budget,
-            free=self._free,
-            shrunk=self._shrink,
-        )
+        def length(place: MaskedPlace) -> int:
+            return len(place.ids)
+
+        return self._batches(places, length, self._look_up, group=length)
 
     def _states(self, batch: list[MaskedPlace]) -> torch.Tensor:
         rows = on_device(torch.tensor([place.ids for place in batch]), self.device)

@@ -87,6 +87,7 @@ class ModelEntry(Entry):
     prefixes: target language to what every source text begins with. python: Python code of the user's own.
 
     >>> captions = ModelEntry(hub="${HOME}/models/captions-{src}-{tgt}", label="Captions")
+    >>> from nbkit.registry import Registry
     >>> registry = Registry("model")  # in use: nbkit.models.MODELS
     >>> registry.register("captions", captions)
     """

@@ -8,8 +8,9 @@ Predictions in Neural Machine Translation"); what it has to write, the labels, s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -440,7 +441,7 @@ def _train(training: Training) -> Path:
             raise ModelError(f"nothing to train on: '{recipe.train}' holds no pair {recipe.src}→{recipe.targets}")
         idioms = {target: idiom_texts(recipe, target) for target in recipe.targets}
         check_held_out(recipe)
-        begun = (_from_scratch if recipe.start is None else _from_checkpoint)(recipe, regular, idioms, training.work)
+        begun = _begun(recipe, regular, idioms, training.work)
         trainer = _trainer(begun, training)
 
         def facts(result: Any) -> dict[str, Any]:
@@ -456,36 +457,32 @@ def _train(training: Training) -> Path:
 _Texts = Mapping[str, list[tuple[str, str]]]
 
 
-def _from_scratch(recipe: TranslatorRecipe, regular: _Texts, idioms: _Texts, work: Path) -> _Begun:
+def _begun(recipe: TranslatorRecipe, regular: _Texts, idioms: _Texts, work: Path) -> _Begun:
+    encode: Callable[..., Iterator[Example]]
+    if recipe.start is None:
+        model, (tokenizer, family) = None, _new_vocabulary(recipe, regular, work / "tokenizer")
+        encode = partial(own_examples, tokenizer)
+    else:
+        model, tokenizer, family = started(recipe)
+        encode = partial(checkpoint_examples, tokenizer, family)
+    pairs = {target: [*regular[target], *idioms[target]] for target in recipe.targets}
+    found = list(chain.from_iterable(encode(pairs[target], target, recipe) for target in recipe.targets))
+    set_seed(recipe.seed)
+    model = new_model(recipe, tokenizer) if model is None else model
+    return _Begun(model, tokenizer, family, found)
+
+
+def _new_vocabulary(recipe: TranslatorRecipe, regular: _Texts, folder: Path) -> tuple[Any, Family]:
     from accelerate import PartialState
 
     # Language by language in turn, so that each has its share of what the vocabulary is learnt from.
     rows = zip_longest(*regular.values(), fillvalue=())
     texts = dict.fromkeys(text for row in rows for pair in row for text in pair)
-    folder = work / "tokenizer"
     family = families()["m2m100" if recipe.architecture == "m2m100" else "marian"]
     with PartialState().main_process_first():
         if is_main_process():
             train_vocabulary(texts, recipe, fresh(folder))
-        tokenizer = load_tokenizer(family, folder)
-
-    def examples(target: str) -> Iterator[Example]:
-        return own_examples(tokenizer, [*regular[target], *idioms[target]], target, recipe)
-
-    found = list(chain.from_iterable(map(examples, recipe.targets)))
-    set_seed(recipe.seed)
-    return _Begun(new_model(recipe, tokenizer), tokenizer, family, found)
-
-
-def _from_checkpoint(recipe: TranslatorRecipe, regular: _Texts, idioms: _Texts, work: Path) -> _Begun:
-    model, tokenizer, family = started(recipe)
-
-    def examples(target: str) -> Iterator[Example]:
-        return checkpoint_examples(tokenizer, family, [*regular[target], *idioms[target]], target, recipe)
-
-    found = list(chain.from_iterable(map(examples, recipe.targets)))
-    set_seed(recipe.seed)
-    return _Begun(model, tokenizer, family, found)
+        return load_tokenizer(family, folder), family
 
 
 def _trainer(begun: _Begun, training: Training) -> Any:
