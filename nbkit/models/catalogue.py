@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from pathlib import Path
 from string import Formatter, Template
@@ -27,7 +27,7 @@ _LONGEST_PART = 255
 _HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w./-]+)?")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Entry:
     """A model that goes by a name: what the catalogues of all kinds of models hold.
 
@@ -36,6 +36,7 @@ class Entry:
     """
 
     hub: str | None = None
+    _: KW_ONLY
     label: str = ""
     summary: str = ""
     recipe: str | None = None

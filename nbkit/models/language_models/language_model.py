@@ -20,7 +20,7 @@ from nbkit.errors import ModelError
 from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk
 from nbkit.models.classifiers.classifier import at_most
 from nbkit.models.language_models.catalogue import Kind, LanguageModelReference, kind_of, language_model_label
-from nbkit.models.language_models.lifecycle import Likelihood, Span
+from nbkit.models.language_models.lifecycle import Likelihood, Span, one_by_one
 from nbkit.models.loading import load_tokenizer, load_trained, on_device, padded, torch_device, torch_dtype
 from nbkit.models.pretrained import positions
 from nbkit.progress import progress_bar
@@ -377,13 +377,7 @@ class MaskedLanguageModel(LanguageModel):
 
         Raises `ModelError` for a place that is not in its text and for a candidate without any subword.
         """
-        if not len(texts) == len(spans) == len(candidates):
-            raise ModelError(f"{len(texts)} texts, {len(spans)} places and {len(candidates)} lists of candidates given")
-        asked = [
-            (text, (span[0], span[1]), candidate)
-            for text, span, several in zip(texts, spans, candidates, strict=True)
-            for candidate in several
-        ]
+        asked = one_by_one(texts, spans, candidates)
         with progress_bar(language_model_label(self.name), len(asked), progress) as bar:
             values = iter(list(self.fits(asked, done=bar.update)))
         return [np.fromiter(islice(values, len(several)), np.float64, len(several)) for several in candidates]

@@ -285,27 +285,35 @@ def masked_remembered(
 
     Raises what `load_language_model` and that method raise, but only where something is missing.
     """
-    if not len(texts) == len(spans) == len(candidates):
-        raise ModelError(f"{len(texts)} texts, {len(spans)} places and {len(candidates)} lists of candidates given")
+    asked = one_by_one(texts, spans, candidates)
     config = _downloaded("masked-candidate", name, lang, device, dtype)
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
         model: Any = LANGUAGE_MODEL.kept(config["model"], name, lang, device=device, dtype=dtype)
         if model.kind != "masked":
             raise ModelError(f"language model '{name}' is causal; a masked one is needed to judge words in a place")
-        asked = ((text, _span(place), candidate) for text, place, candidate in missing)
+        wanted = ((text, _span(place), candidate) for text, place, candidate in missing)
         with progress_bar(language_model_label(name), len(missing), progress) as bar:
-            for log_p in model.fits(asked, done=bar.update):
+            for log_p in model.fits(wanted, done=bar.update):
                 yield {"log_probability": log_p}
 
-    inputs = [
-        (text, f"{start}:{stop}", candidate)
-        for text, (start, stop), several in zip(texts, spans, candidates, strict=True)
-        for candidate in several
-    ]
+    inputs = ((text, f"{start}:{stop}", candidate) for text, (start, stop), candidate in asked)
     records = store.iter_records(config, inputs, compute, shard=LANGUAGE_MODEL.shard(device))
     values = (record["log_probability"] for record in records)
     return [np.fromiter(islice(values, len(several)), np.float64, len(several)) for several in candidates]
+
+
+def one_by_one(
+    texts: Sequence[str], spans: Sequence[Span], candidates: Sequence[Sequence[str]]
+) -> list[tuple[str, Span, str]]:
+    """Each candidate with its text and place. Raises `ModelError` where these are not as many."""
+    if not len(texts) == len(spans) == len(candidates):
+        raise ModelError(f"{len(texts)} texts, {len(spans)} places and {len(candidates)} lists of candidates given")
+    return [
+        (text, (span[0], span[1]), candidate)
+        for text, span, several in zip(texts, spans, candidates, strict=True)
+        for candidate in several
+    ]
 
 
 def _downloaded(kind: str, name: str, lang: str | None, device: str, dtype: str) -> Mapping[str, Any]:
