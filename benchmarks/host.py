@@ -101,7 +101,7 @@ def scoring(folder: Path, n: int, *, remembered: bool) -> Sides:
     model._output.log_probabilities = lambda states, tokens: torch.zeros(tokens.shape)
     texts = list(drawn_texts(n, (6, 12), "scored"))
     LANGUAGE_MODEL.kept = lambda *_, **__: model  # type: ignore[method-assign]
-    LANGUAGE_MODEL.shards = {"cpu": LANGUAGE_MODEL.shards["cuda"]}  # type: ignore[misc]
+    LANGUAGE_MODEL.shards = {**LANGUAGE_MODEL.shards, "cpu": LANGUAGE_MODEL.shards["cuda"]}  # type: ignore[misc]
     stores: Iterator[Store] = (Store(folder / f"store-{time.time_ns()}") for _ in iter(int, 1))
 
     def ours() -> Any:
