@@ -137,8 +137,7 @@ def _readiness(problem: str | None, recipe: str | None, is_here: Callable[[], bo
 
 
 def _services() -> Iterator[Row]:
-    from nbkit.models.services.names import offered, parse_remote
-    from nbkit.models.services.web import WebModel
+    from nbkit.models.services.names import WebModel, offered, parse_remote
 
     for name, place, _ in offered():
         if not name.startswith(WebModel.prefix):
@@ -148,7 +147,7 @@ def _services() -> Iterator[Row]:
 
 def _web_services() -> Row:
     """All services of deep-translator in one line: those that are ready, and what the others ask for."""
-    from nbkit.models.services.web import PACKAGE, WebModel, services
+    from nbkit.models.services.names import PACKAGE, WebModel, services
 
     row = f"{WebModel.prefix}NAME"
     if find_spec(PACKAGE) is None:

@@ -1,422 +1,58 @@
-"""Where the subwords that a translator reads and writes stand in their text, whatever tokenizer cuts them."""
+"""Idiom probes: what an encoder-decoder makes of an idiom that is encoded in less and less context.
+
+The source is encoded as it is, and the states of the idiom's subwords are replaced, before the decoder sees
+them, by those that the same subwords have
+
+    full      in the whole source: nothing is replaced
+    phrase    in the idiom alone (each of its places in the source by itself)
+    word      in each of its words alone
+
+The paper leaves open how that is done exactly. Here the subwords are those of the whole source: a part of
+it is not cut anew, so that states replace states one to one. A part is encoded as any text of the model's
+is: from the first position on, between the special tokens that stand around the source (language code or
+mark, end), whose own states stay those of the whole source. A word is what stands between white space, in a
+language written without it each subword; a subword of two words goes with the first. Every subword that
+shares a character with the idiom is replaced.
+
+The research code also replaces the states of the special tokens after the source. That is a variant
+(`EndState` "replaced"): they become those of the last part that is encoded by itself.
+
+Source: idioms paper, §4 and appendix D, Figures 4 to 7 and 16 to 21.
+"""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
 
 from nbkit.corpora.idioms import IdiomPair
 from nbkit.errors import ModelError, NbkitError
-from nbkit.languages import is_unspaced
 from nbkit.models.backends import TRANSFORMERS
-from nbkit.models.batching import run_batches
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.lifecycle import with_revision
-from nbkit.models.loading import padded
-from nbkit.models.translators.catalogue import BY_RULE, label, resolve
+from nbkit.models.translators.catalogue import BY_RULE, resolve
 from nbkit.models.translators.lifecycle import TRANSLATOR, check_model, ensure_model, model_identity
-from nbkit.models.translators.seq2seq import Ids, Seq2SeqTranslator
-from nbkit.progress import progress_bar
 from nbkit.store import Store
-from nbkit.text.parsers import Span, tokens_in
+from nbkit.text.parsers import Span
 
 if TYPE_CHECKING:
-    from nbkit.models.translators.seq2seq import Ids, Seq2SeqTranslator, TokenizedTranslator
-
-#: Of a token that stands for no characters: language codes, marks, the end.
-NOWHERE: Span = (0, 0)
-
-
-@dataclass(frozen=True)
-class Subwords:
-    """A text as a model sees it.
-
-    ids: all of them, in order. offsets: the characters that each stands for, without white space at its edges;
-    `NOWHERE` for special tokens. A token of white space alone goes with the token after it.
-    """
-
-    ids: Ids
-    offsets: tuple[Span, ...]
-
-    @property
-    def before(self) -> int:
-        """How many special tokens stand before the text: language codes and marks."""
-        return next((place for place, span in enumerate(self.offsets) if span != NOWHERE), len(self.ids))
-
-    @property
-    def after(self) -> int:
-        """How many special tokens stand after the text: its end, and language codes."""
-        return next((place for place, span in enumerate(reversed(self.offsets)) if span != NOWHERE), 0)
-
-    def places(self, span: Span) -> tuple[int, int]:
-        """The half-open range of ids that share a character with *span*; `NbkitError` where none does.
-
-        >>> Subwords((7, 4, 5, 6, 0), (NOWHERE, (0, 2), (3, 5), (5, 8), NOWHERE)).places((4, 6))
-        (2, 4)
-        """
-        found = tokens_in([span], self.offsets)
-        return found[0], found[-1] + 1
-
-    def alone(self, places: tuple[int, int]) -> Ids:
-        """The ids of some *places* with the special tokens that stand around the text: what the model is given where
-        they are all of its text.
-
-        >>> Subwords((7, 4, 5, 6, 0), (NOWHERE, (0, 2), (3, 5), (5, 8), NOWHERE)).alone((2, 3))
-        (7, 5, 0)
-        """
-        tail = self.ids[len(self.ids) - self.after :]
-        return (*self.ids[: self.before], *self.ids[places[0] : places[1]], *tail)
-
-
-def subwords(
-    translator: TokenizedTranslator, texts: Sequence[str], tgt: str, *, target: bool = False
-) -> Iterator[Subwords]:
-    """The subwords of *texts* with their offsets; *target*: texts are references, as labels of the model are.
-
-    The translator's languages are set already. What goes over its positions is cut off, with a warning.
-    Raises `ModelError`, naming the model, where its tokenizer cannot say what a subword stands for.
-    """
-    prefix = "" if target else translator._prefix(tgt)
-    finder = _by_tokenizer if getattr(translator.tokenizer, "is_fast", False) else _by_sentencepiece
-    for text, ids in zip(texts, translator._encoded(texts, tgt, target=target), strict=True):
-        offsets = finder(translator, ids, prefix, text, target)
-        yield Subwords(ids, _attached(offsets, text))
-
-
-def _by_tokenizer(translator: TokenizedTranslator, ids: Ids, prefix: str, text: str, target: bool) -> list[Span | None]:
-    """Offsets of a tokenizer of the tokenizers library, which knows them itself."""
-    row = translator.tokenizer(
-        **{"text_target" if target else "text": prefix + text},
-        truncation=True,
-        max_length=translator.positions,
-        return_offsets_mapping=True,
-        return_special_tokens_mask=True,
-    )
-    if tuple(row["input_ids"]) != ids:
-        raise _unknown(translator, text)
-    return [
-        None if special or (prefix and end <= len(prefix)) else (max(start - len(prefix), 0), end - len(prefix))
-        for (start, end), special in zip(row["offset_mapping"], row["special_tokens_mask"], strict=True)
-    ]
-
-
-def _by_sentencepiece(
-    translator: TokenizedTranslator, ids: Ids, prefix: str, text: str, target: bool
-) -> list[Span | None]:
-    """Offsets of a tokenizer in Python (Marian, M2M-100), by the SentencePiece model inside it."""
-    tokenizer = translator.tokenizer
-    side = "spm_target" if target else "spm_source"
-    processor = getattr(tokenizer, side, None) or getattr(tokenizer, "sp_model", None)
-    if processor is None:
-        raise ModelError(
-            f"model '{translator.name}': its tokenizer, {type(tokenizer).__name__}, has no offsets: it cannot say "
-            "which characters a subword stands for. Take a model with tokenizer.json, or with a SentencePiece model"
-        )
-    found = processor.encode(text, out_type="offset_mapping")
-    if target and getattr(tokenizer, "separate_vocabs", False):
-        known = [tokenizer.target_encoder.get(piece, tokenizer.unk_token_id) for piece in found["pieces"]]
-    else:
-        known = list(tokenizer.convert_tokens_to_ids(list(found["pieces"])))
-    (empty,) = tokenizer(**{"text_target" if target else "text": [prefix]}, verbose=False)["input_ids"]
-    before = next((place for place, (a, b) in enumerate(zip(empty, ids, strict=False)) if a != b), 0)
-    after = len(empty) - before
-    inside = list(ids[before : len(ids) - after])
-    # The two are cut by one model; they part where a text spells a special token out.
-    if inside != known[: len(inside)] or (len(inside) < len(known) and len(ids) < translator.positions):
-        raise _unknown(translator, text)
-    spans = [(int(start), int(end)) for start, end in found["offsets"][: len(inside)]]
-    return [*[None] * before, *spans, *[None] * after]
-
-
-def _unknown(translator: TokenizedTranslator, text: str) -> ModelError:
-    tokenizer = type(translator.tokenizer).__name__
-    return ModelError(
-        f"model '{translator.name}': the offsets of its {tokenizer} do not fit its subwords of {text[:60]!r}: "
-        "leave this text out"
-    )
-
-
-def _attached(offsets: Sequence[Span | None], text: str) -> tuple[Span, ...]:
-    """Offsets without white space at their edges. A token of white space alone has those of the token after it, or, at
-    the end of the text, before it; None is `NOWHERE`.
-    """
-    tidy = [None if span is None else _trimmed(*span, text) for span in offsets]
-    filled = [span for span in tidy if span]
-    neighbour: Span = filled[-1] if filled else NOWHERE
-    attached: list[Span] = []
-    for span in reversed(tidy):
-        neighbour = span or neighbour
-        attached.append(NOWHERE if span is None else neighbour)
-    return tuple(reversed(attached))
-
-
-def _trimmed(start: int, end: int, text: str) -> Span | tuple[()]:
-    """The range without white space at its edges, () where it is all white space."""
-    piece = text[start:end]
-    left, right = len(piece) - len(piece.lstrip()), len(piece) - len(piece.rstrip())
-    return (start + left, end - right) if piece.strip() else ()
-
-
-# ----------------------------------------------------------------------------
-# From subwords to words: how uncertain a decoder is about the words that translate an idiom, and about the
-# others.
-#
-# Pure functions over what `nbkit.models.probes` measures.
-#
-# Source: idioms paper, §4.3 and appendix D.3, Figures 7, 20 and 21.
-
-
-@dataclass(frozen=True)
-class SplitEntropy:
-    """Mean entropies of a reference's words in nats, NaN where there are none, and how many words these are.
-
-    idiom: words that are aligned to a word of the idiom. other: those aligned to other words of the source alone.
-    Words that are aligned to nothing are in neither.
-    """
-
-    idiom: float
-    other: float
-    idiom_words: int
-    other_words: int
-
-
-def word_entropies(probe: ContextProbe, words: Sequence[Span]) -> np.ndarray:
-    """The entropy of each word in nats: the mean over its subwords, NaN where none shares a character with it.
-
-    H(w) = 1/|w| Σ_{t in w} H(p(· | y_<t, H))
-
-    words: characters of the reference. A subword of two words (*word.*) counts for both; the reference's end is no
-    word. The paper says that it maps subwords to words, not how; the mean keeps a word of many subwords comparable.
-    Source: idioms paper, §4.3 and footnote 7.
-
-    >>> probe = ContextProbe("full", "", (-1.0,) * 4, (0.5, 1.0, 2.0, 9.0), ((0, 2), (3, 5), (5, 9), (0, 0)), 0)
-    >>> word_entropies(probe, [(0, 2), (3, 9), (10, 11)]).tolist()
-    [0.5, 1.5, nan]
-    """
-    means = []
-    for start, end in words:
-        inside = [
-            entropy
-            for entropy, (first, last) in zip(probe.entropies, probe.offsets, strict=True)
-            if first < end and start < last
-        ]
-        means.append(np.mean(inside) if inside else np.nan)
-    return np.array(means, dtype=np.float64)
-
-
-def split_by_alignment(
-    entropies: Sequence[float] | np.ndarray, links: Iterable[tuple[int, int]], idiom: Collection[int]
-) -> SplitEntropy:
-    """Mean entropies of the words of a reference that translate an idiom, and of those that translate other words.
-
-    entropies: of each word; NaN values are left out. links: (source word, reference word). idiom: its source words. A
-    word that is linked to the idiom and to another word is one of the idiom's.
-    Raises `NbkitError` for an idiom without words and for a link outside the reference. Source: idioms paper, §4.3.
-
-    >>> split_by_alignment([3.0, 2.0, 0.5, 0.1], [(0, 2), (1, 0), (2, 1), (0, 1)], {1, 2})
-    SplitEntropy(idiom=2.5, other=0.5, idiom_words=2, other_words=1)
-    """
-    values = np.asarray(entropies, dtype=np.float64)
-    if not idiom:
-        raise NbkitError("entropies: the idiom has no words in the source")
-    of_idiom, linked = set(), set()
-    for source, target in links:
-        if not 0 <= target < len(values):
-            raise NbkitError(f"entropies: link {source}-{target} is outside a reference of {len(values)} words")
-        linked.add(target)
-        if source in idiom:
-            of_idiom.add(target)
-    parts = []
-    for places in (of_idiom, linked - of_idiom):
-        found = values[sorted(places)]
-        found = found[~np.isnan(found)]
-        parts.append((float(found.mean()) if found.size else float("nan"), int(found.size)))
-    (idiom_mean, idiom_words), (other_mean, other_words) = parts
-    return SplitEntropy(idiom_mean, other_mean, idiom_words, other_words)
-
-
-def corpus_perplexity(log_probability: ArrayLike, subwords: ArrayLike) -> np.ndarray:
-    """The perplexity of several references together, by subword: exp(−Σ ln p / Σ |y|); NaN without subwords.
-
-    log_probability: Σ ln p in nats. subwords: Σ |y|. Of arrays, element by element: one entry a set of references.
-    A mean of `ContextProbe.perplexity` counts each pair once in place of each subword.
-
-    >>> corpus_perplexity([-8.0, 0.0], [4, 0]).round(3).tolist()
-    [7.389, nan]
-    """
-    with np.errstate(invalid="ignore"):
-        return np.exp(-np.asarray(log_probability, dtype=np.float64) / np.asarray(subwords))
-
-
-# ----------------------------------------------------------------------------
-# The network's side of the idiom probes: encoder states of one context put among those of another, and what
-# follows.
-#
-# Source: idioms paper, §4, Figures 4, 17, 19 and 21.
-
-
-class Piece(NamedTuple):
-    """Subwords of a source that are encoded as if they were all of it.
-
-    places: half-open range of their positions in the source. ids: what is encoded. before: special tokens before them.
-    """
-
-    places: tuple[int, int]
-    ids: Ids
-    before: int
-
-
-class Input(NamedTuple):
-    """A source, what each context encodes by itself, and the labels of its reference."""
-
-    source: Ids
-    contexts: tuple[tuple[Piece, ...], ...]
-    labels: Ids
-
-
-class Outcome(NamedTuple):
-    """What one context leads to: a hypothesis, and of each label its log-probability and its distribution's entropy."""
-
-    hypothesis: str
-    log_probabilities: tuple[float, ...]
-    entropies: tuple[float, ...]
-
-
-def probe_batch(
-    translator: Seq2SeqTranslator, batch: Sequence[Input], target: int | None, decoding: Decoding
-) -> list[tuple[Outcome, ...]]:
-    """An outcome for each context of each input of a batch; one pass through the encoder a context.
-
-    target: the language token that hypotheses begin with, None where the family has none. Only labels that the model
-    chooses (`chosen`) are part of an outcome.
-    """
-    rows = [each.source for each in batch]
-    full, mask = encode(translator, rows)
-    limit = min(decoding.limit(max(map(len, rows))), translator.positions - 1)
-    labels = [each.labels for each in batch]
-    contexts = []
-    for pieces in zip(*(each.contexts for each in batch), strict=True):
-        states = replaced(translator, full, pieces)
-        inputs = {"encoder_outputs": _copied(states), "attention_mask": mask}
-        ids = translator._search(inputs, target, decoding, limit)
-        hypotheses = translator.tokenizer.batch_decode(ids, skip_special_tokens=True)
-        judged = _under_references(translator, states, mask, labels, chosen(translator, target))
-        contexts.append([Outcome(text.strip(), *each) for text, each in zip(hypotheses, judged, strict=True)])
-    return list(zip(*contexts, strict=True))
-
-
-def chosen(translator: Seq2SeqTranslator, target: int | None) -> slice:
-    """Which labels of a reference the model chooses: not the language token, the first or, in mBART-25, the last."""
-    if translator.family.token_starts:
-        return slice(0, -1)
-    return slice(0 if target is None else 1, None)
-
-
-@torch.inference_mode()
-def encode(translator: Seq2SeqTranslator, rows: Sequence[Ids]) -> tuple[Any, torch.Tensor]:
-    """What the encoder makes of rows of ids, a ModelOutput of (rows × positions × width) states, and their mask."""
-    inputs = translator._padded(list(rows))
-    return translator.model.get_encoder()(**inputs, return_dict=True), inputs["attention_mask"]
-
-
-@torch.inference_mode()
-def replaced(translator: Seq2SeqTranslator, full: Any, pieces: Sequence[Sequence[Piece]]) -> Any:
-    """The encoder's output *full*, with the states of each row's *pieces* from where these are encoded by themselves.
-
-    Everything that the encoder gives for each position is replaced; what it gives for a source as a whole (the last
-    states of a recurrent encoder) stays that of the whole source.
-    """
-    alone = list(dict.fromkeys(piece.ids for row in pieces for piece in row))
-    if not alone:
-        return full
-    donors, _ = encode(translator, alone)
-    number = {ids: i for i, ids in enumerate(alone)}
-    result = dict(full.items())
-    for name, states in full.items():
-        if not _has_positions(states, full.last_hidden_state):
-            continue
-        result[name] = states.clone()
-        for row, found in enumerate(pieces):
-            for (start, end), ids, before in found:
-                result[name][row, start:end] = donors[name][number[ids], before : before + end - start]
-    return type(full)(**result)
-
-
-def _has_positions(states: Any, like: torch.Tensor) -> bool:
-    return isinstance(states, torch.Tensor) and states.ndim > 2 and states.shape[:2] == like.shape[:2]
-
-
-@torch.inference_mode()
-def _under_references(
-    translator: Seq2SeqTranslator, states: Any, mask: torch.Tensor, references: Sequence[Ids], part: slice
-) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
-    """Of each reference's labels, ln p(y_t | y_<t, H) and the entropy of p(· | y_<t, H), H the encoder's states."""
-    labels = padded(list(references), -100).to(translator.device)
-    logits = translator.model(encoder_outputs=_copied(states), attention_mask=mask, labels=labels).logits
-    found = []
-    for row, reference in zip(logits, references, strict=True):  # one by one: a batch in float32 is many times a row
-        log_p = row[: len(reference)][part].float().log_softmax(-1)
-        of_labels = log_p.gather(-1, labels.new_tensor(reference[part]).unsqueeze(-1)).squeeze(-1)
-        entropy = torch.special.entr(log_p.exp()).sum(-1)
-        found.append((tuple(of_labels.tolist()), tuple(entropy.tolist())))
-    return found
-
-
-def _copied(states: Any) -> Any:
-    """A ModelOutput of its own, of the same tensors: `generate` puts in the states of every beam, in place."""
-    return type(states)(**dict(states.items()))
-
-
-# ----------------------------------------------------------------------------
-# Idiom probes: what an encoder-decoder makes of an idiom that is encoded in less and less context.
-#
-# The source is encoded as it is, and the states of the idiom's subwords are replaced, before the decoder sees
-# them, by those that the same subwords have
-#
-#     full      in the whole source: nothing is replaced
-#     phrase    in the idiom alone (each of its places in the source by itself)
-#     word      in each of its words alone
-#
-# The paper leaves open how that is done exactly. Here the subwords are those of the whole source: a part of
-# it is not cut anew, so that states replace states one to one. A part is encoded as any text of the model's
-# is: from the first position on, between the special tokens that stand around the source (language code or
-# mark, end), whose own states stay those of the whole source. A word is what stands between white space, in a
-# language written without it each subword; a subword of two words goes with the first. Every subword that
-# shares a character with the idiom is replaced.
-#
-# The research code also replaces the states of the special tokens after the source. That is a variant
-# (`EndState` "replaced"): they become those of the last part that is encoded by itself.
-#
-# Source: idioms paper, §4 and appendix D, Figures 4 to 7 and 16 to 21.
+    from nbkit.models.translators.seq2seq import Seq2SeqTranslator
 
 Context: TypeAlias = Literal["full", "phrase", "word"]
-
-
 #: Whether the states of the special tokens after the source are "kept", as the paper words it, or "replaced", as its
 #: research code does.
 EndState: TypeAlias = Literal["kept", "replaced"]
-
-
 #: From the most context to the least, the order of the paper's bars.
 CONTEXTS: tuple[Context, ...] = get_args(Context)
-
-
 #: Changes when the algorithm changes so that a result can.
 VERSION = 1
-
-
 #: Pairs that are probed before any of them is remembered.
 _SHARD = 500
-
-
-_WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True)
@@ -517,10 +153,7 @@ def probe_remembered(
     )
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
-        from nbkit.models.translators.seq2seq import Seq2SeqTranslator
-
-        translator = TRANSLATOR.kept(config["model"], name, src, tgt, device=device, dtype=dtype)
-        assert isinstance(translator, Seq2SeqTranslator)  # `_check_name` lets no other backend pass
+        translator: Any = TRANSLATOR.kept(config["model"], name, src, tgt, device=device, dtype=dtype)
         wanted = [
             IdiomPair("", source, reference, "", tuple((start, end) for start, end in json.loads(spans)))
             for source, reference, spans in missing
@@ -547,89 +180,19 @@ def probe(
     Raises `ModelError` for a tokenizer without offsets and for a language that the model does not speak, and
     `NbkitError` for an idiom without a subword (its place was cut off) and for an empty reference.
     """
+    from nbkit.models.probes_network import probed
 
-    for pair in pairs:
-        if not pair.target.strip():
-            raise NbkitError(f"probes: the reference of {pair.source[:60]!r} is empty")
-    target = translator._languages(src, tgt)
-    sources = subwords(translator, [pair.source for pair in pairs], tgt)
-    inputs = [_input(pair, source, src, end_state) for pair, source in zip(pairs, sources, strict=True)]
-    references = list(subwords(translator, [pair.target for pair in pairs], tgt, target=True))
-    items = [each._replace(labels=reference.ids) for each, reference in zip(inputs, references, strict=True)]
-    with progress_bar(f"{label(translator.name)} {src}→{tgt}, idioms", len(items), progress) as bar:
-        outcomes = run_batches(
-            items,
-            length=lambda each: len(each.source) + len(each.labels),
-            run=lambda batch: probe_batch(translator, batch, target, decoding),
-            budget=max(1, translator._budget // decoding.beams),
-            group=lambda each: decoding.limit(len(each.source)),
-            window=max(1, len(items)),
-            done=bar.update,
-            free=translator._free,
-            shrunk=lambda budget: translator._shrink(budget * decoding.beams),
-        )
-        part = chosen(translator, target)
-        return [
-            _probes(each, outcome, reference.offsets[part])
-            for each, outcome, reference in zip(items, outcomes, references, strict=True)
-        ]
+    return [
+        {
+            context: ContextProbe(context, *outcome, offsets, replaced)
+            for context, outcome, replaced in zip(CONTEXTS, outcomes, counts, strict=True)
+        }
+        for outcomes, counts, offsets in probed(translator, pairs, src, tgt, decoding, end_state, progress=progress)
+    ]
 
 
-def _input(pair: IdiomPair, source: Subwords, src: str, end_state: EndState) -> Input:
-    """The source with what each context encodes by itself, in the order of `CONTEXTS`; no labels yet."""
-
-    try:
-        phrases = [source.places(span) for span in pair.spans]
-        words = [place for span in pair.spans for place in _words(pair.source, span, source, src)]
-    except NbkitError as error:
-        raise NbkitError(f"probes: {pair.source[:60]!r}: the idiom has no subword: {error}") from None
-    parts = ([_piece(source, place) for place in places] for places in (_apart(phrases), _apart(words)))
-    contexts = ((), *((*own, *_end(source, own[-1], end_state)) for own in parts))
-    return Input(source.ids, contexts, ())
-
-
-def _end(source: Subwords, last: Piece, end_state: EndState) -> tuple[Piece, ...]:
-    """The special tokens after the source as part of the *last* piece; none where they are kept."""
-    if end_state == "kept":
-        return ()
-    length = len(source.ids)
-    return (last._replace(places=(length - source.after, length), before=len(last.ids) - source.after),)
-
-
-def _words(text: str, span: Span, source: Subwords, src: str) -> list[tuple[int, int]]:
-    """The places of the words of a span, one by one."""
-    start, end = source.places(span)
-    if is_unspaced(src):
-        return [(place, place + 1) for place in range(start, end)]
-    spans = [(span[0] + match.start(), span[0] + match.end()) for match in _WORD.finditer(text[slice(*span)])]
-    return [source.places(word) for word in spans]
-
-
-def _apart(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Places from left to right, without what one before them has already; none of what is then left empty.
-
-    >>> _apart([(4, 6), (1, 3), (2, 3), (2, 4)])
-    [(1, 3), (3, 4), (4, 6)]
-    """
-    found: list[tuple[int, int]] = []
-    for start, end in sorted(places):
-        start = max(start, found[-1][1]) if found else start
-        if start < end:
-            found.append((start, end))
-    return found
-
-
-def _piece(source: Subwords, places: tuple[int, int]) -> Piece:
-
-    return Piece(places, source.alone(places), source.before)
-
-
-def _probes(item: Input, outcomes: Sequence[Outcome], offsets: Sequence[Span]) -> dict[Context, ContextProbe]:
-    probes: dict[Context, ContextProbe] = {}
-    for context, outcome, pieces in zip(CONTEXTS, outcomes, item.contexts, strict=True):
-        replaced = sum(end - start for (start, end), _, _ in pieces)
-        probes[context] = ContextProbe(context, *outcome, tuple(offsets), replaced)
-    return probes
+#: What of a `ContextProbe` a record holds by context; offsets are those of the reference in every context.
+_RECORDED = ("hypothesis", "log_probabilities", "entropies", "replaced")
 
 
 def _record(probes: Mapping[Context, ContextProbe]) -> dict[str, Any]:
@@ -637,10 +200,9 @@ def _record(probes: Mapping[Context, ContextProbe]) -> dict[str, Any]:
     starts, ends = zip(*probes["full"].offsets, strict=True)
     record: dict[str, Any] = {"starts": list(starts), "ends": list(ends)}
     for context, each in probes.items():
-        record[f"{context}_hypothesis"] = each.hypothesis
-        record[f"{context}_log_probabilities"] = list(each.log_probabilities)
-        record[f"{context}_entropies"] = list(each.entropies)
-        record[f"{context}_replaced"] = each.replaced
+        for name in _RECORDED:
+            value = getattr(each, name)
+            record[f"{context}_{name}"] = list(value) if isinstance(value, tuple) else value
     return record
 
 
@@ -648,9 +210,8 @@ def _read(record: Mapping[str, Any]) -> dict[Context, ContextProbe]:
     offsets = tuple((int(start), int(end)) for start, end in zip(record["starts"], record["ends"], strict=True))
     probes: dict[Context, ContextProbe] = {}
     for context in CONTEXTS:
-        hypothesis, replaced = record[f"{context}_hypothesis"], record[f"{context}_replaced"]
-        log_probabilities = tuple(map(float, record[f"{context}_log_probabilities"]))
-        entropies = tuple(map(float, record[f"{context}_entropies"]))
+        hypothesis, *rows, replaced = (record[f"{context}_{name}"] for name in _RECORDED)
+        log_probabilities, entropies = (tuple(map(float, row)) for row in rows)
         probes[context] = ContextProbe(context, hypothesis, log_probabilities, entropies, offsets, replaced)
     return probes
 
@@ -671,3 +232,92 @@ def _check_name(name: str, src: str, tgt: str) -> None:
         )
     if reason:
         raise ModelError(f"model '{name}' cannot be probed: {reason}")
+
+
+# ----------------------------------------------------------------------------
+# From subwords to words: how uncertain a decoder is about the words that translate an idiom, and about the
+# others.
+#
+# Source: idioms paper, §4.3 and appendix D.3, Figures 7, 20 and 21.
+
+
+@dataclass(frozen=True)
+class SplitEntropy:
+    """Mean entropies of a reference's words in nats, NaN where there are none, and how many words these are.
+
+    idiom: words that are aligned to a word of the idiom. other: those aligned to other words of the source alone.
+    Words that are aligned to nothing are in neither.
+    """
+
+    idiom: float
+    other: float
+    idiom_words: int
+    other_words: int
+
+
+def word_entropies(probe: ContextProbe, words: Sequence[Span]) -> np.ndarray:
+    """The entropy of each word in nats: the mean over its subwords, NaN where none shares a character with it.
+
+    H(w) = 1/|w| Σ_{t in w} H(p(· | y_<t, H))
+
+    words: characters of the reference. A subword of two words (*word.*) counts for both; the reference's end is no
+    word. The paper says that it maps subwords to words, not how; the mean keeps a word of many subwords comparable.
+    Source: idioms paper, §4.3 and footnote 7.
+
+    >>> probe = ContextProbe("full", "", (-1.0,) * 4, (0.5, 1.0, 2.0, 9.0), ((0, 2), (3, 5), (5, 9), (0, 0)), 0)
+    >>> word_entropies(probe, [(0, 2), (3, 9), (10, 11)]).tolist()
+    [0.5, 1.5, nan]
+    """
+    means = []
+    for start, end in words:
+        inside = [
+            entropy
+            for entropy, (first, last) in zip(probe.entropies, probe.offsets, strict=True)
+            if first < end and start < last
+        ]
+        means.append(np.mean(inside) if inside else np.nan)
+    return np.array(means, dtype=np.float64)
+
+
+def split_by_alignment(
+    entropies: Sequence[float] | np.ndarray, links: Iterable[tuple[int, int]], idiom: Collection[int]
+) -> SplitEntropy:
+    """Mean entropies of the words of a reference that translate an idiom, and of those that translate other words.
+
+    entropies: of each word; NaN values are left out. links: (source word, reference word). idiom: its source words. A
+    word that is linked to the idiom and to another word is one of the idiom's.
+    Raises `NbkitError` for an idiom without words and for a link outside the reference. Source: idioms paper, §4.3.
+
+    >>> split_by_alignment([3.0, 2.0, 0.5, 0.1], [(0, 2), (1, 0), (2, 1), (0, 1)], {1, 2})
+    SplitEntropy(idiom=2.5, other=0.5, idiom_words=2, other_words=1)
+    """
+    values = np.asarray(entropies, dtype=np.float64)
+    if not idiom:
+        raise NbkitError("entropies: the idiom has no words in the source")
+    of_idiom, linked = set(), set()
+    for source, target in links:
+        if not 0 <= target < len(values):
+            raise NbkitError(f"entropies: link {source}-{target} is outside a reference of {len(values)} words")
+        linked.add(target)
+        if source in idiom:
+            of_idiom.add(target)
+    parts = []
+    for places in (of_idiom, linked - of_idiom):
+        found = values[sorted(places)]
+        found = found[~np.isnan(found)]
+        parts.append((float(found.mean()) if found.size else float("nan"), int(found.size)))
+    (idiom_mean, idiom_words), (other_mean, other_words) = parts
+    return SplitEntropy(idiom_mean, other_mean, idiom_words, other_words)
+
+
+def corpus_perplexity(log_probability: ArrayLike, subwords: ArrayLike) -> np.ndarray:
+    """The perplexity of several references together, by subword: exp(−Σ ln p / Σ |y|); NaN without subwords.
+
+    log_probability: Σ ln p in nats. subwords: Σ |y|. Of arrays, element by element: one entry a set of references.
+    A mean of `ContextProbe.perplexity` counts each pair once in place of each subword.
+
+    >>> corpus_perplexity([-8.0, 0.0], [4, 0]).round(3).tolist()
+    [7.389, nan]
+    """
+    with np.errstate(invalid="ignore"):
+        return np.exp(-np.asarray(log_probability, dtype=np.float64) / np.asarray(subwords))

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     import numpy as np
 
 Entry = TypeVar("Entry", bound=Any)
-
 #: What a function that makes a model may ask for.
 OFFERED = frozenset({"src", "tgt", "lang", "device", "dtype"})
 #: By the kind of its registry: the method that an object has, what is asked for at a time, and what a way out is.

@@ -19,11 +19,11 @@ def save_language_model(folder: Path, architecture: str, **fields) -> Path:
     import torch
 
     from nbkit.models import LanguageModelRecipe
-    from nbkit.models.networks.architectures import new_language_model, new_tokenizer
+    from nbkit.models.networks.architectures import new_language_model, train_tokenizer
 
     sizes = {"width": 16, "ffn": 32, "heads": 2, "layers": 2, "vocabulary": 330}
     recipe = LanguageModelRecipe(architecture=architecture, steps=1, **{**sizes, **fields})
-    tokenizer = new_tokenizer(TEXTS * 4, recipe)
+    tokenizer = train_tokenizer(TEXTS * 4, recipe)
     torch.manual_seed(5)
     model = new_language_model(recipe, tokenizer)
     with torch.no_grad():

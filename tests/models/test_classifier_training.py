@@ -23,8 +23,7 @@ from nbkit.models.classifiers.lifecycle import (
     is_classifier_here,
 )
 from nbkit.models.classifiers.training import Loss, dev_pairs, held_out_pairs, training_pairs
-from nbkit.models.networks.architectures import new_classifier
-from nbkit.models.networks.vocabularies import train_tokenizer
+from nbkit.models.networks.architectures import new_classifier, train_tokenizer
 from nbkit.models.recipes import recipes_in
 from nbkit.models.weights import DIGESTS
 

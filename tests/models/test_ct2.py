@@ -13,7 +13,8 @@ ctranslate2 = pytest.importorskip("ctranslate2", reason='the extra "ct2" is not 
 
 from nbkit.errors import ModelError  # noqa: E402
 from nbkit.models import Decoding, ModelEntry, check_model, ensure_model, load_translator, resolve  # noqa: E402
-from nbkit.models.ct2 import translator as ct2_conversion  # noqa: E402
+from nbkit.models.backends import DECODERS, ENCODERS  # noqa: E402
+from nbkit.models.ct2 import conversion  # noqa: E402
 from nbkit.models.translators.catalogue import MODELS, families  # noqa: E402
 
 NAMES = ("marian", "mbart50", "m2m100-418m", "m2m100-1.2b", "nllb")
@@ -138,8 +139,8 @@ def test_marian_of_several_targets_gets_its_mark(checkpoints, sentences):
 
 
 def test_converted_once_for_all_who_ask(tmp_path, checkpoints, own_cache, monkeypatch):
-    conversions, save = [], ct2_conversion.save_spec
-    monkeypatch.setattr(ct2_conversion, "save_spec", lambda *given: conversions.append(given) or save(*given))
+    conversions, save = [], conversion.save_spec
+    monkeypatch.setattr(conversion, "save_spec", lambda *given: conversions.append(given) or save(*given))
     copy = shutil.copytree(checkpoints["nllb"], tmp_path / "copy")
     names = [f"{folder}{suffix}" for folder in (checkpoints["nllb"], copy) for suffix in ("@ct2", "@ct2-int8")]
     with ThreadPoolExecutor(4) as pool:
@@ -150,7 +151,7 @@ def test_converted_once_for_all_who_ask(tmp_path, checkpoints, own_cache, monkey
     (converted,) = (own_cache / "models" / "ctranslate2").glob("[!.]*")
     assert (converted / "model.bin").is_file()
     monkeypatch.setattr("nbkit.models.backends.CONVERSION", 2)
-    monkeypatch.setattr(ct2_conversion, "CONVERSION", 2)
+    monkeypatch.setattr(conversion, "CONVERSION", 2)
     ensure_model(names[0], "en", "de")
     assert len(conversions) == 2
 
@@ -163,18 +164,18 @@ def test_architectures_without_a_conversion_are_refused_before_they_are_trained(
         with pytest.raises(ModelError, match="has no conversion"):
             ensure_model(name, "en", "de")
     converted = {family.model_type for family in families().values() if family.converts}
-    assert converted == set(ct2_conversion._LOADERS)
+    assert {*converted, *ENCODERS, *DECODERS} == set(conversion.LOADERS)
 
 
 def test_a_conversion_that_breaks_off_leaves_no_model(checkpoints, own_cache, monkeypatch, sentences):
     reference = resolve(f"{checkpoints['marian']}@ct2", "en", "de")
     with monkeypatch.context() as patch:
-        patch.setattr(ct2_conversion, "SEARCH_FILE", "nowhere/search.json")  # the last thing to be written
+        patch.setattr(conversion, "SEARCH_FILE", "nowhere/search.json")  # the last thing to be written
         with pytest.raises(ModelError, match=r"cannot be written: .*No such file"):
-            ct2_conversion.ensure_converted(reference, checkpoints["marian"])
+            conversion.ensure_converted(reference, checkpoints["marian"])
     place = own_cache / "models" / "ctranslate2"
     assert [path.name for path in place.iterdir() if not path.name.endswith(".lock")] == []
-    target = ct2_conversion.ensure_converted(reference, checkpoints["marian"])
+    target = conversion.ensure_converted(reference, checkpoints["marian"])
     (target / "model.bin").write_bytes(b"damaged")
     with pytest.raises(ModelError, match=r"model\.bin is damaged"):
         load_translator(reference.full_name, "en", "de")

@@ -22,8 +22,6 @@ from nbkit.models import (  # noqa: E402
     perplexities_remembered,
     resolve_language_model,
 )
-from nbkit.models.backends import DECODERS  # noqa: E402
-from nbkit.models.ct2 import generator as ct2_generator  # noqa: E402
 from nbkit.store import Store  # noqa: E402
 
 from .language_checkpoints import TEXTS, save_language_model  # noqa: E402
@@ -102,7 +100,6 @@ def test_what_is_not_a_gpt2_is_refused_before_anything_is_loaded(folders, monkey
         for attempt in (load_language_model, ensure_language_model):
             with pytest.raises(ModelError, match="has no conversion of its architecture"):
                 attempt(f"{place}@ct2-int8")
-    assert set(ct2_generator.LOADERS) == set(DECODERS)
 
 
 def test_settings_and_types_that_the_engine_does_not_know(folders, tmp_path):

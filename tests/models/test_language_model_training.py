@@ -33,8 +33,7 @@ from nbkit.models.language_models.training import (
     held_out_texts,
     training_samples,
 )
-from nbkit.models.networks.architectures import new_tokenizer
-from nbkit.models.networks.vocabularies import word_pieces
+from nbkit.models.networks.architectures import train_tokenizer, word_pieces
 from nbkit.models.recipes import recipes_in
 
 from .trained import check_goes_on, check_read_first, use_recipes
@@ -181,7 +180,7 @@ def test_a_vocabulary_of_pieces_is_always_the_same(lines):
 def test_masks_are_devlins(lines):
     """15 % of the tokens, of which 80 % are masked, 10 % replaced, 10 % stay; never a special one."""
     recipe = tiny(lines, "bert")
-    tokenizer = new_tokenizer(SENTENCES, recipe)
+    tokenizer = train_tokenizer(SENTENCES, recipe)
     rows = list(examples(tokenizer, [(text,) for text in SENTENCES * 30], is_causal=False))
     special = tuple(tokenizer.all_special_ids)
     collate = CollateMasked(tokenizer.pad_token_id, tokenizer.mask_token_id, special, len(tokenizer), 0.15, 0)
@@ -201,7 +200,7 @@ def test_masks_are_devlins(lines):
 
 
 def test_long_texts_make_several_examples(lines):
-    tokenizer = new_tokenizer(SENTENCES, tiny(lines))
+    tokenizer = train_tokenizer(SENTENCES, tiny(lines))
     rows = list(examples(tokenizer, [("Tom sees a dog. " * 300,)], is_causal=True))
     assert len(rows) > 1 and max(len(row.ids) for row in rows) == 512
     assert all(row.ids[0] == row.ids[-1] == tokenizer.eos_token_id for row in rows)

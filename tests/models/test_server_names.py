@@ -33,8 +33,7 @@ from nbkit.models import (
     translate_remembered,
     translation_config,
 )
-from nbkit.models.services.remote import without_secrets
-from nbkit.models.services.server import key_variable, load_prompt
+from nbkit.models.services.names import key_variable, load_prompt, without_secrets
 from nbkit.store import Store
 
 from .chat_server import Asked, Reply, chat_server, says

@@ -10,7 +10,7 @@ import pytest
 
 from nbkit.errors import MissingExtraError, ModelError, UnknownNameError
 from nbkit.models import check_model, label, load_translator, model_identity, translate_remembered, usage_remembered
-from nbkit.models.services import web
+from nbkit.models.services import names
 from nbkit.store import Store
 
 from .chat_server import Asked, Reply, chat_server
@@ -23,7 +23,7 @@ needs_package = pytest.mark.skipif(find_spec("deep_translator") is None, reason=
 
 @pytest.fixture(autouse=True)
 def own_keys(monkeypatch):
-    for service in web.services().values():
+    for service in names.services().values():
         for variable in (*service.keys.values(), *service.wishes.values()):
             monkeypatch.delenv(variable, raising=False)
 
@@ -51,7 +51,7 @@ def test_names():
 
 
 def test_the_install_line_where_the_package_is_missing(monkeypatch):
-    monkeypatch.setattr(web, "find_spec", lambda name: None)
+    monkeypatch.setattr(names, "find_spec", lambda name: None)
     line = 'deep-translator: pip install "nbkit[deep-translator]"'
     assert check_model("deep-translator:google", "en", "de").endswith(line)
     with pytest.raises(MissingExtraError, match="needs the package deep-translator"):
@@ -59,7 +59,7 @@ def test_the_install_line_where_the_package_is_missing(monkeypatch):
 
 
 def test_identity_needs_no_package(monkeypatch):
-    monkeypatch.setattr(web, "find_spec", lambda name: None)
+    monkeypatch.setattr(names, "find_spec", lambda name: None)
     identity = {"translation": 1, "backend": "deep-translator"}
     assert model_identity("deep-translator:google?rate=9", "en", "de") == {**identity, "service": "google"}
     monkeypatch.setenv("LIBRE_URL", "http://here/")
@@ -73,7 +73,7 @@ def test_every_service_is_a_class_of_the_package_that_takes_its_arguments():
 
     import deep_translator
 
-    for service in web.services().values():
+    for service in names.services().values():
         parameters = inspect.signature(getattr(deep_translator, service.class_name)).parameters
         assert {*service.keys, *service.wishes, *service.arguments} <= set(parameters)
 
@@ -88,14 +88,11 @@ def test_all_ten_languages_of_services_that_have_them():
 
 @needs_package
 def test_services_are_told_codes_and_not_names(monkeypatch):
-    from nbkit.models.services.clients import WebTranslator
-    from nbkit.models.services.names import parse_remote
-
-    for name, service in web.services().items():
+    for name, service in names.services().items():
         for variable in service.keys.values():
             monkeypatch.setenv(variable, KEY)
         if not service.asks:
-            made = WebTranslator(parse_remote(f"deep-translator:{name}")).made("en", "es")
+            made = names.WebModel.parsed(f"deep-translator:{name}").made("en", "es")
             assert (made._source, made._target) == (service.codes.get("en", "en"), service.codes.get("es", "es"))
 
 

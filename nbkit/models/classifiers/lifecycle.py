@@ -53,10 +53,10 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
     resolve = staticmethod(resolve_classifier)
     python = PythonClassifier
     trainer = "nbkit.models.classifiers.training:train_classifier"
-    converter = "nbkit.models.ct2.encoder:ensure_converted_classifier"
+    converter = "nbkit.models.ct2.conversion:ensure_converted"
     loaders: ClassVar = {
         "transformers": "nbkit.models.classifiers.classifier:load_pair_classifier",
-        "ctranslate2": "nbkit.models.ct2.encoder:ConvertedClassifier",
+        "ctranslate2": "nbkit.models.ct2.engines:ConvertedClassifier",
     }
 
     def recipe_changes(self, reference: ClassifierReference, fields: Mapping[str, Any]) -> dict[str, Any]:

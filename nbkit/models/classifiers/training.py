@@ -20,8 +20,7 @@ from nbkit.models.classifiers.catalogue import known_order, order_of
 from nbkit.models.classifiers.classifier import CollatePairs, NliExample, encode_pairs, positions_of
 from nbkit.models.classifiers.lifecycle import Pair, load_classifier, start_files
 from nbkit.models.loading import SAFELY, quiet, reading
-from nbkit.models.networks.architectures import NAMES, new_classifier
-from nbkit.models.networks.vocabularies import train_tokenizer
+from nbkit.models.networks.architectures import NAMES, new_classifier, train_tokenizer
 from nbkit.models.recipes import ClassifierRecipe
 from nbkit.models.training import Batches, Card, Training, common_arguments, table, threads, train_by
 from nbkit.models.weights import check_bytes

@@ -76,10 +76,10 @@ class LanguageModelKind(ModelKind[LanguageModelReference, LanguageModelRecipe, "
     resolve = staticmethod(resolve_language_model)
     python = PythonLanguageModel
     trainer = "nbkit.models.language_models.training:train_language_model"
-    converter = "nbkit.models.ct2.generator:ensure_converted_language_model"
+    converter = "nbkit.models.ct2.conversion:ensure_converted"
     loaders: ClassVar = {
         "transformers": "nbkit.models.language_models.language_model:load_trained_language_model",
-        "ctranslate2": "nbkit.models.ct2.generator:ConvertedLanguageModel",
+        "ctranslate2": "nbkit.models.ct2.engines:ConvertedLanguageModel",
     }
     shards: ClassVar = {"cpu": 4096, "cuda": 65536}
 

@@ -24,8 +24,7 @@ from nbkit.models.classifiers.classifier import encode_pairs
 from nbkit.models.language_models.language_model import Ids, TextEncoder, given_instead
 from nbkit.models.language_models.lifecycle import LINES, PAIRS, line_file, load_language_model, other_language
 from nbkit.models.loading import attention_mask, padded, quiet
-from nbkit.models.networks.architectures import new_language_model, new_tokenizer
-from nbkit.models.networks.vocabularies import POSITIONS
+from nbkit.models.networks.architectures import POSITIONS, new_language_model, train_tokenizer
 from nbkit.models.recipes import LanguageModelRecipe
 from nbkit.models.training import (
     Batches,
@@ -312,7 +311,7 @@ def _train(training: Training) -> Path:
             if is_main_process():
                 # Each text once, so that a premise of many pairs weighs no more than others in the vocabulary.
                 texts = dict.fromkeys(text for sample in samples for text in sample)
-                new_tokenizer(texts, recipe).save_pretrained(fresh(work / "tokenizer"))
+                train_tokenizer(texts, recipe).save_pretrained(fresh(work / "tokenizer"))
             tokenizer = AutoTokenizer.from_pretrained(work / "tokenizer", local_files_only=True)
         batches = Batches(
             list(examples(tokenizer, samples, is_causal=recipe.is_causal)), recipe.batch_tokens, recipe.seed

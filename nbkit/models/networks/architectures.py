@@ -1,25 +1,290 @@
-"""How small Transformers begin that have few texts to learn from: attention to the like, and positions in waves."""
+"""What is trained here from nothing: vocabularies learnt from texts, and networks with random weights.
+
+Tokenizers are of the classes that published models have. Networks are data (``architectures.yaml``): the class of each
+and what its settings are called.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from pkgutil import resolve_name
+from typing import Any
 
+import sentencepiece
 import torch
+import yaml
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
 from nbkit.corpora.nli import LABELS
-from nbkit.errors import DataError
-from nbkit.models.networks.vocabularies import POSITIONS, ROBERTA_SPECIALS, byte_pairs, word_pieces
+from nbkit.errors import DataError, ModelError
 from nbkit.models.recipes import SENTENCE_ENCODERS, ClassifierRecipe, LanguageModelRecipe, TranslatorRecipe
+from nbkit.models.translators.catalogue import families
+from nbkit.models.translators.seq2seq import load_tokenizer
 
+#: The longest input of the Transformers that are trained here, in tokens.
+POSITIONS = 512
+#: BERT's and DistilBERT's, in the order of their ids.
+_BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+#: What the outputs of a classifier that is trained here stand for, as its settings say.
+NAMES: dict[str, Any] = {
+    "id2label": dict(enumerate(LABELS)),
+    "label2id": {name: i for i, name in enumerate(LABELS)},
+}
 #: What transformers calls the two projections that attention compares.
 _COMPARED = (("query", "key"), ("q_proj", "k_proj"), ("q_lin", "k_lin"))
 
 
-def spread(width: int) -> float:
-    """Standard deviation of random weights: outputs as large as inputs. The published 0.02 suits a width of 768."""
-    return width**-0.5
+@cache
+def _architectures() -> Mapping[str, Mapping[str, Any]]:
+    """All architectures by name, from ``architectures.yaml``."""
+    return yaml.safe_load(Path(__file__).with_name("architectures.yaml").read_text(encoding="utf-8"))
+
+
+# ----------------------------------------------------------------------------
+# Vocabularies of subwords.
+
+
+def byte_pairs(texts: Iterable[str], size: int, specials: Sequence[str]) -> dict[str, Any]:
+    """Byte pairs: ``vocab`` and ``merges``, as RoBERTa's and GPT-2's tokenizers take them."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=size,
+        special_tokens=list(specials),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    learnt = json.loads(tokenizer.to_str())["model"]
+    return {"vocab": learnt["vocab"], "merges": [tuple(merge) for merge in learnt["merges"]]}
+
+
+def word_pieces(texts: Iterable[str], size: int, *, lowercase: bool) -> dict[str, Any]:
+    """Word pieces: ``vocab`` and ``do_lower_case``, as BERT's and DistilBERT's tokenizers take them."""
+    kept = list(texts)
+    # The trainer numbers continuations in the order of a hash table, and breaks ties by these numbers: only where it is
+    # told them beforehand do the same texts give the same vocabulary again.
+    single = _trained(kept, 0, lowercase, _BERT_SPECIALS)
+    continuations = sorted(piece for piece in single if len(piece) == 3 and piece.startswith("##"))
+    learnt = _trained(kept, size, lowercase, (*_BERT_SPECIALS, *continuations))
+    return {"vocab": learnt, "do_lower_case": lowercase}
+
+
+def _trained(texts: list[str], size: int, lowercase: bool, first: Sequence[str]) -> dict[str, int]:
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(vocab_size=size, special_tokens=list(first), show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
+    return tokenizer.get_vocab()
+
+
+# ----------------------------------------------------------------------------
+# SentencePiece vocabularies for models trained here, as the tokenizers of the published families expect them.
+
+_SENTENCEPIECE_SPECIALS = ("<unk>", "<s>", "</s>")
+#: Text that the vocabulary is learnt from; more changes nothing and takes longer.
+_SENTENCES = 100_000
+
+
+def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, folder: Path) -> None:
+    """Learns one SentencePiece vocabulary for all languages and writes the family's tokenizer to *folder*.
+
+    texts: both sides of the training data, every language early on, as no more than 100,000 are learnt from. The
+    vocabulary comes out smaller than asked for where they do not hold that many pieces.
+    """
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(texts),
+            model_writer=model,
+            model_type="unigram",
+            vocab_size=recipe.vocabulary,
+            hard_vocab_limit=False,
+            character_coverage=recipe.coverage,
+            split_digits=recipe.split_digits,
+            input_sentence_size=_SENTENCES,
+            shuffle_input_sentence=False,
+            num_threads=recipe.threads,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        raise ModelError(f"vocabulary: {recipe.vocabulary} pieces are too few: {error}") from error
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    pieces = [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
+    pieces = [piece for piece in pieces if piece not in _SENTENCEPIECE_SPECIALS]
+    writer = _write_m2m100 if recipe.architecture == "m2m100" else _write_marian
+    writer(folder, model.getvalue(), pieces, recipe)
+
+
+def encode_all(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
+    """Token ids of *texts* without special tokens: what the tokenizer gives, a hundred times as fast.
+
+    The Python tokenizers of Marian and M2M-100 go through each text token by token; here SentencePiece cuts all of them
+    at once. Only for tokenizers that `train_vocabulary` made, whose two sides share one vocabulary.
+    """
+    processor = getattr(tokenizer, "sp_model", None) or tokenizer.spm_source
+    unknown = tokenizer.encoder[tokenizer.unk_token]
+    ids = [tokenizer.encoder.get(processor.id_to_piece(i), unknown) for i in range(processor.get_piece_size())]
+    return [[ids[i] for i in row] for row in processor.encode(list(texts))]
+
+
+def _write_marian(folder: Path, model: bytes, pieces: list[str], recipe: TranslatorRecipe) -> None:
+    names = ["</s>", "<unk>", *pieces, "<pad>"]
+    (folder / "source.spm").write_bytes(model)
+    (folder / "target.spm").write_bytes(model)
+    _write_json(folder / "vocab.json", {name: i for i, name in enumerate(names)})
+    languages = {"source_lang": recipe.src, "target_lang": recipe.targets[0]}
+    _write_json(folder / "tokenizer_config.json", {"tokenizer_class": "MarianTokenizer", **languages})
+
+
+def _write_m2m100(folder: Path, model: bytes, pieces: list[str], recipe: TranslatorRecipe) -> None:
+    names = ["<s>", "<pad>", "</s>", "<unk>", *pieces]
+    (folder / "sentencepiece.bpe.model").write_bytes(model)
+    _write_json(folder / "vocab.json", {name: i for i, name in enumerate(names)})
+    settings = {"tokenizer_class": "M2M100Tokenizer", "src_lang": recipe.src, "tgt_lang": recipe.targets[0]}
+    _write_json(folder / "tokenizer_config.json", settings)
+    # The language tokens follow the vocabulary; only where they are listed are they special, and left out of texts.
+    tokens = list(load_tokenizer(families()["m2m100"], folder).lang_token_to_id)
+    _write_json(folder / "tokenizer_config.json", {**settings, "extra_special_tokens": tokens})
+
+
+def _write_json(path: Path, value: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+# ----------------------------------------------------------------------------
+# Tokenizers for classifiers and language models, of the classes that published ones have.
+
+# A word is a run of letters and digits, cut as treebanks cut it (do|n't, dog|'s, can|not), so that tokens that were
+# joined by spaces again, as permuted text is, are the same words; any other sign is a word by itself.
+_WORD = r"can(?=not\b)|\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\w+|[^\w\s]"
+_CHARACTER = r"[\p{Han}\p{Hiragana}\p{Katakana}]|[^\W\p{Han}\p{Hiragana}\p{Katakana}]+|[^\w\s]"
+
+
+def train_tokenizer(texts: Iterable[str], recipe: ClassifierRecipe | LanguageModelRecipe) -> Any:
+    """The tokenizer of the recipe's architecture, its vocabulary learnt from *texts*.
+
+    GPT-2, RoBERTa and BART: byte pairs; BERT and DistilBERT: word pieces; sentence encoders: words, characters, or
+    pieces of words.
+    """
+    if isinstance(recipe, ClassifierRecipe) and recipe.architecture in SENTENCE_ENCODERS:
+        return _sentence_tokenizer(texts, recipe)
+    entry = _architectures()[recipe.architecture or ""]
+    if "byte_pairs" in entry:
+        learnt = byte_pairs(texts, recipe.vocabulary, entry["byte_pairs"])
+    else:
+        learnt = word_pieces(texts, recipe.vocabulary, lowercase=recipe.lowercase)
+    return resolve_name(entry["tokenizer"])(**learnt, model_max_length=POSITIONS)
+
+
+def _sentence_tokenizer(texts: Iterable[str], recipe: ClassifierRecipe) -> Any:
+    from transformers import PreTrainedTokenizerFast
+
+    pad, unknown, begin, end = specials = ["<pad>", "<unk>", "<s>", "</s>"]
+    is_piece = recipe.reads == "piece"
+    tokenizer = Tokenizer(models.BPE(unk_token=unknown) if is_piece else models.WordLevel(unk_token=unknown))
+    steps: list[normalizers.Normalizer] = [normalizers.NFC()]
+    tokenizer.normalizer = normalizers.Sequence(steps + [normalizers.Lowercase()] * recipe.lowercase)
+    pattern = _CHARACTER if recipe.reads == "character" else _WORD
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Split(Regex(pattern), "isolated")]
+    )
+    options: dict[str, Any] = {"vocab_size": recipe.vocabulary, "special_tokens": specials, "show_progress": False}
+    # A word that was met once is an unknown one: the model has to meet some of these in training.
+    trainer = trainers.BpeTrainer(**options) if is_piece else trainers.WordLevelTrainer(min_frequency=2, **options)
+    tokenizer.train_from_iterator(texts, trainer)
+    marks = [(mark, tokenizer.token_to_id(mark)) for mark in (begin, end)]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{begin} $A {end}", pair=f"{begin} $A {end} {begin}:1 $B:1 {end}:1", special_tokens=marks
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token=pad,
+        unk_token=unknown,
+        bos_token=begin,
+        eos_token=end,
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )
+
+
+# ----------------------------------------------------------------------------
+# Networks with random weights. Transformers that have few texts to learn from begin with attention to the like, and
+# positions in waves.
+
+
+def new_model(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
+    """A model of the recipe's architecture and sizes with random weights.
+
+    The embedding of ``<pad>``, with which Marian's decoder starts, is zero and stays zero in training, as in
+    published Marian models (converters to other formats rely on it). Looking ``<pad>`` up never changes it, but the
+    output layer, which shares the embeddings, would: its part of the gradient is cut off. ``<pad>`` is never
+    generated.
+    """
+    model = _new("translator", recipe, tokenizer)
+    pad = tokenizer.pad_token_id
+    rest = torch.ones(len(tokenizer), 1)
+    rest[pad] = 0
+    tables = [side.embed_tokens.weight for side in (model.get_encoder(), model.get_decoder())]
+    for shared in {id(table): table for table in tables}.values():
+        with torch.no_grad():
+            shared[pad].zero_()
+        shared.register_hook(lambda gradient: gradient * rest.to(gradient))
+    model.generation_config.update(num_beams=4, max_length=POSITIONS, bad_words_ids=[[pad]])
+    return model
+
+
+def new_classifier(recipe: ClassifierRecipe, tokenizer: Any) -> Any:
+    """A model of the recipe's architecture and sizes with random weights, or with given word vectors.
+
+    Raises `DataError` for word vectors that cannot be read.
+    """
+    model = _new("classifier", recipe, tokenizer, **NAMES)
+    if recipe.architecture not in SENTENCE_ENCODERS:
+        attend_to_the_like(model)
+        place_in_waves(model)
+    elif recipe.vectors is not None:
+        _fill(model.embeddings.get_parameter("weight"), tokenizer.get_vocab(), Path(recipe.vectors))
+    return model
+
+
+def new_language_model(recipe: LanguageModelRecipe, tokenizer: Any) -> Any:
+    """A model of the recipe's architecture and sizes with random weights; its output layer shares the embeddings."""
+    model = _new("language_model", recipe, tokenizer)
+    if recipe.architecture != "gpt2":
+        attend_to_the_like(model)
+        place_in_waves(model)
+    return model
+
+
+def _new(purpose: str, recipe: Any, tokenizer: Any, **more: Any) -> Any:
+    """A network of the recipe's architecture; *more* goes over its settings, such as the names of its outputs."""
+    entry, known = _architectures()[recipe.architecture], _known(recipe, tokenizer)
+    settings = {name: known[source] for name, source in entry["settings"].items()}
+    return resolve_name(entry[purpose])(resolve_name(entry["config"])(**settings, **entry.get("fixed", {}), **more))
+
+
+def _known(recipe: Any, tokenizer: Any) -> dict[str, Any]:
+    """What settings can be: the recipe's fields, and what follows from it and from the vocabulary.
+
+    spread: standard deviation of random weights: outputs as large as inputs. The published 0.02 suits a width of 768.
+    """
+    width = recipe.d_model if isinstance(recipe, TranslatorRecipe) else recipe.width
+    return {
+        **dict(recipe),
+        "entries": len(tokenizer),
+        "pad": tokenizer.pad_token_id,
+        "begin": tokenizer.bos_token_id,
+        "end": tokenizer.eos_token_id,
+        "positions": POSITIONS,
+        "positions_behind_pad": POSITIONS + (tokenizer.pad_token_id or 0) + 1,
+        "spread": width**-0.5,
+        "fairseq_spread": 0.1 * (512 / width) ** 0.5,  # its 0.1 at its width of 512, and sums as large at any other
+    }
 
 
 @torch.no_grad()
@@ -51,261 +316,6 @@ def place_in_waves(model: torch.nn.Module) -> None:
             table.weight.copy_(waves * (2 / width) ** 0.5)
 
 
-# ----------------------------------------------------------------------------
-# Settings of small Transformers, in the words of each architecture: for classifiers and language models
-# alike.
-
-
-class Sizes(Protocol):
-    """What a recipe says of a Transformer's size."""
-
-    @property
-    def width(self) -> int: ...
-    @property
-    def ffn(self) -> int: ...
-    @property
-    def heads(self) -> int: ...
-    @property
-    def layers(self) -> int: ...
-    @property
-    def dropout(self) -> float: ...
-
-
-def encoder_config(architecture: str, sizes: Sizes, tokenizer: Any, **more: Any) -> Any:
-    """The transformers configuration of a ``bert``, ``distilbert`` or ``roberta`` for the tokenizer's vocabulary.
-
-    more: goes over it, such as the names of a classifier's outputs.
-    """
-    return _CONFIGS[architecture](sizes, tokenizer, more)
-
-
-def _bert(sizes: Sizes, tokenizer: Any, more: Mapping[str, Any]) -> Any:
-    from transformers import BertConfig
-
-    return BertConfig(**_bert_like(sizes, tokenizer), max_position_embeddings=POSITIONS, **more)
-
-
-def _roberta(sizes: Sizes, tokenizer: Any, more: Mapping[str, Any]) -> Any:
-    from transformers import RobertaConfig
-
-    return RobertaConfig(
-        **_bert_like(sizes, tokenizer),
-        max_position_embeddings=POSITIONS + tokenizer.pad_token_id + 1,
-        type_vocab_size=1,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        **more,
-    )
-
-
-def _bert_like(sizes: Sizes, tokenizer: Any) -> dict[str, Any]:
-    return {
-        "vocab_size": len(tokenizer),
-        "hidden_size": sizes.width,
-        "num_hidden_layers": sizes.layers,
-        "num_attention_heads": sizes.heads,
-        "intermediate_size": sizes.ffn,
-        "hidden_dropout_prob": sizes.dropout,
-        "attention_probs_dropout_prob": sizes.dropout,
-        "initializer_range": spread(sizes.width),
-        "pad_token_id": tokenizer.pad_token_id,
-    }
-
-
-def _distilbert(sizes: Sizes, tokenizer: Any, more: Mapping[str, Any]) -> Any:
-    from transformers import DistilBertConfig
-
-    return DistilBertConfig(
-        vocab_size=len(tokenizer),
-        dim=sizes.width,
-        n_layers=sizes.layers,
-        n_heads=sizes.heads,
-        hidden_dim=sizes.ffn,
-        dropout=sizes.dropout,
-        attention_dropout=sizes.dropout,
-        seq_classif_dropout=sizes.dropout,
-        initializer_range=spread(sizes.width),
-        max_position_embeddings=POSITIONS,
-        pad_token_id=tokenizer.pad_token_id,
-        **more,
-    )
-
-
-_CONFIGS: Mapping[str, Callable[[Sizes, Any, Mapping[str, Any]], Any]] = {
-    "bert": _bert,
-    "distilbert": _distilbert,
-    "roberta": _roberta,
-}
-
-
-# ----------------------------------------------------------------------------
-# Models with random weights, of the architectures that can be trained here.
-
-_POSITIONS = 512
-
-
-#: What Gehring et al. 2017 and fairseq's LSTM are made for.
-_OWN_POSITIONS = 1024
-
-
-def new_model(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
-    """A model of the recipe's architecture and sizes with random weights.
-
-    The embedding of ``<pad>``, with which Marian's decoder starts, is zero and stays zero in training, as in
-    published Marian models (converters to other formats rely on it). Looking ``<pad>`` up never changes it, but the
-    output layer, which shares the embeddings, would: its part of the gradient is cut off. ``<pad>`` is never
-    generated.
-    """
-    make = {"marian": _marian, "m2m100": _m2m100, "mbart": _mbart, "lstm": _lstm, "convs2s": _convs2s}
-    model = make[recipe.architecture](recipe, tokenizer)
-    pad = tokenizer.pad_token_id
-    rest = torch.ones(len(tokenizer), 1)
-    rest[pad] = 0
-    tables = [side.embed_tokens.weight for side in (model.get_encoder(), model.get_decoder())]
-    for shared in {id(table): table for table in tables}.values():
-        with torch.no_grad():
-            shared[pad].zero_()
-        shared.register_hook(lambda gradient: gradient * rest.to(gradient))
-    model.generation_config.update(num_beams=4, max_length=_POSITIONS, bad_words_ids=[[pad]])
-    return model
-
-
-def _special(tokenizer: Any) -> dict[str, Any]:
-    return {"pad_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.eos_token_id}
-
-
-def _transformer(recipe: TranslatorRecipe, tokenizer: Any) -> dict[str, Any]:
-    return {
-        "vocab_size": len(tokenizer),
-        "d_model": recipe.d_model,
-        "encoder_layers": recipe.encoder_layers,
-        "decoder_layers": recipe.decoder_layers,
-        "encoder_attention_heads": recipe.heads,
-        "decoder_attention_heads": recipe.heads,
-        "encoder_ffn_dim": recipe.ffn,
-        "decoder_ffn_dim": recipe.ffn,
-        "dropout": recipe.dropout,
-        "attention_dropout": recipe.attention_dropout,
-        "encoder_layerdrop": 0.0,
-        "decoder_layerdrop": 0.0,
-        "max_position_embeddings": _POSITIONS,
-        "init_std": recipe.d_model**-0.5,
-        "scale_embedding": True,
-        **_special(tokenizer),
-    }
-
-
-def _marian(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
-    from transformers import MarianConfig, MarianMTModel
-
-    config = MarianConfig(
-        **_transformer(recipe, tokenizer),
-        activation_function="swish",
-        bos_token_id=None,
-        decoder_start_token_id=tokenizer.pad_token_id,
-        forced_eos_token_id=tokenizer.eos_token_id,
-    )
-    return MarianMTModel(config)
-
-
-def _m2m100(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
-    from transformers import M2M100Config, M2M100ForConditionalGeneration
-
-    config = M2M100Config(
-        **_transformer(recipe, tokenizer),
-        bos_token_id=tokenizer.bos_token_id,
-        decoder_start_token_id=tokenizer.eos_token_id,
-    )
-    return M2M100ForConditionalGeneration(config)
-
-
-def _mbart(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
-    """The architecture of mBART for one pair: layers normalised before and not after, no language tokens."""
-    from transformers import MBartConfig, MBartForConditionalGeneration
-
-    config = MBartConfig(
-        **_transformer(recipe, tokenizer),
-        bos_token_id=None,
-        decoder_start_token_id=tokenizer.eos_token_id,
-        forced_eos_token_id=tokenizer.eos_token_id,
-    )
-    return MBartForConditionalGeneration(config)
-
-
-def _own(recipe: TranslatorRecipe, tokenizer: Any) -> dict[str, Any]:
-    """What the project's own architectures have in common."""
-    return {
-        "vocab_size": len(tokenizer),
-        "d_model": recipe.d_model,
-        "encoder_layers": recipe.encoder_layers,
-        "decoder_layers": recipe.decoder_layers,
-        "dropout": recipe.dropout,
-        "max_position_embeddings": _OWN_POSITIONS,
-        "decoder_start_token_id": tokenizer.eos_token_id,
-        **_special(tokenizer),
-    }
-
-
-def _lstm(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
-    from nbkit.models.networks.sequence import LstmConfig, LstmTranslator
-
-    config = LstmConfig(
-        **_own(recipe, tokenizer),
-        # fairseq's 0.1 at its width of 512, and sums as large at any other.
-        init_std=0.1 * (512 / recipe.d_model) ** 0.5,
-    )
-    return LstmTranslator(config)
-
-
-def _convs2s(recipe: TranslatorRecipe, tokenizer: Any) -> Any:
-    from nbkit.models.networks.sequence import ConvS2SConfig, ConvS2STranslator
-
-    config = ConvS2SConfig(**_own(recipe, tokenizer), kernel_size=recipe.kernel)
-    return ConvS2STranslator(config)
-
-
-# ----------------------------------------------------------------------------
-# Classifiers with random weights, of the six architectures of the permutation study.
-
-#: What the outputs of a classifier that is trained here stand for, as its settings say.
-NAMES: dict[str, Any] = {
-    "id2label": dict(enumerate(LABELS)),
-    "label2id": {name: i for i, name in enumerate(LABELS)},
-}
-
-
-def new_classifier(recipe: ClassifierRecipe, tokenizer: Any) -> Any:
-    """A model of the recipe's architecture and sizes with random weights, or with given word vectors.
-
-    Raises `DataError` for word vectors that cannot be read.
-    """
-    if recipe.architecture in SENTENCE_ENCODERS:
-        return _sentence_encoder(recipe, tokenizer)
-    model = _bart(recipe, tokenizer) if recipe.architecture == "bart" else _encoder(recipe, tokenizer)
-    attend_to_the_like(model)
-    place_in_waves(model)
-    return model
-
-
-def _sentence_encoder(recipe: ClassifierRecipe, tokenizer: Any) -> Any:
-    from nbkit.models.networks.encoders import SentencePairClassifier, SentencePairConfig
-
-    config = SentencePairConfig(
-        encoder=recipe.architecture or "",
-        vocab_size=len(tokenizer),
-        embedding_size=recipe.embedding,
-        hidden_size=recipe.width,
-        comparison_size=recipe.comparison,
-        dropout=recipe.dropout,
-        pad_token_id=tokenizer.pad_token_id,
-        **NAMES,
-    )
-    model = SentencePairClassifier(config)
-    if recipe.vectors is not None:
-        _fill(model.embeddings.get_parameter("weight"), tokenizer.get_vocab(), Path(recipe.vectors))
-    return model
-
-
 def _fill(table: torch.Tensor, vocabulary: dict[str, int], path: Path) -> None:
     """Writes the vectors of known words into *table*: one word a line, then its numbers, as GloVe has them."""
     width = table.shape[1]
@@ -321,90 +331,3 @@ def _fill(table: torch.Tensor, vocabulary: dict[str, int], path: Path) -> None:
                     table[vocabulary[word]] = torch.tensor([float(value) for value in values])
                 except ValueError as error:
                     raise DataError(str(error), path, number) from None
-
-
-def _encoder(recipe: ClassifierRecipe, tokenizer: Any) -> Any:
-    from transformers import DistilBertForSequenceClassification, RobertaForSequenceClassification
-
-    classes = {"distilbert": DistilBertForSequenceClassification, "roberta": RobertaForSequenceClassification}
-    architecture = recipe.architecture or ""
-    return classes[architecture](encoder_config(architecture, recipe, tokenizer, **NAMES))
-
-
-def _bart(recipe: ClassifierRecipe, tokenizer: Any) -> Any:
-    from transformers import BartConfig, BartForSequenceClassification
-
-    config = BartConfig(
-        vocab_size=len(tokenizer),
-        d_model=recipe.width,
-        encoder_layers=recipe.layers,
-        decoder_layers=recipe.layers,
-        encoder_attention_heads=recipe.heads,
-        decoder_attention_heads=recipe.heads,
-        encoder_ffn_dim=recipe.ffn,
-        decoder_ffn_dim=recipe.ffn,
-        dropout=recipe.dropout,
-        attention_dropout=recipe.dropout,
-        classifier_dropout=recipe.dropout,
-        init_std=spread(recipe.width),
-        max_position_embeddings=POSITIONS,
-        pad_token_id=tokenizer.pad_token_id,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        decoder_start_token_id=tokenizer.eos_token_id,
-        **NAMES,
-    )
-    return BartForSequenceClassification(config)
-
-
-# ----------------------------------------------------------------------------
-# Language models with random weights and their tokenizers, of the classes that published ones have.
-
-#: What GPT-2 calls the beginning and the end of a text alike.
-GPT2_END = "<|endoftext|>"
-
-
-def new_tokenizer(texts: Iterable[str], recipe: LanguageModelRecipe) -> Any:
-    """The tokenizer of the recipe's architecture, its vocabulary learnt from *texts*: byte pairs or word pieces."""
-    from transformers import BertTokenizer, DistilBertTokenizer, GPT2Tokenizer, RobertaTokenizer
-
-    size = recipe.vocabulary
-    if recipe.architecture == "gpt2":
-        return GPT2Tokenizer(**byte_pairs(texts, size, [GPT2_END]), model_max_length=POSITIONS)
-    if recipe.architecture == "roberta":
-        return RobertaTokenizer(**byte_pairs(texts, size, ROBERTA_SPECIALS), model_max_length=POSITIONS)
-    kind = BertTokenizer if recipe.architecture == "bert" else DistilBertTokenizer
-    return kind(**word_pieces(texts, size, lowercase=recipe.lowercase), model_max_length=POSITIONS)
-
-
-def new_language_model(recipe: LanguageModelRecipe, tokenizer: Any) -> Any:
-    """A model of the recipe's architecture and sizes with random weights; its output layer shares the embeddings."""
-    if recipe.architecture == "gpt2":
-        return _gpt2(recipe, tokenizer)
-    from transformers import BertForMaskedLM, DistilBertForMaskedLM, RobertaForMaskedLM
-
-    classes = {"bert": BertForMaskedLM, "distilbert": DistilBertForMaskedLM, "roberta": RobertaForMaskedLM}
-    model = classes[recipe.architecture](encoder_config(recipe.architecture, recipe, tokenizer))
-    attend_to_the_like(model)
-    place_in_waves(model)
-    return model
-
-
-def _gpt2(recipe: LanguageModelRecipe, tokenizer: Any) -> Any:
-    from transformers import GPT2Config, GPT2LMHeadModel
-
-    config = GPT2Config(
-        vocab_size=len(tokenizer),
-        n_positions=POSITIONS,
-        n_embd=recipe.width,
-        n_layer=recipe.layers,
-        n_head=recipe.heads,
-        n_inner=recipe.ffn,
-        resid_pdrop=recipe.dropout,
-        embd_pdrop=recipe.dropout,
-        attn_pdrop=recipe.dropout,
-        initializer_range=spread(recipe.width),
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-    )
-    return GPT2LMHeadModel(config)

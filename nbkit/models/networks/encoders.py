@@ -39,6 +39,15 @@ class SentencePairConfig(PreTrainedConfig):
     pad_token_id: int | None = 0
 
 
+def recurrent_states(lstm: nn.LSTM, words: Tensor, lengths: Tensor) -> Tensor:
+    """The states of a bidirectional *lstm* over sentences of these *lengths*; zeros behind each.
+
+    They are packed, as the backward direction has to begin at each sentence's own last word.
+    """
+    packed = pack_padded_sequence(words, lengths.cpu(), batch_first=True, enforce_sorted=False)
+    return pad_packed_sequence(lstm(packed)[0], batch_first=True, total_length=words.shape[1])[0]
+
+
 class RecurrentEncoder(nn.Module):
     """InferSent: a bidirectional LSTM, of which each unit's largest value over the words is kept.
 
@@ -55,9 +64,7 @@ class RecurrentEncoder(nn.Module):
     def forward(self, words: Tensor, mask: Tensor | None) -> Tensor:
         if mask is None:
             return self.projection(self.lstm(words)[0]).amax(1)
-        # Packed, as the backward direction has to begin at each sentence's own last word.
-        packed = pack_padded_sequence(words, mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
-        states = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=words.shape[1])[0]
+        states = recurrent_states(self.lstm, words, mask.sum(1))
         return self.projection(states).masked_fill(~mask.unsqueeze(-1), float("-inf")).amax(1)
 
 
@@ -169,6 +176,4 @@ def _side(ids: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
 
 
 AutoConfig.register(SentencePairConfig.model_type, SentencePairConfig)
-
-
 AutoModelForSequenceClassification.register(SentencePairConfig, SentencePairClassifier)

@@ -1,7 +1,6 @@
-"""What the project's own encoder-decoders share: one step of any of them, as transformers' ``generate`` expects it.
+"""The project's own encoder-decoders, an LSTM and ConvS2S: one step of each, as transformers' ``generate`` expects it.
 
-Importing `nbkit.models.networks.sequence` and `nbkit.models.networks.sequence` tells transformers about them, so that
-``AutoModelForSeq2SeqLM`` loads their folders.
+Importing this module tells transformers about them, so that ``AutoModelForSeq2SeqLM`` loads their folders.
 
 What a decoder remembers of the positions before is a history: one row a position in an ordinary `DynamicCache`, from
 which each takes what it needs (the last state of an LSTM, the last inputs of a convolution). Beams are therefore
@@ -17,7 +16,6 @@ from torch import Tensor, nn
 from torch.nn.functional import glu, pad
 from torch.nn.utils import parametrize
 from torch.nn.utils.parametrizations import weight_norm
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import (
     AutoConfig,
     AutoModelForSeq2SeqLM,
@@ -30,6 +28,9 @@ from transformers import (
 )
 from transformers import initialization as init
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
+from transformers.models.bart.modeling_bart import shift_tokens_right
+
+from nbkit.models.networks.encoders import recurrent_states
 
 
 class History:
@@ -82,7 +83,7 @@ class EncoderDecoderConfig(PreTrainedConfig):
 
 
 class EncoderDecoder(PreTrainedModel, GenerationMixin):
-    """An encoder and a decoder; a subclass makes both, and says what a decoder's step is.
+    """An encoder and a decoder that a subclass makes; the decoder's embeddings are also its output layer.
 
     Texts are padded on their right. What is encoded is a function of a text alone, and what is decoded one of the
     encoder's last states, their mask and the target's tokens: nothing else passes from one to the other.
@@ -108,11 +109,7 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
         return self.encoder.embed_tokens
 
     def get_output_embeddings(self) -> nn.Module | None:
-        return None  # the decoder's embeddings, as `logits` uses them
-
-    def logits(self, states: Tensor) -> Tensor:
-        """Scores of all tokens, from the decoder's states: embeddings are tied."""
-        raise NotImplementedError
+        return None  # the decoder's embeddings, as `forward` uses them
 
     def forward(
         self,
@@ -139,12 +136,12 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
         if decoder_input_ids is None:
             if labels is None:
                 raise ValueError("neither decoder_input_ids nor labels given: what is to be decoded?")
-            decoder_input_ids = self._shifted(labels)
+            decoder_input_ids = self.prepare_decoder_input_ids_from_labels(labels)
         if past_key_values is None and (not self.training if use_cache is None else use_cache):
             past_key_values = EncoderDecoderCache(DynamicCache(), DynamicCache())
         history = None if past_key_values is None else History(past_key_values)
         states, weights = self.decoder(decoder_input_ids, memory, mask.bool(), history)
-        logits = self.logits(states)
+        logits = nn.functional.linear(states, self.decoder.embed_tokens.weight, getattr(self.decoder, "bias", None))
         loss = None
         if labels is not None:
             loss = nn.functional.cross_entropy(logits.flatten(0, 1).float(), labels.flatten(), ignore_index=-100)
@@ -160,21 +157,32 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
         return output.to_tuple() if return_dict is False else output
 
     def prepare_decoder_input_ids_from_labels(self, labels: Tensor) -> Tensor:
-        return self._shifted(labels)
-
-    def _shifted(self, labels: Tensor) -> Tensor:
-        """The decoder's inputs: its start, then the labels but the last."""
-        start = torch.full_like(labels[:, :1], self.config.decoder_start_token_id)
-        return torch.cat([start, labels[:, :-1]], 1).masked_fill_(
-            torch.cat([start.new_zeros(start.shape, dtype=torch.bool), labels[:, :-1] == -100], 1),
-            self.config.pad_token_id,
-        )
+        return shift_tokens_right(labels, self.config.pad_token_id, self.config.decoder_start_token_id)
 
 
-def encoder_output(states: Tensor, output_hidden_states: bool | None, return_dict: bool | None) -> Any:
-    """What an encoder gives back, as transformers names it."""
-    output = BaseModelOutput(last_hidden_state=states, hidden_states=(states,) if output_hidden_states else None)
-    return output.to_tuple() if return_dict is False else output
+class Encoder(nn.Module):
+    """Embeddings of tokens, and what a subclass makes of them (`encoded`), in the form that transformers has for it."""
+
+    main_input_name = "input_ids"
+    embed_tokens: nn.Embedding
+
+    def encoded(self, words: Tensor, attention_mask: Tensor | None) -> Tensor:
+        """The states of embedded *words*, (sentences × words × width)."""
+        raise NotImplementedError
+
+    def forward(
+        self,
+        input_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
+        output_attentions: bool | None = None,
+        output_hidden_states: bool | None = None,
+        return_dict: bool | None = None,
+    ) -> Any:
+        """As of any encoder of transformers."""
+        states = self.encoded(self.embed_tokens(input_ids) if inputs_embeds is None else inputs_embeds, attention_mask)
+        output = BaseModelOutput(last_hidden_state=states, hidden_states=(states,) if output_hidden_states else None)
+        return output.to_tuple() if return_dict is False else output
 
 
 def empty_padding(embeddings: nn.Embedding) -> None:
@@ -207,10 +215,8 @@ class LstmConfig(EncoderDecoderConfig):
     tie_word_embeddings: bool = True
 
 
-class RecurrentEncoder(nn.Module):
+class RecurrentEncoder(Encoder):
     """A bidirectional LSTM over the embedded source: (sentences × words × 2 d_model)."""
-
-    main_input_name = "input_ids"
 
     def __init__(self, config: LstmConfig):
         super().__init__()
@@ -220,21 +226,10 @@ class RecurrentEncoder(nn.Module):
         between = config.dropout if config.encoder_layers > 1 else 0.0
         self.lstm = nn.LSTM(width, width, config.encoder_layers, batch_first=True, bidirectional=True, dropout=between)
 
-    def forward(
-        self,
-        input_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        inputs_embeds: Tensor | None = None,
-        output_attentions: bool | None = None,
-        output_hidden_states: bool | None = None,
-        return_dict: bool | None = None,
-    ):
-        words = self.dropout(self.embed_tokens(input_ids) if inputs_embeds is None else inputs_embeds)
+    def encoded(self, words: Tensor, attention_mask: Tensor | None) -> Tensor:
+        words = self.dropout(words)
         mask = words.new_ones(words.shape[:2]) if attention_mask is None else attention_mask
-        # Packed, as the backward direction has to begin at each sentence's own last word.
-        packed = pack_padded_sequence(words, mask.sum(1).long().cpu(), batch_first=True, enforce_sorted=False)
-        states = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=words.shape[1])[0]
-        return encoder_output(self.dropout(states), output_hidden_states, return_dict)
+        return self.dropout(recurrent_states(self.lstm, words, mask.sum(1).long()))
 
 
 class GlobalAttention(nn.Module):
@@ -339,9 +334,6 @@ class LstmTranslator(EncoderDecoder):
     def set_input_embeddings(self, value: nn.Module) -> None:
         self.encoder.embed_tokens = self.decoder.embed_tokens = value
 
-    def logits(self, states: Tensor) -> Tensor:
-        return nn.functional.linear(states, self.decoder.embed_tokens.weight)
-
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
         spread = self.config.init_std
@@ -352,8 +344,6 @@ class LstmTranslator(EncoderDecoder):
 
 
 AutoConfig.register(LstmConfig.model_type, LstmConfig)
-
-
 AutoModelForSeq2SeqLM.register(LstmConfig, LstmTranslator)
 
 
@@ -383,49 +373,36 @@ class ConvS2SConfig(EncoderDecoderConfig):
     tie_word_embeddings: bool = False
 
 
-class _Embedded(nn.Module):
-    """Tokens and their positions, embedded, and as wide as the layers."""
+class _Convolutional(nn.Module):
+    """Tokens and their positions, embedded, as wide as the layers, and the convolutions of these."""
 
-    def __init__(self, config: ConvS2SConfig):
+    def __init__(self, config: ConvS2SConfig, layers: int):
         super().__init__()
-        self.embed_tokens = nn.Embedding(config.vocab_size, config.d_model, config.pad_token_id)
-        self.embed_positions = nn.Embedding(config.max_position_embeddings, config.d_model)
+        width = config.d_model
+        self.embed_tokens = nn.Embedding(config.vocab_size, width, config.pad_token_id)
+        self.embed_positions = nn.Embedding(config.max_position_embeddings, width)
         self.dropout = nn.Dropout(config.dropout)
-        self.inward = weight_norm(nn.Linear(config.d_model, config.d_model))
-        self.outward = weight_norm(nn.Linear(config.d_model, config.d_model))
+        self.inward = weight_norm(nn.Linear(width, width))
+        self.outward = weight_norm(nn.Linear(width, width))
         self.kernel = config.kernel_size
+        self.convolutions = nn.ModuleList(
+            weight_norm(nn.Conv1d(width, 2 * width, config.kernel_size)) for _ in range(layers)
+        )
 
     def embedded(self, words: Tensor, before: int = 0) -> Tensor:
         positions = torch.arange(before, before + words.shape[1], device=words.device)
         return self.dropout(words + self.embed_positions(positions))
 
 
-def _convolutions(config: ConvS2SConfig, layers: int) -> nn.ModuleList:
-    return nn.ModuleList(
-        weight_norm(nn.Conv1d(config.d_model, 2 * config.d_model, config.kernel_size)) for _ in range(layers)
-    )
-
-
-class ConvolutionalEncoder(_Embedded):
+class ConvolutionalEncoder(_Convolutional, Encoder):
     """Gated convolutions over the source: keys and values of attention, (sentences × words × 2 d_model)."""
 
-    main_input_name = "input_ids"
-
     def __init__(self, config: ConvS2SConfig):
-        super().__init__(config)
-        self.convolutions = _convolutions(config, config.encoder_layers)
+        super().__init__(config, config.encoder_layers)
         self.attentions = config.decoder_layers
 
-    def forward(
-        self,
-        input_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        inputs_embeds: Tensor | None = None,
-        output_attentions: bool | None = None,
-        output_hidden_states: bool | None = None,
-        return_dict: bool | None = None,
-    ):
-        words = self.embedded(self.embed_tokens(input_ids) if inputs_embeds is None else inputs_embeds)
+    def encoded(self, words: Tensor, attention_mask: Tensor | None) -> Tensor:
+        words = self.embedded(words)
         # Each layer sees zeros beyond the sentence, as it does without padding.
         present = 1 if attention_mask is None else attention_mask.unsqueeze(-1).to(words.dtype)
         states = self.inward(words) * present
@@ -437,8 +414,7 @@ class ConvolutionalEncoder(_Embedded):
         if keys.requires_grad:
             # As many attentions send gradients back (§3.5).
             keys.register_hook(lambda gradient: gradient / (2 * self.attentions))
-        memory = torch.cat([keys, (keys + words) * HALF], -1)
-        return encoder_output(memory, output_hidden_states, return_dict)
+        return torch.cat([keys, (keys + words) * HALF], -1)
 
 
 class _Attention(nn.Module):
@@ -458,12 +434,11 @@ class _Attention(nn.Module):
         return (self.outward(weights @ values * scale) + states) * HALF, weights.unsqueeze(1)
 
 
-class ConvolutionalDecoder(_Embedded):
+class ConvolutionalDecoder(_Convolutional):
     """Gated convolutions over the target up to each position, with attention to the source in every layer."""
 
     def __init__(self, config: ConvS2SConfig):
-        super().__init__(config)
-        self.convolutions = _convolutions(config, config.decoder_layers)
+        super().__init__(config, config.decoder_layers)
         self.attentions = nn.ModuleList(_Attention(config.d_model) for _ in range(config.decoder_layers))
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
 
@@ -508,9 +483,6 @@ class ConvS2STranslator(EncoderDecoder):
     def set_input_embeddings(self, value: nn.Module) -> None:
         self.encoder.embed_tokens = value
 
-    def logits(self, states: Tensor) -> Tensor:
-        return nn.functional.linear(states, self.decoder.embed_tokens.weight, self.decoder.bias)
-
     @torch.no_grad()
     def generate(self, *args: Any, **options: Any) -> Any:
         """As of any model; weights are normalised once and not at every position."""
@@ -536,6 +508,4 @@ class ConvS2STranslator(EncoderDecoder):
 
 
 AutoConfig.register(ConvS2SConfig.model_type, ConvS2SConfig)
-
-
 AutoModelForSeq2SeqLM.register(ConvS2SConfig, ConvS2STranslator)

@@ -9,26 +9,22 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 import tenacity
 
 from nbkit.errors import ModelError
 from nbkit.models.decoding import DEFAULT, Decoding
-from nbkit.models.services.remote import RemoteModel
+from nbkit.models.services.names import RemoteModel
 from nbkit.progress import progress_bar
 
 #: What became of an answer. as is: one line, taken as it is. trimmed: a label, quotes, a fence or reasoning around the
 #: translation was taken off. cut: lines after it were left out. truncated: the model ran into its limit. empty: there
 #: was nothing. refused: the server's filter kept it back.
 Outcome = Literal["as is", "trimmed", "cut", "truncated", "empty", "refused"]
-
-
 _QUOTES = ('""', "''", "“”", "„“", "„”", "‘’", "‚‘", "«»", "»«", "‹›", "「」", "『』", "``")
-
-
 _REASONING = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
@@ -79,19 +75,13 @@ class Usage:
 
     def add(self, text: str, answer: Answer, line: Line) -> None:
         """Counts one more answer."""
-        self.texts += 1
-        self.prompt_tokens += answer.prompt_tokens or 0
-        self.completion_tokens += answer.completion_tokens or 0
-        self.characters += len(text)
-        self.outcomes[line.outcome] += 1
+        tokens = answer.prompt_tokens or 0, answer.completion_tokens or 0
+        self.update(Usage(1, *tokens, len(text), Counter([line.outcome])))
 
     def update(self, other: Usage) -> None:
         """Adds what *other* has counted."""
-        self.texts += other.texts
-        self.prompt_tokens += other.prompt_tokens
-        self.completion_tokens += other.completion_tokens
-        self.characters += other.characters
-        self.outcomes.update(other.outcomes)
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
 
     def facts(self) -> dict[str, int]:
         """Flat and JSON-able, for provenance."""
@@ -163,8 +153,6 @@ def _is_quoted(text: str) -> bool:
 
 #: Seconds that a server may ask to wait; what asks for more is told to the user, who can come back.
 LONGEST_WAIT = 600.0
-
-
 #: Seconds between two attempts at most, where the server says nothing.
 _LONGEST_BACKOFF = 60.0
 
@@ -175,9 +163,6 @@ class TransientError(ModelError):
     def __init__(self, reason: str, wait: float | None = None):
         self.reason, self.wait = reason, wait
         super().__init__(reason)
-
-    def __reduce__(self):
-        return type(self), (self.reason, self.wait)
 
 
 class StoppedError(ModelError):
@@ -236,11 +221,12 @@ class RemoteTranslator(ABC):
             description = f"{self.model.label} {src}→{tgt}"
             with progress_bar(description, len(wanted), progress) as bar:
                 for future in as_completed(asked):
-                    answer = _result(future)
-                    if isinstance(answer, ModelError):
-                        problem = answer if problem is None or isinstance(problem, StoppedError) else problem
-                        for other in asked:
-                            other.cancel()
+                    try:
+                        answer = future.result()
+                    except StoppedError:
+                        continue
+                    except ModelError as error:
+                        problem = problem or error
                         continue
                     text = asked[future]
                     self.usage.add(text, answer, one_line(answer, text, labels))
@@ -326,12 +312,3 @@ class _Gate:
                     return
             stop.wait(wait)
         raise StoppedError("stopped, because another request failed")
-
-
-def _result(future: Future[Answer]) -> Answer | ModelError:
-    try:
-        return future.result()
-    except CancelledError:
-        return StoppedError("stopped, because another request failed")
-    except ModelError as error:
-        return error

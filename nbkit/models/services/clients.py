@@ -1,4 +1,4 @@
-"""One request to a server that speaks OpenAI's chat protocol, and what its answers mean."""
+"""One request to a service, and what its answer means."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from queue import Empty, LifoQueue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 
@@ -20,28 +20,15 @@ import nbkit
 from nbkit.errors import ModelError
 from nbkit.models.decoding import Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, TransientError
-from nbkit.models.services.remote import without_secrets
-from nbkit.models.services.server import is_this_machine
-
-if TYPE_CHECKING:
-    from nbkit.models.services.server import ServerModel
-    from nbkit.models.services.web import WebModel
+from nbkit.models.services.names import ServerModel, WebModel, is_this_machine, without_secrets
 
 #: Bytes that an answer may have; more is no translation of a sentence.
 _MOST_BYTES = 4 * 2**20
-
-
 _PART = 2**16
-
-
 #: What passes: a time-out, a conflict, "too early", too many requests; and whatever a server blames on itself.
 _PASSING = frozenset({408, 409, 425, 429})
-
-
 #: Codes of a 429 that no waiting helps against.
 _FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-
-
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
 
 
@@ -238,13 +225,6 @@ def _count(value: Any) -> int | None:
 # ----------------------------------------------------------------------------
 # One request to a translation service through deep-translator.
 
-#: The library's errors that say that a language is not spoken, and all that no second attempt helps against. All else
-#: may pass: the library has many ways to say that a request failed, down to a bare Exception.
-_LANGUAGE = ("LanguageNotSupportedException", "InvalidSourceOrTargetLanguage")
-
-
-_FINAL = (*_LANGUAGE, "NotValidPayload", "NotValidLength", "ApiKeyException", "AuthorizationException")
-
 
 class WebTranslator(RemoteTranslator):
     """A service that is asked for one text a request.
@@ -256,21 +236,20 @@ class WebTranslator(RemoteTranslator):
     model: WebModel
 
     def __init__(self, model: WebModel):
+        model.require()
         super().__init__(model)
         self._idle: dict[tuple[str, str], LifoQueue[Any]] = {}
-        self._lock = threading.Lock()
 
     def ask(self, text: str, src: str, tgt: str, decoding: Decoding) -> Answer:
         """One request. Raises as `RemoteTranslator.ask` says."""
-        with self._lock:
-            idle = self._idle.setdefault((src, tgt), LifoQueue())
+        idle = self._idle.setdefault((src, tgt), LifoQueue())
         future: Future[str | None] = Future()
 
         def work() -> str | None:
             try:
                 service = idle.get_nowait()
             except Empty:
-                service = self._made(src, tgt)
+                service = self.model.made(src, tgt)
             answer = service.translate(text)
             idle.put(service)
             return answer
@@ -281,43 +260,9 @@ class WebTranslator(RemoteTranslator):
         except TimeoutError:
             raise TransientError(f"{self.model.label}: no answer within {self.model.pacing.timeout:g} s") from None
         if error is not None:
-            raise self._error(error)
+            said, is_final = self.model.told(error)
+            raise ModelError(said) if is_final else TransientError(said)
         return Answer(future.result() or "")
-
-    def made(self, src: str, tgt: str) -> Any:
-        """The library's object for the pair. Raises `ModelError` for what the service does not translate."""
-        from deep_translator.exceptions import BaseError
-
-        try:
-            return self._made(src, tgt)
-        except BaseError as error:
-            raise self._error(error) from None
-
-    def _made(self, src: str, tgt: str) -> Any:
-        import deep_translator
-
-        entry = self.model.entry
-        return getattr(deep_translator, entry.class_name)(
-            source=entry.codes.get(src, src),
-            target=entry.codes.get(tgt, tgt),
-            **entry.arguments,
-            **entry.environment(),
-        )
-
-    def _error(self, error: BaseException) -> ModelError:
-        kind = type(error).__name__
-        if kind in _LANGUAGE:
-            lang = self._shown(error).partition(" -->")[0]
-            return ModelError(f"model '{self.name}': {self.model.label} does not translate '{lang}'")
-        said = f"{self.model.label}: {kind}: {self._shown(error)}"
-        return ModelError(f"model '{self.name}': {said}") if kind in _FINAL else TransientError(said)
-
-    def _shown(self, error: BaseException) -> str:
-        """The error in one short line, without keys: the library writes them into addresses and messages."""
-        entry = self.model.entry
-        return without_secrets(
-            str(error), [value for name, value in entry.environment().items() if name in entry.keys]
-        )[:200]
 
 
 def _settle(future: Future[str | None], work: Any) -> None:

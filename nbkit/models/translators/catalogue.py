@@ -29,8 +29,7 @@ from nbkit.models.catalogue import (
     origin_of,
     read_catalogue,
 )
-from nbkit.models.services.names import is_remote, parse_remote
-from nbkit.models.services.remote import RemoteModel
+from nbkit.models.services.names import RemoteModel, is_remote, parse_remote
 from nbkit.models.weights import read_json, read_record, tokenizer_config
 
 _HERE = Path(__file__).parent

@@ -86,10 +86,10 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
     resolve = staticmethod(resolve)
     python = PythonTranslator
     trainer = "nbkit.models.translators.training:train_translator"
-    converter = "nbkit.models.ct2.translator:ensure_converted"
+    converter = "nbkit.models.ct2.conversion:ensure_converted"
     loaders: ClassVar = {
         "transformers": "nbkit.models.translators.seq2seq:Seq2SeqTranslator",
-        "ctranslate2": "nbkit.models.ct2.translator:CTranslate2Translator",
+        "ctranslate2": "nbkit.models.ct2.engines:CTranslate2Translator",
     }
 
     def recipe(self, reference: Reference) -> TranslatorRecipe:

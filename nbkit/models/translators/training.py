@@ -24,8 +24,7 @@ from transformers import Seq2SeqTrainer, TrainerCallback, set_seed
 from nbkit.errors import ModelError
 from nbkit.models.decoding import Decoding
 from nbkit.models.loading import quiet
-from nbkit.models.networks.architectures import new_model
-from nbkit.models.networks.vocabularies import encode_all, train_vocabulary
+from nbkit.models.networks.architectures import encode_all, new_model, train_vocabulary
 from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.training import (
     Batches,
