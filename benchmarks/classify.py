@@ -113,7 +113,7 @@ def ceilings(report: Report, tokenizer: Any, pairs: list[Pair], shape: Any, seco
 def trained_labels(report: Report, name: str, pairs: list[Pair]) -> None:
     """Rows on a classifier that was trained: how many labels another backend changes."""
     from nbkit.models import is_classifier_here, load_classifier
-    from nbkit.models.translators.catalogue import is_place
+    from nbkit.models.catalogue import is_place
 
     if not is_place(name) and not is_classifier_here(name):
         report.remark(f"{name} is not trained on this machine: labels of a trained classifier were not counted.")

@@ -167,7 +167,7 @@ def nli(bench: Bench) -> None:
 
 
 def gpt2(bench: Bench) -> None:
-    from nbkit.models.language_models.language_model import load_language_model
+    from nbkit.models import load_language_model
 
     shape = bench.shape("gpt2")
     name = random_language_model(bench.folder / "gpt2", shape)

@@ -92,8 +92,7 @@ def scoring(folder: Path, n: int, *, remembered: bool) -> Sides:
     import torch
 
     from nbkit.models.batching import bulk_encoded
-    from nbkit.models.language_models import remember as language_model_remember
-    from nbkit.models.language_models.language_model import load_language_model
+    from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL, iter_perplexities, load_language_model
     from nbkit.store import Store
 
     name = random_language_model(folder, SHAPES["tiny"])
@@ -101,14 +100,14 @@ def scoring(folder: Path, n: int, *, remembered: bool) -> Sides:
     model._output.states = lambda chosen, **_: torch.zeros(int(chosen.sum()), 1)
     model._output.log_probabilities = lambda states, tokens: torch.zeros(tokens.shape)
     texts = list(drawn_texts(n, (6, 12), "scored"))
-    language_model_remember.kept_language_model = lambda *_, **__: model
-    language_model_remember.SHARDS["cpu"] = language_model_remember.SHARDS["cuda"]
+    LANGUAGE_MODEL.kept = lambda *_, **__: model  # type: ignore[method-assign]
+    LANGUAGE_MODEL.shards = {**LANGUAGE_MODEL.shards, "cpu": LANGUAGE_MODEL.shards["cuda"]}  # type: ignore[misc]
     stores: Iterator[Store] = (Store(folder / f"store-{time.time_ns()}") for _ in iter(int, 1))
 
     def ours() -> Any:
         if not remembered:
             return sum(1 for _ in model.likelihoods(texts))
-        found = language_model_remember.iter_perplexities(name, texts, store=next(stores), device="cpu", progress=False)
+        found = iter_perplexities(name, texts, store=next(stores), device="cpu", progress=False)
         return sum(1 for _ in found)
 
     def theirs() -> None:

@@ -58,7 +58,7 @@ assert mine(Mining("sandbox-homographs", n=n, lexicon="own", shard=2500), Store(
 """,
     "scored": """
 import sys
-from nbkit.models.language_models.remember import iter_perplexities
+from nbkit.models.language_models.lifecycle import iter_perplexities
 from nbkit.store import Store
 texts = (f"Sentence {i} of many that are scored." for i in range(int(sys.argv[1])))
 found = sum(1 for _ in iter_perplexities(sys.argv[2], texts, store=Store(), device="cpu", progress=False))

@@ -93,9 +93,9 @@ def test_the_accelerators_work_is_done_by_tiny_models_on_a_cpu(module, tmp_path,
 def test_what_texts_cost_without_a_network_is_measured_of_all_work(module, tmp_path, monkeypatch):
     for name in ("TOKENIZERS_PARALLELISM", "NBKIT_CACHE"):  # the script sets the one; both are put back afterwards
         monkeypatch.setenv(name, str(tmp_path / "own"))
-    language_models = importlib.import_module("nbkit.models.language_models.remember")
-    monkeypatch.setattr(language_models, "kept_language_model", language_models.kept_language_model)
-    monkeypatch.setattr(language_models, "SHARDS", dict(language_models.SHARDS))
+    language_model = importlib.import_module("nbkit.models.language_models.lifecycle").LANGUAGE_MODEL
+    for name in ("kept", "shards"):
+        monkeypatch.setattr(language_model, name, getattr(language_model, name))
     host = module("host")
     text = host.main(["--texts", "60", "--repeat", "1"], tmp_path).read_text(encoding="utf-8")
     for work in host.WORK:

@@ -26,7 +26,7 @@ from nbkit import provenance
 from nbkit.batch.workers import Done, Task, TaskError, call, run_unit
 from nbkit.batch.workers import places as own_places
 from nbkit.errors import MissingExtraError, NbkitError
-from nbkit.models.translators.identity import resolve_device
+from nbkit.models.backends import resolve_device
 from nbkit.store.shards import Folder
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from nbkit.errors import DataError, NbkitError, closest
 from nbkit.fingerprint import fingerprint, one_look
 from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
 from nbkit.models.classifiers.catalogue import resolve_classifier
-from nbkit.models.classifiers.local import classifier_recipe
+from nbkit.models.classifiers.lifecycle import CLASSIFIER
 from nbkit.models.python import forgotten
 from nbkit.models.translators.catalogue import split_variant
 from nbkit.registry import Registry
@@ -298,7 +298,7 @@ def _guess(unit: Unit) -> Speed:
     if entry is None or entry.recipe is None:
         return FULL_SIZE
     if base in CLASSIFIERS:
-        width = classifier_recipe(resolve_classifier(base, (entry.languages or ("en",))[0])).width
+        width = CLASSIFIER.recipe(resolve_classifier(base, (entry.languages or ("en",))[0])).width
         return SMALL_CLASSIFIER if width <= _SMALL_WIDTH else TINY
     return TINY
 

@@ -12,10 +12,7 @@ import click
 from click.core import ParameterSource
 
 from nbkit.errors import ParamsError
-from nbkit.models.classifiers.recipe import ClassifierRecipe
-from nbkit.models.language_models.recipe import LanguageModelRecipe
-from nbkit.models.translators.local import named_recipe
-from nbkit.models.translators.recipe import Recipe, TranslatorRecipe
+from nbkit.models.recipes import ClassifierRecipe, LanguageModelRecipe, Recipe, TranslatorRecipe, named_recipe
 
 
 @click.group()

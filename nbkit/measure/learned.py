@@ -22,7 +22,7 @@ from nbkit.measure.aligners import an_argument
 from nbkit.measure.links import Alignment, TokenPair, from_pharaoh, to_pharaoh, token_pairs
 from nbkit.models import pretrained
 from nbkit.models.batching import run_batches
-from nbkit.models.translators.identity import is_missing
+from nbkit.models.lifecycle import is_missing
 from nbkit.progress import progress_bar
 from nbkit.store import Store
 

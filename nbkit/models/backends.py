@@ -4,24 +4,29 @@
 set and come last, so that they are never taken for a hub revision: ``org/model@v2@ct2`` is revision v2 run by
 CTranslate2, and a branch that is called ct2 is ``org/model@refs/heads/ct2``. A folder whose own name ends so is
 written with a slash after it.
+
+What a model is run on, and how exactly, is said by a device and a dtype, ``auto`` among them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any
 
-from nbkit.errors import MissingExtraError
+from nbkit.errors import MissingExtraError, ModelError
 
 #: Goes up when checkpoints are converted, or searched with the same settings, in another way.
 CONVERSION = 1
 #: Architectures, as ``config.json`` calls them, that are run by CTranslate2: encoders of classifiers, language models.
 ENCODERS = ("bert", "camembert", "distilbert", "roberta", "xlm-roberta")
 DECODERS = ("gpt2",)
+_DEVICE = re.compile(r"auto|cpu|mps|(cuda|xpu)(:\d{1,3})?")
 
 
 @dataclass(frozen=True)
@@ -101,3 +106,52 @@ def split_backend(name: str) -> tuple[str, Backend]:
     if at and rest and suffix in BACKENDS:
         return rest, BACKENDS[suffix]
     return name, TRANSFORMERS
+
+
+def backend_identity(device: str, dtype: str, backend: Backend = TRANSFORMERS) -> dict[str, Any]:
+    """What stands for the arithmetic: the backend, library versions, the kind of device and the dtype."""
+    kind = resolve_device(device).partition(":")[0]
+    return {**backend.identity(), "device": kind, "dtype": resolve_dtype(dtype, kind)}
+
+
+def offered(device: str, dtype: str, **languages: str | None) -> dict[str, Any]:
+    """What Python code that makes a model may ask for: the languages, and the device and dtype spelled out."""
+    place = resolve_device(device)
+    return {**languages, "device": place, "dtype": resolve_dtype(dtype, place)}
+
+
+def check_device(device: str) -> str:
+    """*device*. Raises `ModelError` where no model can run on such a thing.
+
+    >>> check_device("meta")
+    Traceback (most recent call last):
+    nbkit.errors.ModelError: unknown device 'meta': auto, cpu, mps, cuda or xpu, or one of several as cuda:1
+    """
+    if not _DEVICE.fullmatch(device):
+        raise ModelError(f"unknown device {device!r}: auto, cpu, mps, cuda or xpu, or one of several as cuda:1")
+    return device
+
+
+def resolve_device(device: str) -> str:
+    """``auto`` spelled out: ``cuda`` where torch sees one, ``cpu`` otherwise; others stay, or are a `ModelError`."""
+    return _best_device() if device == "auto" else check_device(device)
+
+
+def resolve_dtype(dtype: str, device: str) -> str:
+    """``auto`` spelled out: ``bfloat16`` on CUDA, ``float32`` elsewhere; anything else stays.
+
+    >>> resolve_dtype("auto", "cuda:1"), resolve_dtype("auto", "cpu"), resolve_dtype("float16", "cuda")
+    ('bfloat16', 'float32', 'float16')
+    """
+    if dtype != "auto":
+        return dtype
+    return "bfloat16" if device.startswith("cuda") else "float32"
+
+
+@cache
+def _best_device() -> str:
+    if version("torch").endswith("+cpu"):
+        return "cpu"  # no need to wait for torch to say so
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"

@@ -44,18 +44,45 @@ class Budgeted:
 
     >>> class Model(Budgeted):
     ...     budgets = {"cpu": 2048}
+    ...     device_kind = "cpu"
     >>> model = Model()
     >>> model._shrink(500)
-    >>> model._budget_on("cpu")
+    >>> model._budget
     500
     """
 
     #: Tokens of a batch after padding, by kind of device.
     budgets: ClassVar[Mapping[str, int]]
+    #: The torch device that it is on.
+    device: Any
     _fitting = sys.maxsize
 
-    def _budget_on(self, kind: str) -> int:
-        return min(self._fitting, self.budgets.get(kind, self.budgets["cpu"]))
+    @property
+    def device_kind(self) -> str:
+        """``cpu`` or ``cuda``, whatever its number."""
+        return str(self.device.type)
+
+    @property
+    def _budget(self) -> int:
+        return min(self._fitting, self.budgets.get(self.device_kind, self.budgets["cpu"]))
+
+    def _batches(
+        self,
+        items: Iterable[Item],
+        length: Callable[[Item], int],
+        run: Callable[[list[Item]], Sequence[Result]],
+        **options: Any,
+    ) -> Iterator[Result]:
+        """`run_batches` with the model's budget, where *options* say no other one."""
+        given = {"budget": self._budget, "shrunk": self._shrink, **options}
+        return run_batches(items, length, run, free=self._free, **given)
+
+    def _free(self) -> None:
+        """Gives memory back after a batch that did not fit; on a CPU there is nothing to give."""
+        if self.device_kind == "cuda":
+            import torch
+
+            torch.cuda.empty_cache()
 
     def _shrink(self, budget: int) -> None:
         """A batch did not fit; from now on at most *budget*."""

@@ -1,12 +1,14 @@
-"""What loading and running any model needs: devices, dtypes and quiet libraries."""
+"""What loading and running any model on torch needs: devices, dtypes, padded rows and quiet libraries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from nbkit.errors import ModelError
@@ -53,29 +55,69 @@ def on_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
     return tensor.to(device)
 
 
+def padded(rows: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
+    """Rows of ids as one tensor, (rows × longest), int64, filled up with *fill*.
+
+    >>> padded([(5, 6, 7), (8,), ()], fill=0).tolist()
+    [[5, 6, 7], [8, 0, 0], [0, 0, 0]]
+    """
+    there = _there(rows)
+    table = np.full(there.shape, fill, np.int64)
+    table[there] = np.fromiter(chain.from_iterable(rows), np.int64, np.count_nonzero(there))
+    return torch.from_numpy(table)
+
+
+def attention_mask(rows: Sequence[Sequence[int]]) -> torch.Tensor:
+    """Where `padded` rows have an id of their own: 1, int64; 0 where they are filled up.
+
+    >>> attention_mask([(5, 6, 7), (8,)]).tolist()
+    [[1, 1, 1], [1, 0, 0]]
+    """
+    return torch.from_numpy(_there(rows).astype(np.int64))
+
+
+def _there(rows: Sequence[Sequence[int]]) -> np.ndarray:
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    return np.arange(lengths.max()) < lengths[:, np.newaxis]
+
+
+#: How files of models are read: those that are here, and no code or pickles among them.
+SAFELY: Mapping[str, Any] = {"local_files_only": True, "trust_remote_code": False, "use_safetensors": True}
+
+
+@contextmanager
+def reading(what: str, folder: Path, failed: str = "cannot be loaded") -> Iterator[None]:
+    """Raises `ModelError`, quietly otherwise, where transformers cannot make of *folder* what it is asked for."""
+    from safetensors import SafetensorError
+
+    try:
+        with quiet():
+            yield
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError, SafetensorError) as error:
+        raise ModelError(f"{what}: {folder} {failed}: {error}") from error
+
+
 def load_trained(auto: Any, folder: Path, device: torch.device, dtype: torch.dtype, what: str, kind: str) -> Any:
     """The model that the transformers class *auto* makes of a folder, on its device; every weight comes from there.
 
     what, kind: the model and what it has to be, in the `ModelError` about a folder that is something else.
     """
-    from safetensors import SafetensorError
-
-    try:
-        with quiet():
-            model, report = auto.from_pretrained(
-                folder,
-                dtype=dtype,
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                output_loading_info=True,
-            )
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise ModelError(f"{what}: {folder} cannot be loaded: {error}") from error
+    with reading(what, folder):
+        model, report = auto.from_pretrained(folder, dtype=dtype, output_loading_info=True, **SAFELY)
     if report["missing_keys"]:  # which transformers fills with random numbers
         missing = ", ".join(sorted(report["missing_keys"])[:3])
         raise ModelError(f"{what}: {folder} holds no trained {kind}; missing: {missing}")
     return model.to(device).eval()
+
+
+def load_tokenizer(folder: Path, what: str) -> Any:
+    """The tokenizer that a folder holds. what: the model, in the `ModelError` about files that do not make one."""
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # libraries in Rust have a bare one for damaged files
+        raise ModelError(f"{what}: no tokenizer can be loaded from {folder}: {error}") from error
 
 
 @contextmanager

@@ -12,9 +12,10 @@ from typing import Any
 
 from nbkit.errors import ModelError
 from nbkit.models import weights
-from nbkit.models.integrity import check_bytes, folder_digest
-from nbkit.models.translators.catalogue import Origin
-from nbkit.models.translators.identity import resolve_device
+from nbkit.models.backends import resolve_device
+from nbkit.models.catalogue import Origin
+from nbkit.models.lifecycle import origin_identity
+from nbkit.models.weights import check_bytes
 
 #: Tokens of one batch, by device. Batches hold texts of one length, so nothing is padded and no result depends on them.
 BUDGETS = {"cpu": 4096, "cuda": 65536}
@@ -62,13 +63,7 @@ def network_identity(model: str, device: str) -> dict[str, Any]:
 
     Weights that cannot be had are None here, and an error when they are loaded.
     """
-    origin = origin_of(model)
-    folder = weights.find(origin)
-    if origin.hub is not None:
-        source = {"hub": origin.hub, "weights": weights.revision(origin)}
-    else:
-        source = {"weights": folder_digest(folder) if folder is not None else None}
-    return source | {
+    return origin_identity(origin_of(model), None) | {
         "device": resolve_device(device).partition(":")[0],
         "torch": version("torch"),
         "transformers": version("transformers"),
@@ -85,25 +80,16 @@ def load_network(model: str, auto_class: str, device: str, **settings: Any) -> t
     folder = weights.fetch(origin)
     import torch
     import transformers
-    from safetensors import SafetensorError
 
-    from nbkit.models.loading import quiet, torch_device
+    from nbkit.models.loading import SAFELY, reading, torch_device
 
     place = torch_device(resolve_device(device))
     check_bytes(folder, f"model '{model}'")
-    try:
-        with quiet():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-            network, report = getattr(transformers, auto_class).from_pretrained(
-                folder,
-                trust_remote_code=False,
-                use_safetensors=True,
-                dtype=torch.float32,
-                output_loading_info=True,
-                **settings,
-            )
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise ModelError(f"model '{model}': {folder} cannot be loaded as {auto_class}: {error}") from error
+    with reading(f"model '{model}'", folder, f"cannot be loaded as {auto_class}"):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        network, report = getattr(transformers, auto_class).from_pretrained(
+            folder, dtype=torch.float32, output_loading_info=True, **SAFELY, **settings
+        )
     # transformers fills missing weights with random ones. An encoder's own pooler is not used.
     missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
     if missing:

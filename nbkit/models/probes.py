@@ -34,10 +34,9 @@ from nbkit.corpora.idioms import IdiomPair
 from nbkit.errors import ModelError, NbkitError
 from nbkit.models.backends import TRANSFORMERS
 from nbkit.models.decoding import DEFAULT, Decoding
+from nbkit.models.lifecycle import with_revision
 from nbkit.models.translators.catalogue import BY_RULE, resolve
-from nbkit.models.translators.identity import check_model, model_identity, with_revision
-from nbkit.models.translators.local import ensure_model
-from nbkit.models.translators.remember import kept_translator
+from nbkit.models.translators.lifecycle import TRANSLATOR, check_model, ensure_model, model_identity
 from nbkit.store import Store
 from nbkit.text.parsers import Span
 
@@ -154,7 +153,7 @@ def probe_remembered(
     )
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, Any]]:
-        translator: Any = kept_translator(name, src, tgt, config["model"], device=device, dtype=dtype)
+        translator: Any = TRANSLATOR.kept(config["model"], name, src, tgt, device=device, dtype=dtype)
         wanted = [
             IdiomPair("", source, reference, "", tuple((start, end) for start, end in json.loads(spans)))
             for source, reference, spans in missing

@@ -1,18 +1,18 @@
-"""The folder of a model in training: made once, resumed after a kill, complete when it appears."""
+"""Training a model of any kind: its folder, made once and resumed after a kill, its card, progress and batches."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-import numpy as np
 import torch
 from filelock import FileLock
 from torch.utils.data import Dataset
@@ -21,9 +21,9 @@ from transformers import TrainerCallback
 
 from nbkit.errors import ModelError, NbkitError
 from nbkit.models import weights
-from nbkit.models.integrity import write_digests
-from nbkit.models.translators.recipe import Recipe
-from nbkit.models.weights import RECORD_FILE
+from nbkit.models.loading import attention_mask, padded
+from nbkit.models.recipes import Recipe
+from nbkit.models.weights import RECORD_FILE, write_digests
 from nbkit.progress import Lines, is_live
 from nbkit.seeding import generator
 
@@ -60,6 +60,124 @@ def trained_once(
     return output
 
 
+@dataclass(frozen=True)
+class Card:
+    """What differs between the model cards (``README.md``) of the kinds of models.
+
+    task: as hubs call it. title: what it is. data: what it was trained on, and what that means. scores: how good it is,
+    with a heading. packages: it was made with. remarks: what else is to be known, before these.
+    """
+
+    task: str
+    title: str
+    data: str
+    scores: str
+    packages: tuple[str, ...]
+    remarks: str = ""
+
+
+@dataclass(frozen=True)
+class Training:
+    """One model in training: its recipe, what identifies it, the folder it is made in, and its name.
+
+    started: the clock when it began.
+    """
+
+    recipe: Any
+    record: Mapping[str, Any]
+    work: Path
+    name: str
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of its checkpoints."""
+        return self.work / "checkpoints"
+
+    def through(
+        self,
+        trainer: Any,
+        tokenizer: Any,
+        facts: Callable[[Any], Mapping[str, Any]],
+        card: Callable[[Path], Card],
+    ) -> Path:
+        """The folder of the model that *trainer* made, trained on from its last checkpoint, with tokenizer and card.
+
+        facts: what the card says of the training, by its result; weights that it changes are those that are kept.
+        card: of the model in a folder.
+        """
+        tell(trainer, self.name)
+        result = trainer.train(resume_from_checkpoint=last_checkpoint(self.checkpoints))
+        finished = self.work / "finished"
+        if trainer.is_world_process_zero():
+            model = trainer.accelerator.unwrap_model(trainer.model)
+            found = facts(result)
+            save_trained(model, tokenizer, self.record, finished)
+            found = {**found, "parameters": model.num_parameters(), "vocabulary": len(tokenizer)}
+            found_card = card(finished)
+            write_card(found_card, self.recipe, finished, {**found, "seconds": round(time.monotonic() - self.started)})
+        trainer.accelerator.wait_for_everyone()
+        return finished
+
+
+def train_by(
+    recipe: Recipe,
+    languages: Mapping[str, Any],
+    output: Path,
+    train: Callable[[Training], Path],
+    *,
+    resume: bool = True,
+) -> Path:
+    """`trained_once` by a *recipe*; *languages* stand beside it in the folder's record."""
+    record = {**languages, "recipe": recipe.model_dump(mode="json")}
+    output = Path(output)
+    return trained_once(record, output, lambda work: train(Training(recipe, record, work, output.name)), resume=resume)
+
+
+def write_card(card: Card, recipe: Recipe, folder: Path, facts: Mapping[str, Any]) -> None:
+    """Writes ``README.md``: data, settings, what came of the training (*facts*) and how good the model is."""
+    languages = "\n".join(f"  - {lang}" for lang in recipe.languages)
+    made_with = ", ".join(f"{name} {version(name)}" for name in ("nbkit", *card.packages))
+    (folder / "README.md").write_text(
+        f"""---
+library_name: transformers
+pipeline_tag: {card.task}
+language:
+{languages}
+---
+
+# {card.title}
+
+{card.data} Made for behavioural tests, not for use.
+
+{card.scores}
+
+## Training
+
+{table("| | |", facts.items())}
+
+## Settings
+
+{table("| field | value |", recipe.settings.items())}
+
+{card.remarks}Made with {made_with}.
+""",
+        encoding="utf-8",
+    )
+
+
+def table(header: str, rows: Iterable[Iterable[object]]) -> str:
+    """A table of a model card.
+
+    >>> print(table("| loss | steps |", [(0.5, 2)]))
+    | loss | steps |
+    |---|---|
+    | 0.5 | 2 |
+    """
+    lines = (f"| {' | '.join(map(str, row))} |" for row in rows)
+    return "\n".join([header, "|" + "---|" * (header.count("|") - 1), *lines])
+
+
 def last_checkpoint(folder: Path) -> str | None:
     """The newest checkpoint that was written to its end: the trainer's state is its last file."""
     found = [path for path in folder.glob("checkpoint-*") if _is_whole(path / "trainer_state.json")]
@@ -75,8 +193,7 @@ def _is_whole(path: Path) -> bool:
 
 
 def _recipe_in(folder: Path) -> Any:
-    path = folder / RECORD_FILE
-    return weights.read_json(path).get("recipe") if path.is_file() else None
+    return weights.read_record(folder).get("recipe")
 
 
 def write_record(record: Mapping[str, Any], folder: Path) -> None:
@@ -303,29 +420,3 @@ class Collate:
             "labels": labels,
             "decoder_input_ids": padded(shifted, self.pad),
         }
-
-
-def padded(rows: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
-    """Rows of ids as one tensor, (rows × longest), int64, filled up with *fill*.
-
-    >>> padded([(5, 6, 7), (8,), ()], fill=0).tolist()
-    [[5, 6, 7], [8, 0, 0], [0, 0, 0]]
-    """
-    there = _there(rows)
-    table = np.full(there.shape, fill, np.int64)
-    table[there] = np.fromiter(chain.from_iterable(rows), np.int64, np.count_nonzero(there))
-    return torch.from_numpy(table)
-
-
-def attention_mask(rows: Sequence[Sequence[int]]) -> torch.Tensor:
-    """Where `padded` rows have an id of their own: 1, int64; 0 where they are filled up.
-
-    >>> attention_mask([(5, 6, 7), (8,)]).tolist()
-    [[1, 1, 1], [1, 0, 0]]
-    """
-    return torch.from_numpy(_there(rows).astype(np.int64))
-
-
-def _there(rows: Sequence[Sequence[int]]) -> np.ndarray:
-    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    return np.arange(lengths.max()) < lengths[:, np.newaxis]

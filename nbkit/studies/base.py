@@ -20,9 +20,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from nbkit.errors import NbkitError, ParamsError, schema_problems
 from nbkit.languages import check_language, in_order
 from nbkit.models import classifier_label, label, resolve
-from nbkit.models.translators.identity import check_device
-from nbkit.models.translators.local import recipe_for
-from nbkit.models.translators.recipe import TranslatorRecipe
+from nbkit.models.backends import check_device
+from nbkit.models.recipes import TranslatorRecipe
+from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.models.weights import RECORD_FILE, read_json
 
 T = TypeVar("T")
@@ -172,7 +172,7 @@ def trained_by(model: str, src: str, tgt: str) -> TranslatorRecipe | None:
     try:
         reference = resolve(model, src, tgt)
         if reference.recipe is not None:
-            return recipe_for(reference)
+            return TRANSLATOR.recipe(reference)
         record = reference.folder / RECORD_FILE if reference.folder is not None else None
         fields = read_json(record).get("recipe") if record is not None and record.is_file() else None
         return None if fields is None else TranslatorRecipe.checked(fields, str(record))

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from nbkit import models
 from nbkit.errors import NbkitError
 from nbkit.fingerprint import KEYED, digest
-from nbkit.models.translators.identity import is_missing
+from nbkit.models.lifecycle import is_missing
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Notebook, StudyParams, Unit, cell_label, no_device
 

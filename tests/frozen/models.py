@@ -60,6 +60,8 @@ class Classifier:
 class LanguageModel:
     """Longer texts are less likely, and what fits a gap is drawn by the letters."""
 
+    kind = "masked"
+
     def likelihoods(self, texts: Iterable[str], *, done: Callable[[int], object]) -> Iterator[Any]:
         for text in texts:
             tokens = len(text.split())
@@ -94,9 +96,9 @@ def registered(
     language_models: Sequence[str],
 ) -> Iterator[dict[str, str]]:
     """These models by name, their folders below the working folder; what stands for each in keys, to its name."""
-    from nbkit.models.classifiers import remember as classifier_remember
-    from nbkit.models.language_models import remember as language_model_remember
-    from nbkit.models.translators import remember
+    from nbkit.models.classifiers.lifecycle import CLASSIFIER
+    from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL
+    from nbkit.models.translators.lifecycle import TRANSLATOR
     from nbkit.studies.idioms import steps
 
     with pytest.MonkeyPatch.context() as patch:
@@ -109,10 +111,9 @@ def registered(
             patch.setattr(registry, "_summaries", dict(registry._summaries))
             for name in names:
                 registry.register(name, entry(hub=_folder(name), label=name.capitalize()))  # type: ignore[attr-defined]
-        patch.setattr(remember, "kept_translator", lambda name, *_, **__: Translator(translators[name]))
-        patch.setattr(classifier_remember, "kept_classifier", lambda name, *_, **__: Classifier(classifiers[name]))
-        patch.setattr(language_model_remember, "kept_language_model", lambda *_, **__: LanguageModel())
-        patch.setattr(language_model_remember, "_masked", lambda *_, **__: LanguageModel())
+        patch.setattr(TRANSLATOR, "kept", lambda _, name, *__, **___: Translator(translators[name]))
+        patch.setattr(CLASSIFIER, "kept", lambda _, name, *__, **___: Classifier(classifiers[name]))
+        patch.setattr(LANGUAGE_MODEL, "kept", lambda *_, **__: LanguageModel())
         patch.setattr(steps, "probe_remembered", probes)
         found: dict[str, str] = {}
         for names, identity in (

@@ -22,7 +22,7 @@ from nbkit.figures import theme
 from nbkit.languages import LanguageDataError, is_unspaced
 from nbkit.measure import load_metric
 from nbkit.measure.bleu import cut
-from nbkit.models.translators import remember
+from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, perturb_all
 from nbkit.studies import word_order
 from nbkit.studies.word_order import WordOrderParams, figures, styled
@@ -62,7 +62,7 @@ class Translator:
 @pytest.fixture
 def translating(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[str], str]], None]:
     """Makes every model translate by a function."""
-    return lambda function: monkeypatch.setattr(remember, "kept_translator", lambda *_, **__: Translator(function))
+    return lambda function: monkeypatch.setattr(TRANSLATOR, "kept", lambda *_, **__: Translator(function))
 
 
 def bag(text: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from nbkit.errors import MissingExtraError, ModelError, UnknownNameError
 from nbkit.models import check_model, ensure_model, label, load_translator, model_identity, resolve
 from nbkit.models.backends import BACKENDS, TRANSFORMERS, split_backend
 from nbkit.models.decoding import DEFAULT
-from nbkit.models.translators.remember import translation_config
+from nbkit.models.translators.lifecycle import translation_config
 
 
 @pytest.mark.parametrize(

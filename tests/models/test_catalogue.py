@@ -12,7 +12,7 @@ from nbkit.errors import ModelError, UnknownNameError
 from nbkit.languages import TARGETS
 from nbkit.models import MODELS, ModelEntry, label, resolve
 from nbkit.models.translators.catalogue import families
-from nbkit.models.translators.identity import check_model, model_identity
+from nbkit.models.translators.lifecycle import check_model, model_identity
 
 
 @pytest.mark.parametrize(

@@ -284,7 +284,7 @@ def test_remembered_pairs_load_no_model(folders, tmp_path, monkeypatch):
     store, name = Store(tmp_path / "store"), str(folders["distilbert"])
     first = classify_remembered(name, [*PAIRS, PAIRS[0]], store=store, progress=False)
     np.testing.assert_allclose(first[-1], first[0])
-    monkeypatch.setattr("nbkit.models.classifiers.remember.kept_classifier", None)
+    monkeypatch.setattr("nbkit.models.classifiers.lifecycle.CLASSIFIER.kept", None)
     again = classify_remembered(name, PAIRS[::-1], store=store, progress=False)
     np.testing.assert_array_equal(again, first[:-1][::-1])
     streamed = list(iter_classified(name, iter(PAIRS), store=store, progress=False))
@@ -312,10 +312,9 @@ def test_another_model_in_the_same_folder_answers_for_itself(folder, tmp_path):
 
 def test_shards_are_written_as_it_goes(folders, tmp_path, monkeypatch):
     """An interruption costs one shard: what was classified before it is in the store."""
-    from nbkit.models.classifiers import remember as classifier_remember
-    from nbkit.models.classifiers.remember import classification_config
+    from nbkit.models.classifiers.lifecycle import CLASSIFIER, classification_config
 
-    monkeypatch.setattr(classifier_remember, "SHARDS", {"cpu": 4})
+    monkeypatch.setattr(CLASSIFIER, "shards", {"cpu": 4})
     store, name = Store(tmp_path), str(folders["convnet"])
     classifier, calls = load_classifier(name), []
 

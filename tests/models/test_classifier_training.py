@@ -15,13 +15,17 @@ import torch
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import DataError, ModelError, ParamsError
 from nbkit.models import ClassifierRecipe, check_classifier, load_classifier, train_classifier
-from nbkit.models.classifiers import local as classifier_local
 from nbkit.models.classifiers.classifier import CollatePairs, NliExample
-from nbkit.models.classifiers.local import classifier_identity, ensure_classifier, is_classifier_here
+from nbkit.models.classifiers.lifecycle import (
+    CLASSIFIER,
+    classifier_identity,
+    ensure_classifier,
+    is_classifier_here,
+)
 from nbkit.models.classifiers.training import Loss, dev_pairs, held_out_pairs, training_pairs
-from nbkit.models.integrity import DIGESTS
 from nbkit.models.networks.architectures import new_classifier, train_tokenizer
 from nbkit.models.recipes import recipes_in
+from nbkit.models.weights import DIGESTS
 
 from .nli_checkpoints import relabel
 from .trained import check_goes_on, check_read_first, same, use_recipes, weights_of
@@ -295,11 +299,11 @@ def test_the_recipes_that_come_with_the_package_are_recipes():
     from nbkit.models import CLASSIFIERS, resolve_classifier
 
     named = {CLASSIFIERS.get(name).recipe for name in CLASSIFIERS} - {None}
-    assert named == set(recipes_in(classifier_local.RECIPES))
+    assert named == set(recipes_in(CLASSIFIER.recipe_file))
     for name in CLASSIFIERS:
         entry = CLASSIFIERS.get(name)
         for lang in entry.languages if entry.recipe else ():
-            recipe = classifier_local.classifier_recipe(resolve_classifier(name, lang))
+            recipe = CLASSIFIER.recipe(resolve_classifier(name, lang))
             assert recipe.lang == lang and recipe.architecture in name.split("-")
 
 

@@ -179,6 +179,6 @@ def test_converted_once_and_remembered_as_a_system_of_its_own(folders, own_cache
     assert ensure_classifier(names[2]) == folders["distilbert"]
     assert len(saved) == 1 and len(list((own_cache / "models" / "ctranslate2").glob("[!.]*"))) == 1
     assert (tables[0] != tables[1]).any() and (tables[1] != tables[2]).any()
-    monkeypatch.setattr("nbkit.models.classifiers.remember.kept_classifier", None)
+    monkeypatch.setattr("nbkit.models.classifiers.lifecycle.CLASSIFIER.kept", None)
     again = [classify_remembered(name, PAIRS, store=store, progress=False) for name in names]
     np.testing.assert_array_equal(again, tables)

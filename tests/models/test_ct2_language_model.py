@@ -137,6 +137,6 @@ def test_converted_once_and_remembered_as_a_system_of_its_own(folders, own_cache
     rows = [perplexities_remembered(name, TEXTS, store=store, progress=False) for name in names]
     assert len(list((own_cache / "models" / "ctranslate2").glob("[!.]*"))) == 1
     assert all((first != second).any() for first, second in pairwise(rows))
-    monkeypatch.setattr("nbkit.models.language_models.remember.kept_language_model", None)
+    monkeypatch.setattr("nbkit.models.language_models.lifecycle.LANGUAGE_MODEL.kept", None)
     again = [perplexities_remembered(name, TEXTS, store=store, progress=False) for name in names]
     np.testing.assert_array_equal(again, rows)

@@ -11,20 +11,13 @@ import pytest
 
 from nbkit.errors import ModelError
 from nbkit.models import Decoding, load_translator, translate_remembered
-from nbkit.models.classifiers import remember as classifier_remember
-from nbkit.models.classifiers.classifier import load_classifier
-from nbkit.models.classifiers.remember import classify_remembered
-from nbkit.models.integrity import DIGESTS, check_bytes, folder_digest, write_digests
-from nbkit.models.language_models import remember as language_model_remember
-from nbkit.models.language_models.language_model import load_language_model
-from nbkit.models.language_models.remember import perplexities_remembered
+from nbkit.models.classifiers.lifecycle import CLASSIFIER, classify_remembered, load_classifier
+from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL, load_language_model, perplexities_remembered
 from nbkit.models.pretrained import load_network
 from nbkit.models.training import trained_once
-from nbkit.models.translators import remember
 from nbkit.models.translators.catalogue import resolve
-from nbkit.models.translators.identity import model_identity
-from nbkit.models.translators.local import ensure_model, model_folder, recipe_for
-from nbkit.models.translators.remember import translation_config
+from nbkit.models.translators.lifecycle import TRANSLATOR, ensure_model, model_identity, translation_config
+from nbkit.models.weights import DIGESTS, check_bytes, folder_digest, write_digests
 from nbkit.store import Store
 
 from .language_checkpoints import save_language_model
@@ -62,8 +55,8 @@ def in_place(path: Path, data: bytes) -> None:
 @pytest.fixture(autouse=True)
 def none_kept(monkeypatch):
     """Models that earlier tests loaded are loaded anew."""
-    for module in (remember, classifier_remember, language_model_remember):
-        module._loaded.things.clear()
+    for kind in (TRANSLATOR, CLASSIFIER, LANGUAGE_MODEL):
+        kind.loaded.things.clear()
 
 
 @pytest.fixture
@@ -125,7 +118,7 @@ def test_a_cache_of_an_earlier_version_gets_its_digests_at_first_sight(trained):
     load_translator("sandbox-marian", "en", "de", device="cpu")
     assert (trained / DIGESTS).is_file()
     assert model_identity("sandbox-marian", "en", "de") == identity
-    assert model_folder("sandbox-marian", recipe_for(resolve("sandbox-marian", "en", "de"))) == trained
+    assert TRANSLATOR.trained_folder(resolve("sandbox-marian", "en", "de")) == trained
     flipped(trained / "model.safetensors")
     with pytest.raises(ModelError, match="is damaged"):
         load_translator("sandbox-marian", "en", "de", device="cpu")
@@ -207,11 +200,13 @@ def test_a_folder_that_is_replaced_by_another_inode_is_another_model(checkpoints
 def test_a_model_that_changes_between_key_and_load_is_not_remembered(checkpoints, tmp_path, sentences, monkeypatch):
     folder, store = shutil.copytree(checkpoints["marian"], tmp_path / "copy"), Store()
 
+    real = TRANSLATOR.load
+
     def load(name, *pair, **how):
         replace_weights(folder)
-        return load_translator(name, *pair, **how)
+        return real(name, *pair, **how)
 
-    monkeypatch.setattr("nbkit.models.translators.translator.load_translator", load)
+    monkeypatch.setattr(TRANSLATOR, "load", load)
     before = model_identity(str(folder), "en", "de")
     with pytest.raises(ModelError, match="was changed while it was used: run it again"):
         translated(str(folder), sentences, store)

@@ -242,7 +242,7 @@ def test_remembered_texts_load_no_model(folders, tmp_path, monkeypatch):
     np.testing.assert_array_equal(first, load_language_model(causal).perplexities([*TEXTS, ""], progress=False))
     with pytest.raises(ModelError, match="is causal; a masked one is needed"):
         masked_remembered(causal, [KITCHEN], [TABLE], [["dog"]], store=store, progress=False)
-    monkeypatch.setattr("nbkit.models.language_models.remember.kept_language_model", None)
+    monkeypatch.setattr("nbkit.models.language_models.lifecycle.LANGUAGE_MODEL.kept", None)
     again = perplexities_remembered(causal, TEXTS[::-1], store=store, progress=False)
     np.testing.assert_array_equal(again, first[:-1][::-1])
     assert list(iter_perplexities(causal, iter(TEXTS), store=store, progress=False)) == first[:-1].tolist()

@@ -24,13 +24,11 @@ from nbkit.models import (
     train_classifier,
     train_language_model,
 )
-from nbkit.models.classifiers import local as classifier_local
-from nbkit.models.language_models import local as language_model_local
+from nbkit.models.classifiers.lifecycle import classifier_identity
+from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL, corpus_digest, corpus_problem
 from nbkit.models.language_models.training import (
     CollateMasked,
     LanguageModelExample,
-    corpus_digest,
-    corpus_problem,
     examples,
     held_out_texts,
     training_samples,
@@ -143,13 +141,13 @@ def test_a_classifier_starts_from_a_name(lines, nli, monkeypatch):
     fields = {"start": "tiny-lm", "train": nli, "dev": nli, "test": nli, "steps": 2, "save_every": 2, "held_out": 6}
     use_recipes(monkeypatch, language_model_recipes=texts, classifier_recipes={"sick-roberta": fields})
     assert check_classifier("sick-roberta") is None and not is_language_model_here("tiny-lm")
-    before, known = classifier_local.classifier_identity("sick-roberta"), language_model_identity("tiny-lm")
+    before, known = classifier_identity("sick-roberta"), language_model_identity("tiny-lm")
     assert load_classifier("sick-roberta").probabilities([("a dog", "a bird")], progress=False).shape == (1, 3)
     assert is_language_model_here("tiny-lm") and ensure_language_model("tiny-lm").is_dir()
-    assert classifier_local.classifier_identity("sick-roberta") == before
+    assert classifier_identity("sick-roberta") == before
     assert language_model_identity("tiny-lm") == known
     texts["tiny-lm"]["steps"] = 3
-    assert classifier_local.classifier_identity("sick-roberta") != before
+    assert classifier_identity("sick-roberta") != before
     assert not is_language_model_here("tiny-lm")
     texts["tiny-lm"]["architecture"] = "gpt2"
     assert "is causal; a masked one is needed" in check_classifier("sick-roberta")
@@ -263,11 +261,11 @@ def test_the_recipes_that_come_with_the_package_are_recipes():
     from nbkit.models import resolve_language_model
 
     named = {LANGUAGE_MODELS.get(name).recipe for name in LANGUAGE_MODELS} - {None}
-    assert named == set(recipes_in(language_model_local.RECIPES))
+    assert named == set(recipes_in(LANGUAGE_MODEL.recipe_file))
     for name in LANGUAGE_MODELS:
         entry = LANGUAGE_MODELS.get(name)
         for lang in entry.languages if entry.recipe else ():
-            recipe = language_model_local.language_model_recipe(resolve_language_model(name, lang))
+            recipe = LANGUAGE_MODEL.recipe(resolve_language_model(name, lang))
             assert recipe.lang == lang
 
 

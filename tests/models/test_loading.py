@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from nbkit.models.backends import backend_identity
 from nbkit.models.classifiers import classifier
 from nbkit.models.language_models import language_model
 from nbkit.models.loading import on_device
-from nbkit.models.translators.identity import backend_identity
 from nbkit.models.translators.seq2seq import Seq2SeqTranslator
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
@@ -45,8 +45,7 @@ def test_a_gpu_computes_in_bfloat16_unless_it_is_told_otherwise():
 @pytest.mark.parametrize(("device", "ahead"), [(CPU, False), (GPU, True)])
 def test_texts_are_tokenized_ahead_where_a_gpu_computes(device, ahead, monkeypatch):
     given = []
-    for module in (classifier, language_model):
-        monkeypatch.setattr(module, "run_batches", lambda items, **options: given.append(options))
+    monkeypatch.setattr("nbkit.models.batching.run_batches", lambda *_, **options: given.append(options))
     pairs = object.__new__(classifier.PairClassifier)
     pairs.device, pairs._encoded = device, lambda items: items
     pairs.rows([("a", "b")])

@@ -19,7 +19,8 @@ from nbkit.models import (
     weights,
 )
 from nbkit.models.training import write_record
-from nbkit.models.translators import local, training
+from nbkit.models.translators import training
+from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.store import Store
 
 from .trained import use_recipes
@@ -43,13 +44,13 @@ def tiny_recipes(monkeypatch):
 
 def test_the_recipes_that_come_with_the_package_are_recipes():
     for tgt in TARGETS:
-        assert local.recipe_for(resolve("sandbox-marian", "en", tgt)).targets == (tgt,)
-        assert local.recipe_for(resolve("sandbox-m2m", "en", tgt)).targets == TARGETS
+        assert TRANSLATOR.recipe(resolve("sandbox-marian", "en", tgt)).targets == (tgt,)
+        assert TRANSLATOR.recipe(resolve("sandbox-m2m", "en", tgt)).targets == TARGETS
 
 
 def test_one_marian_a_pair_and_one_m2m_for_all():
     def places(name):
-        return {local.place(resolve(name, "en", tgt)) for tgt in TARGETS}
+        return {TRANSLATOR.place(resolve(name, "en", tgt)) for tgt in TARGETS}
 
     assert (len(places("sandbox-marian")), len(places("sandbox-m2m"))) == (7, 1)
     assert len({str(model_identity("sandbox-marian", "en", tgt)) for tgt in TARGETS}) == 7
@@ -83,14 +84,15 @@ def test_of_all_who_ask_one_trains(tiny_recipes, monkeypatch):
     """The lock, with a training that only takes its time."""
     trained = []
 
-    def slow(recipe, work, record, name):
-        trained.append(recipe)
+    def slow(job):
+        trained.append(job.recipe)
         time.sleep(0.2)
-        (work / "finished").mkdir()
-        (work / "finished" / "config.json").write_text("{}")
-        (work / "finished" / "model.safetensors").write_bytes(b"")
-        write_record(record, work / "finished")
-        return work / "finished"
+        finished = job.work / "finished"
+        finished.mkdir()
+        (finished / "config.json").write_text("{}")
+        (finished / "model.safetensors").write_bytes(b"")
+        write_record(job.record, finished)
+        return finished
 
     monkeypatch.setattr(training, "_train", slow)
     folders = []
@@ -111,5 +113,5 @@ def test_what_a_model_starts_from_is_here_before_it_is_known_by_it(monkeypatch):
     monkeypatch.setattr(weights, "obstacle", lambda origin: None)
     monkeypatch.setattr(weights, "fetch", lambda origin: here.append("9ab3"))
     recipe = TranslatorRecipe(start="opus-mt", steps=1)
-    first = local.recipe_digest(recipe)
-    assert here == ["9ab3"] and local.recipe_digest(recipe) == first
+    first = TRANSLATOR.recipe_digest(recipe)
+    assert here == ["9ab3"] and TRANSLATOR.recipe_digest(recipe) == first

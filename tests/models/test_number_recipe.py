@@ -8,8 +8,8 @@ import pytest
 
 from nbkit import sandbox
 from nbkit.models import resolve
-from nbkit.models.translators import local
-from nbkit.models.translators.recipe import TranslatorRecipe
+from nbkit.models.recipes import TranslatorRecipe
+from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.models.translators.texts import text_pairs
 
 
@@ -23,7 +23,7 @@ from nbkit.models.translators.texts import text_pairs
 )
 def test_models_that_were_trained_before_are_still_found(name, tgt, digest):
     assert sandbox.VERSION == "2"
-    assert local.recipe_digest(local.recipe_for(resolve(name, "en", tgt))) == digest
+    assert TRANSLATOR.recipe_digest(TRANSLATOR.recipe(resolve(name, "en", tgt))) == digest
 
 
 def test_a_field_at_its_old_value_is_not_part_of_the_digest():
@@ -34,11 +34,11 @@ def test_a_field_at_its_old_value_is_not_part_of_the_digest():
 
 
 def test_another_mixture_is_another_model(monkeypatch):
-    recipe = local.recipe_for(resolve("sandbox-numbers", "de", "en"))
-    before = local.recipe_digest(recipe)
+    recipe = TRANSLATOR.recipe(resolve("sandbox-numbers", "de", "en"))
+    before = TRANSLATOR.recipe_digest(recipe)
     changed = {**sandbox.stream.mixtures(), "numbers": {**sandbox.stream.mixtures()["numbers"], "version": 99}}
     monkeypatch.setattr("nbkit.sandbox.stream.mixtures", lambda: changed)
-    assert local.recipe_digest(recipe) != before
+    assert TRANSLATOR.recipe_digest(recipe) != before
 
 
 def test_digits_are_pieces_of_their_own(tmp_path):
@@ -46,7 +46,7 @@ def test_digits_are_pieces_of_their_own(tmp_path):
 
     from nbkit.models.networks.architectures import train_vocabulary
 
-    recipe = local.recipe_for(resolve("sandbox-numbers", "en", "de"))
+    recipe = TRANSLATOR.recipe(resolve("sandbox-numbers", "en", "de"))
     texts = [text for pair in text_pairs(recipe.train, "en", "de", 300) for text in (pair.source, pair.target)]
     for split, longest in ((True, 1), (False, 2)):
         folder = tmp_path / str(split)

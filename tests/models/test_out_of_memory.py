@@ -9,7 +9,8 @@ import pytest
 
 from nbkit.errors import ModelError
 from nbkit.models import Decoding, load_translator, translate_remembered
-from nbkit.models.translators import remember as remember_module
+from nbkit.models.kept import Kept
+from nbkit.models.translators.lifecycle import TRANSLATOR, translation_config
 from nbkit.models.translators.seq2seq import TokenizedTranslator
 from nbkit.store import Store
 
@@ -48,7 +49,7 @@ def texts(sentences) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def nothing_loaded(monkeypatch):
-    monkeypatch.setattr(remember_module, "_loaded", type(remember_module._loaded)(2))
+    monkeypatch.setattr(TRANSLATOR, "loaded", Kept(2))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_a_text_that_never_fits_is_told_and_what_was_stored_is_kept(checkpoints,
         patch.setattr(kind, "_generate", broken)
         with pytest.raises(ModelError, match=r"out of memory with a single text of \d+ tokens: .*a smaller model"):
             translate_remembered(name, texts, "en", "de", SHORT, store=store, progress=False)
-    config = remember_module.translation_config(name, "en", "de", SHORT)
+    config = translation_config(name, "en", "de", SHORT)
     assert store.missing(config, [(text,) for text in texts]) == [(text,) for text in texts[20:]]
     translated.clear()
     monkeypatch.setattr(

@@ -6,8 +6,6 @@ import json
 import random
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +27,7 @@ from nbkit.models.probes import (
     word_entropies,
 )
 from nbkit.models.probes_network import NOWHERE, subwords
+from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.store import Store
 
 from .conftest import sizes
@@ -306,7 +305,7 @@ def test_probes_are_remembered(checkpoints, pairs, tmp_path, monkeypatch):
     def nothing(*args, **options):
         raise AssertionError("a model was loaded")
 
-    monkeypatch.setattr("nbkit.models.probes.kept_translator", nothing)
+    monkeypatch.setattr(TRANSLATOR, "kept", nothing)
     again = list(probe_remembered(name, pairs, "en", "de", SHORT, store=Store(tmp_path / "store"), progress=False))
     assert again == first
     with pytest.raises(AssertionError, match="a model was loaded"):  # a variant has a key of its own
@@ -410,10 +409,3 @@ def test_the_real_model_on_real_idioms(data_folder):
         for context in CONTEXTS
     )
     assert len({full, phrase, word}) == 3 and max(full, phrase, word) < 5000  # of as many subwords
-
-
-def test_what_a_probe_is_can_be_said_without_transformers():
-    """As run files name contexts."""
-    code = "import sys, nbkit.models.probes; print(sorted({'torch', 'transformers'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -44,7 +44,7 @@ from nbkit.models import (
     translate_remembered,
     translation_config,
 )
-from nbkit.models.language_models.remember import kept_language_model
+from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL
 from nbkit.models.probes import probe_problem
 from nbkit.store import Store
 from tests.conftest import shards
@@ -316,9 +316,9 @@ def test_what_is_replaced_is_let_go_at_once(store):
     MODELS.register("mine", factory("?"), replace=True)
     assert translate_remembered("mine", ["a", "b"], "en", "de", store=store) == ["a?", "b?"] and made == ["!", "?"]
     LANGUAGE_MODELS.register("mine", lambda: lengths)
-    before = kept_language_model("mine", None, {}).perplexities(["abc"])
+    before = LANGUAGE_MODEL.kept({}, "mine", None).perplexities(["abc"])
     LANGUAGE_MODELS.register("mine", lambda: lambda texts: [9.0 for _ in texts], replace=True)
-    assert (before, kept_language_model("mine", None, {}).perplexities(["abc"])) == ([1.0], [9.0])
+    assert (before, LANGUAGE_MODEL.kept({}, "mine", None).perplexities(["abc"])) == ([1.0], [9.0])
 
 
 def fails_at(word: str) -> Callable[[list[str]], list[str]]:
@@ -404,7 +404,7 @@ def test_what_cannot_be_a_model_is_refused_where_it_is_registered():
 
 def test_a_model_without_files_is_no_start_for_training():
     from nbkit.models import TranslatorRecipe
-    from nbkit.models.classifiers.local import start_files
+    from nbkit.models.classifiers.lifecycle import start_files
     from nbkit.models.translators.training import started
 
     MODELS.register("mine", upper)

@@ -17,7 +17,7 @@ from nbkit.models.translators import training as training_data
 from nbkit.models.translators.catalogue import families
 from nbkit.models.translators.seq2seq import load_tokenizer
 from nbkit.models.translators.texts import TextPair
-from nbkit.models.translators.training import Noise, idiom_texts, mean_weights, regular_texts
+from nbkit.models.translators.training import Noise, dev_bleu, idiom_texts, mean_weights, measure, regular_texts
 
 from .small_recipes import tiny, write_words
 from .trained import same, weights_of
@@ -176,8 +176,6 @@ def test_the_checkpoint_of_the_best_dev_bleu_is_kept_also_by_a_run_that_goes_on(
 def test_dev_bleu_is_that_of_the_card(corpus, tmp_path):
     recipe = tiny(corpus, steps=4, save_every=4, keep="best", dev_pairs=5, card_pairs=5)
     folder = train_translator(recipe, tmp_path / "model")
-    from nbkit.models.translators.training import dev_bleu, measure
-
     assert dev_bleu(recipe, folder) == measure(recipe, folder)[0]["BLEU"]
     empty = tmp_path / "empty.tsv"
     empty.write_text("")

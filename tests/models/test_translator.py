@@ -216,12 +216,12 @@ def test_a_missing_tokenizer_and_damaged_weights_are_named(tmp_path, checkpoints
 
 
 def test_remembered_translations_load_no_model(tmp_path, checkpoints, sentences, monkeypatch):
-    import nbkit.models.translators.translator as module
+    from nbkit.models.translators.lifecycle import TRANSLATOR
 
     folder, store = str(checkpoints["marian"]), Store(tmp_path)
-    loads, load = [], module.load_translator
-    monkeypatch.setattr(module, "load_translator", lambda *a, **k: loads.append(a) or load(*a, **k))
-    monkeypatch.setattr("nbkit.models.translators.remember._loaded", Kept(2))
+    loads, load = [], TRANSLATOR.load
+    monkeypatch.setattr(TRANSLATOR, "load", lambda *a, **k: loads.append(a) or load(*a, **k))
+    monkeypatch.setattr(TRANSLATOR, "loaded", Kept(2))
     first = translate_remembered(folder, sentences[:3], "en", "de", SHORT, store=store, progress=False)
     assert len(loads) == 1
     again = translate_remembered(folder, sentences[2::-1], "en", "de", SHORT, store=store, progress=False)

@@ -6,23 +6,23 @@ import pytest
 
 from nbkit.errors import ModelError, ParamsError, UnknownNameError
 from nbkit.models import MODELS, ModelEntry, check_model, label, resolve
-from nbkit.models.recipes import recipes_in
-from nbkit.models.translators import local
-from nbkit.models.translators.catalogue import split_variant
-from nbkit.models.translators.recipe import TranslatorRecipe, Variant
+from nbkit.models.recipes import TranslatorRecipe, named_recipe, recipes_in
+from nbkit.models.translators.catalogue import Variant, split_variant
+from nbkit.models.translators.lifecycle import TRANSLATOR
 
 
 def test_a_seed_is_another_model_of_the_same_recipe():
-    recipes = [local.recipe_for(resolve(name, "en", "de")) for name in ("sandbox-marian", "sandbox-marian#3")]
+    recipes = [TRANSLATOR.recipe(resolve(name, "en", "de")) for name in ("sandbox-marian", "sandbox-marian#3")]
     assert [recipe.seed for recipe in recipes] == [0, 3]
     assert recipes[0].model_copy(update={"seed": 3}) == recipes[1]
-    folders = [local.model_folder(name, recipe).name for name, recipe in zip(("a", "a#3"), recipes, strict=True)]
+    references = [resolve(name, "en", "de") for name in ("sandbox-marian", "sandbox-marian#3")]
+    folders = [TRANSLATOR.trained_folder(reference).name for reference in references]
     assert folders[0] != folders[1] and "#" not in folders[1]
     assert label("sandbox-marian#3") == "Sandbox-Marian (seed 3)"
     assert resolve("sandbox-marian#3@ct2", "en", "de").full_name == "sandbox-marian#3@ct2"
-    assert local.recipe_digest(local.recipe_for(resolve("sandbox-marian#0", "en", "de"))) == local.recipe_digest(
-        recipes[0]
-    )
+    assert TRANSLATOR.recipe_digest(
+        TRANSLATOR.recipe(resolve("sandbox-marian#0", "en", "de"))
+    ) == TRANSLATOR.recipe_digest(recipes[0])
 
 
 def test_a_condition_is_read_from_the_name():
@@ -31,9 +31,9 @@ def test_a_condition_is_read_from_the_name():
         Variant(2, "upsample-20"),
     )
     assert split_variant("sandbox-idioms-mask-zero")[0] == "sandbox-idioms-mask-{condition}"
-    recipe = local.recipe_for(resolve("sandbox-idioms-upsample-20", "en", "fr"))
+    recipe = TRANSLATOR.recipe(resolve("sandbox-idioms-upsample-20", "en", "fr"))
     assert (recipe.condition, recipe.copies) == ("upsample-20", 20)
-    assert local.recipe_for(resolve("sandbox-idioms-zero", "en", "fr")).copies == 0
+    assert TRANSLATOR.recipe(resolve("sandbox-idioms-zero", "en", "fr")).copies == 0
 
 
 def test_a_condition_can_be_part_of_a_folder_of_ones_own(tmp_path):
@@ -53,12 +53,12 @@ def test_names_that_are_none():
 
 
 def test_every_recipe_can_be():
-    for name, fields in recipes_in(local.RECIPES).items():
+    for name, fields in recipes_in(TRANSLATOR.recipe_file).items():
         TranslatorRecipe.checked(fields, name)
     for name in MODELS:
         entry = MODELS.get(name)
         if entry.recipe is not None:
-            assert entry.recipe in recipes_in(local.RECIPES)
+            assert entry.recipe in recipes_in(TRANSLATOR.recipe_file)
             one = name.replace("{condition}", "joint")
             assert check_model(one, entry.sources[0], entry.targets[-1]) is None
 
@@ -79,13 +79,13 @@ def test_every_recipe_can_be():
     ],
 )  # fmt: skip
 def test_the_papers_settings(name, fields):
-    recipe = TranslatorRecipe.checked(local.named_recipe(name), name)
+    recipe = TranslatorRecipe.checked(named_recipe(name), name)
     assert {field: getattr(recipe, field) for field in fields} == fields
 
 
 def test_a_recipe_that_is_not_there():
     with pytest.raises(UnknownNameError, match="unknown recipe 'paper-lstn'; did you mean 'paper-lstm'"):
-        local.named_recipe("paper-lstn")
+        named_recipe("paper-lstn")
 
 
 @pytest.mark.parametrize(

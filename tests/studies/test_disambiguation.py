@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from nbkit.batch.execute import run_unit
 
 from nbkit import models
+from nbkit.batch.workers import run_unit
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.measure.sense_bias import words_of
 from nbkit.store import Store

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from nbkit.batch.execute import run_unit
 
 from nbkit import models
+from nbkit.batch.workers import run_unit
 from nbkit.corpora import Pair, load_pairs
 from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import NbkitError, ParamsError

@@ -10,7 +10,7 @@ import pytest
 from nbkit.errors import NbkitError
 from nbkit.measure import aligners as eflomal_aligner
 from nbkit.models import probes
-from nbkit.models.translators.recipe import TranslatorRecipe
+from nbkit.models.recipes import TranslatorRecipe
 from nbkit.store import Store
 from nbkit.studies import idioms
 from nbkit.studies.idioms import IdiomsParams, samples, steps, work

@@ -15,7 +15,7 @@ from nbkit.languages import TARGETS
 from nbkit.measure.bleu import BleuAsCoded, cut
 from nbkit.measure.intervals import mean_interval
 from nbkit.models import MODELS
-from nbkit.models.translators import remember
+from nbkit.models.translators import lifecycle
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, Perturbation, View
 from nbkit.store import Store
 from nbkit.studies import STUDIES, published, word_order
@@ -526,7 +526,7 @@ def test_a_model_of_the_hub_is_here_before_its_revision_is_part_of_a_key(params,
         return {"hub": name, "weights": "commit" if name in here else None}
 
     monkeypatch.setattr(models, "model_identity", identity, raising=False)
-    monkeypatch.setattr(remember, "model_identity", identity)
+    monkeypatch.setattr(lifecycle, "model_identity", identity)
     monkeypatch.setattr(steps, "ensure_model", lambda name, *_: here.append(name))
     MODELS.register("some/model", robust)
     hub = params.model_copy(update={"models": ["some/model"]})

@@ -7,27 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
-
-import yaml
 
 from nbkit.corpora.nli import LABELS
 from nbkit.corpora.nli import catalogue as nli_catalogue
 from nbkit.errors import ModelError
 from nbkit.models.backends import TRANSFORMERS, split_backend
-from nbkit.models.python import as_entry
-from nbkit.models.translators.catalogue import Origin, check_python, check_suffix, is_place, last_part, located
+from nbkit.models.catalogue import (
+    Entry,
+    Origin,
+    catalogue_label,
+    check_made_for,
+    check_suffix,
+    find_entry,
+    origin_of,
+    read_catalogue,
+)
 from nbkit.models.weights import read_json
-from nbkit.registry import Registry
 
 _OPTION = "?labels="
 
 
-@dataclass(frozen=True)
-class ClassifierEntry:
-    """A classifier that goes by a name: an entry of ``classifier_catalogue.yaml``, or one of the user's own.
+@dataclass(frozen=True, kw_only=True)
+class ClassifierEntry(Entry):
+    """A classifier that goes by a name: an entry of ``catalogue.yaml``, or one of the user's own.
 
     hub: hub id (``@revision`` pins it) or folder, in which ``{lang}`` and ``${VARIABLE}`` are filled in; None where
     *recipe* names a model that is trained here. label: what figures call it. languages: those it was trained for;
@@ -35,17 +39,13 @@ class ClassifierEntry:
     python: Python code of the user's own.
 
     >>> entry = ClassifierEntry(hub="${HOME}/models/my-nli", labels=("contradiction", "neutral", "entailment"))
+    >>> from nbkit.registry import Registry
     >>> registry = Registry("classifier")  # in use: nbkit.models.CLASSIFIERS
     >>> registry.register("mine", entry)
     """
 
-    hub: str | None = None
-    label: str = ""
-    summary: str = ""
     languages: tuple[str, ...] | None = None
     labels: tuple[str, ...] | None = None
-    recipe: str | None = None
-    python: Any = None
 
 
 @dataclass(frozen=True)
@@ -58,19 +58,15 @@ class ClassifierReference(Origin):
 
     auto_class: ClassVar[str] = "AutoModelForSequenceClassification"
 
-
-def _read_catalogue() -> Registry[ClassifierEntry]:
-    registry: Registry[ClassifierEntry] = Registry("classifier", partial(as_entry, ClassifierEntry, "classifier"))
-    path = Path(__file__).with_name("catalogue.yaml")
-    for name, fields in yaml.safe_load(path.read_text(encoding="utf-8")).items():
-        fields["languages"] = tuple(fields["languages"])
-        registry.register(name, ClassifierEntry(**fields), summary=fields["summary"])
-    return registry
+    @property
+    def languages(self) -> dict[str, str]:
+        """The language, as Python code is offered it."""
+        return {"lang": self.lang}
 
 
 #: The classifiers that go by a short name; `Registry.register` adds one's own `ClassifierEntry`, or Python
 #: code that classifies (`nbkit.models.python`).
-CLASSIFIERS = _read_catalogue()
+CLASSIFIERS = read_catalogue(ClassifierEntry, "classifier", Path(__file__).with_name("catalogue.yaml"))
 
 
 def classifier_label(name: str) -> str:
@@ -84,8 +80,7 @@ def classifier_label(name: str) -> str:
     name, backend = split_backend(name)
     if backend.label:
         return f"{classifier_label(name)} {backend.label}"
-    place = name.partition(_OPTION)[0]
-    return (CLASSIFIERS.get(place).label or place) if place in CLASSIFIERS else last_part(place)
+    return catalogue_label(CLASSIFIERS, name.partition(_OPTION)[0])
 
 
 def resolve_classifier(name: str, lang: str) -> ClassifierReference:
@@ -113,23 +108,15 @@ def resolve_classifier(name: str, lang: str) -> ClassifierReference:
         right = f"{weights}{option}{given}@{backend.suffix}"
         raise ModelError(f"classifier '{name}': the backend comes last of all: '{right}'")
     check_suffix(place, CLASSIFIERS)
-    entry = ClassifierEntry(hub=place) if place not in CLASSIFIERS and is_place(place) else CLASSIFIERS.get(place)
-    if entry.languages is not None and lang not in entry.languages:
-        raise ModelError(f"classifier '{place}' is not for '{lang}'; it is for: {', '.join(entry.languages)}")
+    entry = find_entry(CLASSIFIERS, ClassifierEntry, place)
+    check_made_for(f"classifier '{place}'", entry.languages, lang)
     labels = tuple(map(str.strip, given.split(","))) if option else entry.labels
     if labels is not None:
         order_of(labels, name)
-    if entry.recipe is not None:
-        return ClassifierReference(name, entry, lang, labels, recipe=entry.recipe, backend=backend)
-    if entry.python is not None:
-        check_python(name, backend)
-        if option:
-            raise ModelError(f"classifier '{place}' is Python code of your own: {_OPTION}… says nothing about it")
-        return ClassifierReference(name, entry, lang)
-    if entry.hub is None:
-        raise ModelError(f"classifier '{place}': its entry has neither hub id, folder nor recipe")
-    files = located(place, entry.hub, {"lang": lang})
-    return ClassifierReference(name, entry, lang, labels, **files, backend=backend)
+    origin = origin_of(f"classifier '{place}'", name, entry, backend, {"lang": lang}, place)
+    if option and not origin:
+        raise ModelError(f"classifier '{place}' is Python code of your own: {_OPTION}… says nothing about it")
+    return ClassifierReference(name, entry, lang, labels if origin else None, **origin)
 
 
 def order_of(labels: Sequence[str], place: str) -> list[int]:

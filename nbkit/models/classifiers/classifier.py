@@ -7,28 +7,27 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
 from nbkit.corpora.nli import LABELS
-from nbkit.errors import ModelError
-from nbkit.models.backends import TRANSFORMERS
-from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk, run_batches
-from nbkit.models.classifiers.catalogue import ClassifierReference, classifier_label, output_order, resolve_classifier
-from nbkit.models.classifiers.local import classifier_files
-from nbkit.models.integrity import check_bytes
-from nbkit.models.loading import load_trained, on_device, torch_device, torch_dtype
+from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk
+from nbkit.models.classifiers.catalogue import ClassifierReference, classifier_label, output_order
+from nbkit.models.classifiers.lifecycle import Pair, Row
+from nbkit.models.loading import (
+    attention_mask,
+    load_tokenizer,
+    load_trained,
+    on_device,
+    padded,
+    torch_device,
+    torch_dtype,
+)
 from nbkit.models.networks.encoders import SentencePairClassifier
 from nbkit.models.pretrained import positions
-from nbkit.models.python import PythonClassifier
-from nbkit.models.training import attention_mask, padded
-from nbkit.models.translators.identity import offered, resolve_device, resolve_dtype
 from nbkit.progress import progress_bar
-
-Pair = tuple[str, str]
-
 
 #: The ids of a pair, special tokens included, and, where the model is told, which side each belongs to (0 or 1).
 Encoded = tuple[tuple[int, ...], ...]
@@ -127,10 +126,6 @@ class CollatePairs:
 # ----------------------------------------------------------------------------
 # NLI classifiers: pairs of texts in, probabilities out.
 
-#: Probabilities in the order of `LABELS`.
-Row = tuple[float, ...]
-
-
 #: Pairs looked at together: what is in memory at a time, and what equal lengths are looked for in.
 WINDOW = 4096
 
@@ -139,49 +134,14 @@ WINDOW = 4096
 _COMPARED = 512
 
 
-class Classifier(Protocol):
-    """What every classifier offers."""
+def load_pair_classifier(reference: ClassifierReference, folder: Path, device: str, dtype: str) -> PairClassifier:
+    """The classifier that transformers makes of the files in *folder*."""
+    from transformers import AutoModelForSequenceClassification as Auto
 
-    name: str
-
-    def probabilities(self, pairs: Sequence[Pair], *, progress: bool = True) -> np.ndarray: ...
-
-    def rows(self, pairs: Iterable[Pair]) -> Iterator[Row]: ...
-
-
-def load_classifier(name: str, *, lang: str = "en", device: str = "auto", dtype: str = "auto") -> Classifier:
-    """The classifier of that name, on the device; downloaded or trained first where it must be.
-
-    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder, each with an optional ``?labels=…``, as
-    `resolve_classifier` has it, and with ``@ct2`` or ``@ct2-int8`` after it where CTranslate2 is to run it. device:
-    ``auto`` (CUDA where there is one), ``cpu``, ``cuda``, ``cuda:1``. dtype: ``auto`` (bfloat16 on CUDA, float32 on the
-    CPU) or a torch dtype's name.
-
-    Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
-    language it is not for, a checkpoint that is no classifier, or one whose labels are not the three, an architecture
-    that the backend does not run, and `MissingExtraError` for a backend that is not installed.
-    """
-    from transformers import AutoModelForSequenceClassification
-
-    reference = resolve_classifier(name, lang)
-    if reference.entry.python is not None:
-        return PythonClassifier(reference.entry.python, offered(device, dtype, lang=lang))
-    reference.backend.require()
-    folder = classifier_files(reference)
-    place = resolve_device(device)
-    precision = torch_dtype(resolve_dtype(dtype, place))
-    output_order(reference, folder)  # before gigabytes are read
-    check_bytes(folder, f"classifier '{reference.name}'", weights=reference.backend == TRANSFORMERS)
-    tokenizer = _load_tokenizer(reference, folder)
-    if reference.backend != TRANSFORMERS:
-        from nbkit.models.ct2.engines import ConvertedClassifier
-
-        return ConvertedClassifier(reference, folder, place, resolve_dtype(dtype, place), tokenizer)
     what = f"classifier '{reference.name}'"
-    auto = AutoModelForSequenceClassification
-    model = load_trained(auto, folder, torch_device(place), precision, what, "classifier")
+    model = load_trained(Auto, folder, torch_device(device), torch_dtype(dtype), what, "classifier")
     kind = SentenceClassifier if isinstance(model, SentencePairClassifier) else PairClassifier
-    return kind(reference, folder, model, tokenizer, positions=positions(model))
+    return kind(reference, folder, model, positions=positions(model))
 
 
 class PairClassifier(Budgeted):
@@ -193,14 +153,13 @@ class PairClassifier(Budgeted):
     #: Tokens of one batch, both sides of its pairs. More are slower on a CPU, whose caches they outgrow.
     budgets: ClassVar = {"cpu": 1024, "cuda": 131072}
 
-    def __init__(
-        self, reference: ClassifierReference, folder: Path, model: Any, tokenizer: Any, *, positions: int | None
-    ):
+    def __init__(self, reference: ClassifierReference, folder: Path, model: Any, *, positions: int | None):
         self.name = reference.full_name
-        self.reference, self.folder, self.model, self.tokenizer = reference, folder, model, tokenizer
+        self.reference, self.folder, self.model = reference, folder, model
+        self.tokenizer = load_tokenizer(folder, f"classifier '{reference.name}'")
         self.device: torch.device = model.device
         self._order = output_order(reference, folder)
-        self._positions = at_most(positions, tokenizer)
+        self._positions = at_most(positions, self.tokenizer)
 
     def probabilities(self, pairs: Sequence[Pair], *, progress: bool = True) -> np.ndarray:
         """p(label | premise, hypothesis), one row a pair; the columns are in the order of `LABELS`.
@@ -215,22 +174,15 @@ class PairClassifier(Budgeted):
 
     def rows(self, pairs: Iterable[Pair], done: Callable[[int], object] = lambda count: None) -> Iterator[Row]:
         """The same for a stream of pairs, row by row: a window of them is in memory at a time."""
-        return run_batches(
+        return self._batches(
             self._encoded(pairs),
-            length=lambda item: len(item[0]),
+            lambda item: len(item[0]),
+            self._classify,
             group=self._group,
-            run=self._classify,
-            budget=self._budget,
             window=WINDOW,
             done=done,
-            free=self._free,
-            shrunk=self._shrink,
             ahead=self.device.type == "cuda",
         )
-
-    @property
-    def _budget(self) -> int:
-        return self._budget_on(self.device.type)
 
     def _encoded(self, pairs: Iterable[Pair]) -> Iterator[Encoded]:
         return encode_pairs(self.tokenizer, pairs, self._positions, self.name)
@@ -248,10 +200,6 @@ class PairClassifier(Budgeted):
     def _as_rows(self, logits: torch.Tensor) -> list[Row]:
         return [tuple(row) for row in logits[:, self._order].double().softmax(-1).tolist()]
 
-    def _free(self) -> None:
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
-
 
 class SentenceClassifier(PairClassifier):
     """A sentence encoder: every distinct sentence is encoded once, however many pairs it is in."""
@@ -260,16 +208,8 @@ class SentenceClassifier(PairClassifier):
         stream = iter(pairs)
         while window := list(islice(stream, WINDOW)):
             sides = [self._sides(item) for item in self._encoded(window)]
-            codes = run_batches(
-                (side for pair in sides for side in pair),
-                length=len,
-                group=len,
-                run=self._encode,
-                budget=self._budget,
-                window=2 * WINDOW,
-                free=self._free,
-                shrunk=self._shrink,
-            )
+            both = (side for pair in sides for side in pair)
+            codes = self._batches(both, len, self._encode, group=len, window=2 * WINDOW)
             while part := list(islice(zip(codes, codes, strict=True), _COMPARED)):
                 premises, hypotheses = (torch.stack(side) for side in zip(*part, strict=True))
                 with torch.inference_mode():
@@ -285,12 +225,3 @@ class SentenceClassifier(PairClassifier):
     def _encode(self, batch: list[tuple[int, ...]]) -> Sequence[torch.Tensor]:
         with torch.inference_mode():
             return self.model.encode(on_device(padded(batch, 0), self.device)).unbind()
-
-
-def _load_tokenizer(reference: ClassifierReference, folder: Path) -> Any:
-    from transformers import AutoTokenizer
-
-    try:
-        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # libraries in Rust have a bare one for damaged files
-        raise ModelError(f"classifier '{reference.name}': no tokenizer can be loaded from {folder}: {error}") from error

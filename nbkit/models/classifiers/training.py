@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -19,18 +18,14 @@ from nbkit.corpora.nli import LABELS, find_nli, load_nli, raw_nli
 from nbkit.errors import ModelError
 from nbkit.models.classifiers.catalogue import known_order, order_of
 from nbkit.models.classifiers.classifier import CollatePairs, NliExample, encode_pairs, positions_of
-from nbkit.models.classifiers.local import start_files
-from nbkit.models.classifiers.recipe import ClassifierRecipe
-from nbkit.models.integrity import check_bytes
-from nbkit.models.loading import quiet
+from nbkit.models.classifiers.lifecycle import Pair, load_classifier, start_files
+from nbkit.models.loading import SAFELY, quiet, reading
 from nbkit.models.networks.architectures import NAMES, new_classifier, train_tokenizer
-from nbkit.models.training import Batches, common_arguments, last_checkpoint, save_trained, tell, threads, trained_once
-from nbkit.models.translators.training import how_it_was_made, versions
+from nbkit.models.recipes import ClassifierRecipe
+from nbkit.models.training import Batches, Card, Training, common_arguments, table, threads, train_by
+from nbkit.models.weights import check_bytes
 from nbkit.perturb.derangements import derange_pair
 from nbkit.seeding import address
-
-Pair = tuple[str, str]
-
 
 Split = Literal["dev", "test"]
 
@@ -99,8 +94,6 @@ def is_endless(corpus: str) -> bool:
 
 def measure(recipe: ClassifierRecipe, folder: Path) -> list[dict[str, Any]]:
     """Accuracy of the classifier in *folder* on dev and test, a row each, beside that of the most frequent label."""
-    from nbkit.models.classifiers.classifier import load_classifier
-
     classifier = load_classifier(str(folder.absolute()), lang=recipe.lang, device="cpu")
     rows = []
     for split in get_args(Split):
@@ -120,38 +113,20 @@ def measure(recipe: ClassifierRecipe, folder: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def write_card(recipe: ClassifierRecipe, folder: Path, rows: list[dict[str, Any]], facts: Mapping[str, Any]) -> None:
-    """Writes ``README.md``: data, settings, what came of the training (*facts*) and accuracy (*rows*)."""
-    scores = "\n".join(
-        f"| {row['split']} | {row['corpus']} | {row['pairs']} | {_percent(row['accuracy'])} "
-        f"| {_percent(row['majority'])} ({row['majority_label']}) |"
-        for row in rows
-    )
-    made_with = versions("torch", "transformers", "tokenizers")
+def card(recipe: ClassifierRecipe, rows: list[dict[str, Any]]) -> Card:
+    """What is said of the model; *rows*: as `measure` has them."""
+    lines = []
+    for split, corpus, pairs, accuracy, majority, label in map(dict.values, rows):
+        lines.append((split, corpus, pairs, _percent(accuracy), f"{_percent(majority)} ({label})"))
+    scores = table("| split | corpus | pairs | accuracy | most frequent label |", lines)
     what = f"a {recipe.architecture} model" if recipe.start is None else f"`{recipe.start}`, fine-tuned"
     how = "Trained from scratch" if recipe.start is None else "Fine-tuned"
-    (folder / "README.md").write_text(
-        f"""---
-library_name: transformers
-pipeline_tag: text-classification
-language:
-  - {recipe.lang}
----
-
-# Natural language inference ({recipe.lang}): {what}, by nbkit
-
-{how} on `{recipe.train}`. Outputs, in their order: {", ".join(LABELS)}. Made for behavioural tests, not for use.
-
-## Accuracy
-
-| split | corpus | pairs | accuracy | most frequent label |
-|---|---|---|---|---|
-{scores}
-
-{how_it_was_made(recipe, facts)}
-Made with {made_with}.
-""",
-        encoding="utf-8",
+    return Card(
+        task="text-classification",
+        title=f"Natural language inference ({recipe.lang}): {what}, by nbkit",
+        data=f"{how} on `{recipe.train}`. Outputs, in their order: {', '.join(LABELS)}.",
+        scores=f"## Accuracy\n\n{scores}",
+        packages=("torch", "transformers", "tokenizers"),
     )
 
 
@@ -176,18 +151,15 @@ def train_classifier(recipe: ClassifierRecipe, output: Path, *, resume: bool = T
     Returns *output*. Raises `ModelError` where *output* is there already and was not made by this recipe, where there
     is nothing to train on, or for a checkpoint to start from that cannot be had; errors of the corpora pass through.
     """
-    record = {"lang": recipe.lang, "recipe": recipe.model_dump(mode="json")}
-    return trained_once(
-        record, Path(output), lambda work: _train(recipe, work, record, Path(output).name), resume=resume
-    )
+    return train_by(recipe, {"lang": recipe.lang}, output, _train, resume=resume)
 
 
-def _train(recipe: ClassifierRecipe, work: Path, record: Mapping[str, Any], name: str) -> Path:
+def _train(training: Training) -> Path:
     from transformers import EarlyStoppingCallback, Trainer, set_seed
 
+    recipe: ClassifierRecipe = training.recipe
     if recipe.pairs is None and is_endless(recipe.train):
         raise ModelError(f"'{recipe.train}' has no last pair: say how many are wanted (pairs)")
-    started = time.monotonic()
     with threads(recipe.threads), quiet():
         pairs = list(training_pairs(recipe))
         dev = list(dev_pairs(recipe))
@@ -205,7 +177,7 @@ def _train(recipe: ClassifierRecipe, work: Path, record: Mapping[str, Any], name
         is_balanced = recipe.max_entropy > 0
         trainer = Trainer(
             model=model,
-            args=_arguments(recipe, work / "checkpoints"),
+            args=_arguments(recipe, training.checkpoints),
             train_dataset=_batches(recipe, model, tokenizer, pairs),
             eval_dataset=_batches(recipe, model, tokenizer, dev),
             data_collator=CollatePairs(tokenizer.pad_token_id),
@@ -214,23 +186,16 @@ def _train(recipe: ClassifierRecipe, work: Path, record: Mapping[str, Any], name
             preprocess_logits_for_metrics=lambda outputs, labels: outputs[0] if isinstance(outputs, tuple) else outputs,
             callbacks=[EarlyStoppingCallback(recipe.patience)] if recipe.patience else [],
         )
-        tell(trainer, name)
-        result = trainer.train(resume_from_checkpoint=last_checkpoint(work / "checkpoints"))
-        finished = work / "finished"
-        if trainer.is_world_process_zero():
-            save_trained(model, tokenizer, record, finished)
-            facts = {
+
+        def facts(result: Any) -> dict[str, Any]:
+            return {
                 "pairs": len(pairs),
                 "permuted copies": sum(len(pair.copies) for pair in pairs),
                 "steps": result.global_step,
-                "kept, from step": _best_step(trainer.state),
-                "parameters": model.num_parameters(),
-                "vocabulary": len(tokenizer),
+                "kept, from step": trainer.state.best_global_step or trainer.state.global_step,
             }
-            rows = measure(recipe, finished)
-            write_card(recipe, finished, rows, {**facts, "seconds": round(time.monotonic() - started)})
-        trainer.accelerator.wait_for_everyone()
-    return finished
+
+        return training.through(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
 
 
 @dataclass(frozen=True)
@@ -287,10 +252,7 @@ def _batches(recipe: ClassifierRecipe, model: Any, tokenizer: Any, pairs: Iterab
 
 def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
     """The checkpoint to start from and its tokenizer; a classifier of the three labels keeps its outputs' order."""
-    from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-    import nbkit.models.networks.encoders  # noqa: F401 - makes the sentence encoders known to transformers
 
     assert recipe.start is not None
     folder = start_files(recipe.start, recipe.lang)
@@ -298,19 +260,9 @@ def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
     options: dict[str, Any] = (
         {} if known_order(folder) else {**NAMES, "ignore_mismatched_sizes": True}
     )  # a head that is not NLI's
-    try:
-        with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-            model = AutoModelForSequenceClassification.from_pretrained(
-                folder,
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                dtype=torch.float32,
-                **options,
-            )
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError, SafetensorError) as error:
-        raise ModelError(f"checkpoint '{recipe.start}': {folder} cannot be trained on: {error}") from error
+    with reading(f"checkpoint '{recipe.start}'", folder, "cannot be trained on"):
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32, **SAFELY, **options)
     if tokenizer.pad_token_id is None:
         raise ModelError(
             f"checkpoint '{recipe.start}' has no padding token: start from a masked model, not a causal one"
@@ -335,7 +287,3 @@ def _arguments(recipe: ClassifierRecipe, folder: Path) -> Any:
         restore_callback_states_from_checkpoint=True,
         label_names=["labels"],
     )
-
-
-def _best_step(state: Any) -> int:
-    return state.best_global_step or state.global_step

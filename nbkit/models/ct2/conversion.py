@@ -27,15 +27,13 @@ from safetensors.torch import save_file
 from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
 
 from nbkit.errors import ModelError
-from nbkit.models import weights
 from nbkit.models.backends import CONVERSION
+from nbkit.models.catalogue import Origin
 from nbkit.models.classifiers.catalogue import ClassifierReference
-from nbkit.models.integrity import check_bytes, folder_digest, write_digests
 from nbkit.models.loading import load_trained
-from nbkit.models.translators.catalogue import Origin, Reference
-from nbkit.models.translators.languages import check_backend
-from nbkit.models.translators.local import models_folder
+from nbkit.models.translators.catalogue import Reference, check_backend, family_of
 from nbkit.models.translators.seq2seq import load_seq2seq
+from nbkit.models.weights import check_bytes, folder_digest, models_folder, write_digests
 
 #: What a translator's generation settings say about the search, in CTranslate2's words; how long a text of a language
 #: model can be; a classifier without its encoder.
@@ -70,7 +68,7 @@ def ensure_converted(reference: Origin, folder: Path) -> Path:
     """
     reference.backend.require()
     if isinstance(reference, Reference):
-        check_backend(reference, weights.family(reference, folder))
+        check_backend(reference, family_of(reference, folder))
     name = f"{folder_digest(folder)}-{reference.backend.version}-{CONVERSION}"
     target = models_folder() / reference.backend.package / name
     if target.is_dir():

@@ -17,19 +17,20 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 
 from nbkit.errors import ModelError
-from nbkit.models import weights
+from nbkit.models.catalogue import Origin
 from nbkit.models.classifiers.catalogue import ClassifierReference
-from nbkit.models.classifiers.classifier import INPUTS, Encoded, PairClassifier, Row
+from nbkit.models.classifiers.classifier import INPUTS, Encoded, PairClassifier
+from nbkit.models.classifiers.lifecycle import Row
 from nbkit.models.ct2.conversion import HEAD_FILE, SEARCH_FILE, SETTINGS_FILE, ensure_converted
 from nbkit.models.decoding import Decoding
-from nbkit.models.integrity import check_bytes
 from nbkit.models.language_models.catalogue import LanguageModelReference
-from nbkit.models.language_models.language_model import Likelihood, NextTokenModel
-from nbkit.models.loading import quiet, torch_device
+from nbkit.models.language_models.language_model import NextTokenModel
+from nbkit.models.language_models.lifecycle import Likelihood
+from nbkit.models.loading import attention_mask, padded, quiet, torch_device
 from nbkit.models.pretrained import positions
-from nbkit.models.training import attention_mask, padded
-from nbkit.models.translators.catalogue import Family, Origin, Reference
+from nbkit.models.translators.catalogue import Family, Reference
 from nbkit.models.translators.seq2seq import Ids, TokenizedTranslator
+from nbkit.models.weights import check_bytes, read_json
 
 _SEARCH_FIELDS = (
     *("suppress_sequences", "no_repeat_ngram_size", "repetition_penalty", "first", "forced_end", "positions"),
@@ -75,7 +76,7 @@ def load_engine(engine: Any, reference: Origin, folder: Path, device: torch.devi
 def _read_settings(reference: Origin, path: Path, *needed: str) -> dict[str, Any]:
     """What was kept beside a converted model, *needed* above all. Raises `ModelError` where it is damaged."""
     try:
-        found = weights.read_json(path)
+        found = read_json(path)
     except ModelError as error:
         raise _damaged(reference, path.parent, error) from None
     missing = [name for name in needed if name not in found]
@@ -177,7 +178,7 @@ class ConvertedClassifier(PairClassifier):
 
     budgets: ClassVar = {"cpu": 2048, "cuda": 131072}
 
-    def __init__(self, reference: ClassifierReference, folder: Path, device: str, dtype: str, tokenizer: Any):
+    def __init__(self, reference: ClassifierReference, folder: Path, device: str, dtype: str):
         place = torch_device(device)
         engine, converted = load_engine(ctranslate2.Encoder, reference, folder, place, dtype)
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -191,7 +192,7 @@ class ConvertedClassifier(PairClassifier):
             model.load_state_dict(head, assign=True)
         except (OSError, RuntimeError, SafetensorError) as error:
             raise _damaged(reference, converted, error) from error
-        super().__init__(reference, folder, model.eval(), tokenizer, positions=most)
+        super().__init__(reference, folder, model.eval(), positions=most)
 
     def _group(self, item: Encoded) -> None:
         return None

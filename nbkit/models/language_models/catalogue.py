@@ -7,18 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import yaml
-
 from nbkit.errors import ModelError
 from nbkit.models.backends import split_backend
-from nbkit.models.python import as_entry
-from nbkit.models.translators.catalogue import Origin, check_python, check_suffix, is_place, last_part, located
-from nbkit.models.weights import RECORD_FILE, read_json
-from nbkit.registry import Registry
+from nbkit.models.catalogue import (
+    Entry,
+    Origin,
+    catalogue_label,
+    check_made_for,
+    check_suffix,
+    find_entry,
+    origin_of,
+    read_catalogue,
+)
+from nbkit.models.weights import check_trained_for, read_json
 
 Kind = Literal["causal", "masked"]
 
@@ -30,25 +34,21 @@ _CLASSES: Mapping[Kind, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class LanguageModelEntry:
-    """A language model that goes by a name: an entry of ``language_model_catalogue.yaml``, or one of the user's own.
+@dataclass(frozen=True, kw_only=True)
+class LanguageModelEntry(Entry):
+    """A language model that goes by a name: an entry of ``catalogue.yaml``, or one of the user's own.
 
     hub: hub id (``@revision`` pins it) or folder, in which ``{lang}`` and ``${VARIABLE}`` are filled in; None where
     *recipe* names a model that is trained here. label: what figures call it. languages: those it was trained for,
     the usual one first; None: any. python: Python code of the user's own.
 
     >>> entry = LanguageModelEntry(hub="${HOME}/models/captions-gpt", languages=("en",))
+    >>> from nbkit.registry import Registry
     >>> registry = Registry("language model")  # in use: nbkit.models.LANGUAGE_MODELS
     >>> registry.register("mine", entry)
     """
 
-    hub: str | None = None
-    label: str = ""
-    summary: str = ""
     languages: tuple[str, ...] | None = None
-    recipe: str | None = None
-    python: Any = None
 
 
 @dataclass(frozen=True)
@@ -60,21 +60,15 @@ class LanguageModelReference(Origin):
 
     auto_class: ClassVar[str] = "AutoModelForCausalLM or AutoModelForMaskedLM"
 
-
-def _read_catalogue() -> Registry[LanguageModelEntry]:
-    registry: Registry[LanguageModelEntry] = Registry(
-        "language model", partial(as_entry, LanguageModelEntry, "language model")
-    )
-    path = Path(__file__).with_name("catalogue.yaml")
-    for name, fields in yaml.safe_load(path.read_text(encoding="utf-8")).items():
-        fields["languages"] = tuple(fields["languages"])
-        registry.register(name, LanguageModelEntry(**fields), summary=fields["summary"])
-    return registry
+    @property
+    def languages(self) -> dict[str, str | None]:
+        """The language, as Python code is offered it."""
+        return {"lang": self.lang}
 
 
 #: The language models that go by a short name; `Registry.register` adds one's own `LanguageModelEntry`, or
 #: Python code that scores texts (`nbkit.models.python`).
-LANGUAGE_MODELS = _read_catalogue()
+LANGUAGE_MODELS = read_catalogue(LanguageModelEntry, "language model", Path(__file__).with_name("catalogue.yaml"))
 
 
 def language_model_label(name: str) -> str:
@@ -88,7 +82,7 @@ def language_model_label(name: str) -> str:
     name, backend = split_backend(name)
     if backend.label:
         return f"{language_model_label(name)} {backend.label}"
-    return (LANGUAGE_MODELS.get(name).label or name) if name in LANGUAGE_MODELS else last_part(name)
+    return catalogue_label(LANGUAGE_MODELS, name)
 
 
 def resolve_language_model(name: str, lang: str | None = None) -> LanguageModelReference:
@@ -108,21 +102,13 @@ def resolve_language_model(name: str, lang: str | None = None) -> LanguageModelR
     """
     name, backend = split_backend(name)
     check_suffix(name, LANGUAGE_MODELS)
-    known = name in LANGUAGE_MODELS or not is_place(name)
-    entry = LANGUAGE_MODELS.get(name) if known else LanguageModelEntry(hub=name)
+    entry = find_entry(LANGUAGE_MODELS, LanguageModelEntry, name)
     if entry.languages is not None:
         lang = lang or entry.languages[0]
-        if lang not in entry.languages:
-            raise ModelError(f"language model '{name}' is not for '{lang}'; it is for: {', '.join(entry.languages)}")
-    if entry.recipe is not None:
-        return LanguageModelReference(name, entry, lang, recipe=entry.recipe, backend=backend)
-    if entry.python is not None:
-        check_python(name, backend)
-        return LanguageModelReference(name, entry, lang)
-    if entry.hub is None:
-        raise ModelError(f"language model '{name}': its entry has neither hub id, folder nor recipe")
+    what = f"language model '{name}'"
+    check_made_for(what, entry.languages, lang)
     values = {} if lang is None else {"lang": lang}
-    return LanguageModelReference(name, entry, lang, **located(name, entry.hub, values), backend=backend)
+    return LanguageModelReference(name, entry, lang, **origin_of(what, name, entry, backend, values))
 
 
 def kind_of(reference: LanguageModelReference, folder: Path) -> Kind:
@@ -132,10 +118,7 @@ def kind_of(reference: LanguageModelReference, folder: Path) -> Kind:
     """
     config: dict[str, Any] = read_json(folder / "config.json")
     names = config.get("architectures") or []
-    record = folder / RECORD_FILE
-    lang = read_json(record).get("lang") if record.is_file() else None
-    if lang is not None and reference.lang not in (None, lang):
-        raise ModelError(f"language model '{reference.name}' was trained for '{lang}', not for '{reference.lang}'")
+    check_trained_for(f"language model '{reference.name}'", folder, reference.lang)
     for kind, endings in _CLASSES.items():
         if any(str(name).endswith(endings) for name in names):
             return kind

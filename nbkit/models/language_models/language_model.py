@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,54 +17,18 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from nbkit.errors import ModelError
-from nbkit.models.backends import TRANSFORMERS
-from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk, run_batches
+from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk
 from nbkit.models.classifiers.classifier import at_most
-from nbkit.models.integrity import check_bytes
-from nbkit.models.language_models.catalogue import (
-    Kind,
-    LanguageModelReference,
-    kind_of,
-    language_model_label,
-    resolve_language_model,
-)
-from nbkit.models.language_models.local import language_model_files
-from nbkit.models.loading import load_trained, on_device, torch_device, torch_dtype
+from nbkit.models.language_models.catalogue import Kind, LanguageModelReference, kind_of, language_model_label
+from nbkit.models.language_models.lifecycle import Likelihood, Span, one_by_one
+from nbkit.models.loading import load_tokenizer, load_trained, on_device, padded, torch_device, torch_dtype
 from nbkit.models.pretrained import positions
-from nbkit.models.python import PythonLanguageModel
-from nbkit.models.training import padded
-from nbkit.models.translators.identity import offered, resolve_device, resolve_dtype
 from nbkit.progress import progress_bar
 
 Ids = tuple[int, ...]
 
 
-#: A place in a text: its first character, and the first one after it.
-Span = tuple[int, int]
-
-
 _CHUNK = 1024
-
-
-class Likelihood(NamedTuple):
-    """log_probability: the sum over a text's scored tokens, in nats. tokens: how many these are."""
-
-    log_probability: float
-    tokens: int
-
-    @property
-    def perplexity(self) -> float:
-        """exp of the mean negative log-probability; NaN where no token is scored.
-
-        >>> round(Likelihood(-6.0, 3).perplexity, 4), Likelihood(0.0, 0).perplexity
-        (7.3891, nan)
-        """
-        if not self.tokens:
-            return math.nan
-        try:
-            return math.exp(-self.log_probability / self.tokens)
-        except OverflowError:
-            return math.inf
 
 
 class Filled(NamedTuple):
@@ -266,38 +229,16 @@ class OutputLayer:
 WINDOW = 4096
 
 
-def load_language_model(
-    name: str, *, lang: str | None = None, device: str = "auto", dtype: str = "auto"
-) -> NextTokenModel | MaskedLanguageModel | PythonLanguageModel:
-    """The language model of that name, on the device; downloaded or trained first where it must be.
-
-    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder; with ``@ct2`` or ``@ct2-int8`` after it
-    CTranslate2 runs it, where it is a GPT-2. lang: the language of the texts; without
-    one, the first that the catalogue has for the name. device: ``auto`` (CUDA where there is one), ``cpu``, ``cuda``,
-    ``cuda:1``. dtype: ``auto`` (bfloat16 on CUDA, float32 on the CPU) or a torch dtype's name.
-
-    Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
-    language it is not for, a checkpoint that is no language model, or one that the backend does not run, and
-    `MissingExtraError` for a backend that is not installed.
-    """
+def load_trained_language_model(
+    reference: LanguageModelReference, folder: Path, device: str, dtype: str
+) -> CausalLanguageModel | MaskedLanguageModel:
+    """The language model that transformers makes of the files in *folder*."""
     import transformers
 
-    reference = resolve_language_model(name, lang)
-    if reference.entry.python is not None:
-        return PythonLanguageModel(reference.entry.python, offered(device, dtype, lang=reference.lang))
-    reference.backend.require()
-    folder = language_model_files(reference)
-    place = resolve_device(device)
     kind = kind_of(reference, folder)
-    check_bytes(folder, f"language model '{reference.name}'", weights=reference.backend == TRANSFORMERS)
-    if reference.backend != TRANSFORMERS:
-        from nbkit.models.ct2.engines import ConvertedLanguageModel
-
-        return ConvertedLanguageModel(reference, folder, place, resolve_dtype(dtype, place))
-    precision = torch_dtype(resolve_dtype(dtype, place))
     auto: Any = transformers.AutoModelForCausalLM if kind == "causal" else transformers.AutoModelForMaskedLM
     what = f"language model '{reference.name}'"
-    model = load_trained(auto, folder, torch_device(place), precision, what, f"{kind} model")
+    model = load_trained(auto, folder, torch_device(device), torch_dtype(dtype), what, f"{kind} model")
     return (CausalLanguageModel if kind == "causal" else MaskedLanguageModel)(reference, folder, model)
 
 
@@ -314,7 +255,7 @@ class LanguageModel(Budgeted, ABC):
     def __init__(self, reference: LanguageModelReference, folder: Path, device: torch.device, positions: int | None):
         self.name, self.lang = reference.full_name, reference.lang
         self.reference, self.folder, self.device = reference, folder, device
-        self.tokenizer = _load_tokenizer(reference, folder)
+        self.tokenizer = load_tokenizer(folder, f"language model '{reference.name}'")
         self._encoder = TextEncoder(self.tokenizer, at_most(positions, self.tokenizer), self.name)
 
     def perplexities(self, texts: Sequence[str], *, progress: bool = True) -> np.ndarray:
@@ -334,14 +275,6 @@ class LanguageModel(Budgeted, ABC):
     ) -> Iterator[Likelihood]:
         """What `perplexities` come from, for a stream of texts, one by one: a window of them is in memory at a time."""
 
-    @property
-    def _budget(self) -> int:
-        return self._budget_on(self.device.type)
-
-    def _free(self) -> None:
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
-
 
 class NextTokenModel(LanguageModel):
     """A model of the next token, such as GPT-2, whatever runs it."""
@@ -360,16 +293,7 @@ class NextTokenModel(LanguageModel):
         before: Ids = () if begin is None else (begin,)
         ids = ((*before, *content) for content in self._encoder.contents(texts, len(before)))
         # Later tokens change nothing for earlier ones, so that texts of different lengths are padded behind, unmasked.
-        return run_batches(
-            ids,
-            length=len,
-            run=self._score,
-            budget=self._budget,
-            done=done,
-            free=self._free,
-            shrunk=self._shrink,
-            ahead=self.device.type == "cuda",
-        )
+        return self._batches(ids, len, self._score, done=done, ahead=self.device.type == "cuda")
 
 
 class CausalLanguageModel(NextTokenModel):
@@ -453,13 +377,7 @@ class MaskedLanguageModel(LanguageModel):
 
         Raises `ModelError` for a place that is not in its text and for a candidate without any subword.
         """
-        if not len(texts) == len(spans) == len(candidates):
-            raise ModelError(f"{len(texts)} texts, {len(spans)} places and {len(candidates)} lists of candidates given")
-        asked = [
-            (text, (span[0], span[1]), candidate)
-            for text, span, several in zip(texts, spans, candidates, strict=True)
-            for candidate in several
-        ]
+        asked = one_by_one(texts, spans, candidates)
         with progress_bar(language_model_label(self.name), len(asked), progress) as bar:
             values = iter(list(self.fits(asked, done=bar.update)))
         return [np.fromiter(islice(values, len(several)), np.float64, len(several)) for several in candidates]
@@ -494,15 +412,10 @@ class MaskedLanguageModel(LanguageModel):
 
     def _run(self, places: Iterable[MaskedPlace]) -> Iterator[tuple[float, ...]]:
         # Of texts of one length none is padded, so that no mask is needed and attention takes its fastest way.
-        return run_batches(
-            places,
-            length=lambda place: len(place.ids),
-            group=lambda place: len(place.ids),
-            run=self._look_up,
-            budget=self._budget,
-            free=self._free,
-            shrunk=self._shrink,
-        )
+        def length(place: MaskedPlace) -> int:
+            return len(place.ids)
+
+        return self._batches(places, length, self._look_up, group=length)
 
     def _states(self, batch: list[MaskedPlace]) -> torch.Tensor:
         rows = on_device(torch.tensor([place.ids for place in batch]), self.device)
@@ -518,13 +431,3 @@ class MaskedLanguageModel(LanguageModel):
         with torch.inference_mode():
             log_p = self._output.log_probabilities(self._states(batch), tokens).double().tolist()
         return [tuple(row[: len(place.tokens)]) for row, place in zip(log_p, batch, strict=True)]
-
-
-def _load_tokenizer(reference: LanguageModelReference, folder: Path) -> Any:
-    from transformers import AutoTokenizer
-
-    try:
-        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # libraries in Rust have a bare one for damaged files
-        problem = f"no tokenizer can be loaded from {folder}: {error}"
-        raise ModelError(f"language model '{reference.name}': {problem}") from error

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import sys
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
@@ -19,38 +17,31 @@ from torch.nn.functional import cross_entropy
 from torch.utils.data import Dataset, SequentialSampler
 from transformers import Trainer, TrainingArguments, set_seed
 
-from nbkit.corpora import Request, find_corpus, is_endless
-from nbkit.corpora.corpus import FileCorpus, RawCorpus
-from nbkit.corpora.nli import check_nli, find_nli, load_nli, raw_nli
-from nbkit.errors import DataError, ModelError, NbkitError
-from nbkit.files import expand_path
+from nbkit.corpora import find_corpus, is_endless
+from nbkit.corpora.nli import find_nli, load_nli, raw_nli
+from nbkit.errors import DataError, ModelError
 from nbkit.models.classifiers.classifier import encode_pairs
 from nbkit.models.language_models.language_model import Ids, TextEncoder, given_instead
-from nbkit.models.language_models.recipe import LanguageModelRecipe
-from nbkit.models.loading import quiet
+from nbkit.models.language_models.lifecycle import LINES, PAIRS, line_file, load_language_model, other_language
+from nbkit.models.loading import attention_mask, padded, quiet
 from nbkit.models.networks.architectures import POSITIONS, new_language_model, train_tokenizer
+from nbkit.models.recipes import LanguageModelRecipe
 from nbkit.models.training import (
     Batches,
-    attention_mask,
+    Card,
+    Training,
     common_arguments,
     fresh,
     is_main_process,
-    last_checkpoint,
-    padded,
-    save_trained,
-    tell,
+    table,
     threads,
-    trained_once,
+    train_by,
 )
 from nbkit.models.translators.texts import text_pairs
-from nbkit.models.translators.training import how_it_was_made, versions
 from nbkit.seeding import address, generator
 
 #: One text, or the two of a pair that are read together.
 Sample = tuple[str, ...]
-
-
-_LINES, _PAIRS = "text:", "nli:"
 
 
 def training_samples(recipe: LanguageModelRecipe) -> Iterator[Sample]:
@@ -82,46 +73,16 @@ def held_out_texts(corpus: str, recipe: LanguageModelRecipe) -> list[str]:
     return [text for sample in samples for text in sample if text.strip()][: recipe.held_out]
 
 
-def corpus_digest(corpus: str, lang: str) -> dict[str, Any]:
-    """What the texts of *corpus* depend on, for cache keys; texts are not parsed, so that no parser is part of it."""
-    if corpus.startswith(_LINES):
-        with _file(corpus).open("rb") as file:
-            return {"lines": hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()}
-    if corpus.startswith(_PAIRS):
-        nli, split = find_nli(corpus.removeprefix(_PAIRS))
-        return nli.identity(lang, split)
-    found, split = find_corpus(corpus)
-    request = Request(lang, _beside(found, lang), split)
-    return FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
-
-
-def corpus_problem(corpus: str, lang: str) -> str | None:
-    """What stands in the way of reading *corpus*, or None."""
-    try:
-        if corpus.startswith(_LINES):
-            _file(corpus)
-            return None
-        if corpus.startswith(_PAIRS):
-            return next(iter(check_nli(corpus.removeprefix(_PAIRS), lang, n=1)), None)
-        found, split = find_corpus(corpus)
-        request = Request(lang, _beside(found, lang), split, 1)
-        # A parser that is missing does not matter here.
-        problems = FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)
-    except NbkitError as error:
-        return str(error)
-    return next(iter(problems), None)
-
-
 def _samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> Iterator[tuple[Sample, Sample]]:
     """The first *n* samples of a corpus: as running text, and as joined tokens where these are known."""
-    if corpus.startswith(_LINES):
-        yield from (((line,), (line,)) for line in islice(_lines(_file(corpus)), n))
-    elif corpus.startswith(_PAIRS):
-        yield from _nli_samples(corpus.removeprefix(_PAIRS), lang, n, wants_joined)
+    if corpus.startswith(LINES):
+        yield from (((line,), (line,)) for line in islice(_lines(line_file(corpus)), n))
+    elif corpus.startswith(PAIRS):
+        yield from _nli_samples(corpus.removeprefix(PAIRS), lang, n, wants_joined)
     else:
         found, _ = find_corpus(corpus)
         _check_end(corpus, is_endless(corpus), n)
-        for pair in text_pairs(corpus, lang, _beside(found, lang), n):
+        for pair in text_pairs(corpus, lang, other_language(found, lang), n):
             yield (pair.source,), (pair.joined,)
 
 
@@ -138,20 +99,6 @@ def _nli_samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> I
 def _check_end(corpus: str, has_no_end: bool, n: int | None) -> None:
     if has_no_end and n is None:
         raise ModelError(f"'{corpus}' has no last text: say how many are wanted (texts)")
-
-
-def _beside(corpus: Any, lang: str) -> str:
-    """The other language of the pairs, whose texts are not read."""
-    pivot = getattr(getattr(corpus, "layout", None), "pivot", None)
-    others = [pivot, *corpus.languages, "en", "de"]
-    return next(other for other in others if other not in (None, lang))
-
-
-def _file(corpus: str) -> Path:
-    path = Path(expand_path(corpus.removeprefix(_LINES), "corpus")).expanduser()
-    if not path.is_file():
-        raise NbkitError(f"corpus '{corpus}': there is no file {path}; text:FILE names one with a text a line")
-    return path
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -289,8 +236,6 @@ class CollateMasked:
 
 def measure(recipe: LanguageModelRecipe, folder: Path) -> list[dict[str, Any]]:
     """Perplexity of the model in *folder* on the recipe's dev and test texts, over all of their tokens; a row each."""
-    from nbkit.models.language_models.language_model import load_language_model
-
     model: Any = load_language_model(str(folder.absolute()), lang=recipe.lang, device="cpu")
     found = []
     for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
@@ -305,43 +250,26 @@ def measure(recipe: LanguageModelRecipe, folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def write_card(recipe: LanguageModelRecipe, folder: Path, rows: list[dict[str, Any]], facts: Mapping[str, Any]) -> None:
-    """Writes ``README.md``: data, settings, what came of the training (*facts*) and perplexity (*rows*)."""
-    scores = "\n".join(
-        f"| {row['split']} | {row['corpus']} | {row['texts']} | {row['tokens']} | {_number(row['perplexity'])} |"
-        for row in rows
-    )
+def card(recipe: LanguageModelRecipe, rows: list[dict[str, Any]]) -> Card:
+    """What is said of the model; *rows*: as `measure` has them."""
     kind, task = ("causal", "text-generation") if recipe.is_causal else ("masked", "fill-mask")
     measured = (
         "exp of the mean −log p of each token, the first one after the token for the beginning."
         if recipe.is_causal
         else "Pseudo-perplexity (Salazar et al. 2020): exp of the mean −log p of each token, masked by itself."
     )
-    (folder / "README.md").write_text(
-        f"""---
-library_name: transformers
-pipeline_tag: {task}
-language:
-  - {recipe.lang}
----
-
-# A {kind} language model ({recipe.lang}): a {recipe.architecture}, by nbkit
-
-Trained from scratch on {", ".join(f"`{corpus}`" for corpus in recipe.train)} and on nothing else: it knows that
-text's words and constructions, and is bad on any other. Made for behavioural tests, not for use.
-
-## Perplexity
-
-{measured} Its tokens are subwords of its own vocabulary: models of other vocabularies do not compare.
-
-| split | corpus | texts | tokens | perplexity |
-|---|---|---|---|---|
-{scores}
-
-{how_it_was_made(recipe, facts)}
-Made with {versions("torch", "transformers", "tokenizers")}.
-""",
-        encoding="utf-8",
+    scores = table(
+        "| split | corpus | texts | tokens | perplexity |",
+        [(*list(row.values())[:-1], _number(row["perplexity"])) for row in rows],
+    )
+    return Card(
+        task=task,
+        title=f"A {kind} language model ({recipe.lang}): a {recipe.architecture}, by nbkit",
+        data=f"Trained from scratch on {', '.join(f'`{corpus}`' for corpus in recipe.train)} and on nothing else: it "
+        "knows that\ntext's words and constructions, and is bad on any other.",
+        scores=f"## Perplexity\n\n{measured} Its tokens are subwords of its own vocabulary: models of other "
+        f"vocabularies do not compare.\n\n{scores}",
+        packages=("torch", "transformers", "tokenizers"),
     )
 
 
@@ -364,17 +292,15 @@ def train_language_model(recipe: LanguageModelRecipe, output: Path, *, resume: b
     Returns *output*. Raises `ModelError` where *output* is there already and was not made by this recipe, and where
     there is nothing to train on; errors of the corpora pass through.
     """
-    record = {"lang": recipe.lang, "recipe": recipe.model_dump(mode="json")}
-    return trained_once(
-        record, Path(output), lambda work: _train(recipe, work, record, Path(output).name), resume=resume
-    )
+    return train_by(recipe, {"lang": recipe.lang}, output, _train, resume=resume)
 
 
-def _train(recipe: LanguageModelRecipe, work: Path, record: Mapping[str, Any], name: str) -> Path:
+def _train(training: Training) -> Path:
     from accelerate import PartialState
     from transformers import AutoTokenizer
 
-    started = time.monotonic()
+    recipe: LanguageModelRecipe = training.recipe
+    work = training.work
     with threads(recipe.threads), quiet():
         samples = list(training_samples(recipe))
         if not samples:
@@ -396,26 +322,16 @@ def _train(recipe: LanguageModelRecipe, work: Path, record: Mapping[str, Any], n
         steps = recipe.steps or math.ceil((recipe.epochs or 1) * len(batches) / at_once)
         trainer = LanguageModelTrainer(
             model=model,
-            args=_arguments(recipe, steps, work / "checkpoints"),
+            args=_arguments(recipe, steps, training.checkpoints),
             train_dataset=Rounds(batches, math.ceil(steps * at_once / len(batches)), recipe.seed),
             data_collator=_collate(recipe, tokenizer),
         )
-        tell(trainer, name)
-        result = trainer.train(resume_from_checkpoint=last_checkpoint(work / "checkpoints"))
-        finished = work / "finished"
-        if trainer.is_world_process_zero():
-            save_trained(model, tokenizer, record, finished)
-            facts = {
-                "texts": sum(map(len, samples)),
-                "steps": result.global_step,
-                "loss": round(result.training_loss, 4),
-                "parameters": model.num_parameters(),
-                "vocabulary": len(tokenizer),
-            }
-            rows = measure(recipe, finished)
-            write_card(recipe, finished, rows, {**facts, "seconds": round(time.monotonic() - started)})
-        trainer.accelerator.wait_for_everyone()
-    return finished
+
+        def facts(result: Any) -> dict[str, Any]:
+            loss = round(result.training_loss, 4)
+            return {"texts": sum(map(len, samples)), "steps": result.global_step, "loss": loss}
+
+        return training.through(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
 
 
 class LanguageModelTrainer(Trainer):

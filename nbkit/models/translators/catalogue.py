@@ -1,4 +1,4 @@
-"""Which model a name means: the catalogue, families of architectures and their language codes.
+"""Which translator a name means: the catalogue, families of architectures, and the pairs that a model speaks.
 
 Nothing here loads a model or imports torch.
 """
@@ -6,23 +6,31 @@ Nothing here loads a model or imports torch.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from string import Formatter, Template
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import yaml
 
-from nbkit.errors import ModelError, UnknownNameError
-from nbkit.files import looks_secret, public_environment
-from nbkit.models.backends import BACKENDS, TRANSFORMERS, Backend, split_backend
-from nbkit.models.python import as_entry
+from nbkit.errors import ModelError
+from nbkit.languages import in_order
+from nbkit.models.backends import TRANSFORMERS, split_backend
+from nbkit.models.catalogue import (
+    Entry,
+    Origin,
+    catalogue_label,
+    check_suffix,
+    filled,
+    find_entry,
+    last_part,
+    origin_of,
+    read_catalogue,
+)
 from nbkit.models.services.names import RemoteModel, is_remote, parse_remote
-from nbkit.models.translators.recipe import AS_IT_IS, Variant, check_condition, matching, split_seed
-from nbkit.registry import Registry
+from nbkit.models.weights import read_json, read_record, tokenizer_config
 
 _HERE = Path(__file__).parent
 
@@ -31,10 +39,8 @@ _HERE = Path(__file__).parent
 BY_RULE = "placeholder:"
 
 
-_LONGEST_PART = 255
-
-
-_HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w./-]+)?")
+#: The highest seed that numpy and torch both take.
+MOST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -68,8 +74,8 @@ class Family:
         return lang if own or lang in self.codes.values() else None
 
 
-@dataclass(frozen=True)
-class ModelEntry:
+@dataclass(frozen=True, kw_only=True)
+class ModelEntry(Entry):
     """A model that goes by a name: an entry of ``catalogue.yaml``, or one of the user's own.
 
     hub: hub id (``@revision`` pins it), folder, or name of a model behind a service (``openai:…``), in which
@@ -80,44 +86,99 @@ class ModelEntry:
     prefixes: target language to what every source text begins with. python: Python code of the user's own.
 
     >>> captions = ModelEntry(hub="${HOME}/models/captions-{src}-{tgt}", label="Captions")
+    >>> from nbkit.registry import Registry
     >>> registry = Registry("model")  # in use: nbkit.models.MODELS
     >>> registry.register("captions", captions)
     """
 
-    hub: str | None = None
     family: str | None = None
-    label: str = ""
-    summary: str = ""
     codes: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[str, ...] | None = None
     targets: tuple[str, ...] | None = None
     prefixes: Mapping[str, str] = field(default_factory=dict)
-    recipe: str | None = None
-    python: Any = None
+
+
+# ----------------------------------------------------------------------------
+# One recipe, several models: by their seeds, and by the condition of their training data.
+#
+# ``NAME#2`` is the model NAME, trained with the seed 2 and otherwise the same. A name with ``{condition}`` in
+# it, such as ``sandbox-idioms-{condition}``, stands for a model a condition: ``sandbox-idioms-zero``,
+# ``sandbox-idioms-upsample-20``.
+
+
+_CONDITION = "{condition}"
+
+
+_CONDITIONS = r"(?P<condition>zero|joint|upsample-[1-9]\d*)"
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Where the files of the model *name* come from: a folder, a hub id, or a recipe to train by.
+class Variant:
+    """What a recipe is changed by; None: as it stands there."""
 
-    Exactly one of *folder*, *hub* and *recipe* is set, none of them for a service or Python code; *revision* belongs to
-    *hub*. *name* is that of the weights, without the backend that runs them.
-    """
-
-    name: str
-    folder: Path | None = field(default=None, kw_only=True)
-    hub: str | None = field(default=None, kw_only=True)
-    revision: str | None = field(default=None, kw_only=True)
-    recipe: str | None = field(default=None, kw_only=True)
-    backend: Backend = field(default=TRANSFORMERS, kw_only=True)
-
-    #: The transformers class that loads the weights.
-    auto_class: ClassVar[str] = "AutoModel"
+    seed: int | None = None
+    condition: str | None = None
 
     @property
-    def full_name(self) -> str:
-        """The name with its backend: what stands for the system in tables and messages."""
-        return f"{self.name}@{self.backend.suffix}" if self.backend.suffix else self.name
+    def changes(self) -> dict[str, Any]:
+        """The fields of the recipe that it sets."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+    @property
+    def label(self) -> str:
+        """What a model's label ends with.
+
+        >>> Variant(2, "zero").label, Variant().label
+        (' zero (seed 2)', '')
+        """
+        condition = f" {self.condition}" if self.condition else ""
+        return condition + (f" (seed {self.seed})" if self.seed is not None else "")
+
+
+AS_IT_IS = Variant()
+
+
+def split_seed(name: str) -> tuple[str, int | None]:
+    """A model's name without its seed, and the seed; None where it names none.
+
+    Raises `ModelError` for a seed that no random generator takes.
+
+    >>> split_seed("sandbox-wsd-lstm#2"), split_seed("opus-mt"), split_seed("models/a#b")
+    (('sandbox-wsd-lstm', 2), ('opus-mt', None), ('models/a#b', None))
+    """
+    base, mark, seed = name.rpartition("#")
+    if not mark or "/" in name or not re.fullmatch(r"[0-9]+", seed):
+        return name, None  # a folder is called what it is called
+    if len(seed) > len(str(MOST_SEED)) or int(seed) > MOST_SEED:
+        raise ModelError(f"model '{name:.80}': a seed is a number from 0 to {MOST_SEED}")
+    return base, int(seed)
+
+
+def check_condition(name: str) -> None:
+    """Raises `ModelError` for a name that no condition was put into: it stands for several models."""
+    if _CONDITION in name:
+        raise ModelError(f"model '{name}': write zero, joint or upsample-N (such as upsample-20) for {_CONDITION}")
+
+
+def matching(name: str, names: Iterable[str]) -> tuple[str, str | None]:
+    """The one of *names* that *name* is called by, and the condition that stands for its placeholder.
+
+    >>> matching("idioms-zero", ["idioms-{condition}", "idioms-mask-{condition}"])
+    ('idioms-{condition}', 'zero')
+    >>> matching("opus-mt", ["opus-mt"])
+    ('opus-mt', None)
+    """
+    for known in names:
+        if name != known and _CONDITION in known:
+            pattern = re.escape(known).replace(re.escape(_CONDITION), _CONDITIONS)
+            found = re.fullmatch(pattern, name)
+            if found:
+                return known, found["condition"]
+    return name, None
+
+
+# ----------------------------------------------------------------------------
+# Names.
 
 
 @dataclass(frozen=True)
@@ -136,27 +197,20 @@ class Reference(Origin):
 
     auto_class: ClassVar[str] = "AutoModelForSeq2SeqLM"
 
+    @property
+    def stem(self) -> str:
+        """The name without a seed, which the recipe's digest holds."""
+        return split_seed(self.name)[0]
 
-def _read_catalogue() -> Registry[ModelEntry]:
-    registry: Registry[ModelEntry] = Registry("model", partial(as_entry, ModelEntry, "model"))
-    for name, fields in yaml.safe_load((_HERE / "catalogue.yaml").read_text(encoding="utf-8")).items():
-        for key in ("sources", "targets"):
-            if key in fields:
-                fields[key] = tuple(fields[key])
-        registry.register(name, ModelEntry(**fields), summary=fields["summary"])
-    return registry
+    @property
+    def languages(self) -> dict[str, str]:
+        """The pair, as Python code is offered it."""
+        return {"src": self.src, "tgt": self.tgt}
 
 
 #: The models that go by a short name; `Registry.register` adds one's own `ModelEntry`, or Python code that translates
 #: (`nbkit.models.python`).
-MODELS = _read_catalogue()
-
-
-@cache
-def families() -> Mapping[str, Family]:
-    """All architectures by name, from ``families.yaml``."""
-    entries = yaml.safe_load((_HERE / "families.yaml").read_text(encoding="utf-8"))
-    return MappingProxyType({name: Family(name=name, **fields) for name, fields in entries.items()})
+MODELS = read_catalogue(ModelEntry, "model", _HERE / "catalogue.yaml")
 
 
 def label(name: str) -> str:
@@ -181,15 +235,7 @@ def label(name: str) -> str:
     if backend.label:
         return f"{label(name)} {backend.label}"
     base, variant = split_variant(name)
-    if base not in MODELS:
-        return last_part(name)
-    return f"{MODELS.get(base).label or last_part(base)}{variant.label}"
-
-
-def last_part(name: str) -> str:
-    """The last part of a path or hub id that is more than placeholders."""
-    parts = [re.sub(r"[-_.]*\{\w+\}[-_.]*", "", part) for part in name.rstrip("/").split("/")]
-    return next((part for part in reversed(parts) if part), name)
+    return f"{catalogue_label(MODELS, base)}{variant.label}" if base in MODELS else last_part(name)
 
 
 def resolve(name: str, src: str, tgt: str) -> Reference:
@@ -217,28 +263,16 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
     check_suffix(name, MODELS)
     base, variant = split_variant(name)
     check_condition(name)
-    entry = ModelEntry(hub=name) if base not in MODELS and is_place(name) else MODELS.get(base)
-    if entry.recipe is not None:
-        return Reference(name, entry, src, tgt, recipe=entry.recipe, backend=backend, variant=variant)
-    if variant.seed is not None:
+    entry = find_entry(MODELS, ModelEntry, base, name)
+    if variant.seed is not None and entry.recipe is None:
         raise ModelError(f"model '{name}': '{base}' is not trained here, so it has no other seeds")
-    if entry.python is not None:
-        check_python(name, backend)
-        return Reference(name, entry, src, tgt)
-    if entry.hub is None:
-        raise ModelError(f"model '{name}': its entry has neither hub id, folder nor recipe")
-    if is_remote(entry.hub):
+    if entry.recipe is None and entry.python is None and is_remote(entry.hub or ""):
         if backend != TRANSFORMERS:
             raise ModelError(f"model '{name}' is behind a service: no backend '{backend.suffix}' runs it here")
         return _behind_service(name, entry, src, tgt)
     values = _codes(entry, src, tgt) | ({"condition": variant.condition} if variant.condition else {})
-    return Reference(name, entry, src, tgt, **located(name, entry.hub, values), backend=backend)
-
-
-def check_python(name: str, backend: Backend) -> None:
-    """Raises `ModelError` for Python code with a backend's suffix."""
-    if backend != TRANSFORMERS:
-        raise ModelError(f"'{name}' is Python code of your own: no backend '{backend.suffix}' runs it; leave it out")
+    origin = origin_of(f"model '{name}'", name, entry, backend, values)
+    return Reference(name, entry, src, tgt, **origin, variant=variant if entry.recipe else AS_IT_IS)
 
 
 def split_variant(name: str) -> tuple[str, Variant]:
@@ -253,7 +287,7 @@ def split_variant(name: str) -> tuple[str, Variant]:
 
 
 def _behind_service(name: str, entry: ModelEntry, src: str, tgt: str) -> Reference:
-    remote = parse_remote(_filled(entry.hub or "", name, _codes(entry, src, tgt)))
+    remote = parse_remote(filled(entry.hub or "", name, _codes(entry, src, tgt)))
     return Reference(name, entry, src, tgt, remote=remote)
 
 
@@ -261,48 +295,86 @@ def _codes(entry: ModelEntry, src: str, tgt: str) -> dict[str, str]:
     return {"src": entry.codes.get(src, src), "tgt": entry.codes.get(tgt, tgt)}
 
 
-def located(name: str, template: str, values: Mapping[str, str]) -> dict[str, Any]:
-    """An `Origin`'s folder, or its hub id and revision, from a place with ``{placeholders}`` and ``${VARIABLES}``.
+# ----------------------------------------------------------------------------
+# Architectures, and which pairs a model speaks: by the catalogue, its own files and its family's codes.
 
-    Raises `ModelError` for one of these that cannot be filled in.
+_THREE_LETTERS = {
+    "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "rus": "ru",
+    "zho": "zh", "chi": "zh", "cmn": "zh", "jpn": "ja", "jap": "ja", "tam": "ta", "nep": "ne", "npi": "ne",
+}  # fmt: skip
+
+
+@cache
+def families() -> Mapping[str, Family]:
+    """All architectures by name, from ``families.yaml``."""
+    entries = yaml.safe_load((_HERE / "families.yaml").read_text(encoding="utf-8"))
+    return MappingProxyType({name: Family(name=name, **fields) for name, fields in entries.items()})
+
+
+def family_of(reference: Reference, folder: Path) -> Family:
+    """The architecture of the model in *folder*: the catalogue's word, or what its files say.
+
+    Raises `ModelError` for an architecture that is not in ``families.yaml``.
     """
-    place = _filled(template, name, values)
-    folder = Path(place).expanduser()
-    if folder.is_dir() or not _HUB_ID.fullmatch(place):
-        return {"folder": folder}
-    hub, _, revision = place.partition("@")
-    return {"hub": hub, "revision": revision or None}
+    if reference.entry.family is not None:
+        if reference.entry.family not in families():
+            known = ", ".join(families())
+            raise ModelError(f"model '{reference.name}': unknown family '{reference.entry.family}'; there are: {known}")
+        return families()[reference.entry.family]
+    model_type = read_json(folder / "config.json").get("model_type")
+    tokenizer = tokenizer_config(folder).get("tokenizer_class", "").removesuffix("Fast")
+    alike = [family for family in families().values() if family.model_type == model_type]
+    for candidate in alike:
+        if candidate.tokenizer == tokenizer or (not tokenizer and len(alike) == 1):
+            return candidate
+    known = ", ".join(f"{family.model_type} with {family.tokenizer}" for family in families().values())
+    raise ModelError(
+        f"model '{reference.name}': {folder} holds a '{model_type}' model with the tokenizer "
+        f"'{tokenizer or 'not named'}'; nbkit translates with {known}"
+    )
 
 
-def is_place(name: str) -> bool:
-    """Whether a name that no catalogue knows can be a folder or a hub id. Raises `ModelError` where it is too long."""
-    if any(len(part.encode("utf-8", "surrogatepass")) > _LONGEST_PART for part in re.split(r"[/\\]", name)):
-        raise ModelError(f"model '{name:.60}…': a name of more than {_LONGEST_PART} bytes is no folder's and no hub id")
-    return "/" in name or "\\" in name or name.startswith(("~", "$", ".")) or Path(name).is_dir()
+def check_pair(reference: Reference, family: Family, folder: Path | None) -> None:
+    """Raises `ModelError`, naming the languages there are, where the model does not speak the pair.
+
+    folder: the model's files; None where they are not at hand, and the catalogue and the family alone are asked.
+    """
+    for side, lang, spoken in (
+        ("from", reference.src, _spoken(reference, family, folder, "source")),
+        ("to", reference.tgt, _spoken(reference, family, folder, "target")),
+    ):
+        unknown = spoken is not None and lang not in spoken
+        if unknown or (family.codes and family.code(lang) is None):
+            raise not_spoken(reference.name, side, lang, spoken if spoken is not None else family.codes)
 
 
-def check_suffix(name: str, known: Container[str]) -> None:
-    """Raises `UnknownNameError` for a name of a catalogue, *known*, with an ``@`` behind it that is no backend's."""
-    model, at, suffix = name.rpartition("@")
-    if at and name not in known and model in known:
-        raise UnknownNameError("backend", suffix, BACKENDS)
+def not_spoken(name: str, side: str, lang: str, spoken: Iterable[str]) -> ModelError:
+    """The error about a language that a model does not translate from, or to, with those that it does."""
+    known = ", ".join(in_order(spoken))
+    return ModelError(f"model '{name}' does not translate {side} '{lang}'; it translates {side}: {known}")
 
 
-def _filled(template: str, name: str, values: Mapping[str, str]) -> str:
-    try:
-        place = Template(template).substitute(public_environment())
-    except KeyError as error:
-        variable = error.args[0]
-        reason = "looks like a key, which no name holds" if looks_secret(variable) else "is not set"
-        raise ModelError(f"model '{name}': the environment variable {variable} {reason}") from None
-    except ValueError:
-        raise ModelError(f"model '{name}': a '$' that begins no variable; write '$$' for a plain one") from None
-    try:
-        wanted: set[Any] = {part[1] for part in Formatter().parse(place) if part[1] is not None}
-    except ValueError as error:
-        raise ModelError(f"model '{name}': {error}") from None
-    if wanted - set(values):
-        strange = ", ".join(f"{{{part}}}" for part in sorted(wanted - set(values)))
-        known = " and ".join(f"{{{part}}}" for part in values)
-        raise ModelError(f"model '{name}': {strange} cannot be filled in; there are {known}")
-    return place.format(**values)
+def check_backend(reference: Reference, family: Family) -> None:
+    """Raises `ModelError` where the backend of the model's name does not run its architecture."""
+    if reference.backend != TRANSFORMERS and not family.converts:
+        raise ModelError(
+            f"model '{reference.full_name}': {reference.backend.package} has no conversion of its architecture "
+            f"({family.name}); leave the backend out: '{reference.name}'"
+        )
+
+
+def _spoken(reference: Reference, family: Family, folder: Path | None, side: str) -> Iterable[str] | None:
+    """The languages of one side as far as somebody says so; None: whatever the family has codes for."""
+    named = reference.entry.sources if side == "source" else reference.entry.targets
+    if named is not None or folder is None:
+        return named
+    record = read_record(folder)
+    if record:
+        return record[f"{side}s"]
+    if family.codes or reference.entry.family is not None:
+        return None
+    # A Marian checkpoint that nobody vouched for: its tokenizer knows the pair, in two or three letters. Names of
+    # groups of languages ("ROMANCE") say nothing about a single one.
+    own = tokenizer_config(folder).get(f"{side}_lang") or ""
+    code = _THREE_LETTERS.get(own, own)
+    return [code] if len(code) == 2 else None

@@ -20,7 +20,7 @@ from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.numbers import Number, find_numbers, forms, in_place, write_number
 
 if TYPE_CHECKING:
-    from nbkit.models.translators.translator import Translator
+    from nbkit.models.translators.lifecycle import Translator
 
 #: What became of a text: it has no number to carry; its numbers were carried over; or the stand-in of one was lost,
 #: or there more than once, in every attempt, and the model's own translation was taken as it is.

@@ -12,14 +12,23 @@ from typing import Any, ClassVar
 import torch
 from transformers import DynamicCache, EncoderDecoderCache
 
+import nbkit.models.networks.sequence  # noqa: F401 - makes the project's own architectures known to transformers
 from nbkit.errors import ModelError
-from nbkit.models.batching import Budgeted, BulkPieces, run_batches
+from nbkit.models.batching import Budgeted, BulkPieces
 from nbkit.models.decoding import DEFAULT, Decoding
-from nbkit.models.loading import on_device, quiet, times_the_memory, torch_device, torch_dtype
-from nbkit.models.training import attention_mask, padded
-from nbkit.models.translators.catalogue import Family, Reference, label, resolve
-from nbkit.models.translators.languages import check_pair
-from nbkit.models.translators.local import place
+from nbkit.models.loading import (
+    SAFELY,
+    attention_mask,
+    on_device,
+    padded,
+    quiet,
+    reading,
+    times_the_memory,
+    torch_device,
+    torch_dtype,
+)
+from nbkit.models.translators.catalogue import Family, Reference, check_pair, label, resolve
+from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.progress import progress_bar
 
 Ids = tuple[int, ...]
@@ -60,9 +69,6 @@ class TokenizedTranslator(Budgeted, ABC):
     def _log_probabilities(self, batch: list[tuple[Ids, Ids]], *, forced: bool) -> list[float]:
         """The mean log-probability of the labels of every (source, labels); *forced*: the first label left out."""
 
-    def _free(self) -> None:
-        """Gives memory back after a batch that did not fit; most backends have nothing to give."""
-
     def translate(
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
     ) -> list[str]:
@@ -78,15 +84,14 @@ class TokenizedTranslator(Budgeted, ABC):
         target = self._languages(src, tgt)
         filled = [text for text in texts if text.strip()]
         with progress_bar(f"{label(self.name)} {src}→{tgt}", len(filled), progress) as bar:
-            hypotheses = run_batches(
+            hypotheses = self._batches(
                 self._encoded(filled, tgt),
-                length=len,
-                run=lambda batch: self._hypotheses(batch, target, decoding),
+                len,
+                lambda batch: self._hypotheses(batch, target, decoding),
                 budget=max(1, self._search_budget // decoding.beams),
                 group=lambda ids: decoding.limit(len(ids)),
                 window=max(1, len(filled)),
                 done=bar.update,
-                free=self._free,
                 shrunk=lambda budget: self._shrink(budget * decoding.beams),
             )
             return [next(hypotheses) if text.strip() else "" for text in texts]
@@ -107,20 +112,18 @@ class TokenizedTranslator(Budgeted, ABC):
         sources = self._encoded(texts, tgt)
         labels = self._encoded(references, tgt, target=True)
         return list(
-            run_batches(
+            self._batches(
                 zip(sources, labels, strict=True),
-                length=lambda pair: len(pair[0]) + len(pair[1]),
-                run=lambda batch: self._log_probabilities(batch, forced=target is not None),
-                budget=self._budget,
+                lambda pair: len(pair[0]) + len(pair[1]),
+                lambda batch: self._log_probabilities(batch, forced=target is not None),
                 window=max(1, len(texts)),
-                free=self._free,
-                shrunk=self._shrink,
             )
         )
 
     @property
-    def _budget(self) -> int:
-        return self._budget_on(self.kind)
+    def device_kind(self) -> str:
+        """See `Budgeted.device_kind`."""
+        return self.kind
 
     @property
     def _search_budget(self) -> int:
@@ -144,7 +147,7 @@ class TokenizedTranslator(Budgeted, ABC):
     def _languages(self, src: str, tgt: str) -> int | None:
         """Sets the tokenizer to the pair; the id of the target language's token, None for Marian."""
         reference = resolve(self.name, src, tgt)
-        if place(reference) != place(self.reference):
+        if TRANSLATOR.place(reference) != TRANSLATOR.place(self.reference):
             pair = f"{self.reference.src}→{self.reference.tgt}"
             raise ModelError(f"model '{self.name}' was loaded for {pair}: load it for {src}→{tgt}")
         check_pair(reference, self.family, self.folder)
@@ -279,10 +282,6 @@ class Seq2SeqTranslator(TokenizedTranslator):
         mask = on_device(attention_mask(batch), self.device)
         return {"input_ids": on_device(ids, self.device), "attention_mask": mask}
 
-    def _free(self) -> None:
-        if self.kind == "cuda":
-            torch.cuda.empty_cache()
-
 
 class _BeamCache(EncoderDecoderCache):
     """Keeps the encoder's part in place when beams are reordered: it is the same for all beams of a text."""
@@ -298,25 +297,11 @@ def load_seq2seq(
 
     changes: settings that are not to be those of the folder, where the architecture has them.
     """
-    from safetensors import SafetensorError
     from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
-    import nbkit.models.networks.sequence  # noqa: F401 - makes the project's own architectures known to transformers
-
-    try:
-        with quiet():
-            config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-            for name, value in (changes or {}).items():
-                if hasattr(config, name):
-                    setattr(config, name, value)
-            model = AutoModelForSeq2SeqLM.from_pretrained(
-                folder,
-                config=config,
-                dtype=dtype,
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-            )
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-        raise ModelError(f"model '{reference.name}': {folder} cannot be loaded: {error}") from error
-    return model.eval()
+    with reading(f"model '{reference.name}'", folder):
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        for name, value in (changes or {}).items():
+            if hasattr(config, name):
+                setattr(config, name, value)
+        return AutoModelForSeq2SeqLM.from_pretrained(folder, config=config, dtype=dtype, **SAFELY).eval()

@@ -8,10 +8,9 @@ Predictions in Neural Machine Translation"); what it has to write, the labels, s
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
+from functools import partial
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -20,33 +19,32 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.data import Dataset
-from transformers import Seq2SeqTrainer, TrainerCallback
+from transformers import Seq2SeqTrainer, TrainerCallback, set_seed
 
 from nbkit.errors import ModelError
-from nbkit.models import weights
 from nbkit.models.decoding import Decoding
-from nbkit.models.integrity import check_bytes
 from nbkit.models.loading import quiet
 from nbkit.models.networks.architectures import encode_all, new_model, train_vocabulary
+from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.training import (
     Batches,
+    Card,
     Collate,
     Example,
+    Training,
     common_arguments,
     fresh,
     is_main_process,
-    last_checkpoint,
     save_trained,
-    tell,
+    table,
     threads,
-    trained_once,
+    train_by,
 )
-from nbkit.models.translators.catalogue import Family, families, resolve
-from nbkit.models.translators.languages import check_pair
-from nbkit.models.translators.local import ensure_model
-from nbkit.models.translators.recipe import Recipe, TranslatorRecipe
+from nbkit.models.translators.catalogue import Family, check_pair, families, family_of, resolve
+from nbkit.models.translators.lifecycle import ensure_model, load_translator
 from nbkit.models.translators.seq2seq import load_seq2seq, load_tokenizer
 from nbkit.models.translators.texts import TextPair, corpus_bleu, text_pairs
+from nbkit.models.weights import check_bytes
 from nbkit.seeding import address, generator
 
 
@@ -240,7 +238,7 @@ def started(recipe: TranslatorRecipe) -> tuple[Any, Any, Family]:
     if folder is None:
         where = "in Python code" if reference.remote is None else "behind a service"
         raise ModelError(f"start '{recipe.start}' is {where}: a model with files is needed to be trained on")
-    family = weights.family(reference, folder)
+    family = family_of(reference, folder)
     for target in recipe.targets:
         check_pair(resolve(recipe.start, recipe.src, target), family, folder)
     check_bytes(folder, f"start '{recipe.start}'")
@@ -338,8 +336,6 @@ def check_held_out(recipe: TranslatorRecipe) -> None:
 
     Raises as the corpora do, and `ModelError` where a checkpoint is to be chosen on dev, and dev has no pair.
     """
-    from nbkit.models.translators.texts import text_pairs
-
     looked_at = recipe.dev_pairs if recipe.keep == "best" else 0
     for target in recipe.targets:
         dev = list(text_pairs(recipe.dev, recipe.src, target, max(recipe.card_pairs, looked_at)))
@@ -350,9 +346,6 @@ def check_held_out(recipe: TranslatorRecipe) -> None:
 
 
 def _bleu(recipe: TranslatorRecipe, folder: Path, target: str, corpus: str, n: int) -> dict[str, Any]:
-    from nbkit.models.translators.texts import text_pairs
-    from nbkit.models.translators.translator import load_translator
-
     translator = load_translator(str(folder.absolute()), recipe.src, target)
     pairs = list(text_pairs(corpus, recipe.src, target, n))
     sources = [pair.source for pair in pairs]
@@ -362,39 +355,20 @@ def _bleu(recipe: TranslatorRecipe, folder: Path, target: str, corpus: str, n: i
     return {"target": target, "corpus": corpus, "pairs": len(pairs), "BLEU": score, "signature": bleu.signature}
 
 
-def write_card(recipe: TranslatorRecipe, folder: Path, rows: list[dict[str, Any]], facts: Mapping[str, Any]) -> None:
-    """Writes ``README.md``: data, settings, what came of the training (*facts*) and BLEU (*rows*)."""
-    languages = "\n".join(f"  - {code}" for code in (recipe.src, *recipe.targets))
-    scores = "\n".join(
-        f"| {recipe.src}→{row['target']} | {row['corpus']} | {row['pairs']} "
-        f"| {_number(row['BLEU'])} | `{row['signature']}` |"
+def card(recipe: TranslatorRecipe, rows: list[dict[str, Any]]) -> Card:
+    """What is said of the model; *rows*: as `measure` has them."""
+    lines = [
+        (f"{recipe.src}→{row['target']}", row["corpus"], row["pairs"], _number(row["BLEU"]), f"`{row['signature']}`")
         for row in rows
-    )
-    made_with = versions("torch", "transformers", "sentencepiece")
-    (folder / "README.md").write_text(
-        f"""---
-library_name: transformers
-pipeline_tag: translation
-language:
-{languages}
----
-
-# {recipe.src} → {", ".join(recipe.targets)}: {_what(recipe)} by nbkit
-
-{_data(recipe)} Made for behavioural tests, not for use.
-
-## BLEU
-
-Beam 4, corpus BLEU on raw text.
-
-| pair | corpus | pairs | BLEU | signature |
-|---|---|---|---|---|
-{scores}
-
-{how_it_was_made(recipe, facts)}
-{_remarks(recipe)}Made with {made_with}.
-""",
-        encoding="utf-8",
+    ]
+    scores = table("| pair | corpus | pairs | BLEU | signature |", lines)
+    return Card(
+        task="translation",
+        title=f"{recipe.src} → {', '.join(recipe.targets)}: {_what(recipe)} by nbkit",
+        data=_data(recipe),
+        scores=f"## BLEU\n\nBeam 4, corpus BLEU on raw text.\n\n{scores}",
+        packages=("torch", "transformers", "sentencepiece"),
+        remarks=_remarks(recipe),
     )
 
 
@@ -425,31 +399,6 @@ def _number(score: float | None) -> str:
     return "no pairs" if score is None else f"{score:.1f}"
 
 
-def how_it_was_made(recipe: Recipe, facts: Mapping[str, Any]) -> str:
-    """The parts of any card about training: what came of it, and by which settings."""
-    return f"""## Training
-
-| | |
-|---|---|
-{_rows(facts)}
-
-## Settings
-
-| field | value |
-|---|---|
-{_rows(recipe.settings)}
-"""
-
-
-def _rows(values: Mapping[str, Any]) -> str:
-    return "\n".join(f"| {name} | {value} |" for name, value in values.items())
-
-
-def versions(*packages: str) -> str:
-    """The versions of nbkit and of the *packages*, for a sentence."""
-    return ", ".join(f"{name} {version(name)}" for name in ("nbkit", *packages))
-
-
 # ----------------------------------------------------------------------------
 # Training a translator, from scratch or from a checkpoint on: a recipe in, a ``from_pretrained`` folder out.
 
@@ -470,10 +419,7 @@ def train_translator(recipe: TranslatorRecipe, output: Path, *, resume: bool = T
     there is nothing to train on, and for a checkpoint to start from that cannot be had; errors of the corpora pass
     through.
     """
-    record = {"sources": [recipe.src], "targets": list(recipe.targets), "recipe": recipe.model_dump(mode="json")}
-    return trained_once(
-        record, Path(output), lambda work: _train(recipe, work, record, Path(output).name), resume=resume
-    )
+    return train_by(recipe, {"sources": [recipe.src], "targets": list(recipe.targets)}, output, _train, resume=resume)
 
 
 @dataclass(frozen=True)
@@ -486,74 +432,60 @@ class _Begun:
     examples: Sequence[Example]
 
 
-def _train(recipe: TranslatorRecipe, work: Path, record: Mapping[str, Any], name: str) -> Path:
-    started = time.monotonic()
+def _train(training: Training) -> Path:
+    recipe: TranslatorRecipe = training.recipe
     with threads(recipe.threads), quiet():
         regular = {target: regular_texts(recipe, target) for target in recipe.targets}
         if not any(regular.values()):
             raise ModelError(f"nothing to train on: '{recipe.train}' holds no pair {recipe.src}→{recipe.targets}")
         idioms = {target: idiom_texts(recipe, target) for target in recipe.targets}
         check_held_out(recipe)
-        begun = (_from_scratch if recipe.start is None else _from_checkpoint)(recipe, regular, idioms, work)
-        trainer = _trainer(recipe, begun, record, work)
-        tell(trainer, name)
-        result = trainer.train(resume_from_checkpoint=last_checkpoint(work / "checkpoints"))
-        finished = work / "finished"
-        if trainer.is_world_process_zero():
-            kept = _keep(recipe, begun.model, trainer.state, work / "checkpoints")
-            save_trained(begun.model, begun.tokenizer, record, finished)
-            facts = {"pairs": sum(map(len, regular.values()))}
+        begun = _begun(recipe, regular, idioms, training.work)
+        trainer = _trainer(begun, training)
+
+        def facts(result: Any) -> dict[str, Any]:
+            kept = _keep(recipe, begun.model, trainer.state, training.checkpoints)
+            found = {"pairs": sum(map(len, regular.values()))}
             if recipe.idioms is not None:
-                facts["pairs with idioms, copies included"] = sum(map(len, idioms.values()))
-            facts |= {"steps": result.global_step, "loss": result.training_loss, **kept}
-            facts |= {"parameters": begun.model.num_parameters(), "vocabulary": len(begun.tokenizer)}
-            bleu = measure(recipe, finished)
-            write_card(recipe, finished, bleu, {**facts, "seconds": round(time.monotonic() - started)})
-        trainer.accelerator.wait_for_everyone()
-    return finished
+                found["pairs with idioms, copies included"] = sum(map(len, idioms.values()))
+            return {**found, "steps": result.global_step, "loss": result.training_loss, **kept}
+
+        return training.through(trainer, begun.tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
 
 
 _Texts = Mapping[str, list[tuple[str, str]]]
 
 
-def _from_scratch(recipe: TranslatorRecipe, regular: _Texts, idioms: _Texts, work: Path) -> _Begun:
+def _begun(recipe: TranslatorRecipe, regular: _Texts, idioms: _Texts, work: Path) -> _Begun:
+    encode: Callable[..., Iterator[Example]]
+    if recipe.start is None:
+        model, (tokenizer, family) = None, _new_vocabulary(recipe, regular, work / "tokenizer")
+        encode = partial(own_examples, tokenizer)
+    else:
+        model, tokenizer, family = started(recipe)
+        encode = partial(checkpoint_examples, tokenizer, family)
+    pairs = {target: [*regular[target], *idioms[target]] for target in recipe.targets}
+    found = list(chain.from_iterable(encode(pairs[target], target, recipe) for target in recipe.targets))
+    set_seed(recipe.seed)
+    model = new_model(recipe, tokenizer) if model is None else model
+    return _Begun(model, tokenizer, family, found)
+
+
+def _new_vocabulary(recipe: TranslatorRecipe, regular: _Texts, folder: Path) -> tuple[Any, Family]:
     from accelerate import PartialState
-    from transformers import set_seed
 
     # Language by language in turn, so that each has its share of what the vocabulary is learnt from.
     rows = zip_longest(*regular.values(), fillvalue=())
     texts = dict.fromkeys(text for row in rows for pair in row for text in pair)
-    folder = work / "tokenizer"
     family = families()["m2m100" if recipe.architecture == "m2m100" else "marian"]
     with PartialState().main_process_first():
         if is_main_process():
             train_vocabulary(texts, recipe, fresh(folder))
-        tokenizer = load_tokenizer(family, folder)
-
-    def examples(target: str) -> Iterator[Example]:
-        return own_examples(tokenizer, [*regular[target], *idioms[target]], target, recipe)
-
-    found = list(chain.from_iterable(map(examples, recipe.targets)))
-    set_seed(recipe.seed)
-    return _Begun(new_model(recipe, tokenizer), tokenizer, family, found)
+        return load_tokenizer(family, folder), family
 
 
-def _from_checkpoint(recipe: TranslatorRecipe, regular: _Texts, idioms: _Texts, work: Path) -> _Begun:
-    from transformers import set_seed
-
-    model, tokenizer, family = started(recipe)
-
-    def examples(target: str) -> Iterator[Example]:
-        return checkpoint_examples(tokenizer, family, [*regular[target], *idioms[target]], target, recipe)
-
-    found = list(chain.from_iterable(map(examples, recipe.targets)))
-    set_seed(recipe.seed)
-    return _Begun(model, tokenizer, family, found)
-
-
-def _trainer(recipe: TranslatorRecipe, begun: _Begun, record: Mapping[str, Any], work: Path) -> Any:
-    from transformers import Seq2SeqTrainer
-
+def _trainer(begun: _Begun, training: Training) -> Any:
+    recipe: TranslatorRecipe = training.recipe
     start = begun.model.config.decoder_start_token_id
     batches: Batches | NoisyBatches = Batches(begun.examples, recipe.batch_tokens, recipe.seed)
     callbacks = []
@@ -563,25 +495,23 @@ def _trainer(recipe: TranslatorRecipe, begun: _Begun, record: Mapping[str, Any],
         callbacks.append(NewNoise(batches))
     options = {
         "model": begun.model,
-        "args": _arguments(recipe, work / "checkpoints"),
+        "args": _arguments(recipe, training.checkpoints),
         "train_dataset": batches,
         "data_collator": Collate(begun.tokenizer.pad_token_id, start),
         "callbacks": callbacks,
     }
     if recipe.keep != "best":
         return Seq2SeqTrainer(**options)
-
     return BestByBleu(
         look=lambda folder: dev_bleu(recipe, folder),
-        work=work,
-        save=lambda model, folder: save_trained(model, begun.tokenizer, record, folder),
+        work=training.work,
+        save=lambda model, folder: save_trained(model, begun.tokenizer, training.record, folder),
         **options,
     )
 
 
 def _keep(recipe: TranslatorRecipe, model: Any, state: Any, folder: Path) -> dict[str, Any]:
     """Puts the weights that are kept into *model*, and says in words which they are."""
-
     if recipe.keep == "average":
         folders = last_folders(folder, recipe.averaged)
         put_in(model, mean_weights(folders))

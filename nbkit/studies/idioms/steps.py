@@ -43,6 +43,7 @@ from nbkit.measure.literal import (
 from nbkit.measure.similarity import Chrf
 from nbkit.measure.statistics import bootstrap_draws
 from nbkit.models import ensure_model, translate_remembered
+from nbkit.models.lifecycle import with_revision
 from nbkit.models.probes import (
     ContextProbe,
     corpus_perplexity,
@@ -53,7 +54,6 @@ from nbkit.models.probes import (
     split_by_alignment,
     word_entropies,
 )
-from nbkit.models.translators.identity import with_revision
 from nbkit.models.translators.texts import (
     corpus_bleu,
     corpus_chrf,

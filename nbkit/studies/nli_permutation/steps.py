@@ -18,7 +18,7 @@ from nbkit.fingerprint import digest
 from nbkit.measure.acceptance import TAGS, MiniTrees, count_mini_trees, entropy, neighbourhoods, signature_ratios
 from nbkit.measure.bleu import permutation_bleu
 from nbkit.models import ensure_classifier, iter_classified
-from nbkit.models.translators.identity import with_revision
+from nbkit.models.lifecycle import with_revision
 from nbkit.perturb.derangements import DerangedPair, clump_pair, derange_hypothesis, derange_pair, in_units
 from nbkit.store import Store
 from nbkit.studies.nli_permutation.params import HYPOTHESIS, PERMUTED, NliPermutationParams, share_of

@@ -19,7 +19,7 @@ from nbkit.measure import Kappa
 from nbkit.measure.statistics import StreamedBootstrap
 from nbkit.models import ensure_model, translate_remembered
 from nbkit.models import label as model_label
-from nbkit.models.translators.identity import with_revision
+from nbkit.models.lifecycle import with_revision
 from nbkit.perturb import CONTROL, PERTURBATIONS, is_drawn, perturb_all
 from nbkit.store import Store
 from nbkit.studies.word_order.params import WordOrderParams

@@ -12,7 +12,7 @@ from nbkit.bundle import bundled
 from nbkit.cli import main
 from nbkit.errors import DataError, NbkitError, ParamsError
 from nbkit.files import expand_path
-from nbkit.models.translators import catalogue
+from nbkit.models import catalogue
 from nbkit.studies import STUDIES
 
 GRID = """\
@@ -166,7 +166,7 @@ def test_no_path_and_no_name_of_a_model_is_filled_in_with_a_key(monkeypatch):
     with pytest.raises(NbkitError, match="MY_API_KEY looks like a key") as path:
         expand_path("$MY_API_KEY/x", "corpus")
     with pytest.raises(NbkitError, match="MY_API_KEY looks like a key") as model:
-        catalogue._filled("openai:x@https://host/${MY_API_KEY}", "x", {})
+        catalogue.filled("openai:x@https://host/${MY_API_KEY}", "x", {})
     assert "sk-secret" not in f"{path.value}{model.value}"
 
 

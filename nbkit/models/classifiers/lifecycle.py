@@ -1,0 +1,260 @@
+"""The life of a classifier: what each of them offers, how it is had and loaded, and its answers, remembered.
+
+Pairs that were classified once are never classified again; a model is loaded only for what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from nbkit.corpora.nli import LABELS, check_nli, find_nli
+from nbkit.errors import ModelError
+from nbkit.models import weights
+from nbkit.models.backends import ENCODERS, TRANSFORMERS
+from nbkit.models.catalogue import located
+from nbkit.models.classifiers.catalogue import ClassifierEntry, ClassifierReference, output_order, resolve_classifier
+from nbkit.models.language_models.catalogue import LANGUAGE_MODELS, resolve_language_model
+from nbkit.models.language_models.lifecycle import (
+    LANGUAGE_MODEL,
+    check_language_model,
+    ensure_language_model,
+)
+from nbkit.models.lifecycle import ModelKind, with_revision
+from nbkit.models.python import PythonClassifier
+from nbkit.models.recipes import ClassifierRecipe
+from nbkit.store import Store
+
+#: Premise and hypothesis.
+Pair = tuple[str, str]
+#: Probabilities in the order of `LABELS`.
+Row = tuple[float, ...]
+
+
+class Classifier(Protocol):
+    """What every classifier offers."""
+
+    name: str
+
+    def probabilities(self, pairs: Sequence[Pair], *, progress: bool = True) -> np.ndarray: ...
+
+    def rows(self, pairs: Iterable[Pair]) -> Iterator[Row]: ...
+
+
+class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier]):
+    """What is classifiers' own: three labels, and checkpoints that one is fine-tuned from."""
+
+    noun, field = "classifier", "classification"
+    recipe_file, recipe_type = "classifier_recipes.yaml", ClassifierRecipe
+    resolve = staticmethod(resolve_classifier)
+    python = PythonClassifier
+    trainer = "nbkit.models.classifiers.training:train_classifier"
+    converter = "nbkit.models.ct2.conversion:ensure_converted"
+    loaders: ClassVar = {
+        "transformers": "nbkit.models.classifiers.classifier:load_pair_classifier",
+        "ctranslate2": "nbkit.models.ct2.engines:ConvertedClassifier",
+    }
+
+    def recipe_changes(self, reference: ClassifierReference, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The language."""
+        return {"lang": reference.lang}
+
+    def recipe_digest(self, recipe: ClassifierRecipe) -> str:
+        """See `ModelKind.recipe_digest`: data of training and dev, and a checkpoint to start from."""
+        found = map(find_nli, (recipe.train, recipe.dev))
+        more = [corpus.identity(recipe.lang, split) for corpus, split in found]
+        if recipe.start is not None and recipe.start in LANGUAGE_MODELS:
+            more.append(LANGUAGE_MODEL.start_identity(resolve_language_model(recipe.start, recipe.lang)))
+        elif recipe.start is not None:
+            more.append(self.start_identity(_start(recipe.start, recipe.lang)))
+        return recipe.digest(*more)
+
+    def check_known(self, reference: ClassifierReference) -> None:
+        """Raises `ModelError` where the backend does not run what would be trained."""
+        if reference.backend == TRANSFORMERS or reference.recipe is None:
+            return
+        recipe = self.recipe(reference)
+        architecture: str | None = recipe.architecture
+        if recipe.start is not None and recipe.start in LANGUAGE_MODELS:
+            architecture = LANGUAGE_MODEL.architecture(resolve_language_model(recipe.start, recipe.lang))
+        elif recipe.start is not None:
+            folder = weights.find(_start(recipe.start, recipe.lang))
+            if folder is None:
+                return  # not known before it is downloaded; whoever converts it looks at it again
+            architecture = weights.read_json(folder / "config.json").get("model_type")
+        self.check_architecture(reference, architecture, ENCODERS)
+
+    def recipe_problem(self, recipe: ClassifierRecipe) -> str | None:
+        """What stands in the way of its corpora, or of the language model that it starts from."""
+        corpora = dict.fromkeys((recipe.train, recipe.dev, recipe.test))
+        problems = [problem for corpus in corpora for problem in check_nli(corpus, recipe.lang, n=1)]
+        if recipe.start is not None and recipe.start in LANGUAGE_MODELS:
+            problems += filter(None, [check_language_model(recipe.start, recipe.lang, kind="masked")])
+        return problems[0] if problems else None
+
+    def check_folder(self, reference: ClassifierReference, folder: Path) -> None:
+        """Raises `ModelError` where *folder* holds no classifier of the three labels, for the language."""
+        weights.check_files(reference, folder)
+        config = weights.read_json(folder / "config.json")
+        kinds = config.get("architectures") or []
+        if not any("Classif" in kind for kind in kinds):
+            found = ", ".join(kinds) or f"a '{config.get('model_type')}' model of no stated kind"
+            raise ModelError(
+                f"classifier '{reference.name}': {folder} holds {found}, which is no classifier; fine-tune it first: "
+                f"nbkit train classifier OUTPUT --start {folder}"
+            )
+        self.check_architecture(reference, config.get("model_type"), ENCODERS)
+        self.check_tokenizer(reference, folder)
+        weights.check_trained_for(self.called(reference), folder, reference.lang)
+        output_order(reference, folder)
+
+    def more_identity(self, reference: ClassifierReference) -> dict[str, Any]:
+        """The head is torch's in every case; labels, where the name or the catalogue gives them."""
+        if not reference.has_files:
+            return {}
+        labels = {} if reference.labels is None else {"labels": list(reference.labels)}
+        return {"torch": version("torch"), **labels}
+
+
+CLASSIFIER = ClassifierKind()
+
+
+def classifier_identity(name: str, lang: str = "en", *, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
+    """All about a classifier that can change what it answers, JSON-able; costs no model load.
+
+    A folder stands there as the digest of its files, a hub model as its id and the commit in the cache, a model
+    trained here as the digest of its recipe and data; beside it the labels, where the name or the catalogue
+    gives them, the backend, its version and torch's, the kind of device and the dtype.
+
+    Raises `UnknownNameError` and `ModelError` as `resolve_classifier` does.
+
+    >>> classifier_identity("bart-large-mnli", device="cpu")["hub"]
+    'facebook/bart-large-mnli'
+    """
+    return CLASSIFIER.identity(name, lang, device=device, dtype=dtype)
+
+
+def check_classifier(name: str, lang: str = "en") -> str | None:
+    """Why a classifier cannot be had for a language, in one message; None where nothing stands against it.
+
+    Looks at the name, the backend, the language, the labels and the files (on disk, in the Hugging Face cache, or
+    offered by the hub) or the training data, without loading the model.
+
+    >>> check_classifier("distilbert-mnli", "zh")
+    "classifier 'distilbert-mnli' is not for 'zh'; it is for: en"
+    """
+    return CLASSIFIER.check(name, lang)
+
+
+def ensure_classifier(name: str, lang: str = "en") -> Path | None:
+    """Makes sure that a classifier's files are on this machine: trains, downloads, converts them; gives their folder.
+
+    Python code has no files: None.
+
+    The first stage of a grid calls this once a model, so that the workers after it find everything there.
+
+    Raises what `load_classifier` raises for a classifier that cannot be had.
+    """
+    return CLASSIFIER.ensure(name, lang)
+
+
+def is_classifier_here(name: str, lang: str = "en") -> bool:
+    """Whether a classifier's files are on this machine: trained, or downloaded, already.
+
+    >>> is_classifier_here("nowhere/none")
+    False
+    """
+    return CLASSIFIER.is_here(name, lang)
+
+
+def load_classifier(name: str, *, lang: str = "en", device: str = "auto", dtype: str = "auto") -> Classifier:
+    """The classifier of that name, on the device; downloaded or trained first where it must be.
+
+    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder, each with an optional ``?labels=…``, as
+    `resolve_classifier` has it, and with ``@ct2`` or ``@ct2-int8`` after it where CTranslate2 is to run it. device:
+    ``auto`` (CUDA where there is one), ``cpu``, ``cuda``, ``cuda:1``. dtype: ``auto`` (bfloat16 on CUDA, float32 on the
+    CPU) or a torch dtype's name.
+
+    Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
+    language it is not for, a checkpoint that is no classifier, or one whose labels are not the three, an architecture
+    that the backend does not run, and `MissingExtraError` for a backend that is not installed.
+    """
+    return CLASSIFIER.load(name, lang, device=device, dtype=dtype)
+
+
+def start_files(start: str, lang: str) -> Path:
+    """The folder of what a classifier is fine-tuned from; trained or downloaded now where it is not there yet.
+
+    Raises `ModelError` where it cannot be had, and for a causal language model.
+    """
+    if start not in LANGUAGE_MODELS:
+        return weights.fetch(_start(start, lang))
+    problem = check_language_model(start, lang, kind="masked")
+    if problem is not None:
+        raise ModelError(problem)
+    folder = ensure_language_model(start, lang)
+    if folder is None:
+        raise ModelError(f"start '{start}' is in Python code: a model with files is needed to be trained on")
+    return folder
+
+
+def _start(start: str, lang: str) -> ClassifierReference:
+    return ClassifierReference(start, ClassifierEntry(hub=start), lang, **located(start, start, {}))
+
+
+def classification_config(name: str, lang: str = "en", *, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
+    """The store's address of a classifier's probabilities, for `Store.missing` in estimates."""
+    identity = classifier_identity(name, lang, device=device, dtype=dtype)
+    return {"kind": "classification", "version": 1, "model": identity, "lang": lang}
+
+
+def classify_remembered(
+    name: str,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    lang: str = "en",
+    store: Store,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: bool = True,
+) -> np.ndarray:
+    """p(label | premise, hypothesis) of every pair, (pairs × 3) in the order of `LABELS`.
+
+    Taken from *store* where it is known, else computed now and kept, shard by shard; where nothing is missing, no model
+    is loaded and torch is not imported. The largest p is the label, −Σ p ln p the entropy.
+
+    Raises what `load_classifier` raises, but only where something is missing.
+    """
+    table = np.empty((len(pairs), len(LABELS)))
+    rows = iter_classified(name, pairs, lang=lang, store=store, device=device, dtype=dtype, progress=progress)
+    for i, row in enumerate(rows):
+        table[i] = row
+    return table
+
+
+def iter_classified(
+    name: str,
+    pairs: Iterable[tuple[str, str]],
+    *,
+    lang: str = "en",
+    store: Store,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: bool = True,
+) -> Iterator[tuple[float, ...]]:
+    """`classify_remembered` for a stream of pairs without end, row by row, in memory that does not grow."""
+    config = with_revision(
+        lambda: classification_config(name, lang, device=device, dtype=dtype), lambda: ensure_classifier(name, lang)
+    )
+
+    def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
+        classifier = CLASSIFIER.kept(config["model"], name, lang, device=device, dtype=dtype)
+        for row in classifier.probabilities([(pair[0], pair[1]) for pair in missing], progress=progress):
+            yield dict(zip(LABELS, map(float, row), strict=True))
+
+    for record in store.iter_records(config, pairs, compute, shard=CLASSIFIER.shard(device)):
+        yield tuple(record[label] for label in LABELS)

@@ -1,0 +1,377 @@
+"""The life of a language model: how it is had and loaded, and what it said of texts, remembered.
+
+Texts that were scored once are never scored again; a model is loaded only for what is missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+
+from nbkit.corpora import Request, find_corpus
+from nbkit.corpora.corpus import FileCorpus, RawCorpus
+from nbkit.corpora.nli import check_nli, find_nli
+from nbkit.errors import ModelError, NbkitError
+from nbkit.files import expand_path
+from nbkit.models import weights
+from nbkit.models.backends import DECODERS
+from nbkit.models.language_models.catalogue import (
+    LanguageModelReference,
+    kind_of,
+    language_model_label,
+    resolve_language_model,
+)
+from nbkit.models.lifecycle import ModelKind, with_revision
+from nbkit.models.python import PythonLanguageModel
+from nbkit.models.recipes import LanguageModelRecipe
+from nbkit.progress import progress_bar
+from nbkit.store import Store
+
+if TYPE_CHECKING:
+    from nbkit.models.language_models.language_model import MaskedLanguageModel, NextTokenModel
+
+#: A model of either kind, or Python code.
+AnyLanguageModel: TypeAlias = "NextTokenModel | MaskedLanguageModel | PythonLanguageModel"
+
+#: What the name of a file with a text a line, and of a set of pairs that are read together, begins with.
+LINES, PAIRS = "text:", "nli:"
+
+
+#: A place in a text: its first character, and the first one after it.
+Span = tuple[int, int]
+
+
+class Likelihood(NamedTuple):
+    """log_probability: the sum over a text's scored tokens, in nats. tokens: how many these are."""
+
+    log_probability: float
+    tokens: int
+
+    @property
+    def perplexity(self) -> float:
+        """exp of the mean negative log-probability; NaN where no token is scored.
+
+        >>> round(Likelihood(-6.0, 3).perplexity, 4), Likelihood(0.0, 0).perplexity
+        (7.3891, nan)
+        """
+        if not self.tokens:
+            return math.nan
+        try:
+            return math.exp(-self.log_probability / self.tokens)
+        except OverflowError:
+            return math.inf
+
+
+class LanguageModelKind(ModelKind[LanguageModelReference, LanguageModelRecipe, "AnyLanguageModel"]):
+    """What is language models' own: causal and masked ones, and texts of several kinds."""
+
+    noun, field = "language model", "language_model"
+    recipe_file, recipe_type = "language_model_recipes.yaml", LanguageModelRecipe
+    resolve = staticmethod(resolve_language_model)
+    python = PythonLanguageModel
+    trainer = "nbkit.models.language_models.training:train_language_model"
+    converter = "nbkit.models.ct2.conversion:ensure_converted"
+    loaders: ClassVar = {
+        "transformers": "nbkit.models.language_models.language_model:load_trained_language_model",
+        "ctranslate2": "nbkit.models.ct2.engines:ConvertedLanguageModel",
+    }
+    shards: ClassVar = {"cpu": 4096, "cuda": 65536}
+
+    def recipe_changes(self, reference: LanguageModelReference, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The language, English where nobody says which."""
+        return {"lang": reference.lang or "en"}
+
+    def recipe_digest(self, recipe: LanguageModelRecipe) -> str:
+        """See `ModelKind.recipe_digest`: the texts that it is trained on."""
+        return recipe.digest(*(corpus_digest(corpus, recipe.lang) for corpus in recipe.train))
+
+    def architecture(self, reference: LanguageModelReference) -> str | None:
+        """The architecture as ``config.json`` has it, None where its files are not here."""
+        if reference.recipe is not None:
+            return self.recipe(reference).architecture
+        folder = weights.find(reference)
+        return None if folder is None else weights.read_json(folder / "config.json").get("model_type")
+
+    def check_known(self, reference: LanguageModelReference) -> None:
+        """Raises `ModelError` where the backend does not run what would be trained."""
+        if reference.recipe is not None:
+            self.check_architecture(reference, self.architecture(reference), DECODERS)
+
+    def recipe_problem(self, recipe: LanguageModelRecipe) -> str | None:
+        """What stands in the way of its corpora."""
+        corpora = dict.fromkeys((*recipe.train, recipe.dev, recipe.test))
+        return next(filter(None, (corpus_problem(corpus, recipe.lang) for corpus in corpora)), None)
+
+    def check_folder(self, reference: LanguageModelReference, folder: Path) -> None:
+        """Raises `ModelError` where *folder* holds no language model with its tokenizer."""
+        weights.check_files(reference, folder)
+        kind_of(reference, folder)
+        self.check_architecture(reference, self.architecture(reference), DECODERS)
+        self.check_tokenizer(reference, folder)
+
+    def check_answering(self, reference: LanguageModelReference) -> None:
+        """See `ModelKind.check_answering`; what a factory is to make is made."""
+        super().check_answering(reference)
+        self.other_than("masked", reference)
+
+    def more_identity(self, reference: LanguageModelReference) -> dict[str, Any]:
+        """The language that Python code is asked for; weights are the same for each."""
+        return {} if reference.has_files else {"lang": reference.lang}
+
+    def other_than(self, wanted: str, reference: LanguageModelReference) -> str | None:
+        """The kind of a model, "causal" or "masked", where it is known and not the one that is wanted."""
+        if reference.entry.python is not None:
+            # Whatever else it does, it scores texts.
+            found = None if wanted == "causal" else self.load(reference.name, reference.lang).kind
+        elif reference.recipe is not None:
+            found = "causal" if self.recipe(reference).is_causal else "masked"
+        else:
+            folder = weights.find(reference)
+            found = None if folder is None else kind_of(reference, folder)
+        return None if found == wanted else found
+
+
+LANGUAGE_MODEL = LanguageModelKind()
+
+
+def language_model_identity(
+    name: str, lang: str | None = None, *, device: str = "auto", dtype: str = "auto"
+) -> dict[str, Any]:
+    """All about a language model that can change what it answers, JSON-able; costs no model load.
+
+    A folder stands there as the digest of its files, a hub model as its id and the commit in the cache, a model
+    trained here as the digest of its recipe and data; beside it the backend, its version and torch's, the kind of
+    device and the dtype.
+
+    Raises `UnknownNameError` and `ModelError` as `resolve_language_model` does.
+
+    >>> language_model_identity("gpt2", device="cpu")["hub"]
+    'openai-community/gpt2'
+    """
+    return LANGUAGE_MODEL.identity(name, lang, device=device, dtype=dtype)
+
+
+def check_language_model(name: str, lang: str | None = None, *, kind: str | None = None) -> str | None:
+    """Why a language model cannot be had for a language, in one message; None where nothing stands against it.
+
+    Looks at the name, the backend, the language and the files (on disk, in the Hugging Face cache, or offered by the
+    hub) or the training data, without loading the model. kind: "causal" or "masked", where only one of them will do.
+
+    >>> check_language_model("gpt2", "de")
+    "language model 'gpt2' is not for 'de'; it is for: en"
+    >>> check_language_model("sandbox-gpt", kind="masked")
+    "language model 'sandbox-gpt' is causal; a masked one is needed"
+    """
+    problem = LANGUAGE_MODEL.check(name, lang)
+    if problem is not None or kind is None:
+        return problem
+    try:
+        found = LANGUAGE_MODEL.other_than(kind, resolve_language_model(name, lang))
+    except NbkitError as error:
+        return str(error)
+    return None if found is None else f"language model '{name}' is {found}; a {kind} one is needed"
+
+
+def ensure_language_model(name: str, lang: str | None = None) -> Path | None:
+    """Makes sure that a language model's files are here: trains, downloads, converts them; gives their folder.
+
+    Python code has no files: None.
+
+    The first stage of a grid calls this once a model, so that the workers after it find everything there.
+
+    Raises what `load_language_model` raises for a language model that cannot be had.
+    """
+    return LANGUAGE_MODEL.ensure(name, lang)
+
+
+def is_language_model_here(name: str, lang: str | None = None) -> bool:
+    """Whether a language model's files are on this machine: trained, or downloaded, already.
+
+    >>> is_language_model_here("nowhere/none")
+    False
+    """
+    return LANGUAGE_MODEL.is_here(name, lang)
+
+
+def load_language_model(
+    name: str, *, lang: str | None = None, device: str = "auto", dtype: str = "auto"
+) -> AnyLanguageModel:
+    """The language model of that name, on the device; downloaded or trained first where it must be.
+
+    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder; with ``@ct2`` or ``@ct2-int8`` after it
+    CTranslate2 runs it, where it is a GPT-2. lang: the language of the texts; without
+    one, the first that the catalogue has for the name. device: ``auto`` (CUDA where there is one), ``cpu``, ``cuda``,
+    ``cuda:1``. dtype: ``auto`` (bfloat16 on CUDA, float32 on the CPU) or a torch dtype's name.
+
+    Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
+    language it is not for, a checkpoint that is no language model, or one that the backend does not run, and
+    `MissingExtraError` for a backend that is not installed.
+    """
+    return LANGUAGE_MODEL.load(name, lang, device=device, dtype=dtype)
+
+
+# ----------------------------------------------------------------------------
+# What models said, remembered.
+
+
+def perplexities_remembered(
+    name: str,
+    texts: Sequence[str],
+    *,
+    lang: str | None = None,
+    store: Store,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: bool = True,
+) -> np.ndarray:
+    """The perplexity of every text, as `language_models.language_model` defines it; NaN where no token is scored.
+
+    Taken from *store* where it is known, else computed now and kept, shard by shard; where nothing is missing, no model
+    is loaded and torch is not imported.
+
+    Raises what `load_language_model` raises, but only where something is missing.
+    """
+    rows = iter_perplexities(name, texts, lang=lang, store=store, device=device, dtype=dtype, progress=progress)
+    return np.fromiter(rows, np.float64, len(texts))
+
+
+def iter_perplexities(
+    name: str,
+    texts: Iterable[str],
+    *,
+    lang: str | None = None,
+    store: Store,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: bool = True,
+) -> Iterator[float]:
+    """`perplexities_remembered` for a stream of texts without end, in memory that does not grow."""
+    config = _downloaded("perplexity", name, lang, device, dtype)
+
+    def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
+        model = LANGUAGE_MODEL.kept(config["model"], name, lang, device=device, dtype=dtype)
+        if isinstance(model, PythonLanguageModel):  # says no more than that
+            for perplexity in model.perplexities([text for (text,) in missing], progress=progress):
+                yield {"perplexity": perplexity}
+            return
+        with progress_bar(language_model_label(name), len(missing), progress) as bar:
+            for found in model.likelihoods((text for (text,) in missing), done=bar.update):
+                yield {"log_probability": found.log_probability, "tokens": found.tokens}
+
+    for record in store.iter_records(config, ((text,) for text in texts), compute, shard=LANGUAGE_MODEL.shard(device)):
+        given = record.get("perplexity")
+        yield Likelihood(record["log_probability"], record["tokens"]).perplexity if given is None else given
+
+
+def masked_remembered(
+    name: str,
+    texts: Sequence[str],
+    spans: Sequence[tuple[int, int]],
+    candidates: Sequence[Sequence[str]],
+    *,
+    lang: str | None = None,
+    store: Store,
+    device: str = "auto",
+    dtype: str = "auto",
+    progress: bool = True,
+) -> list[np.ndarray]:
+    """`MaskedLanguageModel.masked_log_probabilities`, from *store* where it is known: an array a text.
+
+    Raises what `load_language_model` and that method raise, but only where something is missing.
+    """
+    asked = one_by_one(texts, spans, candidates)
+    config = _downloaded("masked-candidate", name, lang, device, dtype)
+
+    def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
+        model: Any = LANGUAGE_MODEL.kept(config["model"], name, lang, device=device, dtype=dtype)
+        if model.kind != "masked":
+            raise ModelError(f"language model '{name}' is causal; a masked one is needed to judge words in a place")
+        wanted = ((text, _span(place), candidate) for text, place, candidate in missing)
+        with progress_bar(language_model_label(name), len(missing), progress) as bar:
+            for log_p in model.fits(wanted, done=bar.update):
+                yield {"log_probability": log_p}
+
+    inputs = ((text, f"{start}:{stop}", candidate) for text, (start, stop), candidate in asked)
+    records = store.iter_records(config, inputs, compute, shard=LANGUAGE_MODEL.shard(device))
+    values = (record["log_probability"] for record in records)
+    return [np.fromiter(islice(values, len(several)), np.float64, len(several)) for several in candidates]
+
+
+def one_by_one(
+    texts: Sequence[str], spans: Sequence[Span], candidates: Sequence[Sequence[str]]
+) -> list[tuple[str, Span, str]]:
+    """Each candidate with its text and place. Raises `ModelError` where these are not as many."""
+    if not len(texts) == len(spans) == len(candidates):
+        raise ModelError(f"{len(texts)} texts, {len(spans)} places and {len(candidates)} lists of candidates given")
+    return [
+        (text, (span[0], span[1]), candidate)
+        for text, span, several in zip(texts, spans, candidates, strict=True)
+        for candidate in several
+    ]
+
+
+def _downloaded(kind: str, name: str, lang: str | None, device: str, dtype: str) -> Mapping[str, Any]:
+    def address() -> dict[str, Any]:
+        identity = language_model_identity(name, lang, device=device, dtype=dtype)
+        return {"kind": kind, "version": 1, "model": identity}
+
+    return with_revision(address, lambda: ensure_language_model(name, lang))
+
+
+def _span(place: str) -> Span:
+    start, _, stop = place.partition(":")
+    return int(start), int(stop)
+
+
+# ----------------------------------------------------------------------------
+# The texts that language models are trained on, as far as keys and checks need them.
+
+
+def corpus_digest(corpus: str, lang: str) -> dict[str, Any]:
+    """What the texts of *corpus* depend on, for cache keys; texts are not parsed, so that no parser is part of it."""
+    if corpus.startswith(LINES):
+        with line_file(corpus).open("rb") as file:
+            return {"lines": hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()}
+    if corpus.startswith(PAIRS):
+        nli, split = find_nli(corpus.removeprefix(PAIRS))
+        return nli.identity(lang, split)
+    found, split = find_corpus(corpus)
+    request = Request(lang, other_language(found, lang), split)
+    return FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
+
+
+def corpus_problem(corpus: str, lang: str) -> str | None:
+    """What stands in the way of reading *corpus*, or None."""
+    try:
+        if corpus.startswith(LINES):
+            line_file(corpus)
+            return None
+        if corpus.startswith(PAIRS):
+            return next(iter(check_nli(corpus.removeprefix(PAIRS), lang, n=1)), None)
+        found, split = find_corpus(corpus)
+        request = Request(lang, other_language(found, lang), split, 1)
+        # A parser that is missing does not matter here.
+        problems = FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)
+    except NbkitError as error:
+        return str(error)
+    return next(iter(problems), None)
+
+
+def other_language(corpus: Any, lang: str) -> str:
+    """The other language of the pairs, whose texts are not read."""
+    pivot = getattr(getattr(corpus, "layout", None), "pivot", None)
+    others = [pivot, *corpus.languages, "en", "de"]
+    return next(other for other in others if other not in (None, lang))
+
+
+def line_file(corpus: str) -> Path:
+    path = Path(expand_path(corpus.removeprefix(LINES), "corpus")).expanduser()
+    if not path.is_file():
+        raise NbkitError(f"corpus '{corpus}': there is no file {path}; text:FILE names one with a text a line")
+    return path
