@@ -118,7 +118,8 @@ def function_words(lang: str) -> dict[str, Any]:
     return yaml.safe_load(text)
 
 
-Determiner: TypeAlias = Literal["definite", "indefinite", "this", "that", "own", "count", "many", "none"]
+#: "no" is an indefinite one under a negation.
+Determiner: TypeAlias = Literal["definite", "indefinite", "no", "this", "that", "own", "count", "many", "none"]
 
 
 Tense: TypeAlias = Literal["habit", "present", "progressive", "past", "future", "condition"]

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
 from itertools import accumulate, count
 from typing import Any
@@ -19,7 +18,7 @@ from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.sandbox.constructions import CONSTRUCTIONS
 from nbkit.sandbox.constructions.phenomena import CONTEXTS, contexts_of, idiomatic
 from nbkit.sandbox.draw import Draw
-from nbkit.sandbox.grammars.base import Grammar
+from nbkit.sandbox.grammars import grammar
 from nbkit.sandbox.meaning import AUX, CONTENT, FINAL, LANGUAGES, STEP, Clause, Lexeme, concepts
 from nbkit.sandbox.phenomena import IDIOM_SPLITS, Idiom, clauses_of, figurative, idiom_places, idioms, sense_name, tied
 from nbkit.seeding import address
@@ -31,25 +30,6 @@ VERSION = "2"
 
 #: The splits, and which of the eight equal parts of all sentences each of them holds.
 SPLITS = {"train": (0, 1, 2, 3, 4, 5), "dev": (6,), "test": (7,)}
-
-
-_GRAMMARS = {
-    "en": "english:English",
-    "de": "german:German",
-    "fr": "french:French",
-    "es": "spanish:Spanish",
-    "it": "italian:Italian",
-    "ru": "russian:Russian",
-    "zh": "chinese:Chinese",
-    "ja": "japanese:Japanese",
-}
-
-
-@cache
-def grammar(lang: str) -> Grammar:
-    """The grammar of *lang*, made on first use."""
-    module, _, name = _GRAMMARS[lang].partition(":")
-    return getattr(import_module(f"nbkit.sandbox.grammars.{module}"), name)()
 
 
 @cache
