@@ -25,7 +25,6 @@ from nbkit.sandbox.meaning import (
     MARK,
     NEGATION,
     PART,
-    THIRD,
     Adverbial,
     Amount,
     Clause,
@@ -112,6 +111,8 @@ class Grammar(ABC):
     other_object, governed_object = "iobj", "obl"
     #: What a noun's features say.
     noun_features: ClassVar[tuple[str, ...]] = ("Number",)
+    #: UPOS and features of the negative particle.
+    negative = ("ADV", "Polarity=Neg")
     #: Whether relative clauses stand between commas.
     parts_relatives = False
 
@@ -281,8 +282,9 @@ class Grammar(ABC):
 
     def pronoun(self, phrase: Phrase, among: str = "pronouns") -> Any:
         """The row of a table of pronouns (or possessives) for the person of *phrase*."""
-        person = phrase.agreement
-        return self.words[among][f"{person}f" if person == THIRD and self.is_female(phrase) else str(person)]
+        rows, person = self.words[among], phrase.agreement
+        female = f"{person}f"
+        return rows[female if female in rows and self.is_female(phrase) else str(person)]
 
     def pronoun_case(self, marker: str, case: int) -> int:
         """Which form of a pronoun stands in *case* after *marker*."""
@@ -440,8 +442,9 @@ class Grammar(ABC):
         """A clause without a subject of its own."""
         raise NotImplementedError
 
-    def negation(self, clause: Clause, form: str = "", upos: str = "PART", feats: str = "") -> Node:
-        """The negative particle."""
+    def negation(self, clause: Clause, form: str = "") -> Node:
+        """The negative particle, *form* where there is more than one."""
+        upos, feats = self.negative
         return Node(form or self.words["not"], upos, "advmod", (clause.key + NEGATION,), feats=feats)
 
     def quality(self, clause: Clause, form: str, lemma: str, comparative: str = "") -> Node:

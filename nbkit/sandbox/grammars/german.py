@@ -94,6 +94,7 @@ class German(Grammar):
     cases = ("Nom", "Acc", "Dat", "Gen")
     object_case, other_object = ACCUSATIVE, "obl:arg"
     noun_features: ClassVar[tuple[str, ...]] = ("Case", "Number")
+    negative = ("PART", "")
     parts_relatives = True
 
     decline = staticmethod(decline)
