@@ -292,7 +292,9 @@ class Romance(Grammar):
         return [self.phrase(goal, "obl", self.nouns[goal.noun.id].goal)]
 
     def direct_object(self, clause: Clause, thing: Phrase) -> Node:
-        return super().direct_object(clause, without_article(thing) if clause.negative else thing)
+        assert clause.verb is not None
+        denied = clause.negative and not self.verbs[clause.verb.id].preposition
+        return super().direct_object(clause, without_article(thing) if denied else thing)
 
     def say_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
         assert clause.verb is not None
