@@ -189,12 +189,15 @@ class Grammar(ABC):
             other = self.clause(replace(conjunct, subject=None), clause.subject)
         else:
             other = self.clause(conjunct)
-        word = self.words["conjunctions"][clause.conjunction]
-        other.before.insert(0, Node(word, "CCONJ", "cc", (conjunct.key + MARK,)))
+        other.before.insert(0, Node(self.conjunction(clause), "CCONJ", "cc", (conjunct.key + MARK,)))
         if self.parts_conjuncts(clause):
             other.before.insert(0, self.comma())
         other.deprel = "conj"
         return other
+
+    def conjunction(self, clause: Clause) -> str:
+        """The word between coordinated clauses."""
+        return self.words["conjunctions"][clause.conjunction]
 
     def parts_conjuncts(self, clause: Clause) -> bool:
         """Whether a comma stands between coordinated clauses."""
