@@ -126,7 +126,9 @@ class Grammar(ABC):
             for field, roles in self.words["order"].items()
         }
 
-    def _role(self, role: str, before: bool, after: bool) -> tuple[str, list[str], Callable[..., list[Node]], bool, bool]:
+    def _role(
+        self, role: str, before: bool, after: bool
+    ) -> tuple[str, list[str], Callable[..., list[Node]], bool, bool]:
         """A role of ``order``: the part of the clause, in which sentences, what says it, commas at its edges."""
         name, _, forces = role.partition(":")
         part = name.partition("_")[0]
@@ -331,9 +333,7 @@ class Grammar(ABC):
         """Put a preposition before the phrase."""
         node.before.insert(0, Node(marker, "ADP", "case", keys))
 
-    def merge(
-        self, node: Node, marker: str, merged: Callable[[str], str | None], keys: tuple[int, ...]
-    ) -> None:
+    def merge(self, node: Node, marker: str, merged: Callable[[str], str | None], keys: tuple[int, ...]) -> None:
         """Put a preposition before the phrase, in one word with its article where *merged* has such a word."""
         article = node.before[0] if node.before else None
         word = merged(article.form) if article is not None and article.tag == "article" else None

@@ -45,9 +45,7 @@ def decline(cell: str) -> Noun:
         genitive = singular if gender == "f" else singular + ("es" if short or hissing else "s")
         cases = (singular, singular, singular, options.get("gen", genitive))
     dative = plural if plural.endswith(("n", "s")) else plural + "n"
-    return Noun(
-        cases, (plural, plural, dative, plural), gender, options.get("loc", "in"), options.get("goal", "in")
-    )
+    return Noun(cases, (plural, plural, dative, plural), gender, options.get("loc", "in"), options.get("goal", "in"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,9 @@ def conjugate(cell: str, options: dict[str, str], flags: list[str]) -> Verb:
     imperative = root if changed else base + ("e" if third.endswith(("et", "iert")) else "")
     case = DATIVE if "dat" in flags else ACCUSATIVE
     perfect = "sein" if "sein" in flags else "haben"
-    return Verb(prefix, stem, (first, second, third, stem, stem), participle, imperative, perfect, marker_of(flags), case)
+    return Verb(
+        prefix, stem, (first, second, third, stem, stem), participle, imperative, perfect, marker_of(flags), case
+    )
 
 
 class German(Grammar):

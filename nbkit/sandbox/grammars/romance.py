@@ -183,7 +183,9 @@ class Romance(Grammar):
                 node.before[:0] = [number, *(of if number.form.startswith(_SCALES) else [])]
             case "own":
                 assert owner is not None
-                self.put_possessive(node, phrase, self.possessive(phrase, self.pronoun(owner, "possessives"), cell, following))
+                self.put_possessive(
+                    node, phrase, self.possessive(phrase, self.pronoun(owner, "possessives"), cell, following)
+                )
 
     def possessive(self, phrase: Phrase, forms: list[str], cell: int, following: str) -> str:
         """Which of the *forms* of a possessive stands before the word *following*."""
