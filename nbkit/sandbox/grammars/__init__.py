@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from nbkit.numbers import forms, write_number
 from nbkit.sandbox.meaning import (
     ADJECTIVE,
-    AUX,
     CASE,
     COUNT,
     DEGREE,
@@ -64,6 +64,9 @@ _GENDERS = {"": "", "m": "Masc", "f": "Fem", "n": "Neut"}
 _PARTS = {"question": "force", "negation": "negative", "agent": "object"}
 
 NOMINATIVE = 0
+
+#: A role in a field: what says it, in which kinds of sentences it is said, whether commas stand before and after it.
+_Role = tuple[Callable[..., list[Node]], list[str], bool, bool]
 
 
 @cache
@@ -118,21 +121,19 @@ class Grammar(ABC):
 
     def __init__(self) -> None:
         self.words: dict[str, Any] = function_words(self.lang)
-        commas = self.words.get("commas", {})
-        self._order = {
-            field: [
-                self._role(role, role in commas.get("before", ()), role in commas.get("after", ())) for role in roles
-            ]
-            for field, roles in self.words["order"].items()
-        }
+        self._fields = {field: self._field(roles) for field, roles in self.words["order"].items()}
 
-    def _role(
-        self, role: str, before: bool, after: bool
-    ) -> tuple[str, list[str], Callable[..., list[Node]], bool, bool]:
-        """A role of ``order``: the part of the clause, in which sentences, what says it, commas at its edges."""
-        name, _, forces = role.partition(":")
-        part = name.partition("_")[0]
-        return _PARTS.get(part, part), forces.split(), getattr(self, f"say_{name}"), before, after
+    def _field(self, roles: list[str]) -> tuple[Callable[[Clause], tuple[Any, ...]], list[_Role]]:
+        """What reads off a clause the parts that stand in a field, and for each of them its role."""
+        commas = self.words.get("commas", {})
+        parts, said = ["key"], []
+        for role in roles:
+            name, _, forces = role.partition(":")
+            part = name.partition("_")[0]
+            parts.append(_PARTS.get(part, part))
+            before, after = (role in commas.get(edge, ()) for edge in ("before", "after"))
+            said.append((getattr(self, f"say_{name}"), forces.split(), before, after))
+        return attrgetter(*parts), said
 
     # --- to be given by each language
 
@@ -306,7 +307,7 @@ class Grammar(ABC):
         else:
             noun = self.nouns[phrase.noun.id]
             upos = "PROPN" if "name" in phrase.noun.kinds else "NOUN"
-            feats = self._features(noun, phrase.plural, case)
+            feats = self._features(noun.gender, phrase.plural, case)
             form = self.noun_form(noun, phrase.plural, case, marker)
             node = Node(form, upos, relation, (phrase.key,), noun.singular[0], feats)
             self.specify(node, phrase, noun, case)
@@ -321,12 +322,9 @@ class Grammar(ABC):
         """The form of a noun in *case* after *marker*."""
         return (noun.plural if plural else noun.singular)[case]
 
-    def _features(self, noun: Noun, plural: bool, case: int) -> str:
-        values = {
-            "Case": self.cases[case] if "Case" in self.noun_features else "",
-            "Gender": _GENDERS[noun.gender],
-            "Number": "Plur" if plural else "Sing",
-        }
+    @cache  # noqa: B019 - one grammar a language
+    def _features(self, gender: str, plural: bool, case: int) -> str:
+        values = {"Case": self.cases[case], "Gender": _GENDERS[gender], "Number": "Plur" if plural else "Sing"}
         return "|".join(f"{name}={values[name]}" for name in self.noun_features)
 
     def govern(self, node: Node, marker: str, keys: tuple[int, ...]) -> None:
@@ -421,12 +419,15 @@ class Grammar(ABC):
 
     def fill(self, clause: Clause, field: str) -> list[Node]:
         """What *clause* says in a field of the sentence, in the order of the table ``order``."""
-        nodes = []
-        for part, forces, say, before, after in self._order[field]:
-            value = getattr(clause, part)
-            if value and (not forces or clause.force in forces):
-                for node in say(clause, value):
-                    nodes.append(self.with_commas(node, before=before, after=after) if before or after else node)
+        nodes: list[Node] = []
+        read, roles = self._fields[field]
+        _, *parts = read(clause)
+        for part, (say, forces, before, after) in zip(parts, roles, strict=True):
+            if part and (not forces or clause.force in forces):
+                found = say(clause, part)
+                if before or after:
+                    found = [self.with_commas(node, before=before, after=after) for node in found]
+                nodes += found
         return nodes
 
     def dependent(self, clause: Clause, relation: str, words: Sequence[str], key: int) -> Node:
@@ -477,10 +478,10 @@ class Grammar(ABC):
         """The question word, with its preposition or particle."""
         if force not in self.words["question"]:
             return []
-        word, upos, relation, *marker = self.words["question"][force]
+        word, upos, relation, *markers = self.words["question"][force]
         node = Node(word, upos, relation, (clause.question_key,), feats="PronType=Int")
-        if marker:
-            self.govern(node, *marker, ())
+        for marker in markers:
+            self.govern(node, marker, ())
         return [node]
 
     def say_time(self, clause: Clause, time: Adverbial) -> list[Node]:

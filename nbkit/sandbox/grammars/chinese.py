@@ -15,7 +15,6 @@ from nbkit.sandbox.meaning import (
     DET,
     MARK,
     MODAL,
-    NEGATION,
     PART,
     Adverbial,
     Clause,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -84,9 +85,8 @@ def conjugate(cell: str, options: dict[str, str], flags: list[str]) -> Verb:
     imperative = root if changed else base + ("e" if third.endswith(("et", "iert")) else "")
     case = DATIVE if "dat" in flags else ACCUSATIVE
     perfect = "sein" if "sein" in flags else "haben"
-    return Verb(
-        prefix, stem, (first, second, third, stem, stem), participle, imperative, perfect, marker_of(flags), case
-    )
+    present = (first, second, third, stem, stem)
+    return Verb(prefix, stem, present, participle, imperative, perfect, marker_of(flags), case)
 
 
 class German(Grammar):
@@ -211,10 +211,9 @@ class German(Grammar):
         elif clause.tense == "future":
             auxiliary = [self.auxiliary(self.words["will"][agreement], "werden", key)]
         else:
-            command = clause.force == "command"
-            form, feats = verb.imperative if command else verb.present[agreement], "Tense=Pres|VerbForm=Fin"
-            if command:
-                feats = "Mood=Imp|VerbForm=Fin"
+            form, feats = verb.present[agreement], "Tense=Pres|VerbForm=Fin"
+            if clause.force == "command":
+                form, feats = verb.imperative, "Mood=Imp|VerbForm=Fin"
             if verb.prefix and separate:
                 prefix = [Node(verb.prefix, "ADP", "compound:prt", (clause.key,))]
             else:
@@ -249,7 +248,7 @@ class German(Grammar):
                 other.before.remove(shared[0][1])
         return other
 
-    def dependent(self, clause: Clause, relation: str, words: list[str], key: int) -> Node:
+    def dependent(self, clause: Clause, relation: str, words: Sequence[str], key: int) -> Node:
         """A clause with its own subject and the finite verb at the end."""
         clause = self.prepared(clause)
         opening = Node(words[0], "SCONJ", "mark", (key + MARK,))

@@ -373,7 +373,8 @@ class Japanese(Grammar):
         if subordinate.conjunction == "if":
             node.before.insert(0, Node("もし", "ADV", "advmod", keys))
         else:
-            node.after.append(Node(*self.words["conjunctions"][subordinate.conjunction], "mark", keys))
+            word, upos = self.words["conjunctions"][subordinate.conjunction]
+            node.after.append(Node(word, upos, "mark", keys))
         return [node]
 
     def _copular(self, clause: Clause, is_polite: bool) -> Node:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar
@@ -183,9 +183,8 @@ class Romance(Grammar):
                 node.before[:0] = [number, *(of if number.form.startswith(_SCALES) else [])]
             case "own":
                 assert owner is not None
-                self.put_possessive(
-                    node, phrase, self.possessive(phrase, self.pronoun(owner, "possessives"), cell, following)
-                )
+                form = self.possessive(phrase, self.pronoun(owner, "possessives"), cell, following)
+                self.put_possessive(node, phrase, form)
 
     def possessive(self, phrase: Phrase, forms: list[str], cell: int, following: str) -> str:
         """Which of the *forms* of a possessive stands before the word *following*."""
@@ -244,10 +243,8 @@ class Romance(Grammar):
         return self._with_edges(clause, head, who)
 
     def relative_clause(self, phrase: Phrase, clause: Clause, opening: Node) -> Node:
-        if phrase.relative_object:
-            node = self.clause(clause, preceding_object=phrase)
-        else:
-            node = self.clause(clause, phrase)
+        gap = {"preceding_object" if phrase.relative_object else "absent": phrase}
+        node = self.clause(clause, **gap)
         node.before.insert(0, opening)
         return node
 

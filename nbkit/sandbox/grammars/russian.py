@@ -16,7 +16,6 @@ from nbkit.sandbox.meaning import (
     AUX,
     CASE,
     COUNT,
-    DET,
     MARK,
     MODAL,
     THIRD,
