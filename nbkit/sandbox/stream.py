@@ -8,19 +8,26 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from itertools import accumulate, count
 from typing import Any
 
-import yaml
-
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.sandbox.constructions import CONSTRUCTIONS
-from nbkit.sandbox.constructions.phenomena import CONTEXTS, contexts_of, idiomatic
 from nbkit.sandbox.draw import Draw
 from nbkit.sandbox.grammars import grammar
-from nbkit.sandbox.meaning import AUX, CONTENT, FINAL, LANGUAGES, STEP, Clause, Lexeme, concepts
-from nbkit.sandbox.phenomena import IDIOM_SPLITS, Idiom, clauses_of, figurative, idiom_places, idioms, sense_name, tied
+from nbkit.sandbox.meaning import AUX, CONTENT, FINAL, LANGUAGES, STEP, Clause, Idiom, Lexeme, concepts, data
+from nbkit.sandbox.phenomena import (
+    CONTEXTS,
+    IDIOM_SPLITS,
+    clauses_of,
+    contexts_of,
+    figurative,
+    idiom_places,
+    idiomatic,
+    idioms,
+    sense_name,
+    tied,
+)
 from nbkit.seeding import address
 from nbkit.text.sentences import Pair, Text
 
@@ -32,10 +39,9 @@ VERSION = "2"
 SPLITS = {"train": (0, 1, 2, 3, 4, 5), "dev": (6,), "test": (7,)}
 
 
-@cache
 def mixtures() -> dict[str, Any]:
     """The table of mixtures (``data/mixtures.yaml``)."""
-    return yaml.safe_load((files(__package__) / "data" / "mixtures.yaml").read_text(encoding="utf-8"))
+    return data("mixtures")
 
 
 @cache

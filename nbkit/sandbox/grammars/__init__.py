@@ -33,7 +33,7 @@ from nbkit.sandbox.meaning import (
     Phrase,
     Place,
     Subordinate,
-    function_words,
+    data,
     nominals,
     realise,
     table,
@@ -120,7 +120,7 @@ class Grammar(ABC):
     parts_relatives = False
 
     def __init__(self) -> None:
-        self.words: dict[str, Any] = function_words(self.lang)
+        self.words: dict[str, Any] = data(self.lang)
         self._fields = {field: self._field(roles) for field, roles in self.words["order"].items()}
 
     def _field(self, roles: list[str]) -> tuple[Callable[[Clause], tuple[Any, ...]], list[_Role]]:
@@ -229,6 +229,16 @@ class Grammar(ABC):
     def verbs(self) -> dict[str, Any]:
         """Every verb, in the form that `conjugate` gives it."""
         return {lexeme.id: self.conjugate(*governed(lexeme, self.lang)) for lexeme in verbals()}
+
+    def noun_of(self, phrase: Phrase) -> Noun:
+        """The forms of the noun of a phrase that has one."""
+        assert phrase.noun is not None
+        return self.nouns[phrase.noun.id]
+
+    def verb_of(self, clause: Clause) -> Any:
+        """The forms of the verb of a clause that has one."""
+        assert clause.verb is not None
+        return self.verbs[clause.verb.id]
 
     @cached_property
     def adverbs(self) -> dict[str, tuple[list[tuple[str, str, str]], int]]:
@@ -381,10 +391,9 @@ class Grammar(ABC):
     def place(self, place: Place, relation: str) -> Node:
         """A prepositional phrase of place; of several words (*next to*) the first heads the others."""
         ground = place.ground
-        assert ground.noun is not None
         case = self.place_case(place)
         if place.relation == "at":
-            return self.phrase(ground, relation, self.nouns[ground.noun.id].location, case)
+            return self.phrase(ground, relation, self.noun_of(ground).location, case)
         words = self.words["relations"][place.relation]
         node = self.phrase(ground, relation, words[-1], case)
         if len(words) > 1:
@@ -451,9 +460,17 @@ class Grammar(ABC):
         upos, feats = self.negative
         return Node(form or self.words["not"], upos, "advmod", (clause.key + NEGATION,), feats=feats)
 
-    def quality(self, clause: Clause, form: str, lemma: str, comparative: str = "") -> Node:
-        """What something is like: an adjective as it is said of its subject, or compared."""
-        key = clause.key
+    def predicative(self, clause: Clause, quality: Lexeme) -> tuple[str, ...]:
+        """An adjective as it is said of the subject, its lemma and, where it is one word, its comparative."""
+        raise NotImplementedError
+
+    def predicate(self, clause: Clause) -> Node:
+        """What something is said to be or to be like, without its copula."""
+        if clause.class_ is not None:
+            return self.phrase(clause.class_, "root")
+        assert clause.quality is not None
+        form, lemma, *rest = self.predicative(clause, clause.quality)
+        key, comparative = clause.key, rest[0] if rest else ""
         if clause.than is not None and comparative:
             head = Node(comparative, "ADJ", "root", (key, key + DEGREE), lemma, "Degree=Cmp")
         else:
@@ -519,8 +536,7 @@ class Grammar(ABC):
 
     def direct_object(self, clause: Clause, thing: Phrase) -> Node:
         """An object, as the verb governs it."""
-        assert clause.verb is not None
-        verb = self.verbs[clause.verb.id]
+        verb = self.verb_of(clause)
         if verb.preposition:
             relation = self.governed_object
         elif thing.is_duration:

@@ -57,7 +57,7 @@ class Chinese(Grammar):
         """All that is said of a thing stands before it; see `specify`."""
 
     def specify(self, node: Node, phrase: Phrase, noun: Noun, case: int) -> None:
-        key, before = phrase.key, node.before
+        key, before, owner = phrase.key, node.before, phrase.possessor
         if phrase.relative is not None:
             relative = self.clause(replace(phrase.relative, time_first=False), is_relative=True)
             relative.deprel = "acl:relcl"
@@ -85,9 +85,7 @@ class Chinese(Grammar):
                 before.append(number)
             case "many":
                 before.append(Node("很多", "NUM", "nummod", (key + DET,)))
-            case "own":
-                owner = phrase.possessor
-                assert owner is not None
+            case "own" if owner is not None:
                 whose = Node("自己", "PRON", "nmod", (owner.key,)) if phrase.reflexive else self.phrase(owner, "nmod")
                 whose.after.append(Node("的", "PART", "case", (owner.key + CASE,)))
                 before.append(whose)
@@ -110,10 +108,9 @@ class Chinese(Grammar):
 
     def _located(self, place: Place, relation: str, preposition: str) -> Node:
         ground = place.ground
-        assert ground.noun is not None
         node = self.phrase(ground, relation, preposition)
         at = place.relation == "at"
-        localizer = self.nouns[ground.noun.id].location if at else self.words["relations"][place.relation]
+        localizer = self.noun_of(ground).location if at else self.words["relations"][place.relation]
         if localizer:
             node.after.append(Node(localizer, "ADP", "case", (ground.key + CASE,)))
         return node
@@ -139,7 +136,7 @@ class Chinese(Grammar):
             return self._existential(clause, clause.existing)
         if clause.verb is None:
             return self._copular(clause)
-        head = Node(self.verbs[clause.verb.id].word, "VERB", "root", (clause.key,))
+        head = Node(self.verb_of(clause).word, "VERB", "root", (clause.key,))
         head.before = self.fill(clause, "before_verb")
         if not is_relative and self._says_completed(clause):
             head.after.append(Node("了", "AUX", "aux", (clause.key + AUX,)))
@@ -147,9 +144,8 @@ class Chinese(Grammar):
         return head
 
     def _says_completed(self, clause: Clause) -> bool:
-        assert clause.verb is not None
         if clause.infinitive is not None:
-            return _is_completed(clause) and self.verbs[clause.verb.id].is_completed
+            return _is_completed(clause) and self.verb_of(clause).is_completed
         return _is_completed(clause) and clause.content is None and clause.purpose is None
 
     def say_please(self, clause: Clause, please: bool) -> list[Node]:
@@ -199,8 +195,7 @@ class Chinese(Grammar):
         return [] if self._recipient_marker(clause) else [self.phrase(recipient, "iobj")]
 
     def _recipient_marker(self, clause: Clause) -> str:
-        assert clause.verb is not None
-        return self.verbs[clause.verb.id].recipient
+        return self.verb_of(clause).recipient
 
     def say_object(self, clause: Clause, thing: Phrase) -> list[Node]:
         if clause.passive:

@@ -88,11 +88,10 @@ class English(Grammar):
                 before.append(self.numeral(phrase))
             case "many":
                 before.append(Node("many", "ADJ", "amod", (phrase.key + DET,), feats="Degree=Pos"))
-            case "own":
-                assert phrase.possessor is not None
+            case "own" if phrase.possessor is not None:
                 before.append(self._possessor(phrase.possessor))
         if phrase.adjective is not None:
-            before.append(self.described(self._adjective(phrase.adjective)[0], phrase))
+            before.append(self.described(features(phrase.adjective.cells["en"])[0][0], phrase))
 
     def _possessor(self, owner: Phrase) -> Node:
         if owner.noun is None:
@@ -119,7 +118,7 @@ class English(Grammar):
             return self._existential(clause, clause.existing)
         if clause.verb is None:
             return self._copular(clause, agreement)
-        verb = self.verbs[clause.verb.id]
+        verb = self.verb_of(clause)
         auxiliaries, form = self._auxiliaries(clause, agreement)
         head = Node(verb.forms[form], "VERB", "root", (clause.key,), verb.forms["base"], _FEATURES[form])
         inverted = 0
@@ -173,12 +172,10 @@ class English(Grammar):
         return [self.phrase(recipient, "obl", marker)] if marker else []
 
     def _recipient_marker(self, clause: Clause) -> str:
-        assert clause.verb is not None
-        return self.verbs[clause.verb.id].recipient
+        return self.verb_of(clause).recipient
 
     def infinitive(self, clause: Clause, relation: str, marker: str = "to") -> Node:
-        assert clause.verb is not None
-        base = self.verbs[clause.verb.id].forms["base"]
+        base = self.verb_of(clause).forms["base"]
         node = Node(base, "VERB", relation, (clause.key,), feats="VerbForm=Inf")
         node.before.append(Node(marker, "PART", "mark", (clause.key + MARK,)))
         node.after = self.fill(clause, "after_verb") + self.fill(clause, "late")
@@ -188,23 +185,18 @@ class English(Grammar):
         tense = "past" if clause.tense == "past" else "present"
         form = self.words["be"][tense][agreement]
         copula = self._negated(clause, self.auxiliary(form, "be", clause.key + AUX, tense[:4].capitalize(), "cop"))
-        if clause.class_ is not None:
-            head = self.phrase(clause.class_, "root")
-        else:
-            assert clause.quality is not None
-            positive, *comparative = self._adjective(clause.quality)
-            head = self.quality(clause, positive, positive, *comparative)
-            if clause.than is not None and not comparative:
-                head.before[0].feats = "Degree=Cmp"
+        head = self.predicate(clause)
+        if clause.than is not None and head.upos == "ADJ" and head.before:
+            head.before[0].feats = "Degree=Cmp"
         subject = self.fill(clause, "subject")
         parts = [*copula, *subject] if clause.force == "polar" else [*subject, *copula]
         head.before[:0] = self.fill(clause, "opening") + parts
         head.after += self.fill(clause, "late")
         return head
 
-    def _adjective(self, adjective: Lexeme) -> list[str]:
-        """The adjective and, where it has one of a single word, its comparative."""
-        return features(adjective.cells["en"])[0]
+    def predicative(self, clause: Clause, quality: Lexeme) -> tuple[str, ...]:
+        positive, *comparative = features(quality.cells["en"])[0]
+        return positive, positive, *comparative
 
     def _existential(self, clause: Clause, thing: Phrase) -> Node:
         form = self.words["be"]["past" if clause.tense == "past" else "present"][thing.agreement]

@@ -18,6 +18,7 @@ from nbkit.sandbox.meaning import (
     NEGATION,
     THIRD,
     Clause,
+    Lexeme,
     Node,
     Phrase,
     Place,
@@ -114,17 +115,17 @@ class German(Grammar):
 
     def is_female(self, phrase: Phrase) -> bool:
         if phrase.antecedent is not None and phrase.antecedent.noun is not None:
-            return self.nouns[phrase.antecedent.noun.id].gender == "f"
+            return self.noun_of(phrase.antecedent).gender == "f"
         return phrase.female
 
     def gender(self, phrase: Phrase) -> str:
         """m, f or n; p for the plural of any gender."""
         if phrase.plural:
             return "p"
-        return self.nouns[phrase.noun.id].gender if phrase.noun is not None else "m"
+        return self.noun_of(phrase).gender if phrase.noun is not None else "m"
 
     def specify(self, node: Node, phrase: Phrase, noun: Noun, case: int) -> None:
-        gender, endings = self.gender(phrase), "strong_adjective"
+        gender, endings, owner = self.gender(phrase), "strong_adjective", phrase.possessor
 
         def ending(row: str) -> str:
             return self.words[row][gender][case]
@@ -146,16 +147,14 @@ class German(Grammar):
             case "many":
                 many = "viel" + ending("strong")
                 node.before.append(Node(many, "ADJ", "amod", (phrase.key + DET,), "viel", "Degree=Pos"))
-            case "own":
-                owner = phrase.possessor
-                assert owner is not None
+            case "own" if owner is not None:
                 if owner.noun is None:
                     stem = self.pronoun(owner)[3]
                     form = stem + ending("ein")
                     node.before.append(Node(form, "DET", "det:poss", (owner.key,), stem, "Poss=Yes"))
                     endings = "mixed_adjective"
                 elif "name" in owner.noun.kinds:
-                    name = self.nouns[owner.noun.id].singular[NOMINATIVE]
+                    name = self.noun_of(owner).singular[NOMINATIVE]
                     keys = (owner.key, owner.key + CASE)
                     node.before.append(Node(name + "s", "PROPN", "nmod:poss", keys, name))
                 else:
@@ -192,8 +191,7 @@ class German(Grammar):
 
         *separate* where the finite verb stands second, away from its prefix.
         """
-        assert clause.verb is not None
-        verb, key = self.verbs[clause.verb.id], clause.key + AUX
+        verb, key = self.verb_of(clause), clause.key + AUX
         past = clause.tense == "past"
         form, feats, auxiliary, prefix = verb.infinitive, "VerbForm=Inf", [], []
         if clause.modal:
@@ -285,28 +283,24 @@ class German(Grammar):
         return [node]
 
     def _is_known(self, clause: Clause, thing: Phrase) -> bool:
-        assert clause.verb is not None
         new = thing.determiner in ("indefinite", "count", "many")
-        return not (new or self.verbs[clause.verb.id].preposition)
+        return not (new or self.verb_of(clause).preposition)
 
     def _is_nothing(self, clause: Clause) -> bool:
         """Whether the object says the negation: *kein*."""
-        assert clause.verb is not None
-        thing, governed = clause.object, self.verbs[clause.verb.id].preposition
+        thing, governed = clause.object, self.verb_of(clause).preposition
         return clause.negative and thing is not None and thing.determiner == "indefinite" and not governed
 
     def say_negation(self, clause: Clause, negative: bool) -> list[Node]:
         return [] if clause.verb is not None and self._is_nothing(clause) else [self.negation(clause)]
 
     def say_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
-        assert goal.noun is not None
-        preposition = self.nouns[goal.noun.id].goal
+        preposition = self.noun_of(goal).goal
         return [self.phrase(goal, "obl", preposition, DATIVE if preposition == "zu" else ACCUSATIVE)]
 
     def infinitive(self, clause: Clause, relation: str, marker: str = "") -> Node:
         """An infinitive with *zu*, which a separable prefix takes inside."""
-        assert clause.verb is not None
-        verb, mark = self.verbs[clause.verb.id], (clause.key + MARK,)
+        verb, mark = self.verb_of(clause), (clause.key + MARK,)
         node = Node(verb.stem, "VERB", relation, (clause.key,), verb.infinitive, "VerbForm=Inf")
         node.before, node.after = self.fill(clause, "middle"), self.fill(clause, "after")
         if verb.prefix:
@@ -323,17 +317,15 @@ class German(Grammar):
         copula = self.auxiliary(form, "sein", clause.key + AUX, tense[:4].capitalize(), "cop")
         if clause.existing is not None:
             return self._existential(clause, clause.existing, copula)
-        if clause.class_ is not None:
-            head = self.phrase(clause.class_, "root")
-        else:
-            assert clause.quality is not None
-            predicative, _, comparative = self.adjectives[clause.quality.id]
-            head = self.quality(clause, predicative, predicative, comparative)
-        who = self.fill(clause, "subject")
+        head, who = self.predicate(clause), self.fill(clause, "subject")
         opening = [copula, *who] if clause.force == "polar" else [*who, copula]
         head.before[:0] = opening + self.fill(clause, "negation")
         head.after += self.fill(clause, "after")
         return head
+
+    def predicative(self, clause: Clause, quality: Lexeme) -> tuple[str, ...]:
+        form, _, comparative = self.adjectives[quality.id]
+        return form, form, comparative
 
     def _existential(self, clause: Clause, thing: Phrase, verb: Node) -> Node:
         verb.upos, verb.deprel, verb.keys = "VERB", "root", (clause.key,)

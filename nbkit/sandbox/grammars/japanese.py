@@ -154,7 +154,7 @@ class Japanese(Grammar):
         """All that is said of a thing stands before it; see `specify`."""
 
     def specify(self, node: Node, phrase: Phrase, noun: Noun, case: int) -> None:
-        before = node.before
+        before, owner = node.before, phrase.possessor
         if phrase.relative is not None:
             relative = self.clause(phrase.relative, is_polite=False)
             relative.deprel = "acl:relcl"
@@ -178,9 +178,7 @@ class Japanese(Grammar):
                 many.upos, many.deprel = "NOUN", "nmod"
                 self.govern(many, "の")
                 before.append(many)
-            case "own":
-                owner = phrase.possessor
-                assert owner is not None
+            case "own" if owner is not None:
                 if phrase.reflexive:
                     before.append(Node("自分", "PRON", "nmod", (owner.key,)))
                     self.govern(before[-1], "の", (owner.key + CASE,))
@@ -272,8 +270,7 @@ class Japanese(Grammar):
         return node
 
     def _coordinated(self, clause: Clause, conjunct: Clause) -> Node:
-        assert clause.verb is not None
-        verb = self.verbs[clause.verb.id]
+        verb = self.verb_of(clause)
         alone = replace(clause, conjunct=None)
         if clause.shared_subject:
             first = self.clause(alone, chain=te_form(verb))
@@ -297,7 +294,7 @@ class Japanese(Grammar):
             return self._existential(clause, clause.existing)
         if clause.verb is None:
             return self._copular(clause, is_polite)
-        verb = self.verbs[clause.verb.id]
+        verb = self.verb_of(clause)
         head = self.head_of(clause, verb, chain or self.chain(clause, verb, is_polite))
         head.before = [
             *self.fill(clause, "opening"),
@@ -350,8 +347,7 @@ class Japanese(Grammar):
         return [self._linked(node, self._verb_of(clause).link, content)]
 
     def _verb_of(self, clause: Clause) -> Verb:
-        assert clause.verb is not None
-        return self.verbs[clause.verb.id]
+        return self.verb_of(clause)
 
     def _complement(self, clause: Clause, relation: str, form: Callable[[Verb], Chain]) -> Node:
         node = self.clause(clause, is_polite=False, chain=form(self._verb_of(clause)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar
@@ -21,6 +21,7 @@ from nbkit.sandbox.meaning import (
     THIRD,
     WE,
     Clause,
+    Lexeme,
     Node,
     Phrase,
     table,
@@ -181,8 +182,7 @@ class Romance(Grammar):
                 number = self.numeral(phrase)
                 of = [Node(self.words["of"], "ADP", "case", (phrase.key + COUNT,))]
                 node.before[:0] = [number, *(of if number.form.startswith(_SCALES) else [])]
-            case "own":
-                assert owner is not None
+            case "own" if owner is not None:
                 form = self.possessive(phrase, self.pronoun(owner, "possessives"), cell, following)
                 self.put_possessive(node, phrase, form)
 
@@ -227,7 +227,7 @@ class Romance(Grammar):
             return self._with_edges(clause, self.existential(clause, clause.existing), [])
         if clause.verb is None:
             return self._copular(clause, subject)
-        verb, agreed = self.verbs[clause.verb.id], subject
+        verb, agreed = self.verb_of(clause), subject
         if preceding_object is not None and not verb.with_be:
             agreed = preceding_object
         elif not (verb.with_be or clause.passive):
@@ -287,21 +287,17 @@ class Romance(Grammar):
         return thing is not None and (thing.relative is not None or thing.coordinated is not None)
 
     def say_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
-        assert goal.noun is not None
-        return [self.phrase(goal, "obl", self.nouns[goal.noun.id].goal)]
+        return [self.phrase(goal, "obl", self.noun_of(goal).goal)]
 
     def direct_object(self, clause: Clause, thing: Phrase) -> Node:
-        assert clause.verb is not None
-        denied = clause.negative and not self.verbs[clause.verb.id].preposition
+        denied = clause.negative and not self.verb_of(clause).preposition
         return super().direct_object(clause, without_article(thing) if denied else thing)
 
     def say_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
-        assert clause.verb is not None
-        return [self.infinitive(infinitive, "xcomp", self.verbs[clause.verb.id].preposition)]
+        return [self.infinitive(infinitive, "xcomp", self.verb_of(clause).preposition)]
 
     def infinitive(self, clause: Clause, relation: str, marker: str = "") -> Node:
-        assert clause.verb is not None
-        infinitive = self.verbs[clause.verb.id].infinitive
+        infinitive = self.verb_of(clause).infinitive
         node = Node(infinitive, "VERB", relation, (clause.key,), feats="VerbForm=Inf")
         if marker:
             node.before.append(Node(marker, "ADP", "mark", (clause.key + MARK,)))
@@ -323,19 +319,17 @@ class Romance(Grammar):
         forms, lemma = self.copula(clause)
         tense = "Imp" if clause.tense == "past" else "Pres"
         copula = self.auxiliary(forms[subject.agreement], lemma, clause.key + AUX, tense, "cop")
-        if clause.class_ is not None:
-            head = self.phrase(clause.class_, "root")
-        else:
-            assert clause.quality is not None
-            adjective = self.adjectives[clause.quality.id].forms
-            head = self.quality(clause, adjective[self.agreement(subject)], adjective[0])
-        before = [copula]
+        head, before = self.predicate(replace(clause, subject=subject)), [copula]
         if clause.negative:
             self.negate(clause, before, head)
         who = self._subject(clause, copula)
         head.before[:0] = before
         head.after += self.fill(clause, "late")
         return self._with_edges(clause, head, who)
+
+    def predicative(self, clause: Clause, quality: Lexeme) -> tuple[str, ...]:
+        forms = self.adjectives[quality.id].forms
+        return forms[0 if clause.subject is None else self.agreement(clause.subject)], forms[0]
 
     # --- building blocks for the languages' verb clusters
 
@@ -614,10 +608,9 @@ class Italian(Romance):
 
     def put_possessive(self, node: Node, phrase: Phrase, form: str) -> None:
         super().put_possessive(node, phrase, form)
-        assert phrase.noun is not None
-        near_kin = "kin" in phrase.noun.kinds and not phrase.plural and phrase.adjective is None
+        near_kin = "kin" in phrase.kinds and not phrase.plural and phrase.adjective is None
         if not near_kin or form == "loro":
-            self.put_article(node, phrase, self.definite(self.nouns[phrase.noun.id].gender == "f", phrase.plural, form))
+            self.put_article(node, phrase, self.definite(self.noun_of(phrase).gender == "f", phrase.plural, form))
 
     # --- verbs
 
@@ -789,8 +782,7 @@ class Spanish(Romance):
         return self.finite(clause, verb, agreement)
 
     def direct_object(self, clause: Clause, thing: Phrase) -> Node:
-        assert clause.verb is not None
-        if thing.is_person and not self.verbs[clause.verb.id].preposition:
+        if thing.is_person and not self.verb_of(clause).preposition:
             return self.phrase(thing, "obj", "a")
         return super().direct_object(clause, thing)
 

@@ -21,6 +21,7 @@ from nbkit.sandbox.meaning import (
     THIRD,
     Amount,
     Clause,
+    Lexeme,
     Node,
     Phrase,
     Place,
@@ -257,7 +258,7 @@ class Russian(Grammar):
         if phrase.agreement > THIRD:
             return 3
         if phrase.noun is not None:
-            return "mfn".index(self.nouns[phrase.noun.id].gender)
+            return "mfn".index(self.noun_of(phrase).gender)
         return int(phrase.female and phrase.person == THIRD)
 
     def noun_form(self, noun: Noun, plural: bool, case: int, marker: str) -> str:
@@ -274,8 +275,7 @@ class Russian(Grammar):
                 lemma = self.words["demonstrative"][phrase.determiner]
                 form = _agreeing(self.words["determiners"][lemma], noun, plural, case)
                 node.before.append(self.determiner(form, phrase, lemma))
-            case "own":
-                assert owner is not None
+            case "own" if owner is not None:
                 if owner.noun is not None:
                     node.after.append(self.phrase(owner, "nmod", case=GENITIVE))
                 else:
@@ -318,9 +318,8 @@ class Russian(Grammar):
         return PREPOSITIONAL if place.relation in ("at", "in", "on") else INSTRUMENTAL
 
     def relative_pronoun(self, phrase: Phrase) -> tuple[str, str]:
-        assert phrase.noun is not None
         case = ACCUSATIVE if phrase.relative_object else NOMINATIVE
-        return _agreeing(self.which, self.nouns[phrase.noun.id], phrase.plural, case), "который"
+        return _agreeing(self.which, self.noun_of(phrase), phrase.plural, case), "который"
 
     # --- clauses
 
@@ -329,9 +328,8 @@ class Russian(Grammar):
 
     def finite(self, clause: Clause, verb: Verb, subject: Phrase | None) -> Node:
         """The finite verb with its auxiliary, its infinitive where a modal is finite."""
-        assert clause.verb is not None
         agreement, cell = subject.agreement if subject is not None else THIRD, self.past_cell(subject)
-        tense, continues = clause.tense, bool(clause.verb.kinds & _CONTINUING)
+        tense, continues = clause.tense, not clause.kinds.isdisjoint(_CONTINUING)
         if clause.modal:
             return self._modal(clause, self._aspect(clause), agreement, cell)
         if clause.passive:
@@ -357,9 +355,8 @@ class Russian(Grammar):
 
     def _aspect(self, clause: Clause, imperfective: bool = False) -> Aspect:
         """The aspect of a clause's infinitive."""
-        assert clause.verb is not None
-        verb = self.verbs[clause.verb.id]
-        return verb.imperfective if imperfective or "durative" in clause.verb.kinds else verb.perfective
+        verb = self.verb_of(clause)
+        return verb.imperfective if imperfective or "durative" in clause.kinds else verb.perfective
 
     def _modal(self, clause: Clause, aspect: Aspect, agreement: int, cell: int) -> Node:
         entry = self.words["modals"][clause.modal]
@@ -381,7 +378,7 @@ class Russian(Grammar):
             return self._existential(clause, clause.existing)
         if clause.verb is None:
             return self._copular(clause)
-        head = self.finite(clause, self.verbs[clause.verb.id], clause.subject or absent)
+        head = self.finite(clause, self.verb_of(clause), clause.subject or absent)
         inner = head.after[0] if head.tag == "modal" else head
         head.before[:0] = self.fill(clause, "before_verb")
         inner.before += self.fill(clause, "manner")
@@ -393,12 +390,10 @@ class Russian(Grammar):
         return [self.negation(clause)]
 
     def say_goal(self, clause: Clause, goal: Phrase) -> list[Node]:
-        assert goal.noun is not None
-        return [self.phrase(goal, "obl", self.nouns[goal.noun.id].location, ACCUSATIVE)]
+        return [self.phrase(goal, "obl", self.noun_of(goal).location, ACCUSATIVE)]
 
     def say_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
-        assert clause.verb is not None
-        aspect = self._aspect(infinitive, self.verbs[clause.verb.id].takes_imperfective)
+        aspect = self._aspect(infinitive, self.verb_of(clause).takes_imperfective)
         return [self._infinitive(infinitive, "xcomp", aspect)]
 
     def say_purpose(self, clause: Clause, purpose: Clause) -> list[Node]:
@@ -418,20 +413,20 @@ class Russian(Grammar):
         return node
 
     def _copular(self, clause: Clause) -> Node:
-        past, cell = clause.tense == "past", self.past_cell(clause.subject)
         before = self.fill(clause, "copular")
-        if past:
-            before.append(self._be(self.words["be"][cell], clause, "Past", "cop"))
+        if clause.tense == "past":
+            form = self.words["be"][self.past_cell(clause.subject)]
+            before.append(self._be(form, clause, "Past", "cop"))
         if clause.class_ is not None:
-            head = self.phrase(clause.class_, "root")
             before.append(Node("—", "PUNCT", "punct", (clause.key + AUX,)))
-        else:
-            assert clause.quality is not None
-            lemma, forms, comparative, shorts = self.adjectives[clause.quality.id]
-            form = shorts[cell] if shorts else forms["mfnp"[cell]][INSTRUMENTAL if past else NOMINATIVE]
-            head = self.quality(clause, form, lemma, comparative)
+        head = self.predicate(clause)
         head.before[:0] = before
         return head
+
+    def predicative(self, clause: Clause, quality: Lexeme) -> tuple[str, ...]:
+        lemma, forms, comparative, shorts = self.adjectives[quality.id]
+        cell, case = self.past_cell(clause.subject), INSTRUMENTAL if clause.tense == "past" else NOMINATIVE
+        return shorts[cell] if shorts else forms["mfnp"[cell]][case], lemma, comparative
 
     def compared(self, than: Phrase) -> Node:
         node = self.phrase(than, "obl")

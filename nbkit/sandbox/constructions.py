@@ -1,30 +1,45 @@
-"""The table of constructions, and what several of them need."""
+"""The sandbox's constructions: each draws the meaning of one text (a list of clauses, one a sentence).
+
+Those with homographs and idioms stand beside their data, in `nbkit.sandbox.phenomena`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from functools import partial
 
 from nbkit.sandbox.draw import Draw, adjectives_of, nouns_of, verbs_of
-from nbkit.sandbox.meaning import FIRST, SECOND, THEY, THIRD, WE, Clause, Phrase, Place, Subordinate, Tense, table
+from nbkit.sandbox.meaning import (
+    FIRST,
+    SECOND,
+    THEY,
+    THIRD,
+    WE,
+    Adverbial,
+    Amount,
+    Clause,
+    Force,
+    Lexeme,
+    Phrase,
+    Place,
+    Subordinate,
+    Tense,
+    table,
+)
 
 #: Draws the meaning of one text: a list of clauses, one a sentence.
 Construction = Callable[[Draw], list[Clause]]
 
 
-_ENTERED: list[Construction] = []
+#: All constructions by name.
+CONSTRUCTIONS: dict[str, Construction] = {}
 
 
 def construction(function: Construction) -> Construction:
     """Enter *function* in the table under its own name."""
-    _ENTERED.append(function)
+    CONSTRUCTIONS[function.__name__] = function
     return function
-
-
-def entered(*modules: ModuleType) -> dict[str, Construction]:
-    """The constructions of *modules*, by name."""
-    names = {module.__name__ for module in modules}
-    return {function.__name__: function for function in _ENTERED if function.__module__ in names}
 
 
 def again(draw: Draw, antecedent: Phrase) -> Phrase:
@@ -67,26 +82,34 @@ def known_object(clause: Clause) -> Clause:
 # Simple sentences about events: who does what to whom, when, where and how.
 
 
-def _tense(draw: Draw) -> Tense:
-    return draw.pick(("past", "past", "progressive", "habit", "future"))
+_TENSES: tuple[Tense, ...] = ("past", "past", "progressive", "habit", "future")
+
+
+#: Sentences about one event with nothing special to them: frames of the verb, and the tenses that are drawn from.
+_EVENTS: dict[str, tuple[str, Sequence[Tense]]] = {
+    "transitive": ("tr", _TENSES),
+    "ditransitive": ("di", _TENSES),
+    "achievement": ("ach", ("past", "past", "future")),
+    "future": ("tr di intr", ("future",)),
+    "progressive": ("tr di intr", ("progressive",)),
+    "habit": ("tr intr go", ("habit",)),
+    "motion": ("go", ("past", "past", "progressive", "future", "habit")),
+}
+
+
+def _event(draw: Draw, frames: str, tenses: Sequence[Tense]) -> list[Clause]:
+    return [draw.event(tuple(frames.split()), draw.pick(tenses) if len(tenses) > 1 else tenses[0])]
+
+
+CONSTRUCTIONS |= {name: partial(_event, frames=frames, tenses=tenses) for name, (frames, tenses) in _EVENTS.items()}
 
 
 @construction
 def intransitive(draw: Draw) -> list[Clause]:
-    clause = draw.event(("intr",), _tense(draw))
+    clause = draw.event(("intr",), draw.pick(_TENSES))
     if clause.place is None and clause.manner is None:
         draw.location(clause)
     return [clause]
-
-
-@construction
-def transitive(draw: Draw) -> list[Clause]:
-    return [draw.event(("tr",), _tense(draw))]
-
-
-@construction
-def achievement(draw: Draw) -> list[Clause]:
-    return [draw.event(("ach",), draw.pick(("past", "past", "future")))]
 
 
 @construction
@@ -95,26 +118,6 @@ def stative(draw: Draw) -> list[Clause]:
     if clause.object is not None:
         draw.qualify(clause.object)
     return [clause]
-
-
-@construction
-def ditransitive(draw: Draw) -> list[Clause]:
-    return [draw.event(("di",), _tense(draw))]
-
-
-@construction
-def future(draw: Draw) -> list[Clause]:
-    return [draw.event(("tr", "di", "intr"), "future")]
-
-
-@construction
-def progressive(draw: Draw) -> list[Clause]:
-    return [draw.event(("tr", "di", "intr"), "progressive")]
-
-
-@construction
-def habit(draw: Draw) -> list[Clause]:
-    return [draw.event(("tr", "intr", "go"), "habit")]
 
 
 @construction
@@ -196,11 +199,6 @@ def instrument(draw: Draw) -> list[Clause]:
 
 
 @construction
-def motion(draw: Draw) -> list[Clause]:
-    return [draw.event(("go",), draw.pick(("past", "past", "progressive", "future", "habit")))]
-
-
-@construction
 def companion(draw: Draw) -> list[Clause]:
     clause = draw.event(("intr", "go"), draw.pick(("past", "progressive", "future")), extras=0.3)
     if clause.subject is not None and clause.subject.is_person:
@@ -276,7 +274,16 @@ def object_question(draw: Draw) -> list[Clause]:
 _NO_WHAT = frozenset({"answer", "clean", "prepare", "await", "help"})
 
 
-def _adjunct_question(draw: Draw, force: str, tense: Tense) -> list[Clause]:
+#: Questions for a place, a time and a reason, and the tenses that are drawn from.
+_ADJUNCTS: dict[Force, tuple[Tense, ...]] = {
+    "place": ("past", "past", "future"),
+    "time": ("past", "future"),
+    "reason": ("past", "past", "progressive"),
+}
+
+
+def _adjunct_question(draw: Draw, force: Force) -> list[Clause]:
+    tense = draw.pick(_ADJUNCTS[force])
     subject = Phrase(draw.key(), person=SECOND) if draw.chance(0.2) else None
     frames = ("tr", "di") if tense == "progressive" else ("tr", "di", "ach")
     clause = draw.event(frames, tense, subject, extras=0.7)
@@ -284,23 +291,11 @@ def _adjunct_question(draw: Draw, force: str, tense: Tense) -> list[Clause]:
         clause.time = None
     if force == "place":
         clause.place = None
-    clause.force, clause.time_first, clause.question_key = force, False, draw.key()  # type: ignore[assignment]
+    clause.force, clause.time_first, clause.question_key = force, False, draw.key()
     return [clause]
 
 
-@construction
-def place_question(draw: Draw) -> list[Clause]:
-    return _adjunct_question(draw, "place", draw.pick(("past", "past", "future")))
-
-
-@construction
-def time_question(draw: Draw) -> list[Clause]:
-    return _adjunct_question(draw, "time", draw.pick(("past", "future")))
-
-
-@construction
-def reason_question(draw: Draw) -> list[Clause]:
-    return _adjunct_question(draw, "reason", draw.pick(("past", "past", "progressive")))
+CONSTRUCTIONS |= {f"{force}_question": partial(_adjunct_question, force=force) for force in _ADJUNCTS}
 
 
 @construction
@@ -588,3 +583,254 @@ def two_sentences(draw: Draw) -> list[Clause]:
     second = draw.event(("tr", "di"), "future", same, extras=0.0)
     second.time_first = draw.chance(0.5)
     return [first, second]
+
+
+# ----------------------------------------------------------------------------
+# Sentences with numbers in every written form: counts, prices, distances, weights, percentages, years.
+
+_COUNTS = ("digits", "digits", "digits", "grouped", "grouped", "grouped", "scale", "native")
+
+
+_MEASURES = ("digits", "digits", "fraction", "fraction", "grouped", "scale", "words", "financial")
+
+
+#: Words of more digits than these are longer than a line.
+_LONGEST_WORDS = 6
+
+
+def _digits(draw: Draw, n: int) -> int:
+    """A number of *n* digits, each as likely as the others, of at least 3: one and two agree in ways of their own."""
+    low = 3 if n == 1 else 10 ** (n - 1)
+    return low + int(draw.uniform() * (10**n - low))
+
+
+def _integer(draw: Draw, most: int) -> int:
+    """An integer of up to *most* digits, every length as likely; never one that ends as *twenty-one* does."""
+    value = _digits(draw, 1 + int(draw.uniform() * most))
+    return value + 1 if value % 10 == 1 else value
+
+
+def _decimal(draw: Draw, most: int) -> Decimal:
+    """A number with digits after its point, the last of them no zero."""
+    places = 1 + int(draw.uniform() * draw.numerals["fraction"])
+    fraction = int(draw.uniform() * 10 ** (places - 1)) * 10 + 1 + int(draw.uniform() * 9)
+    return Decimal(_integer(draw, most)) + Decimal(fraction).scaleb(-places)
+
+
+def _scaled(draw: Draw) -> Decimal:
+    """So many million or billion, as far as the digits of the mixture reach."""
+    mantissa = _decimal(draw, 2) if draw.chance(0.7) else Decimal(_integer(draw, 3))
+    power = draw.pick((6, 9)) if draw.numerals["digits"] > 6 else 6
+    return (mantissa * 10**power).to_integral_value()
+
+
+def _count(draw: Draw) -> Amount:
+    """How many things: an integer."""
+    form = draw.pick(_COUNTS)
+    if form == "scale":
+        return Amount(_scaled(draw), form)
+    return Amount(Decimal(_integer(draw, draw.numerals["digits"])), form)
+
+
+def _measure(draw: Draw, unit: Lexeme) -> Amount:
+    """How much of a unit: also fractions, and number words where they agree with the unit in every language."""
+    form, digits = draw.pick(_MEASURES), draw.numerals["digits"]
+    if form in ("words", "financial") and "spoken" not in unit.kinds:
+        form = "digits"
+    match form:
+        case "fraction":
+            return Amount(_decimal(draw, digits), draw.pick(("digits", "grouped")))
+        case "scale" if "duration" not in unit.kinds:
+            return Amount(_scaled(draw), form)
+        case "words" | "financial":
+            value = _integer(draw, min(digits, _LONGEST_WORDS))
+            return Amount(Decimal(value if value > 9 else value + 10), form)  # a lone 陆 is land rather than six
+        case _:
+            return Amount(Decimal(_integer(draw, digits)), "grouped" if form == "grouped" else "digits")
+
+
+def _much(draw: Draw, kind: str) -> Phrase:
+    """So many of a unit."""
+    unit = draw.concept(nouns_of((kind,), "units"))
+    return Phrase(draw.key(), unit, "count", plural=True, amount=_measure(draw, unit))
+
+
+def _many(draw: Draw, phrase: Phrase) -> Phrase:
+    """*phrase* as so many of them."""
+    phrase.determiner, phrase.plural, phrase.amount = "count", True, _count(draw)
+    phrase.possessor, phrase.reflexive = None, False
+    return phrase
+
+
+def _things(draw: Draw, verb: Lexeme, adjective: float = 0.3) -> Phrase:
+    """So many things that suit the verb; of people and animals the Russian accusative counts in another way."""
+    nouns = [n for n in nouns_of(verb.objects) if not n.kinds & {"mass", "person", "animal", "place", "part"}]
+    phrase = Phrase(draw.key(), draw.concept(nouns))
+    draw.qualify(phrase, adjective)
+    return _many(draw, phrase)
+
+
+def _trade() -> tuple[Lexeme, ...]:
+    """The verbs of which so many things can be the object."""
+    return tuple(v for v in verbs_of(("tr", "ach")) if v.id in _TRADED)
+
+
+_TRADED = frozenset({"buy", "sell", "find", "choose", "order", "take", "wash", "draw", "steal", "hide", "translate"})
+
+
+def _when(draw: Draw, clause: Clause, probability: float = 0.5) -> list[Clause]:
+    """*clause*, with a time or a year."""
+    if draw.chance(probability):
+        dated = draw.chance(0.25)
+        clause.time = _year(draw) if dated else draw.adverb("time", "past")
+        clause.time_first = dated or draw.chance(0.3)  # not "in 1987 12 tickets"
+    return [clause]
+
+
+def _year(draw: Draw) -> Adverbial:
+    year = next(adverb for adverb in table("adverbs") if "year" in adverb.kinds)
+    draw.concepts.append(year)
+    return Adverbial(draw.key(), year, 1700 + int(draw.uniform() * 330))
+
+
+def _did(draw: Draw, verb: Lexeme, subject: Phrase | None = None) -> Clause:
+    return Clause(draw.key(), subject=subject or draw.subject(verb.subjects), verb=verb, tense="past")
+
+
+@construction
+def many_objects(draw: Draw) -> list[Clause]:
+    clause = _did(draw, draw.concept(_trade()))
+    assert clause.verb is not None
+    clause.object = _things(draw, clause.verb)
+    return _when(draw, clause)
+
+
+@construction
+def many_gifts(draw: Draw) -> list[Clause]:
+    clause = _did(draw, draw.concept([v for v in verbs_of(("di",)) if "goods" in v.objects]))
+    assert clause.verb is not None
+    clause.object, clause.recipient = _things(draw, clause.verb), draw.recipient()
+    return _when(draw, clause, 0.3)
+
+
+@construction
+def many_subjects(draw: Draw) -> list[Clause]:
+    subject = _many(draw, Phrase(draw.key(), draw.concept(nouns_of(("work", "child")))))
+    assert subject.noun is not None
+    subject.female = "female" in subject.noun.kinds
+    draw.qualify(subject, 0.3)
+    return _when(draw, draw.event(("tr", "ach"), "past", subject, extras=0.0))
+
+
+@construction
+def many_workers(draw: Draw) -> list[Clause]:
+    subject = _many(draw, Phrase(draw.key(), draw.concept(nouns_of(("work",)))))
+    verb = next(v for v in verbs_of(("intr",)) if v.id == "work")
+    clause = _did(draw, draw.concept([verb]), subject)
+    clause.place = Place(draw.key(), "at", draw.noun(("building",), 0.3))
+    return _when(draw, clause, 0.6)
+
+
+@construction
+def many_here(draw: Draw) -> list[Clause]:
+    place = Place(draw.key(), "in", draw.noun(("building", "container"), 0.3))
+    things = Phrase(draw.key(), draw.concept(nouns_of(("portable", "dish", "fruit"))))
+    draw.qualify(things, 0.4)
+    return [Clause(draw.key(), existing=_many(draw, things), place=place, tense="present")]
+
+
+@construction
+def two_numbers(draw: Draw) -> list[Clause]:
+    clause = _did(draw, draw.concept(_trade()))
+    assert clause.verb is not None
+    clause.object = _things(draw, clause.verb, 0.1)
+    clause.object.coordinated = _things(draw, clause.verb, 0.1)
+    return _when(draw, clause, 0.3)
+
+
+@construction
+def cost(draw: Draw) -> list[Clause]:
+    return _amounts_to(draw, "priced", "money")
+
+
+@construction
+def weight(draw: Draw) -> list[Clause]:
+    (clause,) = _amounts_to(draw, "weighs", "mass")
+    clause.tense, clause.time, clause.time_first = "present", None, False
+    return [clause]
+
+
+@construction
+def distance(draw: Draw) -> list[Clause]:
+    return _amounts_to(draw, "moves", "distance")
+
+
+def _amounts_to(draw: Draw, frame: str, unit: str) -> list[Clause]:
+    verb = draw.concept(verbs_of((frame,)))
+    subject = draw.noun(verb.subjects, 0.5)
+    if draw.chance(0.3):
+        subject.determiner = draw.pick(("this", "that"))
+    clause = _did(draw, verb, subject)
+    clause.object = _much(draw, unit)
+    return _when(draw, clause)
+
+
+def _quantity(draw: Draw) -> Phrase:
+    """The price of the old house."""
+    quantity = Phrase(draw.key(), draw.concept(nouns_of(("quantity",), "units")), "own")
+    quantity.possessor = draw.noun(("goods", "building", "vehicle"), 0.3)
+    return quantity
+
+
+@construction
+def price(draw: Draw) -> list[Clause]:
+    clause = _did(draw, draw.concept(verbs_of(("level",))), _quantity(draw))
+    clause.object = _much(draw, "money")
+    return _when(draw, clause)
+
+
+@construction
+def change(draw: Draw) -> list[Clause]:
+    clause = _did(draw, draw.concept(verbs_of(("change",))), _quantity(draw))
+    percent = draw.concept(nouns_of(("percent",), "units"))
+    value = Decimal(_integer(draw, 3)) if draw.chance(0.4) else _decimal(draw, 2)
+    clause.object = Phrase(draw.key(), percent, "count", plural=True, amount=Amount(value, "digits"))
+    return _when(draw, clause)
+
+
+@construction
+def payment(draw: Draw) -> list[Clause]:
+    verb = draw.concept(verbs_of(("pay",)))
+    clause = _did(draw, verb, draw.subject(verb.subjects, pronouns=False))
+    clause.object, clause.recipient = _much(draw, "money"), draw.recipient()
+    return _when(draw, clause)
+
+
+@construction
+def loan(draw: Draw) -> list[Clause]:
+    clause = _did(draw, draw.concept([v for v in verbs_of(("di",)) if v.id in ("lend", "give", "send", "offer")]))
+    clause.object, clause.recipient = _much(draw, "money"), draw.recipient()
+    return _when(draw, clause)
+
+
+@construction
+def duration(draw: Draw) -> list[Clause]:
+    verbs = [v for v in verbs_of(("intr",)) if v.id in ("wait", "work", "travel")]
+    clause = _did(draw, draw.concept(verbs), draw.subject(("person",)))
+    clause.object = _much(draw, "duration")
+    return _when(draw, clause, 0.4)
+
+
+@construction
+def dated(draw: Draw) -> list[Clause]:
+    clause = draw.event(("tr", "ach", "di"), "past", extras=0.0)
+    clause.time, clause.time_first = _year(draw), draw.chance(0.4)
+    return [clause]
+
+
+@construction
+def reported_number(draw: Draw) -> list[Clause]:
+    verb = draw.concept(tuple(v for v in verbs_of(("say",)) if v.id == "say"))
+    content = draw.pick((cost, weight, price, change))(draw)[0]
+    content.time_first, content.time = False, None
+    return [Clause(draw.key(), subject=person(draw), verb=verb, tense="past", content=content)]
