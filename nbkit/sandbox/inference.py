@@ -102,8 +102,7 @@ def deed(draw: Draw, verb: Lexeme, subject: Phrase | None = None) -> Clause:
 def thing(draw: Draw, verb: Lexeme) -> Phrase:
     """What something was done to: a definite or indefinite thing, or a person."""
     phrase = draw.noun(tuple(kind for kind in verb.objects if kind != "person") or verb.objects, 0.0)
-    assert phrase.noun is not None
-    if phrase.determiner == "definite" and not phrase.noun.kinds & {"mass", "person"} and draw.chance(0.3):
+    if phrase.determiner == "definite" and not phrase.kinds & {"mass", "person"} and draw.chance(0.3):
         phrase.determiner = "indefinite"
     return phrase
 
@@ -136,9 +135,10 @@ def timed(draw: Draw) -> Clause | None:
 @family
 def described(draw: Draw) -> Clause | None:
     clause = deed(draw, draw.concept(_verbs()))
-    phrase = clause.object
-    assert phrase is not None and phrase.noun is not None
-    options = [a for a in adjectives_of(phrase.noun) if any(o in adjectives_of(phrase.noun) for o in opposites(a))]
+    phrase = clause.its_object
+    options = [
+        a for a in adjectives_of(phrase.its_noun) if any(o in adjectives_of(phrase.its_noun) for o in opposites(a))
+    ]
     if not options or phrase.determiner == "own":
         return None
     phrase.adjective = draw.concept(options)
@@ -218,35 +218,38 @@ def kind_specified(draw: Draw) -> Clause | None:
 
 def _countable(draw: Draw) -> Clause | None:
     clause = deed(draw, draw.concept(_verbs()))
-    phrase = clause.object
-    assert phrase is not None and phrase.noun is not None
-    if phrase.determiner == "own" or phrase.noun.kinds & {"mass", "person", "place", "part"}:
+    phrase = clause.its_object
+    if phrase.determiner == "own" or phrase.kinds & {"mass", "person", "place", "part"}:
         return None
     return clause
+
+
+def _count(draw: Draw, phrase: Phrase) -> None:
+    """Make it so many of them."""
+    phrase.determiner, phrase.plural, phrase.count = "count", True, draw.pick((2, 3, 4, 5))
+
+
+def _uncount(phrase: Phrase) -> None:
+    """Make it one of them."""
+    phrase.determiner, phrase.plural, phrase.count = "indefinite", False, 0
 
 
 @family
 def counted(draw: Draw) -> Clause | None:
     clause = _countable(draw)
-    if clause is None or clause.object is None:
+    if clause is None:
         return None
-    clause.object.plural, clause.object.determiner = True, "count"
-    clause.object.count = draw.pick((2, 3, 4, 5))
+    _count(draw, clause.its_object)
     return told(draw, clause, 2, 3)
 
 
 @family
 def existing(draw: Draw) -> Clause | None:
     clause = _countable(draw)
-    if clause is None or clause.object is None:
+    if clause is None:
         return None
-    clause.object.determiner = "indefinite"
+    clause.its_object.determiner = "indefinite"
     return told(draw, clause, 2, 3)
-
-
-def copied(clause: Clause) -> Clause:
-    """The same meaning, free to be changed."""
-    return deepcopy(clause)
 
 
 def phrases(clause: Clause) -> list[Phrase]:
@@ -266,9 +269,8 @@ def _describe(draw: Draw, clause: Clause) -> bool:
 
 def _fitting(phrase: Phrase, clause: Clause) -> tuple[Lexeme, ...]:
     """Adjectives for a phrase; what is compared by its size is not called big beside."""
-    assert phrase.noun is not None
     barred = () if clause.quality is None else (clause.quality, *opposites(clause.quality))
-    return tuple(a for a in adjectives_of(phrase.noun) if a not in barred)
+    return tuple(a for a in adjectives_of(phrase.its_noun) if a not in barred)
 
 
 def _date(draw: Draw, clause: Clause) -> bool:
@@ -346,12 +348,13 @@ def passive(clause: Clause) -> Clause:
 Rule = Callable[[Draw, Clause], Clause | None]
 
 
-_ENTERED: list[Rule] = []
+#: All rules by name.
+RULES: dict[str, Rule] = {}
 
 
 def rule(function: Rule) -> Rule:
-    """Enter *function* in the table under its own name."""
-    _ENTERED.append(function)
+    """Enter *function* in the table under its own name; there it gets a copy of the hypothesis, free to be changed."""
+    RULES[function.__name__] = lambda draw, hypothesis: function(draw, deepcopy(hypothesis))
     return function
 
 
@@ -369,7 +372,7 @@ def denial(clause: Clause) -> Clause:
     clause.negative = True
     clause.manner = clause.instrument = None
     if clause.object is not None and clause.object.determiner == "count":
-        clause.object.determiner, clause.object.count, clause.object.plural = "indefinite", 0, False
+        _uncount(clause.object)
     return clause
 
 
@@ -378,20 +381,21 @@ def denial(clause: Clause) -> Clause:
 
 
 @rule
-def modifier_dropped(draw: Draw, hypothesis: Clause) -> Clause | None:
+def modifier_dropped(draw: Draw, premise: Clause) -> Clause | None:
     """*The old man read a letter yesterday* ⊨ *The man read a letter yesterday*."""
-    return more(draw, copied(hypothesis))
+    return more(draw, premise)
 
 
 @rule
-def modifier_added(draw: Draw, hypothesis: Clause) -> Clause | None:
+def modifier_added(draw: Draw, premise: Clause) -> Clause | None:
     """*The man read a letter* ⊭ *The man read a letter yesterday*; something else may have been said instead."""
-    premise = copied(hypothesis)
+    asked = _said(premise)
     if not remove(draw, premise):
         return None
     if draw.chance(0.5):
         add(draw, premise)
-        if _said(hypothesis).items() <= _said(premise).items() or _excludes(premise, hypothesis):
+        told = _said(premise)
+        if asked.items() <= told.items() or _excludes(told, asked):
             return None
     return premise
 
@@ -406,57 +410,52 @@ def _said(clause: Clause) -> dict[str, Lexeme]:
     return {name: word for name, word in said.items() if word is not None}
 
 
-def _excludes(premise: Clause, hypothesis: Clause) -> bool:
-    """Whether the premise says another time, place, manner or opposite quality than the hypothesis."""
-    told, asked = _said(premise), _said(hypothesis)
+def _excludes(told: dict[str, Lexeme], asked: dict[str, Lexeme]) -> bool:
+    """Whether a premise tells of another time, place, manner or opposite quality than its hypothesis asks for."""
     changed = [name for name in asked if name in told and told[name] is not asked[name]]
     qualities = {"subject", "object", "recipient", "than"}
     return any(name not in qualities or told[name] in opposites(asked[name]) for name in changed)
 
 
 @rule
-def other_quality(draw: Draw, hypothesis: Clause) -> Clause | None:
+def other_quality(draw: Draw, premise: Clause) -> Clause | None:
     """*bought an expensive bag* ⊭ *bought a red bag*."""
-    premise = copied(hypothesis)
-    phrase = premise.object
-    assert phrase is not None and phrase.noun is not None and phrase.adjective is not None
+    phrase = premise.its_object
+    assert phrase.adjective is not None
     barred = {phrase.adjective, *opposites(phrase.adjective)}
-    phrase.adjective = draw.concept([a for a in adjectives_of(phrase.noun) if a not in barred])
+    phrase.adjective = draw.concept([a for a in adjectives_of(phrase.its_noun) if a not in barred])
     return premise
 
 
 @rule
-def antonym(draw: Draw, hypothesis: Clause) -> Clause | None:
+def antonym(draw: Draw, premise: Clause) -> Clause | None:
     """*bought a blue bag* contradicts *bought a red bag*."""
-    premise = copied(hypothesis)
-    phrase = premise.object
-    assert phrase is not None and phrase.noun is not None and phrase.adjective is not None
-    phrase.adjective = draw.concept([a for a in opposites(phrase.adjective) if a in adjectives_of(phrase.noun)])
+    phrase = premise.its_object
+    assert phrase.adjective is not None
+    phrase.adjective = draw.concept([a for a in opposites(phrase.adjective) if a in adjectives_of(phrase.its_noun)])
     return premise
 
 
 @rule
-def other_time(draw: Draw, hypothesis: Clause) -> Clause | None:
+def other_time(draw: Draw, premise: Clause) -> Clause | None:
     """*this morning* contradicts *last week*."""
-    premise = copied(hypothesis)
     assert premise.time is not None
     premise.time = Adverbial(premise.time.key, draw.concept(other_times(premise.time.adverb)))
     return premise
 
 
 @rule
-def negated(draw: Draw, hypothesis: Clause) -> Clause | None:
+def negated(draw: Draw, premise: Clause) -> Clause | None:
     """*The man did not read a letter* contradicts *The man read a letter yesterday*."""
-    premise = denial(copied(hypothesis))
+    denial(premise)
     if draw.chance(0.5):
         remove(draw, premise)
     return premise
 
 
 @rule
-def done(draw: Draw, hypothesis: Clause) -> Clause | None:
+def done(draw: Draw, premise: Clause) -> Clause | None:
     """*The man read the letter* contradicts *The man did not read the letter*."""
-    premise = copied(hypothesis)
     premise.negative = False
     return premise
 
@@ -469,24 +468,23 @@ def done_and_more(draw: Draw, hypothesis: Clause) -> Clause | None:
 
 
 @rule
-def denied_more_widely(draw: Draw, hypothesis: Clause) -> Clause | None:
+def denied_more_widely(draw: Draw, premise: Clause) -> Clause | None:
     """*The man did not read the letter* ⊨ *The man did not read the letter yesterday*."""
-    premise = copied(hypothesis)
     return premise if remove(draw, premise) else None
 
 
 @rule
-def denied_more_narrowly(draw: Draw, hypothesis: Clause) -> Clause | None:
+def denied_more_narrowly(draw: Draw, premise: Clause) -> Clause | None:
     """*The man did not read the letter yesterday* ⊭ *The man did not read the letter*."""
-    return more(draw, copied(hypothesis), 1)
+    return more(draw, premise, 1)
 
 
 # ----------------------------------------------------------------------------
 # Premises of two clauses: what is known, said, intended or forgotten, and what else was done.
 
 
-def _says(draw: Draw, hypothesis: Clause, verb: str) -> Clause:
-    content = copied(hypothesis)
+def _says(draw: Draw, premise: Clause, verb: str) -> Clause:
+    content = premise
     content.time_first = False
     return Clause(draw.key(), subject=someone(draw), verb=named("verbs")[verb], tense="present", content=content)
 
@@ -503,8 +501,8 @@ def only_said(draw: Draw, hypothesis: Clause) -> Clause | None:
     return _says(draw, hypothesis, draw.pick(("say", "think", "believe")))
 
 
-def _towards(draw: Draw, hypothesis: Clause, verbs: tuple[str, ...]) -> Clause:
-    inner = copied(hypothesis)
+def _towards(draw: Draw, premise: Clause, verbs: tuple[str, ...]) -> Clause:
+    inner = premise
     verb = named("verbs")[draw.pick(verbs)]
     premise = Clause(draw.key(), subject=inner.subject, verb=verb, tense="past")
     premise.time, premise.time_first = inner.time, inner.time is not None
@@ -535,9 +533,9 @@ def _beside(draw: Draw, hypothesis: Clause) -> Clause | None:
 
 
 @rule
-def conjunct_dropped(draw: Draw, hypothesis: Clause) -> Clause | None:
+def conjunct_dropped(draw: Draw, premise: Clause) -> Clause | None:
     """*Anna read the letter and Paul washed the car* ⊨ *Anna read the letter*."""
-    premise, other = copied(hypothesis), _beside(draw, hypothesis)
+    other = _beside(draw, premise)
     return None if other is None else _joined(draw, premise, other)
 
 
@@ -551,9 +549,9 @@ def _joined(draw: Draw, clause: Clause, other: Clause) -> Clause:
 
 
 @rule
-def participants_crossed(draw: Draw, hypothesis: Clause) -> Clause | None:
+def participants_crossed(draw: Draw, premise: Clause) -> Clause | None:
     """*Paul read the letter and Anna washed the car* contradicts *Anna read the letter*."""
-    premise, other = copied(hypothesis), _beside(draw, hypothesis)
+    other = _beside(draw, premise)
     if other is None:
         return None
     premise.subject, other.subject = other.subject, premise.subject
@@ -561,9 +559,9 @@ def participants_crossed(draw: Draw, hypothesis: Clause) -> Clause | None:
 
 
 @rule
-def reason_dropped(draw: Draw, hypothesis: Clause) -> Clause | None:
+def reason_dropped(draw: Draw, premise: Clause) -> Clause | None:
     """*Anna read the letter because Paul broke the lamp* ⊨ both of its clauses."""
-    premise, other = copied(hypothesis), _beside(draw, hypothesis)
+    other = _beside(draw, premise)
     if other is None:
         return None
     if draw.chance(0.5):
@@ -578,9 +576,9 @@ def reason_dropped(draw: Draw, hypothesis: Clause) -> Clause | None:
 
 
 @rule
-def roles_kept(draw: Draw, hypothesis: Clause) -> Clause | None:
+def roles_kept(draw: Draw, premise: Clause) -> Clause | None:
     """*Today Anna praised the man* ⊨ *Anna praised the man today*: the same roles, perhaps in the other voice."""
-    return _retold(draw, copied(hypothesis))
+    return _retold(draw, premise)
 
 
 def _retold(draw: Draw, clause: Clause) -> Clause | None:
@@ -592,9 +590,8 @@ def _retold(draw: Draw, clause: Clause) -> Clause | None:
 
 
 @rule
-def roles_swapped(draw: Draw, hypothesis: Clause) -> Clause | None:
+def roles_swapped(draw: Draw, premise: Clause) -> Clause | None:
     """*Anna praised the man* contradicts *The man praised Anna*: the same words, told the other way round."""
-    premise = copied(hypothesis)
     if premise.recipient is not None:
         premise.subject, premise.recipient = premise.recipient, premise.subject
     else:
@@ -603,18 +600,15 @@ def roles_swapped(draw: Draw, hypothesis: Clause) -> Clause | None:
 
 
 @rule
-def other_deed(draw: Draw, hypothesis: Clause) -> Clause | None:
+def other_deed(draw: Draw, premise: Clause) -> Clause | None:
     """*Anna praised the man* ⊭ *Anna invited the man*."""
-    premise = copied(hypothesis)
-    assert premise.verb is not None and premise.object is not None and premise.object.noun is not None
     premise.verb = _other_verb(draw, premise, [named("verbs")[name] for name in data("entailment")["deeds"]])
     return premise if premise.verb is not None else None
 
 
 def _other_verb(draw: Draw, clause: Clause, among: list[Lexeme]) -> Lexeme | None:
-    verb, thing = clause.verb, clause.object
-    assert verb is not None and thing is not None and thing.noun is not None
-    kinds = thing.noun.kinds | ({"person"} if thing.is_person else set())
+    verb, thing = clause.its_verb, clause.its_object
+    kinds = thing.kinds | ({"person"} if thing.is_person else set())
     options = [
         v
         for v in among
@@ -630,9 +624,8 @@ def _takes(verb: Lexeme, instrument: Lexeme) -> bool:
 
 
 @rule
-def other_event(draw: Draw, hypothesis: Clause) -> Clause | None:
+def other_event(draw: Draw, premise: Clause) -> Clause | None:
     """*Anna read the letter* ⊭ *Anna washed the car*: something else is done, to the same thing or to another."""
-    premise = copied(hypothesis)
     assert premise.verb is not None
     verbs = [v for v in verbs_of(("tr", "ach")) if v.objects]
     if premise.recipient is None and draw.chance(0.6):
@@ -648,9 +641,8 @@ def other_event(draw: Draw, hypothesis: Clause) -> Clause | None:
 
 
 @rule
-def order_swapped(draw: Draw, hypothesis: Clause) -> Clause | None:
+def order_swapped(draw: Draw, premise: Clause) -> Clause | None:
     """*The cow is bigger than the dog* contradicts *The dog is bigger than the cow*."""
-    premise = copied(hypothesis)
     premise.subject, premise.than = premise.than, premise.subject
     if draw.chance(0.5):
         add(draw, premise)
@@ -658,9 +650,8 @@ def order_swapped(draw: Draw, hypothesis: Clause) -> Clause | None:
 
 
 @rule
-def antonym_compared(draw: Draw, hypothesis: Clause) -> Clause | None:
+def antonym_compared(draw: Draw, premise: Clause) -> Clause | None:
     """*The cow is smaller than the dog* contradicts *The cow is bigger than the dog*."""
-    premise = copied(hypothesis)
     assert premise.quality is not None
     premise.quality = draw.concept(opposites(premise.quality))
     return premise
@@ -674,9 +665,8 @@ def converse(draw: Draw, hypothesis: Clause) -> Clause | None:
 
 
 @rule
-def other_comparison(draw: Draw, hypothesis: Clause) -> Clause | None:
+def other_comparison(draw: Draw, premise: Clause) -> Clause | None:
     """*The book is longer than the novel* ⊭ *The book is more boring than the novel*."""
-    premise = copied(hypothesis)
     assert premise.quality is not None and premise.subject is not None and premise.than is not None
     barred = {premise.quality, *opposites(premise.quality), premise.subject.adjective, premise.than.adjective}
     options = [a for a in table("adjectives") if "compare" in a.kinds and a not in barred]
@@ -688,11 +678,9 @@ def other_comparison(draw: Draw, hypothesis: Clause) -> Clause | None:
 
 
 @rule
-def hyponym(draw: Draw, hypothesis: Clause) -> Clause | None:
+def hyponym(draw: Draw, premise: Clause) -> Clause | None:
     """*bought an apple* ⊨ *bought a fruit*."""
-    premise = copied(hypothesis)
-    thing, verb = premise.object, premise.verb
-    assert thing is not None and thing.noun is not None and verb is not None
+    thing, verb = premise.its_object, premise.its_verb
     covered = next(covered for kind, covered in kinds_named() if kind is thing.noun)
     options = [n for n in covered if n.kinds & set(verb.objects)]
     options = [n for n in options if thing.adjective is None or thing.adjective in adjectives_of(n)]
@@ -703,12 +691,9 @@ def hyponym(draw: Draw, hypothesis: Clause) -> Clause | None:
 
 
 @rule
-def hypernym(draw: Draw, hypothesis: Clause) -> Clause | None:
+def hypernym(draw: Draw, premise: Clause) -> Clause | None:
     """*bought a fruit* ⊭ *bought an apple*."""
-    premise = copied(hypothesis)
-    thing = premise.object
-    assert thing is not None and thing.noun is not None
-    thing.noun = kind_of(thing.noun)
+    premise.its_object.noun = kind_of(premise.its_object.its_noun)
     return premise
 
 
@@ -720,35 +705,25 @@ def kind_denied(draw: Draw, hypothesis: Clause) -> Clause | None:
 
 
 @rule
-def number_weakened(draw: Draw, hypothesis: Clause) -> Clause | None:
+def number_weakened(draw: Draw, premise: Clause) -> Clause | None:
     """*bought three apples* ⊨ *bought an apple*."""
-    premise = copied(hypothesis)
-    assert premise.object is not None
-    premise.object.determiner, premise.object.plural = "count", True
-    premise.object.count = draw.pick((2, 3, 4, 5))
+    _count(draw, premise.its_object)
     return premise
 
 
 @rule
-def number_added(draw: Draw, hypothesis: Clause) -> Clause | None:
+def number_added(draw: Draw, premise: Clause) -> Clause | None:
     """*bought an apple* ⊭ *bought three apples*."""
-    premise = copied(hypothesis)
-    assert premise.object is not None
-    premise.object.determiner, premise.object.plural, premise.object.count = "indefinite", False, 0
+    _uncount(premise.its_object)
     return premise
 
 
 @rule
-def other_number(draw: Draw, hypothesis: Clause) -> Clause | None:
+def other_number(draw: Draw, premise: Clause) -> Clause | None:
     """*bought five apples* contradicts *bought three apples*."""
-    premise = copied(hypothesis)
-    assert premise.object is not None
-    premise.object.count = draw.pick([n for n in (2, 3, 4, 5) if n != premise.object.count])
+    thing = premise.its_object
+    thing.count = draw.pick([n for n in (2, 3, 4, 5) if n != thing.count])
     return premise
-
-
-#: All rules by name; ``data/entailment.yaml`` says which label each gives.
-RULES: dict[str, Rule] = {function.__name__: function for function in _ENTERED}
 
 
 # ----------------------------------------------------------------------------

@@ -179,6 +179,12 @@ class Phrase:
         return self.noun.kinds if self.noun is not None else frozenset()
 
     @property
+    def its_noun(self) -> Lexeme:
+        """The noun of a phrase that has one."""
+        assert self.noun is not None
+        return self.noun
+
+    @property
     def is_person(self) -> bool:
         return self.noun is None or not self.noun.kinds.isdisjoint(("person", "name"))
 
@@ -304,6 +310,18 @@ class Clause:
     def kinds(self) -> frozenset[str]:
         """The kinds of the verb; a clause without one has none."""
         return self.verb.kinds if self.verb is not None else frozenset()
+
+    @property
+    def its_verb(self) -> Lexeme:
+        """The verb of a clause that has one."""
+        assert self.verb is not None
+        return self.verb
+
+    @property
+    def its_object(self) -> Phrase:
+        """The object of a clause that has one."""
+        assert self.object is not None
+        return self.object
 
 
 def concepts(clause: Clause | None) -> list[Lexeme]:
