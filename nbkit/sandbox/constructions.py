@@ -63,6 +63,11 @@ def state(draw: Draw, subject: Phrase, tense: Tense) -> Clause:
     return Clause(draw.key(), subject=subject, quality=draw.concept(states), tense=tense, very=draw.chance(0.4))
 
 
+def _did(draw: Draw, verb: Lexeme, subject: Phrase | None = None) -> Clause:
+    """Someone did it, whatever else is said."""
+    return Clause(draw.key(), subject=subject or draw.subject(verb.subjects), verb=verb, tense="past")
+
+
 def plain_scope(clause: Clause) -> Clause:
     """Leave out what would be in doubt under a negation: how, with what; three of them; many."""
     clause.manner = clause.instrument = None
@@ -144,7 +149,7 @@ def negated_modal(draw: Draw) -> list[Clause]:
     clause.modal = "can"
     clause.negative = True
     if clause.tense == "past" and clause.time is None:
-        clause.time = draw.adverb("time", "past")
+        draw.date(clause)
     return [plain_scope(clause)]
 
 
@@ -170,12 +175,11 @@ def time_first(draw: Draw) -> list[Clause]:
 @construction
 def possessive(draw: Draw) -> list[Clause]:
     clause = draw.event(("tr", "ach"), draw.pick(("past", "future")), extras=0.6)
-    thing = clause.object
-    assert thing is not None and thing.noun is not None
-    if not thing.noun.kinds & {"person", "place", "wild", "built", "awaited"}:
+    thing = clause.its_object
+    if not thing.kinds & {"person", "place", "wild", "built", "awaited"}:
         owner = draw.name() if draw.chance(0.4) else draw.noun(("adult",), 0.0)
         thing.determiner, thing.possessor, thing.reflexive = "own", owner, False
-        thing.plural, thing.count = draw.chance(0.15) and "mass" not in thing.noun.kinds, 0
+        thing.plural, thing.count = draw.chance(0.15) and "mass" not in thing.kinds, 0
     return [clause]
 
 
@@ -193,8 +197,7 @@ def instrument(draw: Draw) -> list[Clause]:
     clause = Clause(draw.key(), verb=verb, tense="past", subject=draw.subject(("person",)))
     draw.participants(clause)
     draw.instrument(clause)
-    if draw.chance(0.5):
-        clause.time = draw.adverb("time", "past")
+    draw.date(clause, 0.5)
     return [clause]
 
 
@@ -215,18 +218,15 @@ def passive(draw: Draw) -> list[Clause]:
         patient.determiner = "this"
     agent = draw.noun(("adult", "child"), 0.15) if draw.chance(0.7) else draw.name()
     clause = Clause(draw.key(), verb=verb, subject=patient, object=agent, tense="past", passive=True)
-    if draw.chance(0.5):
-        clause.time = draw.adverb("time", "past")
-        clause.time_first = draw.chance(0.3)
+    draw.date(clause, 0.5, first=0.3)
     return [clause]
 
 
 @construction
 def numeral(draw: Draw) -> list[Clause]:
     clause = draw.event(("tr", "di"), draw.pick(("past", "future")), extras=0.6)
-    thing = clause.object
-    assert thing is not None and thing.noun is not None
-    if "mass" not in thing.noun.kinds:
+    thing = clause.its_object
+    if "mass" not in thing.kinds:
         thing.possessor, thing.reflexive = None, False
         draw.number(thing)
     return [clause]
@@ -341,11 +341,10 @@ def copula_adjective(draw: Draw) -> list[Clause]:
     else:
         clause = _qualities(draw, phrase)
         clause.very = draw.chance(0.6)
-        assert phrase.noun is not None
         if phrase.determiner == "definite" and draw.chance(0.5):
-            if phrase.noun.kinds & {"place", "plant"}:
+            if phrase.kinds & {"place", "plant"}:
                 phrase.determiner = "this"
-            elif phrase.noun.kinds & {"goods", "text"}:
+            elif phrase.kinds & {"goods", "text"}:
                 phrase.determiner, phrase.possessor = "own", draw.noun(("adult",), 0.0)
     if draw.chance(0.2) and not clause.very:
         clause.negative = True
@@ -386,8 +385,9 @@ def comparative(draw: Draw) -> list[Clause]:
 
 
 def _qualities(draw: Draw, phrase: Phrase, kind: str = "") -> Clause:
-    assert phrase.noun is not None
-    options = [a for a in adjectives_of(phrase.noun) if "attribute" not in a.kinds and (not kind or kind in a.kinds)]
+    options = [
+        a for a in adjectives_of(phrase.its_noun) if "attribute" not in a.kinds and (not kind or kind in a.kinds)
+    ]
     return Clause(draw.key(), subject=phrase, quality=draw.concept(options), tense="present")
 
 
@@ -410,7 +410,7 @@ def complement_clause(draw: Draw) -> list[Clause]:
 @construction
 def reported_ability(draw: Draw) -> list[Clause]:
     speaker = person(draw)
-    verb = draw.concept(tuple(v for v in verbs_of(("say",)) if v.id == "say"))
+    verb = draw.concept(verbs_of(("say",), ("say",)))
     clause = Clause(draw.key(), subject=speaker, verb=verb, tense="past")
     subject = again(draw, speaker) if draw.chance(0.7) else draw.subject(("person",))
     content = draw.event(("tr", "able", "di"), "past", subject, extras=0.0)
@@ -436,17 +436,15 @@ def object_relative(draw: Draw) -> list[Clause]:
     kinds = ("goods", "portable", "text")
     verbs = tuple(v for v in verbs_of(("tr", "ach")) if set(v.objects).intersection(kinds) and "governs" not in v.kinds)
     verb = draw.concept(tuple(v for v in verbs_of(("tr", "ach", "di")) if set(v.objects).intersection(kinds)))
-    clause = Clause(draw.key(), verb=verb, tense="past", subject=draw.subject(verb.subjects))
+    clause = _did(draw, verb)
     thing = draw.noun(tuple(kind for kind in verb.objects if kind in kinds), 0.3)
     clause.object = thing
     if "di" in verb.kinds:
         clause.recipient = draw.recipient()
-    assert thing.noun is not None
-    fitting = tuple(v for v in verbs if thing.noun.kinds & set(v.objects) and v is not clause.verb)
+    fitting = tuple(v for v in verbs if thing.kinds & set(v.objects) and v is not clause.verb)
     verb = draw.concept(fitting)
-    relative = Clause(draw.key(), verb=verb, tense="past", subject=draw.subject(verb.subjects))
-    if draw.chance(0.3):
-        relative.time = draw.adverb("time", "past")
+    relative = _did(draw, verb)
+    draw.date(relative, 0.3)
     thing.relative, thing.relative_object = relative, True
     return [clause]
 
@@ -467,8 +465,7 @@ def coordinated_objects(draw: Draw) -> list[Clause]:
     clause = Clause(draw.key(), verb=verb, tense=draw.pick(("past", "future", "progressive")))
     clause.subject = draw.subject(verb.subjects)
     draw.participants(clause)
-    assert clause.object is not None
-    clause.object.coordinated = draw.thing(verb.objects, clause.subject)
+    clause.its_object.coordinated = draw.thing(verb.objects, clause.subject)
     draw.adverbials(clause, 0.5)
     return [clause]
 
@@ -535,8 +532,8 @@ def infinitive(draw: Draw) -> list[Clause]:
         ("tr",) if "begin" in verb.kinds else ("tr", "di", "go"), "present", subject, extras=0.0
     )
     clause.infinitive.subject = None
-    if tense == "past" and draw.chance(0.5):
-        clause.time, clause.time_first = draw.adverb("time", "past"), True
+    if tense == "past":
+        draw.date(clause, 0.5, first=1)
     if "want" in verb.kinds and tense == "present" and draw.chance(0.3):
         clause.negative = True
         plain_scope(clause.infinitive)
@@ -548,8 +545,7 @@ def purpose(draw: Draw) -> list[Clause]:
     clause = draw.event(("go",), "past", draw.subject(("person",)), extras=0.0)
     clause.purpose = draw.event(("tr",), "present", clause.subject, extras=0.0)
     clause.purpose.subject = None
-    if draw.chance(0.4):
-        clause.time, clause.time_first = draw.adverb("time", "past"), True
+    draw.date(clause, 0.4, first=1)
     return [clause]
 
 
@@ -563,13 +559,10 @@ def noun_place(draw: Draw) -> list[Clause]:
 
 
 def _seen(draw: Draw, thing: Phrase) -> Clause:
-    assert thing.noun is not None
-    verbs = [v for v in verbs_of(("tr", "ach")) if thing.noun.kinds & set(v.objects) and "place" not in v.kinds]
+    verbs = [v for v in verbs_of(("tr", "ach")) if thing.kinds & set(v.objects) and "place" not in v.kinds]
     verb = draw.concept(verbs)
     clause = Clause(draw.key(), verb=verb, tense="past", subject=draw.subject(("person",)), object=thing)
-    if draw.chance(0.4):
-        clause.time = draw.adverb("time", "past")
-        clause.time_first = draw.chance(0.5)
+    draw.date(clause, 0.4, first=0.5)
     return clause
 
 
@@ -670,12 +663,8 @@ def _things(draw: Draw, verb: Lexeme, adjective: float = 0.3) -> Phrase:
     return _many(draw, phrase)
 
 
-def _trade() -> tuple[Lexeme, ...]:
-    """The verbs of which so many things can be the object."""
-    return tuple(v for v in verbs_of(("tr", "ach")) if v.id in _TRADED)
-
-
-_TRADED = frozenset({"buy", "sell", "find", "choose", "order", "take", "wash", "draw", "steal", "hide", "translate"})
+#: The verbs of which so many things can be the object.
+_TRADED = ("buy", "sell", "find", "choose", "order", "take", "wash", "draw", "steal", "hide", "translate")
 
 
 def _when(draw: Draw, clause: Clause, probability: float = 0.5) -> list[Clause]:
@@ -693,31 +682,24 @@ def _year(draw: Draw) -> Adverbial:
     return Adverbial(draw.key(), year, 1700 + int(draw.uniform() * 330))
 
 
-def _did(draw: Draw, verb: Lexeme, subject: Phrase | None = None) -> Clause:
-    return Clause(draw.key(), subject=subject or draw.subject(verb.subjects), verb=verb, tense="past")
-
-
 @construction
 def many_objects(draw: Draw) -> list[Clause]:
-    clause = _did(draw, draw.concept(_trade()))
-    assert clause.verb is not None
-    clause.object = _things(draw, clause.verb)
+    clause = _did(draw, draw.concept(verbs_of(("tr", "ach"), _TRADED)))
+    clause.object = _things(draw, clause.its_verb)
     return _when(draw, clause)
 
 
 @construction
 def many_gifts(draw: Draw) -> list[Clause]:
     clause = _did(draw, draw.concept([v for v in verbs_of(("di",)) if "goods" in v.objects]))
-    assert clause.verb is not None
-    clause.object, clause.recipient = _things(draw, clause.verb), draw.recipient()
+    clause.object, clause.recipient = _things(draw, clause.its_verb), draw.recipient()
     return _when(draw, clause, 0.3)
 
 
 @construction
 def many_subjects(draw: Draw) -> list[Clause]:
     subject = _many(draw, Phrase(draw.key(), draw.concept(nouns_of(("work", "child")))))
-    assert subject.noun is not None
-    subject.female = "female" in subject.noun.kinds
+    subject.female = "female" in subject.kinds
     draw.qualify(subject, 0.3)
     return _when(draw, draw.event(("tr", "ach"), "past", subject, extras=0.0))
 
@@ -725,8 +707,7 @@ def many_subjects(draw: Draw) -> list[Clause]:
 @construction
 def many_workers(draw: Draw) -> list[Clause]:
     subject = _many(draw, Phrase(draw.key(), draw.concept(nouns_of(("work",)))))
-    verb = next(v for v in verbs_of(("intr",)) if v.id == "work")
-    clause = _did(draw, draw.concept([verb]), subject)
+    clause = _did(draw, draw.concept(verbs_of(("intr",), ("work",))), subject)
     clause.place = Place(draw.key(), "at", draw.noun(("building",), 0.3))
     return _when(draw, clause, 0.6)
 
@@ -741,10 +722,9 @@ def many_here(draw: Draw) -> list[Clause]:
 
 @construction
 def two_numbers(draw: Draw) -> list[Clause]:
-    clause = _did(draw, draw.concept(_trade()))
-    assert clause.verb is not None
-    clause.object = _things(draw, clause.verb, 0.1)
-    clause.object.coordinated = _things(draw, clause.verb, 0.1)
+    clause = _did(draw, draw.concept(verbs_of(("tr", "ach"), _TRADED)))
+    clause.object = _things(draw, clause.its_verb, 0.1)
+    clause.object.coordinated = _things(draw, clause.its_verb, 0.1)
     return _when(draw, clause, 0.3)
 
 
@@ -808,14 +788,14 @@ def payment(draw: Draw) -> list[Clause]:
 
 @construction
 def loan(draw: Draw) -> list[Clause]:
-    clause = _did(draw, draw.concept([v for v in verbs_of(("di",)) if v.id in ("lend", "give", "send", "offer")]))
+    clause = _did(draw, draw.concept(verbs_of(("di",), ("lend", "give", "send", "offer"))))
     clause.object, clause.recipient = _much(draw, "money"), draw.recipient()
     return _when(draw, clause)
 
 
 @construction
 def duration(draw: Draw) -> list[Clause]:
-    verbs = [v for v in verbs_of(("intr",)) if v.id in ("wait", "work", "travel")]
+    verbs = verbs_of(("intr",), ("wait", "work", "travel"))
     clause = _did(draw, draw.concept(verbs), draw.subject(("person",)))
     clause.object = _much(draw, "duration")
     return _when(draw, clause, 0.4)
@@ -830,7 +810,7 @@ def dated(draw: Draw) -> list[Clause]:
 
 @construction
 def reported_number(draw: Draw) -> list[Clause]:
-    verb = draw.concept(tuple(v for v in verbs_of(("say",)) if v.id == "say"))
+    verb = draw.concept(verbs_of(("say",), ("say",)))
     content = draw.pick((cost, weight, price, change))(draw)[0]
     content.time_first, content.time = False, None
     return [Clause(draw.key(), subject=person(draw), verb=verb, tense="past", content=content)]

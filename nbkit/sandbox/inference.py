@@ -127,8 +127,7 @@ _UNTOLD = frozenset({"answer", "await", "seek"})
 @family
 def timed(draw: Draw) -> Clause | None:
     clause = deed(draw, draw.concept(_verbs()))
-    clause.time = draw.adverb("time", "past")
-    clause.time_first = draw.chance(0.3)
+    draw.date(clause, first=0.3)
     return told(draw, clause)
 
 
@@ -154,8 +153,7 @@ def roles(draw: Draw) -> Clause | None:
         clause.object = thing(draw, verb)
     else:
         clause.object = someone(draw)
-    if draw.chance(0.5):
-        clause.time, clause.time_first = draw.adverb("time", "past"), draw.chance(0.5)
+    draw.date(clause, 0.5, first=0.5)
     return told(draw, clause, 1, 2)
 
 

@@ -188,8 +188,7 @@ class _Cues:
 
     def place(self, clause: Clause, probability: float = 0.75) -> None:
         """Where it happens."""
-        assert clause.verb is not None
-        if self._draw.chance(probability) and not clause.verb.kinds & {"st", "wide"}:
+        if self._draw.chance(probability) and not clause.kinds & {"st", "wide"}:
             clause.place = Place(self._draw.key(), "at", Phrase(self._draw.key(), self.draw("places"), "definite"))
 
 
@@ -198,18 +197,17 @@ def _event(draw: Draw, cues: _Cues, subject: Phrase | None = None, coordinated: 
     verb = cues.draw("verbs")
     tense: Tense = "present" if "st" in verb.kinds else "past"
     clause = Clause(draw.key(), verb=verb, tense=tense, subject=subject or cues.someone(), object=cues.thing())
-    assert clause.object is not None
     if "di" in verb.kinds:
         clause.recipient = draw.recipient()
     elif draw.chance(coordinated):
-        clause.object.coordinated = Phrase(draw.key(), cues.draw("things"), "definite")
+        clause.its_object.coordinated = Phrase(draw.key(), cues.draw("things"), "definite")
     cues.place(clause)
     return clause
 
 
 def _timed(draw: Draw, clause: Clause, probability: float = 0.6) -> list[Clause]:
-    if clause.tense == "past" and draw.chance(probability):
-        clause.time, clause.time_first = draw.adverb("time", "past"), draw.chance(0.3)
+    if clause.tense == "past":
+        draw.date(clause, probability, first=0.3)
     return [clause]
 
 
@@ -370,15 +368,14 @@ def figurative(clause: Clause) -> Clause:
     if idiom.meant_verb is None:
         assert isinstance(idiom.meant, IdiomNoun) and clause.class_ is not None
         return replace(clause, class_=phrase_of(idiom.meant, clause.class_.key, "indefinite"), **changes)
-    assert clause.object is not None
     changes |= {"verb": idiom.meant_verb, "object": None, "recipient": None}
     if idiom.meant == "recipient":
         changes["object"] = clause.recipient
     elif idiom.meant == "owner":
-        changes["object"] = clause.object.possessor
+        changes["object"] = clause.its_object.possessor
     elif isinstance(idiom.meant, IdiomNoun):
         determiner: Any = idiom.meant.determiner
-        changes["object"] = phrase_of(idiom.meant, clause.object.key, determiner)
+        changes["object"] = phrase_of(idiom.meant, clause.its_object.key, determiner)
     return replace(clause, **changes)
 
 
@@ -536,13 +533,13 @@ def when(draw: Draw, event: _Event) -> list[Clause]:
 
 
 def wanted(draw: Draw, event: _Event) -> list[Clause]:
-    verb = draw.concept(tuple(v for v in verbs_of(("inf",)) if v.id in ("want", "promise", "decide", "hope", "try")))
+    verb = draw.concept(verbs_of(("inf",), ("want", "promise", "decide", "hope", "try")))
     subject = draw.subject(("person",))
     clause = Clause(draw.key(), subject=subject, verb=verb, tense="present" if "present" in verb.kinds else "past")
     clause.infinitive = event(draw, subject, "present")
     clause.infinitive.subject = None
-    if clause.tense == "past" and draw.chance(0.6):
-        clause.time, clause.time_first = draw.adverb("time", "past"), True
+    if clause.tense == "past":
+        draw.date(clause, 0.6, first=1)
     return [clause]
 
 
@@ -588,8 +585,7 @@ def literal_class(draw: Draw) -> list[Clause]:
     if draw.chance(0.5):
         subject.determiner, subject.possessor = "own", draw.name()
     thing = Phrase(draw.key(), find_lexeme(draw.pick(_LITERAL_CLASSES), ("nouns",)), "indefinite")
-    assert thing.noun is not None
-    draw.concepts.append(thing.noun)
+    draw.concepts.append(thing.its_noun)
     draw.qualify(thing, 0.6)
     clause = Clause(draw.key(), subject=subject, class_=thing, tense="present")
     if draw.chance(0.4):
