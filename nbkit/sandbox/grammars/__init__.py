@@ -100,11 +100,10 @@ class Grammar(ABC):
 
     lang: str
     spaced = True
-    #: Whether a percent sign clings to its number.
-    percent_clings = False
     stop, question_mark, command_mark, comma_mark = ".", "?", "!", ","
-    #: Marks that cling to the word before them.
+    #: Marks that cling to the word before them; whether words that end in an apostrophe cling to the next one.
     closing = frozenset(".,?!。？、，")
+    elides = False
     phrase_features: ClassVar[dict[str, str]] = {"ADJ": "Degree=Pos", "NOUN": "Number=Sing"}
     #: The language's cases, and the case of a phrase whose place asks for no other one.
     cases: ClassVar[tuple[str, ...]] = ("Nom",)
@@ -173,9 +172,9 @@ class Grammar(ABC):
 
     def _spell_and_space(self, nodes: list[Node]) -> None:
         self.spell(nodes)
-        previous = nodes[0]
+        previous, closing = nodes[0], self.closing
         for node in nodes[1:]:
-            if node.form in self.closing or (node.form == "%" and self.percent_clings) or previous.form[-1] == "'":
+            if node.form in closing or (self.elides and previous.form[-1] == "'"):
                 previous.space = False
             previous = node
 
@@ -318,19 +317,16 @@ class Grammar(ABC):
             noun = self.nouns[phrase.noun.id]
             upos = "PROPN" if "name" in phrase.noun.kinds else "NOUN"
             feats = self._features(noun.gender, phrase.plural, case)
-            form = self.noun_form(noun, phrase.plural, case, marker)
+            form = (noun.plural if phrase.plural else noun.singular)[case]
             node = Node(form, upos, relation, (phrase.key,), noun.singular[0], feats)
             self.specify(node, phrase, noun, case)
         if marker:
             self.govern(node, marker, (phrase.key + CASE,))
-        self.attach(node, phrase)
+        if phrase.place is not None or phrase.relative is not None:
+            self.attach(node, phrase)
         if phrase.coordinated is not None:
             return self.coordinate(node, phrase.coordinated, relation, marker, case)
         return node
-
-    def noun_form(self, noun: Noun, plural: bool, case: int, marker: str) -> str:
-        """The form of a noun in *case* after *marker*."""
-        return (noun.plural if plural else noun.singular)[case]
 
     @cache  # noqa: B019 - one grammar a language
     def _features(self, gender: str, plural: bool, case: int) -> str:
@@ -430,13 +426,14 @@ class Grammar(ABC):
         """What *clause* says in a field of the sentence, in the order of the table ``order``."""
         nodes: list[Node] = []
         read, roles = self._fields[field]
-        _, *parts = read(clause)
-        for part, (say, forces, before, after) in zip(parts, roles, strict=True):
-            if part and (not forces or clause.force in forces):
-                found = say(clause, part)
-                if before or after:
-                    found = [self.with_commas(node, before=before, after=after) for node in found]
-                nodes += found
+        for part, role in zip(read(clause)[1:], roles, strict=True):
+            if part:
+                say, forces, before, after = role
+                if not forces or clause.force in forces:
+                    found = say(clause, part)
+                    if before or after:
+                        found = [self.with_commas(node, before=before, after=after) for node in found]
+                    nodes += found
         return nodes
 
     def dependent(self, clause: Clause, relation: str, words: Sequence[str], key: int) -> Node:

@@ -57,7 +57,7 @@ def verb_forms(cell: str) -> dict[str, str]:
 
 class English(Grammar):
     lang = "en"
-    percent_clings = True
+    closing = Grammar.closing | {"%"}
     cases = ("Nom", "Acc")
     usual_case = 1
 

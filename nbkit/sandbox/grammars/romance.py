@@ -400,6 +400,7 @@ class French(Romance):
     location = "dans"
     goal = "à"
     drops_pronouns = False
+    elides = True
     closing = frozenset(".,。、，")
 
     def plural(self, noun: str, feminine: bool) -> str:
@@ -535,7 +536,8 @@ _HEAVY = re.compile(r"s[^aeiouàèéìòù]|z|gn|ps|x|y")
 
 class Italian(Romance):
     lang = "it"
-    percent_clings = True
+    closing = Grammar.closing | {"%"}
+    elides = True
     possession = "det:poss"
     location = "in"
     goal = "a"

@@ -261,11 +261,6 @@ class Russian(Grammar):
             return "mfn".index(self.noun_of(phrase).gender)
         return int(phrase.female and phrase.person == THIRD)
 
-    def noun_form(self, noun: Noun, plural: bool, case: int, marker: str) -> str:
-        if case == PREPOSITIONAL and not plural and marker in ("в", "на"):
-            return noun.locative
-        return super().noun_form(noun, plural, case, marker)
-
     def specify(self, node: Node, phrase: Phrase, noun: Noun, case: int) -> None:
         plural, owner = phrase.plural, phrase.possessor
         match phrase.determiner:
@@ -313,6 +308,12 @@ class Russian(Grammar):
             number.deprel = "nummod:gov"
         node.form = (noun.plural if category == "many" else noun.singular)[GENITIVE]
         return NOMINATIVE if category != "many" and noun.gender == "f" else GENITIVE, True
+
+    def place(self, place: Place, relation: str) -> Node:
+        node = super().place(place, relation)
+        if self.place_case(place) == PREPOSITIONAL and not place.ground.plural:
+            node.form = self.noun_of(place.ground).locative  # в лесу, о лесе
+        return node
 
     def place_case(self, place: Place) -> int:
         return PREPOSITIONAL if place.relation in ("at", "in", "on") else INSTRUMENTAL
