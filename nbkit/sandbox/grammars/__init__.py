@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
+from itertools import compress
 from operator import attrgetter
 from typing import Any, ClassVar
 
@@ -125,14 +126,15 @@ class Grammar(ABC):
     def _field(self, roles: list[str]) -> tuple[Callable[[Clause], tuple[Any, ...]], list[_Role]]:
         """What reads off a clause the parts that stand in a field, and for each of them its role."""
         commas = self.words.get("commas", {})
-        parts, said = ["key"], []
+        parts, said = [], []
         for role in roles:
             name, _, forces = role.partition(":")
             part = name.partition("_")[0]
             parts.append(_PARTS.get(part, part))
             before, after = (role in commas.get(edge, ()) for edge in ("before", "after"))
             said.append((getattr(self, f"say_{name}"), forces.split(), before, after))
-        return attrgetter(*parts), said
+        read = attrgetter(*parts)
+        return read if len(parts) > 1 else lambda clause: (read(clause),), said
 
     # --- to be given by each language
 
@@ -426,14 +428,13 @@ class Grammar(ABC):
         """What *clause* says in a field of the sentence, in the order of the table ``order``."""
         nodes: list[Node] = []
         read, roles = self._fields[field]
-        for part, role in zip(read(clause)[1:], roles, strict=True):
-            if part:
-                say, forces, before, after = role
-                if not forces or clause.force in forces:
-                    found = say(clause, part)
-                    if before or after:
-                        found = [self.with_commas(node, before=before, after=after) for node in found]
-                    nodes += found
+        parts = read(clause)
+        for part, (say, forces, before, after) in compress(zip(parts, roles, strict=True), parts):
+            if not forces or clause.force in forces:
+                found = say(clause, part)
+                if before or after:
+                    found = [self.with_commas(node, before=before, after=after) for node in found]
+                nodes += found
         return nodes
 
     def dependent(self, clause: Clause, relation: str, words: Sequence[str], key: int) -> Node:

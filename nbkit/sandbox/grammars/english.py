@@ -131,7 +131,7 @@ class English(Grammar):
             *auxiliaries[inverted:],
             *self.fill(clause, "before_verb"),
         ]
-        head.after = self.fill(clause, "after_verb") + self.fill(clause, "late")
+        head.after = self.fill(clause, "after_verb")
         return head
 
     def _auxiliaries(self, clause: Clause, agreement: int) -> tuple[list[Node], str]:
@@ -178,7 +178,7 @@ class English(Grammar):
         base = self.verb_of(clause).forms["base"]
         node = Node(base, "VERB", relation, (clause.key,), feats="VerbForm=Inf")
         node.before.append(Node(marker, "PART", "mark", (clause.key + MARK,)))
-        node.after = self.fill(clause, "after_verb") + self.fill(clause, "late")
+        node.after = self.fill(clause, "after_verb")
         return node
 
     def _copular(self, clause: Clause, agreement: int) -> Node:
