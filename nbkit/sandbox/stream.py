@@ -29,7 +29,7 @@ from nbkit.sandbox.phenomena import (
     tied,
 )
 from nbkit.seeding import address
-from nbkit.text.sentences import Pair, Text
+from nbkit.text.sentences import Pair, Text, sentence_key
 
 #: Part of every address and of cache keys: raise it when the grammar or the dictionary changes.
 VERSION = "2"
@@ -228,8 +228,6 @@ def idiom_sentences(split: str, mixture: str = "idioms") -> tuple[DealtSentence,
 
 @cache
 def _drawn(idiom: Idiom, mixture: str) -> tuple[DealtSentence, ...]:
-    from nbkit.text.sentences import sentence_key
-
     settings = mixtures()[mixture]
     weights = {context: settings["contexts"][context] for context in contexts_of(idiom)}
     found: dict[str, DealtSentence] = {}

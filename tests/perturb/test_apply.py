@@ -265,7 +265,7 @@ class TestOnesOwn:
 
 
 def test_what_is_no_text_is_told() -> None:
-    with pytest.raises(NbkitError, match=r"nbkit\.text\.Text is expected, found the str 'a string'; parse"):
+    with pytest.raises(NbkitError, match=r"nbkit\.text\.sentences\.Text is expected, found the str 'a string'; parse"):
         perturb_text("a string", "reversed")  # type: ignore[arg-type]
     with pytest.raises(NbkitError, match=r"Sentence is expected, found the Text .*; perturb_text takes"):
         perturb(Text((PLAIN,)), "reversed")  # type: ignore[arg-type]

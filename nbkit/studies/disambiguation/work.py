@@ -19,7 +19,7 @@ from nbkit.corpora.homographs import check_homographs
 from nbkit.errors import NbkitError
 from nbkit.files import expand_path, file_digest
 from nbkit.measure.aligners import check_aligner
-from nbkit.perturb.edits import grammar_identity, grammar_problem
+from nbkit.perturb.word_sense import grammar_identity, grammar_problem
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Unit, cell_label, no_device
 from nbkit.studies.disambiguation.mining import align_corpus, is_of_a_corpus, mine_shard, n_pairs, pairs_there
