@@ -32,7 +32,7 @@ from nbkit.sandbox.meaning import (
 Construction = Callable[[Draw], list[Clause]]
 
 
-#: All constructions by name.
+#: The constructions of this module by name.
 CONSTRUCTIONS: dict[str, Construction] = {}
 
 

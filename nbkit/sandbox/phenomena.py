@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.sandbox.constructions import CONSTRUCTIONS, Construction, construction, person
+from nbkit.sandbox.constructions import CONSTRUCTIONS, Construction, person
 from nbkit.sandbox.draw import Draw, verbs_of
 from nbkit.sandbox.meaning import (
     ADJECTIVE,
@@ -33,6 +33,16 @@ from nbkit.sandbox.meaning import (
     data,
     find_lexeme,
 )
+
+#: All constructions with homographs or idioms, and those of regular text beside them, by name.
+PHENOMENA: dict[str, Construction] = {}
+
+
+def phenomenon(function: Construction) -> Construction:
+    """Enter *function* in the table under its own name."""
+    PHENOMENA[function.__name__] = function
+    return function
+
 
 #: Which tables hold what is drawn beside a homograph. Verbs are its verbs, people their subjects, adjectives its
 #: adjectives, places where it happens, things what is coordinated with it.
@@ -211,12 +221,12 @@ def _timed(draw: Draw, clause: Clause, probability: float = 0.6) -> list[Clause]
     return [clause]
 
 
-@construction
+@phenomenon
 def sense_object(draw: Draw) -> list[Clause]:
     return _timed(draw, _event(draw, _Cues(draw)), 0.8)
 
 
-@construction
+@phenomenon
 def sense_passive(draw: Draw) -> list[Clause]:
     cues = _Cues(draw)
     verbs = [verb for verb, row in cues.homograph.cues["verbs"] if verb.kinds & {"pass", "voice"} and any(row)]
@@ -228,7 +238,7 @@ def sense_passive(draw: Draw) -> list[Clause]:
     return _timed(draw, clause, 0.7)
 
 
-@construction
+@phenomenon
 def sense_relative(draw: Draw) -> list[Clause]:
     cues = _Cues(draw)
     barred = frozenset({"di", "st", "governs"})
@@ -240,7 +250,7 @@ def sense_relative(draw: Draw) -> list[Clause]:
     return [outer]
 
 
-@construction
+@phenomenon
 def sense_reported(draw: Draw) -> list[Clause]:
     cues = _Cues(draw)
     verb = draw.concept(tuple(v for v in verbs_of(("say",)) if "future" not in v.kinds))
@@ -250,7 +260,7 @@ def sense_reported(draw: Draw) -> list[Clause]:
     return [clause]
 
 
-@construction
+@phenomenon
 def sense_because(draw: Draw) -> list[Clause]:
     reason = _event(draw, _Cues(draw))
     clause = draw.event(("intr", "go"), "past", person(draw), extras=0.0)
@@ -258,7 +268,7 @@ def sense_because(draw: Draw) -> list[Clause]:
     return [clause]
 
 
-@construction
+@phenomenon
 def sense_when(draw: Draw) -> list[Clause]:
     cues = _Cues(draw)
     clause = _event(draw, cues)
@@ -268,7 +278,7 @@ def sense_when(draw: Draw) -> list[Clause]:
     return [clause]
 
 
-@construction
+@phenomenon
 def sense_condition(draw: Draw) -> list[Clause]:
     cues = _Cues(draw)
     clause = _event(draw, cues)
@@ -278,7 +288,7 @@ def sense_condition(draw: Draw) -> list[Clause]:
     return [clause]
 
 
-@construction
+@phenomenon
 def ordinary(draw: Draw) -> list[Clause]:
     return CONSTRUCTIONS[draw.pick(_ORDINARY)](draw)
 
@@ -573,12 +583,12 @@ def _literally(context: Context) -> Construction:
     return lambda draw: context(draw, _literal)
 
 
-CONSTRUCTIONS |= {
+PHENOMENA |= {
     f"literal_{'event' if name == 'plain' else name}": _literally(context) for name, context in CONTEXTS.items()
 }
 
 
-@construction
+@phenomenon
 def literal_class(draw: Draw) -> list[Clause]:
     """The gift is a small elephant."""
     subject = Phrase(draw.key(), draw.concept([find_lexeme("gift", ("nouns",))]), draw.pick(("this", "that")))
@@ -597,7 +607,7 @@ def _say(draw: Draw) -> Lexeme:
     return draw.concept([find_lexeme("say", ("verbs",))])
 
 
-@construction
+@phenomenon
 def literal_end(draw: Draw) -> list[Clause]:
     verb = draw.concept(literal_ends())
 

@@ -19,6 +19,7 @@ from nbkit.sandbox.meaning import AUX, CONTENT, FINAL, LANGUAGES, STEP, Clause, 
 from nbkit.sandbox.phenomena import (
     CONTEXTS,
     IDIOM_SPLITS,
+    PHENOMENA,
     clauses_of,
     contexts_of,
     figurative,
@@ -37,6 +38,10 @@ VERSION = "2"
 
 #: The splits, and which of the eight equal parts of all sentences each of them holds.
 SPLITS = {"train": (0, 1, 2, 3, 4, 5), "dev": (6,), "test": (7,)}
+
+
+#: All constructions by name.
+_CONSTRUCTIONS = CONSTRUCTIONS | PHENOMENA
 
 
 def mixtures() -> dict[str, Any]:
@@ -74,7 +79,7 @@ def meaning(mixture: str, split: str, index: int) -> tuple[str, list[Clause]]:
     while True:
         draw = Draw(seed, numerals, misleading)
         name = names[bisect(limits, draw.uniform() * limits[-1])]
-        clauses = CONSTRUCTIONS[name](draw)
+        clauses = _CONSTRUCTIONS[name](draw)
         if part_of(clauses) in SPLITS[split]:
             return f"{name} {draw.remark}".rstrip(), clauses
         seed += 1  # this meaning belongs to another split: draw the next one

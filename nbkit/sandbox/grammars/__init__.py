@@ -43,14 +43,14 @@ from nbkit.sandbox.meaning import (
 from nbkit.text.sentences import Sentence
 
 _GRAMMARS = {
-    "en": "english:English",
-    "de": "german:German",
-    "fr": "romance:French",
-    "es": "romance:Spanish",
-    "it": "romance:Italian",
-    "ru": "russian:Russian",
-    "zh": "chinese:Chinese",
-    "ja": "japanese:Japanese",
+    "en": "nbkit.sandbox.grammars.english:English",
+    "de": "nbkit.sandbox.grammars.german:German",
+    "fr": "nbkit.sandbox.grammars.romance:French",
+    "es": "nbkit.sandbox.grammars.romance:Spanish",
+    "it": "nbkit.sandbox.grammars.romance:Italian",
+    "ru": "nbkit.sandbox.grammars.russian:Russian",
+    "zh": "nbkit.sandbox.grammars.chinese:Chinese",
+    "ja": "nbkit.sandbox.grammars.japanese:Japanese",
 }
 
 _GAP = "{}"
@@ -74,7 +74,7 @@ _Role = tuple[Callable[..., list[Node]], list[str], bool, bool]
 def grammar(lang: str) -> Grammar:
     """The grammar of *lang*, made on first use."""
     module, _, name = _GRAMMARS[lang].partition(":")
-    return getattr(import_module(f"{__name__}.{module}"), name)()
+    return getattr(import_module(module), name)()
 
 
 @dataclass(frozen=True, slots=True)

@@ -448,7 +448,7 @@ class French(Romance):
 
         >>> verb = French().conjugate("acheter", {}, [])
         >>> verb.present, verb.future[2], verb.participle
-        (('achète', 'achètes', 'achète', 'achetons', 'achètent'), 'achètera', 'acheté')
+        (['achète', 'achètes', 'achète', 'achetons', 'achètent'], 'achètera', 'acheté')
         """
         infinitive, _, table = cell.partition(":")
         if table:
@@ -621,7 +621,7 @@ class Italian(Romance):
 
         >>> verb = Italian().conjugate("cercare", {}, [])
         >>> verb.present, verb.future[2]
-        (('cerco', 'cerchi', 'cerca', 'cerchiamo', 'cercano'), 'cercherà')
+        (['cerco', 'cerchi', 'cerca', 'cerchiamo', 'cercano'], 'cercherà')
         """
         kind, stem = cell[-3:], cell[:-3]
         front = stem + "h" if stem[-1] in "cg" and kind == "are" else stem
