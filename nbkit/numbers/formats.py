@@ -19,6 +19,7 @@ import yaml
 
 from nbkit.errors import NbkitError
 from nbkit.languages import LanguageDataError, base_language, check_language
+from nbkit.numbers.writing import forms, write_number
 from nbkit.seeding import generator
 
 #: The four capabilities of the paper (Table 2), in its order.
@@ -215,8 +216,6 @@ def draw_numbers(pattern: str, lang: str, n: int, seed: int) -> list[DrawnNumber
 
 def written(value: Decimal, parsed: NumberFormat, lang: str) -> DrawnNumber:
     """*value* in the form of a format. Raises `NbkitError` where the language does not have that form."""
-    from nbkit.numbers import forms, write_number
-
     if parsed.form not in forms(lang):
         known = ", ".join(forms(lang))
         raise NbkitError(f"number format '{parsed.pattern}': '{lang}' has no form '{parsed.form}'; it has {known}")

@@ -18,8 +18,7 @@ from typing import Any, TypeAlias
 from typing import Literal as OneOf
 
 from nbkit.errors import NbkitError
-from nbkit.numbers.languages import language_data
-from nbkit.numbers.number import THIN_SPACE, Convention, grouped_properly, plain_sign
+from nbkit.numbers.number import THIN_SPACE, Convention, grouped_properly, language_data, plain_sign
 
 _SIGN = "[.,'\u2019\u00a0\u2007\u2009\u202f\uff0c\uff0e\uff07\u066c\u066b]"
 

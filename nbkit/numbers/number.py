@@ -1,4 +1,4 @@
-"""`Number`: one number as it stands in a text."""
+"""`Number`: one number as it stands in a text; and the number rules of a language, one YAML file each."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from typing import Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
+import yaml
 from babel import Locale
 
-from nbkit.numbers.languages import language_data
+from nbkit.languages import LanguageDataError, base_language, check_language
+
+_LANGUAGES = Path(__file__).parent / "languages"
 
 Kind: TypeAlias = Literal["cardinal", "ordinal", "percent"]
 
@@ -139,3 +143,19 @@ def grouped_properly(parts: Sequence[str]) -> bool:
         return False
     joined = " ".join(parts)
     return bool(_WESTERN.fullmatch(joined) or (len(parts) > 2 and _INDIAN.fullmatch(joined)))
+
+
+@cache
+def language_data(lang: str) -> dict[str, Any]:
+    """What the language's file says. Raises `LanguageDataError` for a language without number rules.
+
+    >>> language_data("de")["locales"]
+    ['de', 'de_CH']
+    """
+    check_language(lang)
+    path = _LANGUAGES / f"{base_language(lang)}.yaml"
+    known = [file.stem for file in _LANGUAGES.glob("*.yaml")]
+    if path.stem not in known:
+        way_out = f"write nbkit/numbers/languages/{path.name}, as README.md beside it says"
+        raise LanguageDataError("number rules", lang, known, way_out)
+    return yaml.safe_load(path.read_text(encoding="utf-8"))

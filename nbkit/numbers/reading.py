@@ -9,7 +9,6 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, Protocol
 
-from nbkit.numbers.languages import language_data
 from nbkit.numbers.lexicon import (
     LITERAL,
     MOST_DIGITS,
@@ -30,7 +29,7 @@ from nbkit.numbers.lexicon import (
     read_runs,
     traditional_literal,
 )
-from nbkit.numbers.number import Convention, Kind, Number, convention
+from nbkit.numbers.number import Convention, Kind, Number, convention, language_data
 
 _WORDS = re.compile(WORD)
 

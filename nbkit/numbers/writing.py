@@ -9,9 +9,8 @@ from functools import cache
 from typing import Any
 
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.numbers.languages import language_data
 from nbkit.numbers.lexicon import EXACT, spell_indic
-from nbkit.numbers.number import convention
+from nbkit.numbers.number import convention, language_data
 
 _FORMS = ("digits", "grouped", "scale", "words", "native", "financial")
 

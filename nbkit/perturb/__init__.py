@@ -4,8 +4,17 @@ The 16 of "Sometimes We Want Ungrammatical Translations" (Parthasarathi et al. 2
 own: ``PERTURBATIONS.register("mine", Perturbation("mine", "random", (), "tokens", function))``.
 """
 
-from nbkit.perturb.apply import is_drawn, perturb, perturb_all, perturb_text
-from nbkit.perturb.catalogue import CONTROL, NAMES, PERTURBATIONS, Perturbation, label
+from nbkit.perturb.catalogue import (
+    CONTROL,
+    NAMES,
+    PERTURBATIONS,
+    Perturbation,
+    is_drawn,
+    label,
+    perturb,
+    perturb_all,
+    perturb_text,
+)
 from nbkit.perturb.view import Draws, Unit, View
 
 __all__ = [

@@ -35,9 +35,10 @@ def nouns_of(kinds: tuple[str, ...], among: str = "nouns") -> tuple[Lexeme, ...]
 
 
 @cache
-def verbs_of(frames: tuple[str, ...]) -> tuple[Lexeme, ...]:
-    """The verbs of any of *frames*."""
-    return tuple(verb for verb in table("verbs") if verb.kinds.intersection(frames))
+def verbs_of(frames: tuple[str, ...], among: tuple[str, ...] = ()) -> tuple[Lexeme, ...]:
+    """The verbs of any of *frames*; where *among* names some, these alone."""
+    verbs = (verb for verb in table("verbs") if verb.kinds.intersection(frames))
+    return tuple(verb for verb in verbs if not among or verb.id in among)
 
 
 @cache
@@ -120,8 +121,7 @@ class Draw:
 
     def qualify(self, phrase: Phrase, probability: float = 1.0) -> None:
         """Give *phrase* an adjective."""
-        assert phrase.noun is not None
-        options = adjectives_of(phrase.noun)
+        options = adjectives_of(phrase.its_noun)
         if options and phrase.adjective is None and self.chance(probability):
             phrase.adjective = self.concept(options)
 
@@ -136,8 +136,7 @@ class Draw:
         if person and way < 0.46:
             return self.owned(("family",), self.pick((FIRST, THIRD, WE, THEY)))
         phrase = self.noun(kinds)
-        assert phrase.noun is not None
-        if "kin" in phrase.noun.kinds:
+        if "kin" in phrase.kinds:
             return phrase
         if way > 0.92:
             phrase.determiner = "indefinite"
@@ -157,14 +156,13 @@ class Draw:
     def thing(self, kinds: tuple[str, ...], subject: Phrase | None = None, adjective: float = 0.4) -> Phrase:
         """What something is done to: definite, indefinite, owned, pointed at or counted."""
         phrase = self.noun(kinds, adjective)
-        assert phrase.noun is not None
         way = self._random()
-        mass = "mass" in phrase.noun.kinds
-        if "kin" in phrase.noun.kinds:
+        mass = "mass" in phrase.kinds
+        if "kin" in phrase.kinds:
             return phrase
         if way < 0.30 and not mass:
             phrase.determiner = "indefinite"
-        elif way < 0.42 and subject is not None and not phrase.noun.kinds & _UNOWNED:
+        elif way < 0.42 and subject is not None and not phrase.kinds & _UNOWNED:
             self.own(phrase, subject)
         elif way < 0.52:
             phrase.determiner = self.pick(("this", "that"))
@@ -217,6 +215,12 @@ class Draw:
     def adverb(self, kind: str, detail: str = "") -> Adverbial:
         return Adverbial(self.key(), self.concept(adverbs_of(kind, detail)))
 
+    def date(self, clause: Clause, probability: float = 1.0, first: float = 0.0, tense: Tense = "past") -> None:
+        """Say with *probability* when it happens, and with probability *first* before everything else."""
+        if probability == 1 or self.chance(probability):
+            clause.time = self.adverb("time", tense)
+            clause.time_first = self.chance(first) if 0 < first < 1 else bool(first)
+
     # --- events
 
     def event(
@@ -232,8 +236,7 @@ class Draw:
 
     def participants(self, clause: Clause) -> None:
         """Object, recipient or goal, as the verb asks."""
-        verb, subject = clause.verb, clause.subject
-        assert verb is not None
+        verb, subject = clause.its_verb, clause.subject
         if subject is not None:
             self._subject = subject.agreement
         if "go" in verb.kinds:
@@ -249,8 +252,7 @@ class Draw:
 
     def adverbials(self, clause: Clause, extras: float = 1.0) -> None:
         """The adverbs that the tense asks for, and with probability *extras* some more."""
-        verb = clause.verb
-        assert verb is not None
+        verb = clause.its_verb
         if clause.tense == "habit":
             clause.frequency = self.adverb("freq")
         elif clause.tense == "future":
@@ -280,8 +282,7 @@ class Draw:
         return not (clause.time or clause.manner or clause.place or clause.companion or clause.frequency)
 
     def manner(self, clause: Clause) -> None:
-        verb = clause.verb
-        assert verb is not None
+        verb = clause.its_verb
         if verb.kinds & {"st", "sleep"} or (clause.goal is not None and clause.tense == "habit"):
             return
         if "ach" in verb.kinds:
@@ -292,8 +293,7 @@ class Draw:
         clause.manner = Adverbial(self.key(), self.concept(options))
 
     def instrument(self, clause: Clause) -> None:
-        verb = clause.verb
-        assert verb is not None
+        verb = clause.its_verb
         if verb.instruments and (clause.subject is None or clause.subject.is_person):
             clause.instrument = self.noun(verb.instruments, 0.25)
             if self.chance(0.5):
@@ -301,18 +301,14 @@ class Draw:
 
     def location(self, clause: Clause) -> None:
         """Where it happens, if the verb and its object leave room for that."""
-        verb, thing = clause.verb, clause.object
-        assert verb is not None
-        if verb.kinds & {"st", "go", "wide", "water", "clean"}:
+        things = clause.object.kinds if clause.object is not None else frozenset()
+        if clause.kinds & {"st", "go", "wide", "water", "clean"} or things & {"place", "built", "part"}:
             return
         kinds: tuple[str, ...] = ("place",)
-        if thing is not None and thing.noun is not None:
-            if thing.noun.kinds & {"place", "built", "part"}:
-                return
-            if thing.noun.kinds & {"vehicle", "large", "plant"}:
-                kinds = ("outdoor",)
-            elif thing.noun.kinds & {"food", "drink", "dish", "furniture"}:
-                kinds = ("home", "room", "restaurant", "hotel", "market")
+        if things & {"vehicle", "large", "plant"}:
+            kinds = ("outdoor",)
+        elif things & {"food", "drink", "dish", "furniture"}:
+            kinds = ("home", "room", "restaurant", "hotel", "market")
         clause.place = self.place(kinds)
 
     def companion(self, clause: Clause) -> None:

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import yaml
 
 from nbkit.errors import DataError, UnknownNameError
 from nbkit.text.sentences import ROOT, Sentence
-
-if TYPE_CHECKING:
-    from nbkit.sandbox.phenomena import Idiom
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "ru", "zh", "ja")
 
@@ -46,6 +43,12 @@ class Lexeme:
     def __deepcopy__(self, memo: dict[int, Any]) -> Lexeme:
         """Itself: a copied meaning speaks of the same concepts."""
         return self
+
+
+@cache
+def data(name: str) -> dict[str, Any]:
+    """The table ``data/<name>.yaml``: the words of a language, mixtures, idioms, homographs, what the world knows."""
+    return yaml.safe_load((files(__package__) / "data" / f"{name}.yaml").read_text(encoding="utf-8"))
 
 
 @cache
@@ -111,14 +114,8 @@ def lexemes() -> tuple[Lexeme, ...]:
     return tuple(lexeme for name in TABLES for lexeme in table(name))
 
 
-@cache
-def function_words(lang: str) -> dict[str, Any]:
-    """Pronouns, articles, prepositions and other closed classes of a language (``data/<lang>.yaml``)."""
-    text = (files(__package__) / "data" / f"{lang}.yaml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)
-
-
-Determiner: TypeAlias = Literal["definite", "indefinite", "this", "that", "own", "count", "many", "none"]
+#: "no" is an indefinite one under a negation.
+Determiner: TypeAlias = Literal["definite", "indefinite", "no", "this", "that", "own", "count", "many", "none"]
 
 
 Tense: TypeAlias = Literal["habit", "present", "progressive", "past", "future", "condition"]
@@ -177,22 +174,33 @@ class Phrase:
         return THEY if self.plural and self.person == THIRD else self.person
 
     @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of the noun; a pronoun has none."""
+        return self.noun.kinds if self.noun is not None else frozenset()
+
+    @property
+    def its_noun(self) -> Lexeme:
+        """The noun of a phrase that has one."""
+        assert self.noun is not None
+        return self.noun
+
+    @property
     def is_person(self) -> bool:
-        return self.noun is None or "person" in self.noun.kinds or "name" in self.noun.kinds
+        return self.noun is None or not self.noun.kinds.isdisjoint(("person", "name"))
 
     @property
     def is_measure(self) -> bool:
         """So many of a unit: euros, kilometers, hours."""
-        return self.noun is not None and "unit" in self.noun.kinds
+        return "unit" in self.kinds
 
     @property
     def is_duration(self) -> bool:
         """So many of a unit of time: said of an event as an adverb is, though it has no preposition."""
-        return self.noun is not None and "duration" in self.noun.kinds
+        return "duration" in self.kinds
 
     @property
     def is_animate(self) -> bool:
-        return self.is_person or (self.noun is not None and "animal" in self.noun.kinds)
+        return self.is_person or "animal" in self.kinds
 
 
 @dataclass(slots=True)
@@ -221,6 +229,39 @@ class Subordinate:
     conjunction: str
     clause: Clause
     first: bool = False
+
+
+@dataclass(frozen=True)
+class IdiomNoun:
+    """A noun phrase of an idiom or of its meaning; "reflexive" is *one's* own, "own" is *someone's*."""
+
+    noun: Lexeme
+    determiner: str = "definite"
+    plural: bool = False
+    adjective: Lexeme | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Idiom:
+    """An idiom: what English says, what it means, and how many sentence pairs it has in both idiom splits together.
+
+    phrase: the object of *verb*, or what something is said to be where *verb* is None; of: things it is said of.
+    meant_verb: None where the meaning is a noun phrase. meant: the object or noun phrase of the meaning, or which
+    phrase of the English sentence becomes its object.
+    """
+
+    name: str
+    pairs: int
+    verb: Lexeme | None
+    phrase: IdiomNoun
+    recipient: bool
+    of: tuple[Lexeme, ...]
+    meant_verb: Lexeme | None
+    meant: IdiomNoun | Literal["recipient", "owner"] | None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Idiom:
+        """Itself, as a lexeme is."""
+        return self
 
 
 @dataclass(slots=True)
@@ -264,6 +305,23 @@ class Clause:
     shared_subject: bool = False
     #: The idiom that verb and object (or *class_*) are; they are what English says, other languages say its meaning.
     idiom: Idiom | None = None
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of the verb; a clause without one has none."""
+        return self.verb.kinds if self.verb is not None else frozenset()
+
+    @property
+    def its_verb(self) -> Lexeme:
+        """The verb of a clause that has one."""
+        assert self.verb is not None
+        return self.verb
+
+    @property
+    def its_object(self) -> Phrase:
+        """The object of a clause that has one."""
+        assert self.object is not None
+        return self.object
 
 
 def concepts(clause: Clause | None) -> list[Lexeme]:
@@ -341,11 +399,6 @@ class Node:
         for node in self.after:
             node.in_order(into)
         return into
-
-
-def comma(form: str = ",") -> Node:
-    """A comma: it clings to the word before it."""
-    return Node(form, "PUNCT", "punct")
 
 
 def _without_needless_commas(nodes: list[Node]) -> list[Node]:

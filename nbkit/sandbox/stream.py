@@ -8,22 +8,29 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from importlib.resources import files
 from itertools import accumulate, count
 from typing import Any
 
-import yaml
-
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.sandbox.constructions import CONSTRUCTIONS
-from nbkit.sandbox.constructions.phenomena import CONTEXTS, contexts_of, idiomatic
 from nbkit.sandbox.draw import Draw
-from nbkit.sandbox.grammars.base import Grammar
-from nbkit.sandbox.meaning import AUX, CONTENT, FINAL, LANGUAGES, STEP, Clause, Lexeme, concepts
-from nbkit.sandbox.phenomena import IDIOM_SPLITS, Idiom, clauses_of, figurative, idiom_places, idioms, sense_name, tied
+from nbkit.sandbox.grammars import grammar
+from nbkit.sandbox.meaning import AUX, CONTENT, FINAL, LANGUAGES, STEP, Clause, Idiom, Lexeme, concepts, data
+from nbkit.sandbox.phenomena import (
+    CONTEXTS,
+    IDIOM_SPLITS,
+    PHENOMENA,
+    clauses_of,
+    contexts_of,
+    figurative,
+    idiom_places,
+    idiomatic,
+    idioms,
+    sense_name,
+    tied,
+)
 from nbkit.seeding import address
-from nbkit.text.sentences import Pair, Text
+from nbkit.text.sentences import Pair, Text, sentence_key
 
 #: Part of every address and of cache keys: raise it when the grammar or the dictionary changes.
 VERSION = "2"
@@ -33,29 +40,13 @@ VERSION = "2"
 SPLITS = {"train": (0, 1, 2, 3, 4, 5), "dev": (6,), "test": (7,)}
 
 
-_GRAMMARS = {
-    "en": "english:English",
-    "de": "german:German",
-    "fr": "french:French",
-    "es": "spanish:Spanish",
-    "it": "italian:Italian",
-    "ru": "russian:Russian",
-    "zh": "chinese:Chinese",
-    "ja": "japanese:Japanese",
-}
+#: All constructions by name.
+_CONSTRUCTIONS = CONSTRUCTIONS | PHENOMENA
 
 
-@cache
-def grammar(lang: str) -> Grammar:
-    """The grammar of *lang*, made on first use."""
-    module, _, name = _GRAMMARS[lang].partition(":")
-    return getattr(import_module(f"nbkit.sandbox.grammars.{module}"), name)()
-
-
-@cache
 def mixtures() -> dict[str, Any]:
     """The table of mixtures (``data/mixtures.yaml``)."""
-    return yaml.safe_load((files(__package__) / "data" / "mixtures.yaml").read_text(encoding="utf-8"))
+    return data("mixtures")
 
 
 @cache
@@ -88,7 +79,7 @@ def meaning(mixture: str, split: str, index: int) -> tuple[str, list[Clause]]:
     while True:
         draw = Draw(seed, numerals, misleading)
         name = names[bisect(limits, draw.uniform() * limits[-1])]
-        clauses = CONSTRUCTIONS[name](draw)
+        clauses = _CONSTRUCTIONS[name](draw)
         if part_of(clauses) in SPLITS[split]:
             return f"{name} {draw.remark}".rstrip(), clauses
         seed += 1  # this meaning belongs to another split: draw the next one
@@ -242,8 +233,6 @@ def idiom_sentences(split: str, mixture: str = "idioms") -> tuple[DealtSentence,
 
 @cache
 def _drawn(idiom: Idiom, mixture: str) -> tuple[DealtSentence, ...]:
-    from nbkit.text.sentences import sentence_key
-
     settings = mixtures()[mixture]
     weights = {context: settings["contexts"][context] for context in contexts_of(idiom)}
     found: dict[str, DealtSentence] = {}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
-from nbkit.perturb.edits import edited_text, insert_word, replace_word
+from nbkit.perturb.word_sense import edited_text, insert_word, replace_word
 from nbkit.text.sentences import Sentence, Text
 
 SEED = Sentence(

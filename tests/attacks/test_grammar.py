@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from nbkit.errors import MissingExtraError
-from nbkit.perturb import edits as grammar
+from nbkit.perturb import word_sense as grammar
 from nbkit.store import Store
 
 

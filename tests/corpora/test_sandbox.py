@@ -19,6 +19,7 @@ from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.sandbox.constructions import CONSTRUCTIONS
 from nbkit.sandbox.draw import adjectives_of, nouns_of, verbs_of
 from nbkit.sandbox.meaning import lexemes, table
+from nbkit.sandbox.phenomena import PHENOMENA
 from nbkit.sandbox.stream import grammar, meaning, mixtures, part_of
 from nbkit.text.sentences import ROOT, Sentence
 from tests.corpora.sandbox_trees import check_tree
@@ -155,7 +156,7 @@ def test_an_auxiliary_without_a_partner_is_aligned_with_the_verb():
 
 def test_constructions_lexemes_and_mixture():
     weights = {mixture: set(entry["weights"]) for mixture, entry in mixtures().items()}
-    assert set().union(*weights.values()) == set(CONSTRUCTIONS)
+    assert set().union(*weights.values()) == {*CONSTRUCTIONS, *PHENOMENA}
     shared = Counter(name for names in weights.values() for name in names)
     assert {name for name, n in shared.items() if n > 1} == {"ordinary"}, "other constructions belong to one mixture"
     assert len(weights["general"]) >= 25

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from nbkit import sandbox
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.sandbox.inference import LABELS
-from nbkit.sandbox.inference.facts import FAMILIES, lore
-from nbkit.sandbox.inference.rules import RULES
+from nbkit.sandbox.inference import FAMILIES, LABELS, RULES
+from nbkit.sandbox.meaning import data
 from tests.corpora.sandbox_trees import check_tree
 
 SIZE = 2400
@@ -51,7 +50,7 @@ def without_articles(words: list[str]) -> list[str]:
 
 
 def test_every_family_and_rule_is_listed_and_has_the_label_of_its_list(english):
-    families = lore()["families"]
+    families = data("entailment")["families"]
     assert set(families) == set(FAMILIES)
     assert all(set(LABELS) < set(entry) for entry in families.values())
     labels = defaultdict(set)
@@ -67,7 +66,7 @@ def test_every_family_and_rule_is_listed_and_has_the_label_of_its_list(english):
 
 def test_the_lore_names_concepts_of_the_dictionary():
     ids = {lexeme.id for name in ("nouns", "verbs", "adjectives", "adverbs") for lexeme in sandbox.meaning.table(name)}
-    table = lore()
+    table = data("entailment")
     groups = [table["deeds"], *table["related_verbs"], *table["exclusive_qualities"], *table["exclusive_times"]]
     assert {word for group in (*groups, *table["hypernyms"].values()) for word in group} <= ids
 
@@ -231,7 +230,7 @@ def test_the_same_in_another_process_with_another_hash_seed():
 
 def test_identity_names_version_and_split():
     assert sandbox.entailment_identity("zh", split="dev") != sandbox.entailment_identity("zh")
-    assert sandbox.entailment_identity("zh")["mixture"] == f"entailment-{lore()['version']}"
+    assert sandbox.entailment_identity("zh")["mixture"] == f"entailment-{data('entailment')['version']}"
 
 
 # --- bad input

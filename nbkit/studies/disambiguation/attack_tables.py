@@ -15,8 +15,7 @@ import numpy as np
 
 from nbkit.measure.intervals import share_interval
 from nbkit.models import label
-from nbkit.perturb.edits import grammar_errors, grammar_problem
-from nbkit.perturb.word_sense import PERTURBATIONS
+from nbkit.perturb.word_sense import PERTURBATIONS, grammar_errors, grammar_problem
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.disambiguation.params import DisambiguationParams

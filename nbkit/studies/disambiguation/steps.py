@@ -14,8 +14,7 @@ from nbkit.corpora.homographs import HomographLexicon
 from nbkit.measure.bleu import cut
 from nbkit.measure.sense_bias import MEASURES, SenseCounts
 from nbkit.measure.senses import NOT_ALIGNED, REACHES, Sense, SenseFinder
-from nbkit.perturb.edits import edited_text
-from nbkit.perturb.word_sense import Attractor, Candidate, candidates, is_fluent
+from nbkit.perturb.word_sense import Attractor, Candidate, candidates, edited_text, is_fluent
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.disambiguation.params import DisambiguationParams

@@ -14,7 +14,7 @@ from nbkit.errors import NbkitError
 from nbkit.files import expand_path, file_digest
 from nbkit.measure.aligners import check_aligner
 from nbkit.models import label
-from nbkit.perturb.edits import grammar_identity, grammar_problem
+from nbkit.perturb.word_sense import grammar_identity, grammar_problem
 from nbkit.studies.base import Notebook
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.engine import LANGUAGE_MODEL, TRANSLATOR, Axis, Study, Use

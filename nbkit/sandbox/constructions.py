@@ -1,30 +1,45 @@
-"""The table of constructions, and what several of them need."""
+"""The sandbox's constructions: each draws the meaning of one text (a list of clauses, one a sentence).
+
+Those with homographs and idioms stand beside their data, in `nbkit.sandbox.phenomena`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import ModuleType
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from functools import partial
 
 from nbkit.sandbox.draw import Draw, adjectives_of, nouns_of, verbs_of
-from nbkit.sandbox.meaning import FIRST, SECOND, THEY, THIRD, WE, Clause, Phrase, Place, Subordinate, Tense, table
+from nbkit.sandbox.meaning import (
+    FIRST,
+    SECOND,
+    THEY,
+    THIRD,
+    WE,
+    Adverbial,
+    Amount,
+    Clause,
+    Force,
+    Lexeme,
+    Phrase,
+    Place,
+    Subordinate,
+    Tense,
+    table,
+)
 
 #: Draws the meaning of one text: a list of clauses, one a sentence.
 Construction = Callable[[Draw], list[Clause]]
 
 
-_ENTERED: list[Construction] = []
+#: The constructions of this module by name.
+CONSTRUCTIONS: dict[str, Construction] = {}
 
 
 def construction(function: Construction) -> Construction:
     """Enter *function* in the table under its own name."""
-    _ENTERED.append(function)
+    CONSTRUCTIONS[function.__name__] = function
     return function
-
-
-def entered(*modules: ModuleType) -> dict[str, Construction]:
-    """The constructions of *modules*, by name."""
-    names = {module.__name__ for module in modules}
-    return {function.__name__: function for function in _ENTERED if function.__module__ in names}
 
 
 def again(draw: Draw, antecedent: Phrase) -> Phrase:
@@ -48,6 +63,11 @@ def state(draw: Draw, subject: Phrase, tense: Tense) -> Clause:
     return Clause(draw.key(), subject=subject, quality=draw.concept(states), tense=tense, very=draw.chance(0.4))
 
 
+def _did(draw: Draw, verb: Lexeme, subject: Phrase | None = None) -> Clause:
+    """Someone did it, whatever else is said."""
+    return Clause(draw.key(), subject=subject or draw.subject(verb.subjects), verb=verb, tense="past")
+
+
 def plain_scope(clause: Clause) -> Clause:
     """Leave out what would be in doubt under a negation: how, with what; three of them; many."""
     clause.manner = clause.instrument = None
@@ -67,26 +87,34 @@ def known_object(clause: Clause) -> Clause:
 # Simple sentences about events: who does what to whom, when, where and how.
 
 
-def _tense(draw: Draw) -> Tense:
-    return draw.pick(("past", "past", "progressive", "habit", "future"))
+_TENSES: tuple[Tense, ...] = ("past", "past", "progressive", "habit", "future")
+
+
+#: Sentences about one event with nothing special to them: frames of the verb, and the tenses that are drawn from.
+_EVENTS: dict[str, tuple[str, Sequence[Tense]]] = {
+    "transitive": ("tr", _TENSES),
+    "ditransitive": ("di", _TENSES),
+    "achievement": ("ach", ("past", "past", "future")),
+    "future": ("tr di intr", ("future",)),
+    "progressive": ("tr di intr", ("progressive",)),
+    "habit": ("tr intr go", ("habit",)),
+    "motion": ("go", ("past", "past", "progressive", "future", "habit")),
+}
+
+
+def _event(draw: Draw, frames: str, tenses: Sequence[Tense]) -> list[Clause]:
+    return [draw.event(tuple(frames.split()), draw.pick(tenses) if len(tenses) > 1 else tenses[0])]
+
+
+CONSTRUCTIONS |= {name: partial(_event, frames=frames, tenses=tenses) for name, (frames, tenses) in _EVENTS.items()}
 
 
 @construction
 def intransitive(draw: Draw) -> list[Clause]:
-    clause = draw.event(("intr",), _tense(draw))
+    clause = draw.event(("intr",), draw.pick(_TENSES))
     if clause.place is None and clause.manner is None:
         draw.location(clause)
     return [clause]
-
-
-@construction
-def transitive(draw: Draw) -> list[Clause]:
-    return [draw.event(("tr",), _tense(draw))]
-
-
-@construction
-def achievement(draw: Draw) -> list[Clause]:
-    return [draw.event(("ach",), draw.pick(("past", "past", "future")))]
 
 
 @construction
@@ -95,26 +123,6 @@ def stative(draw: Draw) -> list[Clause]:
     if clause.object is not None:
         draw.qualify(clause.object)
     return [clause]
-
-
-@construction
-def ditransitive(draw: Draw) -> list[Clause]:
-    return [draw.event(("di",), _tense(draw))]
-
-
-@construction
-def future(draw: Draw) -> list[Clause]:
-    return [draw.event(("tr", "di", "intr"), "future")]
-
-
-@construction
-def progressive(draw: Draw) -> list[Clause]:
-    return [draw.event(("tr", "di", "intr"), "progressive")]
-
-
-@construction
-def habit(draw: Draw) -> list[Clause]:
-    return [draw.event(("tr", "intr", "go"), "habit")]
 
 
 @construction
@@ -141,7 +149,7 @@ def negated_modal(draw: Draw) -> list[Clause]:
     clause.modal = "can"
     clause.negative = True
     if clause.tense == "past" and clause.time is None:
-        clause.time = draw.adverb("time", "past")
+        draw.date(clause)
     return [plain_scope(clause)]
 
 
@@ -167,12 +175,11 @@ def time_first(draw: Draw) -> list[Clause]:
 @construction
 def possessive(draw: Draw) -> list[Clause]:
     clause = draw.event(("tr", "ach"), draw.pick(("past", "future")), extras=0.6)
-    thing = clause.object
-    assert thing is not None and thing.noun is not None
-    if not thing.noun.kinds & {"person", "place", "wild", "built", "awaited"}:
+    thing = clause.its_object
+    if not thing.kinds & {"person", "place", "wild", "built", "awaited"}:
         owner = draw.name() if draw.chance(0.4) else draw.noun(("adult",), 0.0)
         thing.determiner, thing.possessor, thing.reflexive = "own", owner, False
-        thing.plural, thing.count = draw.chance(0.15) and "mass" not in thing.noun.kinds, 0
+        thing.plural, thing.count = draw.chance(0.15) and "mass" not in thing.kinds, 0
     return [clause]
 
 
@@ -190,14 +197,8 @@ def instrument(draw: Draw) -> list[Clause]:
     clause = Clause(draw.key(), verb=verb, tense="past", subject=draw.subject(("person",)))
     draw.participants(clause)
     draw.instrument(clause)
-    if draw.chance(0.5):
-        clause.time = draw.adverb("time", "past")
+    draw.date(clause, 0.5)
     return [clause]
-
-
-@construction
-def motion(draw: Draw) -> list[Clause]:
-    return [draw.event(("go",), draw.pick(("past", "past", "progressive", "future", "habit")))]
 
 
 @construction
@@ -217,18 +218,15 @@ def passive(draw: Draw) -> list[Clause]:
         patient.determiner = "this"
     agent = draw.noun(("adult", "child"), 0.15) if draw.chance(0.7) else draw.name()
     clause = Clause(draw.key(), verb=verb, subject=patient, object=agent, tense="past", passive=True)
-    if draw.chance(0.5):
-        clause.time = draw.adverb("time", "past")
-        clause.time_first = draw.chance(0.3)
+    draw.date(clause, 0.5, first=0.3)
     return [clause]
 
 
 @construction
 def numeral(draw: Draw) -> list[Clause]:
     clause = draw.event(("tr", "di"), draw.pick(("past", "future")), extras=0.6)
-    thing = clause.object
-    assert thing is not None and thing.noun is not None
-    if "mass" not in thing.noun.kinds:
+    thing = clause.its_object
+    if "mass" not in thing.kinds:
         thing.possessor, thing.reflexive = None, False
         draw.number(thing)
     return [clause]
@@ -276,7 +274,16 @@ def object_question(draw: Draw) -> list[Clause]:
 _NO_WHAT = frozenset({"answer", "clean", "prepare", "await", "help"})
 
 
-def _adjunct_question(draw: Draw, force: str, tense: Tense) -> list[Clause]:
+#: Questions for a place, a time and a reason, and the tenses that are drawn from.
+_ADJUNCTS: dict[Force, tuple[Tense, ...]] = {
+    "place": ("past", "past", "future"),
+    "time": ("past", "future"),
+    "reason": ("past", "past", "progressive"),
+}
+
+
+def _adjunct_question(draw: Draw, force: Force) -> list[Clause]:
+    tense = draw.pick(_ADJUNCTS[force])
     subject = Phrase(draw.key(), person=SECOND) if draw.chance(0.2) else None
     frames = ("tr", "di") if tense == "progressive" else ("tr", "di", "ach")
     clause = draw.event(frames, tense, subject, extras=0.7)
@@ -284,23 +291,11 @@ def _adjunct_question(draw: Draw, force: str, tense: Tense) -> list[Clause]:
         clause.time = None
     if force == "place":
         clause.place = None
-    clause.force, clause.time_first, clause.question_key = force, False, draw.key()  # type: ignore[assignment]
+    clause.force, clause.time_first, clause.question_key = force, False, draw.key()
     return [clause]
 
 
-@construction
-def place_question(draw: Draw) -> list[Clause]:
-    return _adjunct_question(draw, "place", draw.pick(("past", "past", "future")))
-
-
-@construction
-def time_question(draw: Draw) -> list[Clause]:
-    return _adjunct_question(draw, "time", draw.pick(("past", "future")))
-
-
-@construction
-def reason_question(draw: Draw) -> list[Clause]:
-    return _adjunct_question(draw, "reason", draw.pick(("past", "past", "progressive")))
+CONSTRUCTIONS |= {f"{force}_question": partial(_adjunct_question, force=force) for force in _ADJUNCTS}
 
 
 @construction
@@ -346,11 +341,10 @@ def copula_adjective(draw: Draw) -> list[Clause]:
     else:
         clause = _qualities(draw, phrase)
         clause.very = draw.chance(0.6)
-        assert phrase.noun is not None
         if phrase.determiner == "definite" and draw.chance(0.5):
-            if phrase.noun.kinds & {"place", "plant"}:
+            if phrase.kinds & {"place", "plant"}:
                 phrase.determiner = "this"
-            elif phrase.noun.kinds & {"goods", "text"}:
+            elif phrase.kinds & {"goods", "text"}:
                 phrase.determiner, phrase.possessor = "own", draw.noun(("adult",), 0.0)
     if draw.chance(0.2) and not clause.very:
         clause.negative = True
@@ -391,8 +385,9 @@ def comparative(draw: Draw) -> list[Clause]:
 
 
 def _qualities(draw: Draw, phrase: Phrase, kind: str = "") -> Clause:
-    assert phrase.noun is not None
-    options = [a for a in adjectives_of(phrase.noun) if "attribute" not in a.kinds and (not kind or kind in a.kinds)]
+    options = [
+        a for a in adjectives_of(phrase.its_noun) if "attribute" not in a.kinds and (not kind or kind in a.kinds)
+    ]
     return Clause(draw.key(), subject=phrase, quality=draw.concept(options), tense="present")
 
 
@@ -415,7 +410,7 @@ def complement_clause(draw: Draw) -> list[Clause]:
 @construction
 def reported_ability(draw: Draw) -> list[Clause]:
     speaker = person(draw)
-    verb = draw.concept(tuple(v for v in verbs_of(("say",)) if v.id == "say"))
+    verb = draw.concept(verbs_of(("say",), ("say",)))
     clause = Clause(draw.key(), subject=speaker, verb=verb, tense="past")
     subject = again(draw, speaker) if draw.chance(0.7) else draw.subject(("person",))
     content = draw.event(("tr", "able", "di"), "past", subject, extras=0.0)
@@ -441,17 +436,15 @@ def object_relative(draw: Draw) -> list[Clause]:
     kinds = ("goods", "portable", "text")
     verbs = tuple(v for v in verbs_of(("tr", "ach")) if set(v.objects).intersection(kinds) and "governs" not in v.kinds)
     verb = draw.concept(tuple(v for v in verbs_of(("tr", "ach", "di")) if set(v.objects).intersection(kinds)))
-    clause = Clause(draw.key(), verb=verb, tense="past", subject=draw.subject(verb.subjects))
+    clause = _did(draw, verb)
     thing = draw.noun(tuple(kind for kind in verb.objects if kind in kinds), 0.3)
     clause.object = thing
     if "di" in verb.kinds:
         clause.recipient = draw.recipient()
-    assert thing.noun is not None
-    fitting = tuple(v for v in verbs if thing.noun.kinds & set(v.objects) and v is not clause.verb)
+    fitting = tuple(v for v in verbs if thing.kinds & set(v.objects) and v is not clause.verb)
     verb = draw.concept(fitting)
-    relative = Clause(draw.key(), verb=verb, tense="past", subject=draw.subject(verb.subjects))
-    if draw.chance(0.3):
-        relative.time = draw.adverb("time", "past")
+    relative = _did(draw, verb)
+    draw.date(relative, 0.3)
     thing.relative, thing.relative_object = relative, True
     return [clause]
 
@@ -472,8 +465,7 @@ def coordinated_objects(draw: Draw) -> list[Clause]:
     clause = Clause(draw.key(), verb=verb, tense=draw.pick(("past", "future", "progressive")))
     clause.subject = draw.subject(verb.subjects)
     draw.participants(clause)
-    assert clause.object is not None
-    clause.object.coordinated = draw.thing(verb.objects, clause.subject)
+    clause.its_object.coordinated = draw.thing(verb.objects, clause.subject)
     draw.adverbials(clause, 0.5)
     return [clause]
 
@@ -540,8 +532,8 @@ def infinitive(draw: Draw) -> list[Clause]:
         ("tr",) if "begin" in verb.kinds else ("tr", "di", "go"), "present", subject, extras=0.0
     )
     clause.infinitive.subject = None
-    if tense == "past" and draw.chance(0.5):
-        clause.time, clause.time_first = draw.adverb("time", "past"), True
+    if tense == "past":
+        draw.date(clause, 0.5, first=1)
     if "want" in verb.kinds and tense == "present" and draw.chance(0.3):
         clause.negative = True
         plain_scope(clause.infinitive)
@@ -553,8 +545,7 @@ def purpose(draw: Draw) -> list[Clause]:
     clause = draw.event(("go",), "past", draw.subject(("person",)), extras=0.0)
     clause.purpose = draw.event(("tr",), "present", clause.subject, extras=0.0)
     clause.purpose.subject = None
-    if draw.chance(0.4):
-        clause.time, clause.time_first = draw.adverb("time", "past"), True
+    draw.date(clause, 0.4, first=1)
     return [clause]
 
 
@@ -568,13 +559,10 @@ def noun_place(draw: Draw) -> list[Clause]:
 
 
 def _seen(draw: Draw, thing: Phrase) -> Clause:
-    assert thing.noun is not None
-    verbs = [v for v in verbs_of(("tr", "ach")) if thing.noun.kinds & set(v.objects) and "place" not in v.kinds]
+    verbs = [v for v in verbs_of(("tr", "ach")) if thing.kinds & set(v.objects) and "place" not in v.kinds]
     verb = draw.concept(verbs)
     clause = Clause(draw.key(), verb=verb, tense="past", subject=draw.subject(("person",)), object=thing)
-    if draw.chance(0.4):
-        clause.time = draw.adverb("time", "past")
-        clause.time_first = draw.chance(0.5)
+    draw.date(clause, 0.4, first=0.5)
     return clause
 
 
@@ -588,3 +576,241 @@ def two_sentences(draw: Draw) -> list[Clause]:
     second = draw.event(("tr", "di"), "future", same, extras=0.0)
     second.time_first = draw.chance(0.5)
     return [first, second]
+
+
+# ----------------------------------------------------------------------------
+# Sentences with numbers in every written form: counts, prices, distances, weights, percentages, years.
+
+_COUNTS = ("digits", "digits", "digits", "grouped", "grouped", "grouped", "scale", "native")
+
+
+_MEASURES = ("digits", "digits", "fraction", "fraction", "grouped", "scale", "words", "financial")
+
+
+#: Words of more digits than these are longer than a line.
+_LONGEST_WORDS = 6
+
+
+def _digits(draw: Draw, n: int) -> int:
+    """A number of *n* digits, each as likely as the others, of at least 3: one and two agree in ways of their own."""
+    low = 3 if n == 1 else 10 ** (n - 1)
+    return low + int(draw.uniform() * (10**n - low))
+
+
+def _integer(draw: Draw, most: int) -> int:
+    """An integer of up to *most* digits, every length as likely; never one that ends as *twenty-one* does."""
+    value = _digits(draw, 1 + int(draw.uniform() * most))
+    return value + 1 if value % 10 == 1 else value
+
+
+def _decimal(draw: Draw, most: int) -> Decimal:
+    """A number with digits after its point, the last of them no zero."""
+    places = 1 + int(draw.uniform() * draw.numerals["fraction"])
+    fraction = int(draw.uniform() * 10 ** (places - 1)) * 10 + 1 + int(draw.uniform() * 9)
+    return Decimal(_integer(draw, most)) + Decimal(fraction).scaleb(-places)
+
+
+def _scaled(draw: Draw) -> Decimal:
+    """So many million or billion, as far as the digits of the mixture reach."""
+    mantissa = _decimal(draw, 2) if draw.chance(0.7) else Decimal(_integer(draw, 3))
+    power = draw.pick((6, 9)) if draw.numerals["digits"] > 6 else 6
+    return (mantissa * 10**power).to_integral_value()
+
+
+def _count(draw: Draw) -> Amount:
+    """How many things: an integer."""
+    form = draw.pick(_COUNTS)
+    if form == "scale":
+        return Amount(_scaled(draw), form)
+    return Amount(Decimal(_integer(draw, draw.numerals["digits"])), form)
+
+
+def _measure(draw: Draw, unit: Lexeme) -> Amount:
+    """How much of a unit: also fractions, and number words where they agree with the unit in every language."""
+    form, digits = draw.pick(_MEASURES), draw.numerals["digits"]
+    if form in ("words", "financial") and "spoken" not in unit.kinds:
+        form = "digits"
+    match form:
+        case "fraction":
+            return Amount(_decimal(draw, digits), draw.pick(("digits", "grouped")))
+        case "scale" if "duration" not in unit.kinds:
+            return Amount(_scaled(draw), form)
+        case "words" | "financial":
+            value = _integer(draw, min(digits, _LONGEST_WORDS))
+            return Amount(Decimal(value if value > 9 else value + 10), form)  # a lone 陆 is land rather than six
+        case _:
+            return Amount(Decimal(_integer(draw, digits)), "grouped" if form == "grouped" else "digits")
+
+
+def _much(draw: Draw, kind: str) -> Phrase:
+    """So many of a unit."""
+    unit = draw.concept(nouns_of((kind,), "units"))
+    return Phrase(draw.key(), unit, "count", plural=True, amount=_measure(draw, unit))
+
+
+def _many(draw: Draw, phrase: Phrase) -> Phrase:
+    """*phrase* as so many of them."""
+    phrase.determiner, phrase.plural, phrase.amount = "count", True, _count(draw)
+    phrase.possessor, phrase.reflexive = None, False
+    return phrase
+
+
+def _things(draw: Draw, verb: Lexeme, adjective: float = 0.3) -> Phrase:
+    """So many things that suit the verb; of people and animals the Russian accusative counts in another way."""
+    nouns = [n for n in nouns_of(verb.objects) if not n.kinds & {"mass", "person", "animal", "place", "part"}]
+    phrase = Phrase(draw.key(), draw.concept(nouns))
+    draw.qualify(phrase, adjective)
+    return _many(draw, phrase)
+
+
+#: The verbs of which so many things can be the object.
+_TRADED = ("buy", "sell", "find", "choose", "order", "take", "wash", "draw", "steal", "hide", "translate")
+
+
+def _when(draw: Draw, clause: Clause, probability: float = 0.5) -> list[Clause]:
+    """*clause*, with a time or a year."""
+    if draw.chance(probability):
+        dated = draw.chance(0.25)
+        clause.time = _year(draw) if dated else draw.adverb("time", "past")
+        clause.time_first = dated or draw.chance(0.3)  # not "in 1987 12 tickets"
+    return [clause]
+
+
+def _year(draw: Draw) -> Adverbial:
+    year = next(adverb for adverb in table("adverbs") if "year" in adverb.kinds)
+    draw.concepts.append(year)
+    return Adverbial(draw.key(), year, 1700 + int(draw.uniform() * 330))
+
+
+@construction
+def many_objects(draw: Draw) -> list[Clause]:
+    clause = _did(draw, draw.concept(verbs_of(("tr", "ach"), _TRADED)))
+    clause.object = _things(draw, clause.its_verb)
+    return _when(draw, clause)
+
+
+@construction
+def many_gifts(draw: Draw) -> list[Clause]:
+    clause = _did(draw, draw.concept([v for v in verbs_of(("di",)) if "goods" in v.objects]))
+    clause.object, clause.recipient = _things(draw, clause.its_verb), draw.recipient()
+    return _when(draw, clause, 0.3)
+
+
+@construction
+def many_subjects(draw: Draw) -> list[Clause]:
+    subject = _many(draw, Phrase(draw.key(), draw.concept(nouns_of(("work", "child")))))
+    subject.female = "female" in subject.kinds
+    draw.qualify(subject, 0.3)
+    return _when(draw, draw.event(("tr", "ach"), "past", subject, extras=0.0))
+
+
+@construction
+def many_workers(draw: Draw) -> list[Clause]:
+    subject = _many(draw, Phrase(draw.key(), draw.concept(nouns_of(("work",)))))
+    clause = _did(draw, draw.concept(verbs_of(("intr",), ("work",))), subject)
+    clause.place = Place(draw.key(), "at", draw.noun(("building",), 0.3))
+    return _when(draw, clause, 0.6)
+
+
+@construction
+def many_here(draw: Draw) -> list[Clause]:
+    place = Place(draw.key(), "in", draw.noun(("building", "container"), 0.3))
+    things = Phrase(draw.key(), draw.concept(nouns_of(("portable", "dish", "fruit"))))
+    draw.qualify(things, 0.4)
+    return [Clause(draw.key(), existing=_many(draw, things), place=place, tense="present")]
+
+
+@construction
+def two_numbers(draw: Draw) -> list[Clause]:
+    clause = _did(draw, draw.concept(verbs_of(("tr", "ach"), _TRADED)))
+    clause.object = _things(draw, clause.its_verb, 0.1)
+    clause.object.coordinated = _things(draw, clause.its_verb, 0.1)
+    return _when(draw, clause, 0.3)
+
+
+@construction
+def cost(draw: Draw) -> list[Clause]:
+    return _amounts_to(draw, "priced", "money")
+
+
+@construction
+def weight(draw: Draw) -> list[Clause]:
+    (clause,) = _amounts_to(draw, "weighs", "mass")
+    clause.tense, clause.time, clause.time_first = "present", None, False
+    return [clause]
+
+
+@construction
+def distance(draw: Draw) -> list[Clause]:
+    return _amounts_to(draw, "moves", "distance")
+
+
+def _amounts_to(draw: Draw, frame: str, unit: str) -> list[Clause]:
+    verb = draw.concept(verbs_of((frame,)))
+    subject = draw.noun(verb.subjects, 0.5)
+    if draw.chance(0.3):
+        subject.determiner = draw.pick(("this", "that"))
+    clause = _did(draw, verb, subject)
+    clause.object = _much(draw, unit)
+    return _when(draw, clause)
+
+
+def _quantity(draw: Draw) -> Phrase:
+    """The price of the old house."""
+    quantity = Phrase(draw.key(), draw.concept(nouns_of(("quantity",), "units")), "own")
+    quantity.possessor = draw.noun(("goods", "building", "vehicle"), 0.3)
+    return quantity
+
+
+@construction
+def price(draw: Draw) -> list[Clause]:
+    clause = _did(draw, draw.concept(verbs_of(("level",))), _quantity(draw))
+    clause.object = _much(draw, "money")
+    return _when(draw, clause)
+
+
+@construction
+def change(draw: Draw) -> list[Clause]:
+    clause = _did(draw, draw.concept(verbs_of(("change",))), _quantity(draw))
+    percent = draw.concept(nouns_of(("percent",), "units"))
+    value = Decimal(_integer(draw, 3)) if draw.chance(0.4) else _decimal(draw, 2)
+    clause.object = Phrase(draw.key(), percent, "count", plural=True, amount=Amount(value, "digits"))
+    return _when(draw, clause)
+
+
+@construction
+def payment(draw: Draw) -> list[Clause]:
+    verb = draw.concept(verbs_of(("pay",)))
+    clause = _did(draw, verb, draw.subject(verb.subjects, pronouns=False))
+    clause.object, clause.recipient = _much(draw, "money"), draw.recipient()
+    return _when(draw, clause)
+
+
+@construction
+def loan(draw: Draw) -> list[Clause]:
+    clause = _did(draw, draw.concept(verbs_of(("di",), ("lend", "give", "send", "offer"))))
+    clause.object, clause.recipient = _much(draw, "money"), draw.recipient()
+    return _when(draw, clause)
+
+
+@construction
+def duration(draw: Draw) -> list[Clause]:
+    verbs = verbs_of(("intr",), ("wait", "work", "travel"))
+    clause = _did(draw, draw.concept(verbs), draw.subject(("person",)))
+    clause.object = _much(draw, "duration")
+    return _when(draw, clause, 0.4)
+
+
+@construction
+def dated(draw: Draw) -> list[Clause]:
+    clause = draw.event(("tr", "ach", "di"), "past", extras=0.0)
+    clause.time, clause.time_first = _year(draw), draw.chance(0.4)
+    return [clause]
+
+
+@construction
+def reported_number(draw: Draw) -> list[Clause]:
+    verb = draw.concept(verbs_of(("say",), ("say",)))
+    content = draw.pick((cost, weight, price, change))(draw)[0]
+    content.time_first, content.time = False, None
+    return [Clause(draw.key(), subject=person(draw), verb=verb, tense="past", content=content)]
