@@ -355,32 +355,31 @@ class Study:
 
     def points(self, params: Any, per: Sequence[str]) -> Iterator[Point]:
         """All points of the axes *per*, the last one innermost; of chunks, where units of work begin."""
-        plain = [name for name in per if isinstance(self.axes[name], Axis)]
-        cut = [name for name in per if isinstance(self.axes[name], Cuts)]
-        for values in product(*(list(self.axes[name].values(params)) for name in plain)):
+        plain = {name: axis for name in per if isinstance(axis := self.axes[name], Axis)}
+        cut = {name: axis for name in per if isinstance(axis := self.axes[name], Cuts)}
+        for values in product(*(list(axis.values(params)) for axis in plain.values())):
             at = dict(zip(plain, values, strict=True))
-            for starts in product(*(list(self.axes[name].known(params, **at)) for name in cut)):
+            for starts in product(*(list(axis.known(params, **at)) for axis in cut.values())):
                 yield {**at, **dict(zip(cut, starts, strict=True))}
 
     def cut(self, params: Any, per: Sequence[str], at: Point, store: Store) -> Iterator[Point]:
         """The points of the chunks that a unit of work covers; the point itself where it has no chunks."""
-        name = next((name for name in per if isinstance(self.axes.get(name), Cuts)), None)
-        if name is None:
+        cuts = {name: axis for name in per if isinstance(axis := self.axes.get(name), Cuts)}
+        if not cuts:
             yield at
-            return
-        others = {axis: value for axis, value in at.items() if axis != name}
-        for start in self.axes[name].starts(params, at[name], store, **others):
-            yield {**at, name: start}
+        for name, axis in cuts.items():
+            others = {other: value for other, value in at.items() if other != name}
+            yield from ({**at, name: start} for start in axis.starts(params, at[name], store, **others))
 
     def label(self, axis: str, value: Any) -> str:
         """How a value of an axis is shown; nothing for all of what is cut into chunks."""
-        if isinstance(self.axes.get(axis), Axis):
-            return self.axes[axis].label(value)
+        if isinstance(found := self.axes.get(axis), Axis):
+            return found.label(value)
         return "" if value is None else str(value)
 
     def back(self, axis: str, value: Any) -> Any:
         """A value of an axis out of its JSON form."""
-        return self.axes[axis].back(value) if isinstance(self.axes.get(axis), Axis) else value
+        return found.back(value) if isinstance(found := self.axes.get(axis), Axis) else value
 
     # Declarations --------------------------------------------------------------------------------
 

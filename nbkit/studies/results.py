@@ -152,9 +152,9 @@ def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
         import pyarrow.parquet as pq
 
         file = pq.ParquetFile(path)
-        parts = (batch.to_pandas(maps_as_pydicts="strict") for batch in file.iter_batches(_ROWS))
+        parts: Iterable[Any] = (batch.to_pandas(maps_as_pydicts="strict") for batch in file.iter_batches(_ROWS))
     elif path.suffix == ".jsonl":
-        parts = iter(pd.read_json(path, lines=True, chunksize=_ROWS, dtype=False))
+        parts = pd.read_json(path, lines=True, chunksize=_ROWS, dtype=False)
     else:
         raise NbkitError(f"{path}: outcomes are read from .parquet and .jsonl files")
     for part in parts:
@@ -162,8 +162,9 @@ def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
         if versions != {SCHEMA_VERSION}:
             other = next(iter(versions - {SCHEMA_VERSION}))
             raise DataError(
-                f"{path}: outcomes of version {other}, this nbkit reads {SCHEMA_VERSION}: write them again, with "
-                "`nbkit outcomes RUN`"
+                f"outcomes of version {other}, this nbkit reads {SCHEMA_VERSION}: write them again, with "
+                "`nbkit outcomes RUN`",
+                path,
             )
         yield part
 
@@ -198,9 +199,9 @@ def _write_parquet(parts: Iterator[pd.DataFrame], path: Path) -> None:
         if writer is None:
             schema = _schema([name for name in TEXTS if name in part])
             writer = pq.ParquetWriter(path, schema, compression="zstd")
-        rows = part.assign(groups=[list(groups.items()) for groups in part["groups"]])
+        rows = part.assign(groups=objects(list(groups.items()) for groups in part["groups"]))
         if "spans" in part:
-            rows = rows.assign(spans=[_text(spans) for spans in part["spans"]])
+            rows = rows.assign(spans=objects(map(_text, part["spans"])))
         writer.write_table(pa.Table.from_pandas(rows, schema, preserve_index=False))
     if writer is None:
         pq.write_table(_schema([]).empty_table(), path)
@@ -229,9 +230,14 @@ def _write_csv(parts: Iterator[pd.DataFrame], path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         for number, part in enumerate(parts):
             nested = [name for name in ("sums", "groups", "spans") if name in part]
-            shown = part.assign(**{name: [_text(value) for value in part[name]] for name in nested})
+            shown = part.assign(**{name: objects(map(_text, part[name])) for name in nested})
             rows = as_csv(shown)
             file.write(rows if number == 0 else rows.partition("\n")[2])
+
+
+def objects(values: Iterable[Any]) -> np.ndarray:
+    """*values* as they are, in an array: pandas would look into lists."""
+    return np.fromiter(values, dtype=object)
 
 
 def _text(value: Any) -> str | None:

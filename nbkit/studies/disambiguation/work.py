@@ -41,7 +41,7 @@ from nbkit.studies.disambiguation.steps import (
 from nbkit.studies.disambiguation.study import STUDY, uses_language_models, uses_masked, uses_translator
 from nbkit.studies.disambiguation.tables import bleu, bleu_texts, corpus_sizes, error_rates
 from nbkit.studies.engine import asked
-from nbkit.studies.results import item_id
+from nbkit.studies.results import item_id, objects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -252,11 +252,11 @@ def _outcomes(
                          "cluster": clusters, "groups": groups})  # fmt: skip
 
 
-def _spans(starts: pd.Series, ends: pd.Series, text: str, name: str) -> list[list[dict[str, Any]]]:
-    return [
+def _spans(starts: pd.Series, ends: pd.Series, text: str, name: str) -> np.ndarray:
+    return objects(
         [{"text": text, "start": int(start), "end": int(end), "label": name}]
         for start, end in zip(starts, ends, strict=True)
-    ]
+    )
 
 
 @outcomes.table
@@ -265,6 +265,6 @@ def errors_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
     back = {"pass": RIGHT, "fail": WRONG, "undecided": UNDECIDED}
     own = found[found["measure"] == "sense"]
     return error_rates(
-        (model, of_model["verdict"].map(back).to_numpy(), of_model["cluster"].to_numpy(dtype=object))
+        (str(model), of_model["verdict"].map(back).to_numpy(), of_model["cluster"].to_numpy(dtype=object))
         for model, of_model in own.groupby("system", sort=False)
     )

@@ -28,7 +28,7 @@ from nbkit.studies.base import Notebook
 from nbkit.studies.engine import TRANSLATOR, Axis, Study, Use, asked
 from nbkit.studies.numbers.cases import Case, cases
 from nbkit.studies.numbers.params import Direction, NumbersParams
-from nbkit.studies.results import item_id
+from nbkit.studies.results import item_id, objects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,11 +198,12 @@ def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.Da
                 system=label(model), source_language=pair.src, target_language=pair.tgt
             )
             if texts:
-                shared = shared.assign(source=table["source"], output=table["hypothesis"], spans=[
-                    [{"text": "source", "start": at, "end": at + len(written), "label": "number"}]
+                spans = (
+                    [{"text": "source", "start": source.index(written), "end": source.index(written) + len(written),
+                      "label": "number"}]
                     for source, written in zip(table["source"], table["written"], strict=True)
-                    for at in [source.index(written)]
-                ])  # fmt: skip
+                )  # fmt: skip
+                shared = shared.assign(source=table["source"], output=table["hypothesis"], spans=objects(spans))
             for measure in ("strict", "lenient"):
                 passed = table[measure].astype(bool)
                 verdicts = passed.map({True: "pass", False: "fail"})
