@@ -17,7 +17,8 @@ from packaging.specifiers import SpecifierSet
 
 from nbkit.measure import METRICS
 from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
-from nbkit.numbers import find_numbers, number, write_number
+from nbkit.numbers import find_numbers, write_number
+from nbkit.numbers import number as number_rules
 from nbkit.perturb import PERTURBATIONS
 
 ROOT = Path(__file__).parent.parent
@@ -82,14 +83,14 @@ def test_entry_points_of_a_guide_are_of_a_registry(page):
 def test_number_rules_of_the_guide_read_and_write(tmp_path, monkeypatch):
     """As a file of nbkit, the rules do what the page says of them."""
     (rules,) = snippets("docs/adding-a-language.md", "yaml")
-    for file in number._LANGUAGES.glob("*.yaml"):
+    for file in number_rules._LANGUAGES.glob("*.yaml"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "pt.yaml").write_text(rules, encoding="utf-8")
-    monkeypatch.setattr(number, "_LANGUAGES", tmp_path)
+    monkeypatch.setattr(number_rules, "_LANGUAGES", tmp_path)
     found = find_numbers("1.234,50 euros, vinte e cinco pessoas, 1,5 milhões", "pt")
     assert [str(number.value) for number in found] == ["1234.50", "25", "1500000"]
     assert write_number(1234, "pt", "words") == "mil duzentos e trinta e quatro"
-    number.language_data.cache_clear()
+    number_rules.language_data.cache_clear()
 
 
 def test_conda_gets_every_dependency():
