@@ -14,10 +14,11 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
+import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache, lru_cache
@@ -26,6 +27,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from nbkit.errors import NbkitError
+from nbkit.files import atomic_write, read_note
+from nbkit.store import cache_folder
 
 PACKAGE = "nbkit"
 #: Rooms that `digest` leaves out: what comes from there is remembered under keys of its own.
@@ -33,6 +36,7 @@ KEYED = ("nbkit/models/", "nbkit/store/")
 #: A definition: its module and its name. The name "" stands for all of a module.
 Node: TypeAlias = tuple[str, str]
 _DATA_SUFFIXES = frozenset({".csv", ".json", ".tsv", ".txt", ".yaml", ".yml"})
+_COUNTED = _DATA_SUFFIXES | {".py"}
 _DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?::([A-Za-z_]\w*))?")
 _COMMENT = re.compile(rb"^[ \t]*#[^\n]*\n", re.MULTILINE)
 _BLOCK_SCALAR = re.compile(rb"[|>][+-]?\d*[ \t]*$", re.MULTILINE)  # in which a line with # is no comment
@@ -94,8 +98,38 @@ def digest(*roots: str, without: tuple[str, ...] = KEYED, but: tuple[str, ...] =
     >>> digest("nbkit.seeding") == digest("nbkit.seeding"), digest("nbkit.seeding") == digest("nbkit.errors")
     (True, False)
     """
-    found = fingerprint(roots, without=without, but=but, declarations=False)
-    return _digest(repr(found.sources).encode(), 8)
+    return _remembered(roots, repr((without, but)), lambda: _digest(repr(_sources(roots, without, but)).encode(), 8))
+
+
+def _sources(roots: tuple[str, ...], without: tuple[str, ...], but: tuple[str, ...]) -> dict[str, str]:
+    return fingerprint(roots, without=without, but=but, declarations=False).sources
+
+
+def _remembered(roots: tuple[str, ...], settings: str, answer: Callable[[], str]) -> str:
+    """What was answered before if no file of nbkit was written since; reading all of them takes a process seconds.
+
+    Only of nbkit's own code: where the files of other packages are is known only after they were followed.
+    """
+    place = cache_folder()
+    if "://" in place or not all(root.partition(".")[0] == PACKAGE for root in roots):
+        return answer()
+    package = Path(__file__).parent
+    state = [sys.version, str(package)]
+    for file in sorted(package.rglob("*")):
+        if file.suffix in _COUNTED and file.is_file():
+            now = file.stat()
+            state.append(f"{file.relative_to(package).as_posix()} {now.st_size} {now.st_mtime_ns}")
+    stamp = _digest("\n".join(state).encode())
+    note = Path(place).expanduser() / "code" / f"{_digest(repr((str(package), roots, settings)).encode())}.json"
+    known = read_note(note)
+    if known.get("stamp") == stamp:
+        return str(known["code"])
+    known = {"stamp": stamp, "code": answer()}
+    with suppress(OSError, NbkitError):  # a cache that cannot be written only costs the next process its time
+        note.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(note) as unfinished:
+            unfinished.write_text(json.dumps(known), encoding="utf-8")
+    return known["code"]
 
 
 class _Search:
