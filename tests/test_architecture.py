@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,38 @@ def test_imports_point_one_way(path):
         return
     upwards = {other for other in imported_rooms(path) if LEVEL[other] > LEVEL[room]}
     assert not upwards, f"{room} imports {upwards}, which stand after it in ARCHITECTURE.md"
+
+
+def module_of(path: Path) -> str:
+    return ".".join(("nbkit", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def imported_modules(path: Path, known: set[str]) -> tuple[set[str], int]:
+    """The modules of nbkit that a file imports when it runs, and how many statements within functions do."""
+    found: set[str] = set()
+    hidden = 0
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree.body = [node for node in tree.body if not isinstance(node, ast.If)]  # TYPE_CHECKING
+    within = {id(node) for scope in ast.walk(tree) if isinstance(scope, ast.FunctionDef) for node in ast.walk(scope)}
+    for node in ast.walk(tree):
+        names = {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            names = {name if name in known else node.module for name in names}
+        own = names & known
+        found |= own
+        hidden += bool(own) and id(node) in within
+    return found - {module_of(path)}, hidden
+
+
+def test_no_module_imports_itself_through_others():
+    """No import circle, not even by imports within functions; and of those there are few."""
+    known = {module_of(path) for path in SOURCES}
+    imports = {module_of(path): imported_modules(path, known) for path in SOURCES}
+    order = list(TopologicalSorter({name: modules for name, (modules, _) in imports.items()}).static_order())
+    assert len(order) == len(known)
+    hidden = {name: n for name, (_, n) in imports.items() if n}
+    assert sum(hidden.values()) <= 40, hidden
 
 
 def test_every_room_is_in_the_document():
