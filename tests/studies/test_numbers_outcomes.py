@@ -1,0 +1,38 @@
+"""The numbers study's outcomes: its headline follows from them, and an item is the same in every run."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from nbkit.studies import headline, numbers, outcomes
+
+from .test_numbers import params  # noqa: F401 - a fixture
+
+
+def whole(run) -> pd.DataFrame:
+    return pd.concat(list(outcomes(run, texts=True)), ignore_index=True)
+
+
+def test_the_headline_follows_from_outcomes_alone(params, translator):  # noqa: F811
+    translator(lambda text: text.replace("1", "7"))
+    pd.testing.assert_frame_equal(headline(params, [whole(params)]), numbers.pass_rates(params))
+
+
+def test_verdicts_reasons_and_spans(params, translator):  # noqa: F811
+    translator(lambda text: text.replace("1", "7"))
+    found = whole(params)
+    assert set(found["verdict"]) == {"pass", "fail"} and set(found["measure"]) == {"strict", "lenient"}
+    for row in found.itertuples():
+        assert (row.verdict == "fail") == bool(row.reason) == (row.value == 0)
+        (span,) = row.spans
+        assert row.source[span["start"] : span["end"]] and row.output == row.source.replace("1", "7")
+
+
+def test_an_item_is_the_same_whoever_translates_and_whatever_else_is_asked(params, translator):  # noqa: F811
+    translator(str)
+    one = whole(params)
+    fewer = params.model_copy(update={"formats": params.formats[:1] or ["d", "dd"], "n_shrunk": 0})
+    other = whole(fewer)
+    assert len(other) and set(other["item"]) <= set(one["item"]) | set(other["item"])
+    again = whole(params.model_copy(update={"n_shrunk": 0}))
+    assert list(again["item"]) == list(one["item"])
