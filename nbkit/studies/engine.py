@@ -179,8 +179,7 @@ class Work:
     def work(self, params: Mapping[str, Any], **point: Any) -> int | None:
         """Do it: what the unit of work calls. Returns how many texts it handled, where it counts them."""
         checked, store = self.study.params(**params), Store()
-        at = {name: self.study.axes[name].back(value) if name in self.study.axes else value
-              for name, value in point.items()}  # fmt: skip
+        at = {name: self.study.back(name, value) for name, value in point.items()}
         before = self.counted(checked, at, store)
         for each in self.study.cut(checked, self.per, at, store):
             self.function(checked, store=store, **each)
@@ -361,6 +360,10 @@ class Study:
         if isinstance(self.axes.get(axis), Axis):
             return self.axes[axis].label(value)
         return "" if value is None else str(value)
+
+    def back(self, axis: str, value: Any) -> Any:
+        """A value of an axis out of its JSON form."""
+        return self.axes[axis].back(value) if isinstance(self.axes.get(axis), Axis) else value
 
     # Declarations --------------------------------------------------------------------------------
 
