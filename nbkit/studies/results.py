@@ -93,7 +93,7 @@ def outcomes(params: StudyParams, *, texts: bool = False, store: Store | None = 
     if study.results is None:
         raise NbkitError(f"the study '{study.name}' declares no outcomes")
     stream = study.results.stream
-    keys = [_hashes(table) for table in stream(params, store, False) if len(table)]
+    keys = [_hashes(_completed(table, study.name, False)) for table in stream(params, store, False) if len(table)]
     once, counts = np.unique(np.concatenate(keys), return_counts=True) if keys else (np.empty(0, np.uint64), [])
     repeated = once[np.asarray(counts) > 1]
     held: dict[tuple[Any, ...], list[Any]] = {}
@@ -181,7 +181,7 @@ def _hashes(table: pd.DataFrame) -> np.ndarray:
     """64 bits of each row's key: enough to tell rows that certainly occur once."""
     import pandas as pd
 
-    return pd.util.hash_pandas_object(table[[name for name in _KEY if name in table]], index=False).to_numpy()
+    return pd.util.hash_pandas_object(table[_KEY], index=False).to_numpy()
 
 
 def _write_parquet(parts: Iterator[pd.DataFrame], path: Path) -> None:
