@@ -13,7 +13,6 @@ from nbkit.measure.acceptance import SYMBOLS
 from nbkit.measure.agreement import agreement
 from nbkit.measure.forms import accuracy_table
 from nbkit.studies.nli_permutation import figures, styled
-from nbkit.studies.nli_permutation import looks as nli_looks
 from nbkit.studies.published import NLI_PERMUTATION
 
 MODELS = ["RoBERTa (large)", "SICK-InferSent"]
@@ -170,12 +169,12 @@ def test_without_a_model_hypotheses_are_not_what_is_missing():
 
 
 def test_a_model_looks_like_its_architecture():
-    looks = nli_looks.model_looks(["SICK-BART", "DistilBERT", "OCNLI-ConvNet", "my-own"])
-    published = nli_looks.model_looks(["BART (large)", "ConvNet"])
+    looks = figures.model_looks(["SICK-BART", "DistilBERT", "OCNLI-ConvNet", "my-own"])
+    published = figures.model_looks(["BART (large)", "ConvNet"])
     assert looks["SICK-BART"].colour == published["BART (large)"].colour
     assert looks["OCNLI-ConvNet"].marker == published["ConvNet"].marker
     assert looks["DistilBERT"].colour != looks["SICK-BART"].colour
-    twice = nli_looks.model_looks(["SICK-BART", "Sandbox-BART"])
+    twice = figures.model_looks(["SICK-BART", "Sandbox-BART"])
     assert twice["SICK-BART"] != twice["Sandbox-BART"]
 
 
@@ -184,7 +183,7 @@ def test_p_correct_stands_beside_the_printed_one_as_defined_and_as_coded():
     ours = results().assign(model="RoBERTa (large)", corpus="mnli:dev").drop_duplicates("measure")
     frame = styled.beside(ours, "table2", ["model", "corpus", "measure"]).data.set_index("measure")
     assert len(frame) == 5
-    row = frame.loc[nli_looks.measure("p_correct")]
+    row = frame.loc[figures.measure("p_correct")]
     by_measure = ours.set_index("measure")["value"]
     assert row["value"] == by_measure["p_correct"] != row["coded"] == by_measure["p_correct_coded"]
     assert row["coded_difference"] == row["coded"] - 0.707
@@ -198,7 +197,7 @@ def test_p_flipped_has_its_own_n():
 
 
 def test_symbols_are_those_of_the_metric():
-    assert {name: nli_looks.measure(name) for name in styled.MEASURES} == SYMBOLS
+    assert {name: figures.measure(name) for name in styled.MEASURES} == SYMBOLS
 
 
 def test_the_table_of_results_marks_the_highest_and_shows_intervals():
