@@ -13,7 +13,6 @@ from nbkit.measure.acceptance import SYMBOLS
 from nbkit.measure.agreement import agreement
 from nbkit.measure.forms import accuracy_table
 from nbkit.studies.nli_permutation import figures, styled
-from nbkit.studies.published import NLI_PERMUTATION
 
 MODELS = ["RoBERTa (large)", "SICK-InferSent"]
 CORPORA = ["sick:test", "folder/mine.tsv"]
@@ -115,7 +114,7 @@ FIGURES = {
         conditions("scheme", ["permuted", "hypothesis"], ["omega_max", "acceptance"]), floors(), control()
     ),
     "kept": lambda: figures.kept_figure(kept()),
-    "human": lambda: figures.human_figure(NLI_PERMUTATION.load("table6"), accuracy_table(judged(), labels=LABELS)),
+    "human": lambda: figures.human_figure(styled.PUBLISHED.load("table6"), accuracy_table(judged(), labels=LABELS)),
     "fig9": lambda: figures.fig9_clumped(pd.concat([bins(order=order) for order in (2, 3, 4)])),
 }
 
@@ -217,7 +216,7 @@ def test_symbols_are_typeset_wherever_they_are_read():
     assert "Ω<sub>rand</sub></td>" in html and "Ω<sub>x</sub> &amp; D<sup>f</sup>" in html
     assert "&lt;i&gt;a_max&lt;/i&gt;" in html  # a name is not a symbol, and is escaped
     assert styled.plain(long, "").data["measure"].iloc[1] == "Ω_max"  # what a CSV copy holds
-    remark = styled.note(NLI_PERMUTATION.note("table2")).data
+    remark = styled.note(styled.PUBLISHED.note("table2")).data
     assert "𝒫<sup>c</sup>" in remark and "^" not in remark and "&lt;" in styled.note("<b>").data
 
 
@@ -268,7 +267,7 @@ def test_bold_and_means_are_explained_where_there_are_any():
 
 
 def test_annotators_of_this_run_stand_above_those_of_the_paper():
-    printed = NLI_PERMUTATION.load("table6")
+    printed = styled.PUBLISHED.load("table6")
     rows = [text.get_text() for text in FIGURES["human"]().axes[0].get_yticklabels()]
     assert rows == ["X (this run)", "Y (this run)", "X (paper)", "Y (paper)"]
     panel = figures.human_figure(printed).axes[0]
@@ -314,7 +313,7 @@ def test_human_judgements_are_shown():
 
 
 def test_sentences_are_escaped():
-    examples = NLI_PERMUTATION.load("table1").assign(premise="<script>x</script>")
+    examples = styled.PUBLISHED.load("table1").assign(premise="<script>x</script>")
     assert "<script>" not in styled.examples_table(examples).to_html()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -19,9 +20,10 @@ from nbkit.errors import NbkitError, ParamsError
 from nbkit.models import CLASSIFIERS
 from nbkit.perturb.derangements import derangements
 from nbkit.store import Store
-from nbkit.studies import STUDIES, published
+from nbkit.studies import STUDIES
 from nbkit.studies import nli_permutation as study
 from nbkit.studies.nli_permutation import NliPermutationParams, steps
+from nbkit.studies.nli_permutation.styled import PUBLISHED
 from nbkit.studies.nli_permutation.tables import HARMONIC_MEAN, MEAN
 from nbkit.text.sentences import Sentence
 
@@ -303,7 +305,7 @@ def test_examples_of_table_1_are_accepted_pairs(models):
 def test_the_papers_examples_are_derangements_of_our_tokens():
     """Table 1: spaCy's English rules give the tokens of the printed permutations, and only the full stop stays."""
     cut = spacy.blank("en")
-    for row in published.NLI_PERMUTATION.load("table1").itertuples():
+    for row in PUBLISHED.load("table1").itertuples():
         for text, permuted in ((row.premise, row.permuted_premise), (row.hypothesis, row.permuted_hypothesis)):
             tokens, moved = [token.text for token in cut(text)], permuted.split()
             assert sorted(tokens) == sorted(moved)
@@ -362,6 +364,26 @@ def test_units_fill_the_store(models):
         rmtree(folder)
     again = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
     assert [(unit.texts, unit.stored) for unit in again] == [(unit.texts, unit.stored) for unit in counted]
+
+
+def test_a_page_reads_each_block_once(models, monkeypatch):
+    p = params("neutral", corpora=["sandbox:test", "sandbox:dev"], n_pairs=14)
+    read, table = Counter(), Store.table
+
+    def counted(self, config, compute):
+        read[json.dumps(config, sort_keys=True)] += config["kind"].endswith("_chunk")
+        return table(self, config, compute)
+
+    monkeypatch.setattr(steps, "CHUNK", 7)
+    monkeypatch.setattr(Store, "table", counted)
+    for _ in range(2):
+        study.results(p), study.floor_table(p), study.entropies(p), study.clump_effect(p), study.clump_means(p)
+        study.bleu_effect(p), study.mini_tree_effect(p), study.length_effect(p)
+    both_sides = 2 * 2 * 4  # sets, chunks, variants
+    assert Counter(read.values())[1] == 2 * both_sides + 4 and max(read.values()) == 1
+    monkeypatch.setattr(steps, "_KEPT", 0)  # what is too large is read anew
+    steps._whole_tables.clear()
+    assert study.results(p).equals(study.results(p)) and max(read.values()) > 1
 
 
 def test_texts_are_counted_without_permuting_them(models):

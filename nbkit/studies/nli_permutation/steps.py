@@ -47,6 +47,8 @@ CHUNKS_A_UNIT = 5
 BLEU_ORDERS = (2, 3, 4)
 #: The pairs of a chunk that stand for the others where it is asked how many texts are classified already.
 SOME = 4
+#: Permutations of a pair that are kept for whoever asks next; more would take much memory.
+_FEW = 200
 #: Outcomes that are in memory at a time, unless a single pair has more.
 _OUTCOMES = 20_000
 #: Permutations that are kept in memory once their tables are read, one page asking for them several times.
@@ -247,11 +249,16 @@ def variants(
             yield Permuted(index, pair, permuted)
 
 
+#: A chunk's permutations of both sides, which every variant, measure and classifier begins with.
+_deranged = lru_cache(maxsize=CHUNK)(derange_pair)
+
+
 def permute(params: NliPermutationParams, pair: NliPair, scheme: str) -> DerangedPair | None:
     """The permutations of *pair* under *scheme*, None where it is dropped."""
     sides = pair.premise, pair.hypothesis
     how: Any = {"seed": params.seed, "unit": params.unit, "punctuation": params.punctuation}
-    both = derange_pair(*sides, params.permutations, **how)
+    derange = _deranged if params.permutations <= _FEW else derange_pair
+    both = derange(*sides, params.permutations, **how)
     if both is None or scheme == PERMUTED:
         return both
     if scheme == HYPOTHESIS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -22,10 +23,13 @@ from nbkit.measure.forms import read_forms
 from nbkit.models import classifier_label
 from nbkit.models.python import remarked
 from nbkit.studies.nli_permutation.figures import NO_MODEL, NO_TWIN, corpus_label, measure
-from nbkit.studies.published import NLI_PERMUTATION
+from nbkit.studies.paper import Paper
 
 if TYPE_CHECKING:
     from nbkit.studies.nli_permutation import NliPermutationParams
+
+#: Sinha et al. 2021, "Unnatural Language Inference".
+PUBLISHED = Paper(Path(__file__).parent / "published", classifier_label)
 
 MEASURES = ("accuracy", "omega_max", "p_correct", "p_flipped", "omega_rand")
 #: The same with 𝒫^c as the research code computes it, beside 𝒫^c as defined.
@@ -223,7 +227,7 @@ def agreement_table(agreement: pd.DataFrame) -> Styler:
 
 def has_printed(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> bool:
     """Whether the paper prints a number for any row of *ours*, so that there is something to show `beside` it."""
-    return bool(NLI_PERMUTATION.beside(ours, artefact, on)["published"].notna().any())
+    return bool(PUBLISHED.beside(ours, artefact, on)["published"].notna().any())
 
 
 def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
@@ -232,13 +236,13 @@ def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
     ours: a table with the columns *on* and value. Only rows for which the paper prints a number are shown. Where *ours*
     has the measure p_correct_coded, it stands in columns of its own beside 𝒫^c.
     """
-    joined = NLI_PERMUTATION.beside(ours, artefact, on)
+    joined = PUBLISHED.beside(ours, artefact, on)
     known = joined[joined["published"].notna()]
     if known.empty:
-        why = NLI_PERMUTATION.note(artefact)
-        if NLI_PERMUTATION.is_printed(artefact):
+        why = PUBLISHED.note(artefact)
+        if PUBLISHED.is_printed(artefact):
             why = "The paper prints no number for any of these rows: it tested other models or other sets."
-        return _empty(why, NLI_PERMUTATION.title(artefact))
+        return _empty(why, PUBLISHED.title(artefact))
     coded = ours[ours["measure"] == "p_correct_coded"].assign(measure="p_correct") if "measure" in ours else ours[:0]
     added = ["coded", "coded_difference"] if len(coded) else []
     if added:
@@ -247,7 +251,7 @@ def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
     noted = ["note"] if known["note"].ne("").any() else []
     return _styled(
         _symbolic(known[[*on, "value", "printed", "difference", *added, *noted]]),
-        caption=NLI_PERMUTATION.title(artefact),
+        caption=PUBLISHED.title(artefact),
         headings={
             "value": "this run, as defined" if added else "this run",
             "printed": "paper",
@@ -260,13 +264,13 @@ def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
 
 def as_printed(artefact: str, rows: Sequence[str], columns: str = "measure") -> Styler:
     """A whole table of the paper with its numbers as printed, *rows* × *columns*."""
-    table = NLI_PERMUTATION.texts(artefact)
+    table = PUBLISHED.texts(artefact)
     if "model" in table:
         table = table.assign(model=table["model"].map(classifier_label))
     names = list(dict.fromkeys(table[columns]))
     wide = _wide(table, "printed", names, rows, columns).fillna(styles.NOTHING)
     symbols = _symbols(name for name in names if name in MEASURES and artefact != "table6")
-    title = f"As printed in the paper. {NLI_PERMUTATION.title(artefact)}"
+    title = f"As printed in the paper. {PUBLISHED.title(artefact)}"
     return _styled(wide, title, {"macro_f1": "macro F1", **symbols})
 
 
