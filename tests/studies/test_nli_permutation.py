@@ -366,6 +366,26 @@ def test_units_fill_the_store(models):
     assert [(unit.texts, unit.stored) for unit in again] == [(unit.texts, unit.stored) for unit in counted]
 
 
+def test_large_sets_are_classified_in_parts(models, monkeypatch):
+    p = params("neutral")
+    (whole,) = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
+    assert whole.label == "classify neutral sandbox:test"
+    monkeypatch.setattr(steps, "CHUNK", 3)
+    parts = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
+    assert [unit.label for unit in parts] == [f"classify neutral sandbox:test {start}" for start in (0, 15, 30)]
+    assert sum(unit.texts for unit in parts) == whole.texts
+    run_unit(parts[1].function, parts[1].arguments, {})
+    remembered = [scores_there(p, start) for start in range(0, 40, 3)]
+    assert remembered == [15 <= start < 30 for start in range(0, 40, 3)]
+    unknown = params("neutral", n_pairs=None)  # how many pairs there are is not known before they are read
+    (whole,) = [unit for unit in study.STUDY.units(unknown) if unit.stage == 1]
+    assert whole.label == "classify neutral sandbox:test" and whole.arguments["start"] is None
+
+
+def scores_there(p: NliPermutationParams, start: int) -> bool:
+    return steps.scores_chunk.rows(p, "sandbox:test", p.models[0], study.PERMUTED, start) is not None
+
+
 def test_a_page_reads_each_block_once(models, monkeypatch):
     p = params("neutral", corpora=["sandbox:test", "sandbox:dev"], n_pairs=14)
     read, table = Counter(), Store.table
