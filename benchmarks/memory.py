@@ -87,7 +87,7 @@ from nbkit.studies.nli_permutation.steps import chunk_starts
 n, model, corpus = int(sys.argv[1]), sys.argv[2], "sandbox:test"
 params = NliPermutationParams(corpora=[corpus], models=[model], n_pairs=400, permutations=n)
 for start in chunk_starts(params.n_pairs):
-    assert len(steps.scores_chunk(params, corpus, model, "permuted", start, Store()))
+    assert len(steps.scores_chunk(params, corpus, model, "permuted", start, store=Store()))
 """,
     "stored": """
 import sys

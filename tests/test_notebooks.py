@@ -13,7 +13,7 @@ import nbformat
 import pytest
 
 from nbkit.studies import STUDIES
-from nbkit.studies.published import NLI_PERMUTATION
+from nbkit.studies.nli_permutation.styled import PUBLISHED
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 PAGES = sorted(FOLDER.rglob("*.ipynb"))
@@ -136,7 +136,7 @@ def test_a_page_has_floor_and_ceiling_and_says_what_was_left_out(path: Path) -> 
 def test_every_artefact_of_the_nli_paper_stands_on_a_page() -> None:
     """Tables 1 to 6 and Figures 1 to 9: their published values, or the remark that none are printed, are shown."""
     code = "\n".join(cell.source for path in NLI for cell, _ in code_of(read(path)))
-    for name in NLI_PERMUTATION.names():
+    for name in PUBLISHED.names():
         assert f'"{name}"' in code, name
 
 

@@ -150,7 +150,7 @@ class Use:
 
     def verb(self) -> str:
         """What has to be done to have it."""
-        return "download" if self.kind.is_here(self.name, *self.langs) else "train"
+        return "download" if "hub" in self.kind.identity(self.name, *self.langs) else "train"
 
 
 @dataclass(frozen=True)
@@ -322,8 +322,9 @@ class Study:
         the store but no model.
         """
         store = store or Store()
+        absent = list(self._absent(params))
         work = [unit for each in self._works for unit in each.units(params, count, store)]
-        return [*self._absent(params), *sorted(work, key=lambda unit: unit.stage)]
+        return [*absent, *sorted(work, key=lambda unit: unit.stage)]
 
     def problems(self, params: Any) -> list[str]:
         """What stands in the way of this run here, one message each; loads no model."""

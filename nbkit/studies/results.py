@@ -8,7 +8,7 @@ column              what it holds
 schema_version      `SCHEMA_VERSION`: tables of another version are refused
 study               the study's name
 item                what was tested: `item_id` of its texts and of what was done to them
-count               how many items of the run are this very one
+count               how many items of the run are this very one, in the same groups
 system              the model, by its label
 source_language     what it reads; for a classifier the language of both texts
 target_language     what it writes; "" for a classifier
@@ -102,7 +102,8 @@ def outcomes(params: StudyParams, *, texts: bool = False, store: Store | None = 
         table = _completed(table, study.name, texts)
         again = np.isin(_hashes(table), repeated)
         for row in table[again].itertuples(index=False, name=None):
-            known = held.setdefault(tuple(row[table.columns.get_loc(name)] for name in _KEY), [0, row])
+            names = [*_KEY, "groups"]  # an item that stands in two sets is two rows, with one id
+            known = held.setdefault(tuple(str(row[table.columns.get_loc(name)]) for name in names), [0, row])
             known[0] += row[table.columns.get_loc("count")]
         if not again.all():
             yield table[~again].reset_index(drop=True)

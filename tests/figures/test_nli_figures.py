@@ -12,8 +12,6 @@ from nbkit.figures import styles
 from nbkit.measure.acceptance import SYMBOLS
 from nbkit.measure.forms import accuracy_table, agreement
 from nbkit.studies.nli_permutation import figures, styled
-from nbkit.studies.nli_permutation import looks as nli_looks
-from nbkit.studies.published import NLI_PERMUTATION
 
 MODELS = ["RoBERTa (large)", "SICK-InferSent"]
 CORPORA = ["sick:test", "folder/mine.tsv"]
@@ -115,7 +113,7 @@ FIGURES = {
         conditions("scheme", ["permuted", "hypothesis"], ["omega_max", "acceptance"]), floors(), control()
     ),
     "kept": lambda: figures.kept_figure(kept()),
-    "human": lambda: figures.human_figure(NLI_PERMUTATION.load("table6"), accuracy_table(judged(), labels=LABELS)),
+    "human": lambda: figures.human_figure(styled.PUBLISHED.load("table6"), accuracy_table(judged(), labels=LABELS)),
     "fig9": lambda: figures.fig9_clumped(pd.concat([bins(order=order) for order in (2, 3, 4)])),
 }
 
@@ -169,12 +167,12 @@ def test_without_a_model_hypotheses_are_not_what_is_missing():
 
 
 def test_a_model_looks_like_its_architecture():
-    looks = nli_looks.model_looks(["SICK-BART", "DistilBERT", "OCNLI-ConvNet", "my-own"])
-    published = nli_looks.model_looks(["BART (large)", "ConvNet"])
+    looks = figures.model_looks(["SICK-BART", "DistilBERT", "OCNLI-ConvNet", "my-own"])
+    published = figures.model_looks(["BART (large)", "ConvNet"])
     assert looks["SICK-BART"].colour == published["BART (large)"].colour
     assert looks["OCNLI-ConvNet"].marker == published["ConvNet"].marker
     assert looks["DistilBERT"].colour != looks["SICK-BART"].colour
-    twice = nli_looks.model_looks(["SICK-BART", "Sandbox-BART"])
+    twice = figures.model_looks(["SICK-BART", "Sandbox-BART"])
     assert twice["SICK-BART"] != twice["Sandbox-BART"]
 
 
@@ -183,7 +181,7 @@ def test_p_correct_stands_beside_the_printed_one_as_defined_and_as_coded():
     ours = results().assign(model="RoBERTa (large)", corpus="mnli:dev").drop_duplicates("measure")
     frame = styled.beside(ours, "table2", ["model", "corpus", "measure"]).data.set_index("measure")
     assert len(frame) == 5
-    row = frame.loc[nli_looks.measure("p_correct")]
+    row = frame.loc[figures.measure("p_correct")]
     by_measure = ours.set_index("measure")["value"]
     assert row["value"] == by_measure["p_correct"] != row["coded"] == by_measure["p_correct_coded"]
     assert row["coded_difference"] == row["coded"] - 0.707
@@ -197,7 +195,7 @@ def test_p_flipped_has_its_own_n():
 
 
 def test_symbols_are_those_of_the_metric():
-    assert {name: nli_looks.measure(name) for name in styled.MEASURES} == SYMBOLS
+    assert {name: figures.measure(name) for name in styled.MEASURES} == SYMBOLS
 
 
 def test_the_table_of_results_marks_the_highest_and_shows_intervals():
@@ -217,7 +215,7 @@ def test_symbols_are_typeset_wherever_they_are_read():
     assert "Ω<sub>rand</sub></td>" in html and "Ω<sub>x</sub> &amp; D<sup>f</sup>" in html
     assert "&lt;i&gt;a_max&lt;/i&gt;" in html  # a name is not a symbol, and is escaped
     assert styled.plain(long, "").data["measure"].iloc[1] == "Ω_max"  # what a CSV copy holds
-    remark = styled.note(NLI_PERMUTATION.note("table2")).data
+    remark = styled.note(styled.PUBLISHED.note("table2")).data
     assert "𝒫<sup>c</sup>" in remark and "^" not in remark and "&lt;" in styled.note("<b>").data
 
 
@@ -268,7 +266,7 @@ def test_bold_and_means_are_explained_where_there_are_any():
 
 
 def test_annotators_of_this_run_stand_above_those_of_the_paper():
-    printed = NLI_PERMUTATION.load("table6")
+    printed = styled.PUBLISHED.load("table6")
     rows = [text.get_text() for text in FIGURES["human"]().axes[0].get_yticklabels()]
     assert rows == ["X (this run)", "Y (this run)", "X (paper)", "Y (paper)"]
     panel = figures.human_figure(printed).axes[0]
@@ -314,7 +312,7 @@ def test_human_judgements_are_shown():
 
 
 def test_sentences_are_escaped():
-    examples = NLI_PERMUTATION.load("table1").assign(premise="<script>x</script>")
+    examples = styled.PUBLISHED.load("table1").assign(premise="<script>x</script>")
     assert "<script>" not in styled.examples_table(examples).to_html()
 
 

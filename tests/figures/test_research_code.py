@@ -6,13 +6,14 @@ import pandas as pd
 import pytest
 
 from nbkit.studies import disambiguation, idioms, numbers, published
+from nbkit.studies.nli_permutation.styled import PUBLISHED
 from nbkit.studies.page import research_code
 from nbkit.studies.paper import RESEARCH_CODE
 from nbkit.studies.published import Paper
 
 PAPERS = {
     "word_order": published.WORD_ORDER,
-    "nli_permutation": published.NLI_PERMUTATION,
+    "nli_permutation": PUBLISHED,
     "idioms": idioms.PUBLISHED,
     "disambiguation": disambiguation.PUBLISHED,
     "numbers": numbers.PUBLISHED,

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
+from shutil import rmtree
 
 import numpy as np
 import pandas as pd
 import pytest
 import spacy
+from nbkit.batch.execute import run_unit
 
 from nbkit.corpora.nli import LABELS, load_nli
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.models import CLASSIFIERS
 from nbkit.perturb.derangements import derangements
 from nbkit.store import Store
-from nbkit.studies import STUDIES, published
+from nbkit.studies import STUDIES
 from nbkit.studies import nli_permutation as study
 from nbkit.studies.nli_permutation import NliPermutationParams, steps
+from nbkit.studies.nli_permutation.styled import PUBLISHED
 from nbkit.studies.nli_permutation.tables import HARMONIC_MEAN, MEAN
 from nbkit.text.sentences import Sentence
 
@@ -300,7 +305,7 @@ def test_examples_of_table_1_are_accepted_pairs(models):
 def test_the_papers_examples_are_derangements_of_our_tokens():
     """Table 1: spaCy's English rules give the tokens of the printed permutations, and only the full stop stays."""
     cut = spacy.blank("en")
-    for row in published.NLI_PERMUTATION.load("table1").itertuples():
+    for row in PUBLISHED.load("table1").itertuples():
         for text, permuted in ((row.premise, row.permuted_premise), (row.hypothesis, row.permuted_hypothesis)):
             tokens, moved = [token.text for token in cut(text)], permuted.split()
             assert sorted(tokens) == sorted(moved)
@@ -343,24 +348,62 @@ def test_problems_are_told_without_a_model(monkeypatch):
     assert any("there is no file no.xlsx" in problem for problem in study.STUDY.problems(forms))
 
 
-def test_units_fill_the_store(models, monkeypatch):
-    from importlib import import_module
-
+def test_units_fill_the_store(models):
     p = params("neutral", max_entropy={"neutral": "bag"})
     work = study.STUDY.units(p)
     assert [unit.stage for unit in work] == sorted(unit.stage for unit in work)
     for unit in work:
-        module, _, name = unit.function.partition(":")
-        getattr(import_module(module), name)(**unit.arguments)
+        run_unit(unit.function, unit.arguments, {})
     asked = len(models["neutral"].asked), len(models["bag"].asked)
     study.results(p), study.max_entropy(p), study.hypothesis_only(p), study.clump_effect(p), study.mini_tree_effect(p)
     assert (len(models["neutral"].asked), len(models["bag"].asked)) == asked
     counted = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
     assert all(unit.texts == unit.stored > 0 for unit in counted)
     # Where the tables are lost, or made by other code now, the texts of some pairs tell that all are classified.
-    monkeypatch.setattr(steps, "is_scored", lambda *_: False)
+    for folder in Path(Store().url).glob("nli_permutation.scores*"):
+        rmtree(folder)
     again = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
     assert [(unit.texts, unit.stored) for unit in again] == [(unit.texts, unit.stored) for unit in counted]
+
+
+def test_large_sets_are_classified_in_parts(models, monkeypatch):
+    p = params("neutral")
+    (whole,) = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
+    assert whole.label == "classify neutral sandbox:test"
+    monkeypatch.setattr(steps, "CHUNK", 3)
+    parts = [unit for unit in study.STUDY.units(p, count=True) if unit.stage == 1]
+    assert [unit.label for unit in parts] == [f"classify neutral sandbox:test {start}" for start in (0, 15, 30)]
+    assert sum(unit.texts for unit in parts) == whole.texts
+    run_unit(parts[1].function, parts[1].arguments, {})
+    remembered = [scores_there(p, start) for start in range(0, 40, 3)]
+    assert remembered == [15 <= start < 30 for start in range(0, 40, 3)]
+    unknown = params("neutral", n_pairs=None)  # how many pairs there are is not known before they are read
+    (whole,) = [unit for unit in study.STUDY.units(unknown) if unit.stage == 1]
+    assert whole.label == "classify neutral sandbox:test" and whole.arguments["start"] is None
+
+
+def scores_there(p: NliPermutationParams, start: int) -> bool:
+    return steps.scores_chunk.rows(p, "sandbox:test", p.models[0], study.PERMUTED, start) is not None
+
+
+def test_a_page_reads_each_block_once(models, monkeypatch):
+    p = params("neutral", corpora=["sandbox:test", "sandbox:dev"], n_pairs=14)
+    read, table = Counter(), Store.table
+
+    def counted(self, config, compute):
+        read[json.dumps(config, sort_keys=True)] += config["kind"].endswith("_chunk")
+        return table(self, config, compute)
+
+    monkeypatch.setattr(steps, "CHUNK", 7)
+    monkeypatch.setattr(Store, "table", counted)
+    for _ in range(2):
+        study.results(p), study.floor_table(p), study.entropies(p), study.clump_effect(p), study.clump_means(p)
+        study.bleu_effect(p), study.mini_tree_effect(p), study.length_effect(p)
+    both_sides = 2 * 2 * 4  # sets, chunks, variants
+    assert Counter(read.values())[1] == 2 * both_sides + 4 and max(read.values()) == 1
+    monkeypatch.setattr(steps, "_KEPT", 0)  # what is too large is read anew
+    steps._whole_tables.clear()
+    assert study.results(p).equals(study.results(p)) and max(read.values()) > 1
 
 
 def test_texts_are_counted_without_permuting_them(models):

@@ -107,8 +107,8 @@ class NliPermutationParams(StudyParams):
             return [PERMUTED]
         return [PERMUTED, *([HYPOTHESIS] if self.hypothesis_only else []), *map(clumped, self.clumps)]
 
-    def narrowed(self, model: str) -> NliPermutationParams:
-        """The same parameters for one model."""
+    def narrowed(self, language: str, model: str) -> NliPermutationParams:
+        """The same parameters for one model; all of a run is in one language."""
         twin = {name: other for name, other in self.max_entropy.items() if name == model}
         return self.model_copy(update={"models": [model], "max_entropy": twin})
 
@@ -116,11 +116,15 @@ class NliPermutationParams(StudyParams):
         """What cuts the texts of *corpus*, and whether it tags parts of speech."""
         return nli_tokenizer(corpus, self.language, self.parsers or None)
 
+    def read_key(self, corpus: str, n: int | None) -> dict[str, Any]:
+        """Everything that can change the pairs that are read from the top of a set: part of store keys."""
+        found = nli_identity(corpus, self.language, n=n, parsers=self.parsers or None)
+        return {"corpus": found, "on_error": self.on_error}
+
     def corpus_key(self, corpus: str) -> dict[str, Any]:
-        """Everything that can change the permuted texts of one set: part of store keys."""
+        """Everything that can change the permuted texts of one set."""
         return {
-            "corpus": nli_identity(corpus, self.language, n=self.n_pairs, parsers=self.parsers or None),
-            "on_error": self.on_error,
+            **self.read_key(corpus, self.n_pairs),
             "permutations": self.permutations,
             "unit": self.unit,
             "punctuation": self.punctuation,
@@ -131,14 +135,13 @@ class NliPermutationParams(StudyParams):
         """How many permutations a pair has under *scheme*."""
         return self.clumped_permutations if share_of(scheme) else self.permutations
 
-    def scheme_key(self, scheme: str) -> dict[str, Any]:
-        """What a variant depends on besides."""
-        return {"scheme": scheme, "n": self.n_of(scheme)}
-
     def training_key(self) -> dict[str, Any]:
         """Everything that can change the mini-trees of the training corpus."""
-        found = nli_identity(self.training_corpus, self.language, n=self.training_pairs, parsers=self.parsers or None)
-        return {"corpus": found, "on_error": self.on_error, "unit": self.unit, "radius": self.radius}
+        return {
+            **self.read_key(self.training_corpus, self.training_pairs),
+            "unit": self.unit,
+            "radius": self.radius,
+        }
 
     def model_key(self, model: str) -> Mapping[str, Any]:
         """Everything that can change the answers of a classifier."""

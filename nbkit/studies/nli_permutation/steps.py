@@ -1,27 +1,38 @@
-"""Pairs of one NLI set and their permutations, chunk by chunk."""
+"""The NLI permutation study's steps: pairs of a set and their permutations, chunk by chunk, and what is made of them.
+
+*Scores* need a classifier: which label the original and each permutation get, and how sure the model is. *Properties*
+and *ratios* need none: how much of the original's local order a permutation keeps, and how close its parts of speech
+are to those of the training corpus. What is computed is remembered (`nbkit.studies.engine`) and never averaged here;
+`outcomes` are the answers in the shape that all studies share.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nbkit.corpora.nli import LABELS, NliPair, load_nli, nli_identity, raw_nli
+from nbkit import models
+from nbkit.corpora.nli import LABELS, NliPair, check_nli, load_nli, nli_identity, raw_nli
 from nbkit.errors import NbkitError
-from nbkit.fingerprint import digest
-from nbkit.measure.acceptance import TAGS, MiniTrees, count_mini_trees, entropy, neighbourhoods, signature_ratios
+from nbkit.files import expand_path, file_digest
+from nbkit.measure.acceptance import MiniTrees, count_mini_trees, entropy, signature_ratios
 from nbkit.measure.bleu import permutation_bleu
-from nbkit.models import ensure_classifier, iter_classified
-from nbkit.models.lifecycle import with_revision
+from nbkit.models import classifier_label, iter_classified
 from nbkit.perturb.derangements import DerangedPair, clump_pair, derange_hypothesis, derange_pair, in_units
+from nbkit.perturb.view import is_punctuation
 from nbkit.store import Store
+from nbkit.studies.base import Notebook
+from nbkit.studies.engine import CLASSIFIER, Axis, Cuts, Step, Study, Use
 from nbkit.studies.nli_permutation.params import HYPOTHESIS, PERMUTED, NliPermutationParams, share_of
+from nbkit.studies.results import item_id
 from nbkit.text.parsers import OnError, Skipped
 from nbkit.text.sentences import Sentence
 
@@ -30,6 +41,138 @@ if TYPE_CHECKING:
 
 #: Pairs handled, and remembered, at a time: memory grows neither with the set nor with n permutations of all of it.
 CHUNK = 200
+#: Chunks of one unit of work: enough to be worth sending to a process that has to load the model first.
+CHUNKS_A_UNIT = 5
+#: The n-gram orders of BLEU in Figures 2 and 9.
+BLEU_ORDERS = (2, 3, 4)
+#: The pairs of a chunk that stand for the others where it is asked how many texts are classified already.
+SOME = 4
+#: Permutations of a pair that are kept for whoever asks next; more would take much memory.
+_FEW = 200
+#: Outcomes that are in memory at a time, unless a single pair has more.
+_OUTCOMES = 20_000
+#: Permutations that are kept in memory once their tables are read, one page asking for them several times.
+_KEPT = 50_000_000
+
+
+def chunk_starts(n_pairs: int) -> range:
+    """Where the chunks of a set of *n_pairs* begin.
+
+    >>> list(chunk_starts(500))
+    [0, 200, 400]
+    """
+    return range(0, n_pairs, CHUNK)
+
+
+def _parts(params: NliPermutationParams, **_: Any) -> Sequence[int | None]:
+    """Where the units that classify a set begin, as far as its size is known."""
+    parts = [] if params.n_pairs is None else chunk_starts(params.n_pairs)[::CHUNKS_A_UNIT]
+    return parts if len(parts) > 1 else [None]
+
+
+def _starts(params: NliPermutationParams, start: int | None, store: Store, corpus: str, **_: Any) -> range:
+    """The chunks of the part that begins at *start*, as far as the set reaches; all of them where *start* is None."""
+    stop = n_pairs(params, corpus, store)
+    return chunk_starts(stop) if start is None else range(start, min(stop, start + CHUNKS_A_UNIT * CHUNK), CHUNK)
+
+
+def _problems(params: NliPermutationParams) -> Iterator[str]:
+    """What stands in the way of this run beside its models: sets, tokenizers, filled forms."""
+    how: Any = {"parsers": params.parsers or None, "on_error": params.on_error}
+    for corpus in params.corpora:
+        yield from check_nli(corpus, params.language, n=params.n_pairs, **how)
+        if params.language == "zh" and params.unit == "word" and params.tokenizer(corpus)[0] == "tokenizer":
+            yield (
+                "unit 'word': without a Chinese pipeline or jieba, texts are cut into characters; name one "
+                "(parsers: {zh: jieba}) or choose unit: character"
+            )
+    if all(params.tokenizer(corpus)[1] for corpus in params.corpora):  # else there are no mini-trees
+        yield from check_nli(params.training_corpus, params.language, n=params.training_pairs, **how)
+    for path in _annotation_files(params):
+        if not Path(path).is_file():
+            yield f"annotations: there is no file {path}"
+
+
+def _inputs(params: NliPermutationParams) -> dict[str, Any]:
+    """Digests of what the parameters stand for: sets, tokenizers, models, filled forms."""
+    return {
+        "corpora": {corpus: params.corpus_key(corpus) for corpus in params.corpora},
+        "training": params.training_key() if has_parts_of_speech(params) else None,
+        "models": {model: dict(params.model_key(model)) for model in params.scored_models},
+        "annotations": {path: file_digest(path) for path in _annotation_files(params) if Path(path).is_file()},
+    }
+
+
+def _annotation_files(params: NliPermutationParams) -> list[str]:
+    paths = [*params.annotations.values(), *([params.annotation_key] if params.annotation_key else [])]
+    return [expand_path(path, "annotations") for path in paths]
+
+
+def _uses(params: NliPermutationParams, classifier: str, **_: Any) -> list[Use]:
+    return [Use(CLASSIFIER, classifier, (params.language,))]
+
+
+STUDY = Study(
+    name="nli_permutation",
+    title="NLI permutation: do classifiers accept nonsense?",
+    paper="Sinha, Parthasarathi, Pineau and Williams (2021), Unnatural Language Inference",
+    params=NliPermutationParams,
+    axes={
+        "language": Axis(lambda params: [params.language]),
+        "model": Axis(lambda params: params.models, classifier_label),
+        "corpus": Axis(lambda params: params.corpora),
+        "classifier": Axis(lambda params: params.scored_models, classifier_label),
+        "start": Cuts(_parts, _starts),
+    },
+    grid=("language", "model"),
+    tags=lambda params: {"corpus": ", ".join(params.corpora)},
+    check=_problems,
+    inputs=_inputs,
+    uses=lambda params: [use for model in params.scored_models for use in _uses(params, model)],
+    # In the order in which the report shows them; a test compares titles with the notebooks.
+    notebooks=(
+        Notebook(
+            "nli_permutation/permutations", "What do the permutations look like, and which pairs have them?", "grid"
+        ),
+        Notebook("nli_permutation/acceptance", "Do the models accept permuted pairs?", "grid"),
+        Notebook("nli_permutation/thresholds", "How many of its permutations does a pair have accepted?", "grid"),
+        Notebook("nli_permutation/confidence", "How sure are the models of permuted pairs?", "grid"),
+        Notebook("nli_permutation/local_order", "Is it the word order that is left?", "grid"),
+        Notebook("nli_permutation/mini_trees", "Are accepted permutations closer to ordinary grammar?", "grid"),
+        Notebook("nli_permutation/length", "Does the length of a pair matter?", "grid"),
+        Notebook("nli_permutation/hypothesis_only", "Is it enough to permute the hypothesis?", "grid"),
+        Notebook("nli_permutation/max_entropy", "Can a model learn to reject permuted pairs?", "grid"),
+        Notebook("nli_permutation/human_evaluation", "Can people do it?", "grid"),
+        Notebook("nli_permutation/model_card", "How does this model treat permuted pairs?", "cell"),
+    ),
+)
+
+
+# ----------------------------------------------------------------------------
+# Pairs and their permutations.
+
+
+@STUDY.step(per=("corpus",), key=lambda params, corpus: params.read_key(corpus, params.n_pairs))
+def extent(params: NliPermutationParams, corpus: str, store: Store) -> pd.DataFrame:
+    """One row: read (labelled pairs), skipped (rows without a gold label, or malformed), example."""
+    import pandas as pd
+
+    skipped = Skipped()
+    pairs = raw_nli(corpus, params.language, n=params.n_pairs, on_error=params.on_error, skipped=skipped)
+    total = sum(1 for _ in pairs)
+    example = skipped.summary(3) if len(skipped) else ""
+    return pd.DataFrame([(total, len(skipped), example)], columns=["read", "skipped", "example"])
+
+
+def n_pairs(params: NliPermutationParams, corpus: str, store: Store | None = None) -> int:
+    """How many labelled pairs of the set are read, counted once and remembered.
+
+    Raises `NbkitError` where there is none: nothing to study.
+    """
+    n = int(extent(params, corpus, store=store)["read"].iloc[0])
+    if n == 0:
+        raise NbkitError(f"NLI corpus '{corpus}' holds no labelled pair")
+    return n
 
 
 @dataclass(frozen=True)
@@ -50,14 +193,22 @@ class Permuted:
         """Units of both sides, punctuation included."""
         return len(self.permuted.premise) + len(self.permuted.hypothesis)
 
+    def texts(self) -> list[tuple[str, str]]:
+        """What is classified: the pair as written, re-joined in its own order, then every permutation."""
+        return [self.original, self.permuted.control, *self.permuted.texts()]
 
-def chunk_starts(n_pairs: int) -> range:
-    """Where the chunks of a set of *n_pairs* begin.
-
-    >>> list(chunk_starts(500))
-    [0, 200, 400]
-    """
-    return range(0, n_pairs, CHUNK)
+    def mean_of_sides(self, measured: Any) -> np.ndarray:
+        """The mean of what ``measured(sentence, orders)`` says of premise and hypothesis, a row a permutation."""
+        both = self.permuted
+        sides = [(both.premise, both.premise_orders), (both.hypothesis, both.hypothesis_orders)]
+        own_order = [np.arange(len(sentence)) for sentence, _ in sides]
+        return np.mean(
+            [
+                measured(sentence, [own if order is None else order for order in orders])
+                for (sentence, orders), own in zip(sides, own_order, strict=True)
+            ],
+            axis=0,
+        ).astype(np.float32)
 
 
 def read_chunk(
@@ -98,40 +249,197 @@ def variants(
             yield Permuted(index, pair, permuted)
 
 
+#: A chunk's permutations of both sides, which every variant, measure and classifier begins with.
+_deranged = lru_cache(maxsize=CHUNK)(derange_pair)
+
+
 def permute(params: NliPermutationParams, pair: NliPair, scheme: str) -> DerangedPair | None:
     """The permutations of *pair* under *scheme*, None where it is dropped."""
-    both = derange_pair(
-        pair.premise, pair.hypothesis, params.permutations,
-        seed=params.seed, unit=params.unit, punctuation=params.punctuation,
-    )  # fmt: skip
+    sides = pair.premise, pair.hypothesis
+    how: Any = {"seed": params.seed, "unit": params.unit, "punctuation": params.punctuation}
+    derange = _deranged if params.permutations <= _FEW else derange_pair
+    both = derange(*sides, params.permutations, **how)
     if both is None or scheme == PERMUTED:
         return both
     if scheme == HYPOTHESIS:
-        return derange_hypothesis(
-            pair.premise, pair.hypothesis, params.permutations,
-            seed=params.seed, unit=params.unit, punctuation=params.punctuation,
-        )  # fmt: skip
+        return derange_hypothesis(*sides, params.permutations, **how)
     share = share_of(scheme)
     assert share is not None
-    return clump_pair(
-        pair.premise, pair.hypothesis, params.clumped_permutations, share,
-        seed=params.seed, unit=params.unit, punctuation=params.punctuation,
-    )  # fmt: skip
+    return clump_pair(*sides, params.clumped_permutations, share, **how)
 
 
 # ----------------------------------------------------------------------------
-# Per-pair results of the NLI permutation study: computed chunk by chunk, remembered, never averaged here.
-#
-# *Scores* need a classifier: whether the original and each permutation get the gold label, and how sure the
-# model is. *Properties* need none: how much of the original's local order each permutation keeps (BLEU;
-# `mini_trees` has the rest).
-
-#: The n-gram orders of BLEU in Figures 2 and 9.
-BLEU_ORDERS = (2, 3, 4)
+# What is known of permutations without a model.
 
 
-#: The pairs of a chunk that stand for the others where it is asked how many texts are classified already.
-SOME = 4
+def _chunk_key(params: NliPermutationParams, corpus: str, scheme: str, start: int, **_: Any) -> dict[str, Any]:
+    variant = {"scheme": scheme, "n": params.n_of(scheme)}
+    return {**params.corpus_key(corpus), **variant, "chunk": CHUNK, "start": start}
+
+
+@STUDY.step(per=("corpus", "scheme", "start"), key=_chunk_key)
+def properties_chunk(params: NliPermutationParams, corpus: str, scheme: str, start: int, store: Store) -> pd.DataFrame:
+    """The kept pairs of one chunk under *scheme* and the local order that their permutations keep; needs no model.
+
+    Columns: index, id, label, length (units of both sides), bleu2, bleu3, bleu4 (a list each, one entry a permutation:
+    the mean of premise and hypothesis, without smoothing as in the paper: 0 where no n-gram is left).
+    """
+    import pandas as pd
+
+    def bleu(sentence: Sentence, orders: Sequence[Any]) -> np.ndarray:
+        return permutation_bleu(sentence, orders, BLEU_ORDERS, smoothing="none")
+
+    rows = [
+        (item.index, item.pair.id, item.pair.label, item.length, *item.mean_of_sides(bleu).T.tolist())
+        for item in variants(params, read_chunk(params, corpus, start, store), start, scheme)
+    ]
+    return pd.DataFrame(rows, columns=["index", "id", "label", "length", *(f"bleu{n}" for n in BLEU_ORDERS)])
+
+
+def has_parts_of_speech(params: NliPermutationParams) -> bool:
+    """Whether training corpus and test sets have parts of speech; without them there are no mini-trees."""
+    return all(params.tokenizer(corpus)[1] for corpus in (params.training_corpus, *params.corpora))
+
+
+@STUDY.step(key=lambda params: params.training_key())
+def training_trees(params: NliPermutationParams, store: Store) -> pd.DataFrame:
+    """The POS mini-trees of the training corpus, both sides of its pairs: what `MiniTrees.from_frame` takes."""
+    pairs = load_nli(
+        params.training_corpus, params.language, n=params.training_pairs, parsers=params.parsers or None,
+        on_error=params.on_error, skipped=Skipped(), store=store,
+    )  # fmt: skip
+    sides = (in_units(text, params.unit) for pair in pairs for text in (pair.premise, pair.hypothesis))
+    return count_mini_trees(sides, params.radius).to_frame()
+
+
+@STUDY.step(
+    per=("corpus", "start"),
+    key=lambda params, corpus, start: {
+        **_chunk_key(params, corpus, PERMUTED, start),
+        "training": params.training_key(),
+        "top_k": params.top_k,
+    },
+)
+def ratios_chunk(params: NliPermutationParams, corpus: str, start: int, store: Store) -> pd.DataFrame:
+    """β_Ŝ / β_S of every permutation of one chunk: columns index, ratio (a list: the mean of both sides)."""
+    import pandas as pd
+
+    trees = MiniTrees.from_frame(training_trees(params, store=store))
+
+    def ratios(sentence: Sentence, orders: Sequence[Any]) -> np.ndarray:
+        return signature_ratios(sentence, orders, trees, k=params.top_k)
+
+    rows = [
+        (item.index, item.mean_of_sides(ratios).tolist())
+        for item in variants(params, read_chunk(params, corpus, start, store), start)
+    ]
+    return pd.DataFrame(rows, columns=["index", "ratio"])
+
+
+@STUDY.work("texts {corpus}", per=("corpus",))
+def read_texts(params: NliPermutationParams, corpus: str, store: Store) -> None:
+    """One set read, tokenised and permuted; BLEU and mini-trees of its permutations."""
+    tagged = has_parts_of_speech(params)
+    for start in chunk_starts(n_pairs(params, corpus, store)):
+        for scheme in params.schemes():
+            if scheme != HYPOTHESIS:
+                properties_chunk(params, corpus, scheme, start, store=store)
+        if tagged:
+            ratios_chunk(params, corpus, start, store=store)
+
+
+# ----------------------------------------------------------------------------
+# What classifiers answer.
+
+
+@STUDY.step(
+    per=("corpus", "classifier", "scheme", "start"),
+    key=lambda params, classifier, **at: {**_chunk_key(params, **at), "model": dict(params.model_key(classifier))},
+    uses=_uses,
+)
+def scores_chunk(
+    params: NliPermutationParams, corpus: str, classifier: str, scheme: str, start: int, store: Store
+) -> pd.DataFrame:
+    """What a classifier answers to one chunk under *scheme*: one row a kept pair.
+
+    Columns: index, label, length; original and control (its answers to the pair as written and re-joined in its own
+    order, as numbers of `LABELS`), control_entropy; answers and entropies (in nats; a list each, one entry a
+    permutation). Texts of several pairs are classified together, and a window of them is in memory, however many
+    permutations a pair has. Each distinct text is classified once ever with these settings.
+    """
+    import pandas as pd
+
+    asked: deque[tuple[int, str, int, int]] = deque()
+
+    def texts() -> Iterator[tuple[str, str]]:
+        for item in variants(params, read_chunk(params, corpus, start, store), start, scheme):
+            found = item.texts()
+            asked.append((item.index, item.pair.label, item.length, len(found)))
+            yield from found
+
+    probabilities = iter_classified(
+        classifier, texts(), lang=params.language, store=store, device=params.device, dtype=params.dtype
+    )
+    rows = []
+    for first in probabilities:
+        *pair, n = asked.popleft()
+        own = np.array([first, *islice(probabilities, n - 1)])
+        answers, unsure = own.argmax(axis=1).astype(np.int8), entropy(own[1:]).astype(np.float32)
+        rows.append((*pair, *answers[:2].tolist(), float(unsure[0]), answers[2:], unsure[1:]))
+    columns = ["index", "label", "length", "original", "control", "control_entropy", "answers", "entropies"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _counts(
+    params: NliPermutationParams, corpus: str, classifier: str, start: int | None, store: Store
+) -> tuple[int, int]:
+    """The texts of one part of a set (of all of it where *start* is None), and how many of them are classified.
+
+    Permuting them all to look each of them up would take minutes. What is scored has been classified; elsewhere the
+    texts of the first pairs of a chunk stand for the others.
+    """
+    config = models.classification_config(classifier, params.language, device=params.device, dtype=params.dtype)
+    schemes, texts, stored = params.schemes(classifier), 0, 0
+    for each in _starts(params, start, store, corpus):
+        own = sum(_n_texts(params, corpus, scheme, each, store) for scheme in schemes)
+        texts += own
+        scored = (scores_chunk.rows(params, corpus, classifier, scheme, each, store=store) for scheme in schemes)
+        if all(rows is not None for rows in scored):
+            stored += own
+        elif store.has_records(config):
+            pairs = read_chunk(params, corpus, each, store, SOME)
+            found = (item for scheme in schemes for item in variants(params, pairs, each, scheme))
+            some = list(dict.fromkeys(text for item in found for text in item.texts()))
+            stored += round(own * (1 - len(store.missing(config, some)) / len(some))) if some else 0
+    return texts, stored
+
+
+def _n_texts(params: NliPermutationParams, corpus: str, scheme: str, start: int, store: Store) -> int:
+    """How many texts of one chunk are classified under *scheme*; at most so many where it was not read yet.
+
+    The original and the control are counted with the permutations of both sides.
+    """
+    same = PERMUTED if scheme == HYPOTHESIS else scheme  # which keeps the same pairs
+    kept = properties_chunk.rows(params, corpus, same, start, store=store)
+    pairs = min(CHUNK, n_pairs(params, corpus, store) - start) if kept is None else kept
+    return pairs * (params.n_of(scheme) + 2 * (scheme == PERMUTED))
+
+
+@STUDY.work(
+    "classify {classifier} {corpus} {start}",
+    per=("corpus", "classifier", "start"),
+    after=[read_texts],
+    uses=_uses,
+    counts=_counts,
+)
+def classify_texts(params: NliPermutationParams, corpus: str, classifier: str, start: int, store: Store) -> None:
+    """One chunk of a set classified in every variant."""
+    for scheme in params.schemes(classifier):
+        scores_chunk(params, corpus, classifier, scheme, start, store=store)
+
+
+# ----------------------------------------------------------------------------
+# All chunks of a set.
 
 
 @dataclass(frozen=True)
@@ -152,147 +460,22 @@ class Scores:
     accepted: np.ndarray
     entropies: np.ndarray
 
-    def __len__(self) -> int:
-        return len(self.index)
-
-
-def n_pairs(params: NliPermutationParams, corpus: str, store: Store | None = None) -> int:
-    """How many labelled pairs of the set are read, counted once and remembered.
-
-    Raises `NbkitError` where there is none: nothing to study.
-    """
-    n = int(extent(params, corpus, store)["read"].iloc[0])
-    if n == 0:
-        raise NbkitError(f"NLI corpus '{corpus}' holds no labelled pair")
-    return n
-
-
-def extent(params: NliPermutationParams, corpus: str, store: Store | None = None) -> pd.DataFrame:
-    """One row: read (labelled pairs), skipped (rows without a gold label, or malformed), example."""
-    store = store or Store()
-
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        skipped = Skipped()
-        total = sum(
-            1 for _ in raw_nli(corpus, params.language, n=params.n_pairs, on_error=params.on_error, skipped=skipped)
-        )
-        example = skipped.summary(3) if len(skipped) else ""
-        return pd.DataFrame([(total, len(skipped), example)], columns=["read", "skipped", "example"])
-
-    return store.table(_config("extent", params, corpus), compute)
-
-
-def properties_chunk(params: NliPermutationParams, corpus: str, scheme: str, start: int, store: Store) -> pd.DataFrame:
-    """The kept pairs of one chunk under *scheme* and the local order that their permutations keep; needs no model.
-
-    Columns: index, id, label, length (units of both sides), bleu2, bleu3, bleu4 (a list each, one entry a permutation:
-    the mean of premise and hypothesis, without smoothing as in the paper: 0 where no n-gram is left).
-    """
-
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        rows = []
-        for item in variants(params, read_chunk(params, corpus, start, store), start, scheme):
-            both = item.permuted
-            sides = [
-                permutation_bleu(sentence, orders_of(sentence, orders), BLEU_ORDERS, smoothing="none")
-                for sentence, orders in (
-                    (both.premise, both.premise_orders),
-                    (both.hypothesis, both.hypothesis_orders),
-                )
-            ]
-            bleu = np.mean(sides, axis=0).astype(np.float32)
-            rows.append((item.index, item.pair.id, item.pair.label, item.length, *bleu.T.tolist()))
-        return pd.DataFrame(rows, columns=["index", "id", "label", "length", *(f"bleu{n}" for n in BLEU_ORDERS)])
-
-    return store.table(_properties_key(params, corpus, scheme, start), compute)
-
-
-def _properties_key(params: NliPermutationParams, corpus: str, scheme: str, start: int) -> dict[str, Any]:
-    return _config("properties", params, corpus, start=start, **params.scheme_key(scheme))
-
-
-def scores_chunk(
-    params: NliPermutationParams, corpus: str, model: str, scheme: str, start: int, store: Store
-) -> pd.DataFrame:
-    """What *model* makes of one chunk under *scheme*: one row a kept pair, the columns as `Scores` has them."""
-
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        rows = []
-        for item, own in classified(params, model, corpus, scheme, start, store):
-            right = own.argmax(axis=1) == LABELS.index(item.label)
-            unsure = entropy(own[1:]).astype(np.float32)
-            rows.append(
-                (item.place, item.label, item.length, *right[:2].tolist(), float(unsure[0]), right[2:], unsure[1:])
-            )
-        return pd.DataFrame(rows, columns=_SCORES)
-
-    key = _model_key(params, model)
-    return store.table(_scores_key(params, corpus, scheme, start, key), compute)
-
-
-def _scores_key(
-    params: NliPermutationParams, corpus: str, scheme: str, start: int, model: Mapping[str, Any]
-) -> dict[str, Any]:
-    return _config("scores", params, corpus, start=start, **params.scheme_key(scheme), model=dict(model))
-
-
-def is_scored(params: NliPermutationParams, corpus: str, model: str, scheme: str, start: int, store: Store) -> bool:
-    """Whether `scores_chunk` is remembered."""
-    return store.table_rows(_scores_key(params, corpus, scheme, start, params.model_key(model))) is not None
-
-
-def n_texts(params: NliPermutationParams, corpus: str, scheme: str, start: int, store: Store) -> int:
-    """How many texts of one chunk are classified under *scheme*; at most so many where it was not read yet.
-
-    The original and the control are counted with the permutations of both sides.
-    """
-    same = PERMUTED if scheme == HYPOTHESIS else scheme  # which keeps the same pairs
-    kept = store.table_rows(_properties_key(params, corpus, same, start))
-    pairs = min(CHUNK, n_pairs(params, corpus, store) - start) if kept is None else kept
-    return pairs * (params.n_of(scheme) + 2 * (scheme == PERMUTED))
-
-
-def some_texts(
-    params: NliPermutationParams, corpus: str, model: str, start: int, store: Store
-) -> list[tuple[str, str]]:
-    """The distinct texts of the first `SOME` pairs of one chunk, under all schemes that *model* is tested on."""
-    pairs = read_chunk(params, corpus, start, store, SOME)
-    found = (item for scheme in params.schemes(model) for item in variants(params, pairs, start, scheme))
-    return list(dict.fromkeys(text for item in found for text in texts_of(item)))
-
-
-def texts_of(item: Permuted) -> list[tuple[str, str]]:
-    """What is classified of one pair: as written, re-joined in its own order, then every permutation."""
-    return [item.original, item.permuted.control, *item.permuted.texts()]
-
 
 def scores(
     params: NliPermutationParams, corpus: str, model: str, scheme: str = PERMUTED, store: Store | None = None
 ) -> Scores:
     """All `scores_chunk`s of one set, model and variant as arrays."""
-    import pandas as pd
-
-    store = store or Store()
-    chunks = [
-        scores_chunk(params, corpus, model, scheme, start, store)
-        for start in chunk_starts(n_pairs(params, corpus, store))
-    ]
-    table = pd.concat(chunks, ignore_index=True)
+    table = _whole(scores_chunk, params, store, corpus=corpus, classifier=model, scheme=scheme)
+    gold = label_numbers(table["label"])
     width = params.n_of(scheme)
     return Scores(
         index=table["index"].to_numpy(np.int64),
         label=table["label"].to_numpy(str),
         length=table["length"].to_numpy(np.int64),
-        correct=table["correct"].to_numpy(bool),
-        control=table["control"].to_numpy(bool),
+        correct=table["original"].to_numpy(np.int8) == gold,
+        control=table["control"].to_numpy(np.int8) == gold,
         control_entropy=table["control_entropy"].to_numpy(np.float32),
-        accepted=stacked(table["accepted"], width, bool),
+        accepted=stacked(table["answers"], width, np.int8) == gold[:, None],
         entropies=stacked(table["entropies"], width, np.float32),
     )
 
@@ -301,11 +484,12 @@ def properties(
     params: NliPermutationParams, corpus: str, scheme: str = PERMUTED, store: Store | None = None
 ) -> pd.DataFrame:
     """All `properties_chunk`s of one set and variant."""
-    import pandas as pd
+    return _whole(properties_chunk, params, store, corpus=corpus, scheme=scheme)
 
-    store = store or Store()
-    starts = chunk_starts(n_pairs(params, corpus, store))
-    return pd.concat([properties_chunk(params, corpus, scheme, start, store) for start in starts], ignore_index=True)
+
+def ratios(params: NliPermutationParams, corpus: str, store: Store | None = None) -> np.ndarray:
+    """All `ratios_chunk`s of one set: kept pairs × permutations, NaN where a ratio is not defined."""
+    return stacked(_whole(ratios_chunk, params, store, corpus=corpus)["ratio"], params.permutations, np.float32)
 
 
 def stacked(lists: pd.Series, width: int, dtype: Any) -> np.ndarray:
@@ -313,196 +497,133 @@ def stacked(lists: pd.Series, width: int, dtype: Any) -> np.ndarray:
     return np.array([np.asarray(row, dtype=dtype) for row in lists], dtype=dtype).reshape(-1, width)
 
 
-class Asked(NamedTuple):
-    """A kept pair whose texts were handed on to a classifier: its place in the set, and how many texts these are."""
-
-    place: int
-    label: str
-    length: int
-    texts: int
+def label_numbers(labels: Iterable[str]) -> np.ndarray:
+    """The number of each label among `LABELS`."""
+    return np.array([LABELS.index(label) for label in labels], dtype=np.int8)
 
 
-def classified(
-    params: NliPermutationParams, model: str, corpus: str, scheme: str, start: int, store: Store
-) -> Iterator[tuple[Asked, np.ndarray]]:
-    """Each kept pair of a chunk with the label probabilities of its texts (texts × 3), in the order of `texts_of`.
-
-    Texts of several pairs are classified together, and a window of them is in memory, however many permutations a
-    pair has. Each distinct text is classified once ever with these settings.
-    """
-    asked: deque[Asked] = deque()
-
-    def texts() -> Iterator[tuple[str, str]]:
-        for item in variants(params, read_chunk(params, corpus, start, store), start, scheme):
-            found = texts_of(item)
-            asked.append(Asked(item.index, item.pair.label, item.length, len(found)))
-            yield from found
-
-    answers = iter_classified(
-        model, texts(), lang=params.language, store=store, device=params.device, dtype=params.dtype
-    )
-    for first in answers:
-        item = asked.popleft()
-        yield item, np.array([first, *islice(answers, item.texts - 1)])
+_whole_tables: dict[str, tuple[int, pd.DataFrame]] = {}
 
 
-_SCORES = ["index", "label", "length", "correct", "control", "control_entropy", "accepted", "entropies"]
+def _whole(step: Step, params: NliPermutationParams, store: Store | None, **at: str) -> pd.DataFrame:
+    """All chunks of a step of one set in one table; the last ones are kept for a page's next table."""
+    import pandas as pd
 
-
-def orders_of(sentence: Any, orders: Sequence[Any]) -> list[Any]:
-    """Orders with the sentence's own one in the place of None."""
-    return [np.arange(len(sentence)) if order is None else order for order in orders]
-
-
-def _model_key(params: NliPermutationParams, model: str) -> dict[str, Any]:
-    """The model's part of a key; one of the hub's is downloaded first, as only then its revision is known."""
-    found = with_revision(lambda: {"model": params.model_key(model)}, lambda: ensure_classifier(model, params.language))
-    return dict(found["model"])
-
-
-def _config(kind: str, params: NliPermutationParams, corpus: str, **more: Any) -> dict[str, Any]:
-    """The store key of one remembered table."""
-    return {
-        "kind": f"nli_permutation.{kind}",
-        "code": code_digest(),
-        "chunk": CHUNK,
-        **params.corpus_key(corpus),
-        **more,
-    }
-
-
-def code_digest() -> str:
-    """Digest of the sources behind these tables, so that tables of older definitions are not taken for these."""
-    return digest("nbkit.perturb.derangements", "nbkit.studies.nli_permutation.steps")
+    store = store or Store()
+    starts = chunk_starts(n_pairs(params, at["corpus"], store))
+    address = json.dumps([store.url, step.config(params, **at, start=0)], sort_keys=True)
+    if address not in _whole_tables:
+        table = pd.concat([step(params, **at, start=start, store=store) for start in starts], ignore_index=True)
+        _whole_tables[address] = len(table) * params.n_of(at.get("scheme", PERMUTED)), table
+        while sum(size for size, _ in _whole_tables.values()) > _KEPT:
+            del _whole_tables[next(iter(_whole_tables))]
+        return table.copy()
+    return _whole_tables[address][1].copy()
 
 
 # ----------------------------------------------------------------------------
-# POS mini-trees of the study: counted on the training corpus, compared with every permutation (Figures 3 and
-# 6).
+# Outcomes.
 
 
-def has_parts_of_speech(params: NliPermutationParams) -> bool:
-    """Whether training corpus and test sets have parts of speech; without them there are no mini-trees."""
-    return all(params.tokenizer(corpus)[1] for corpus in (params.training_corpus, *params.corpora))
+@STUDY.outcomes(headline="nbkit.studies.nli_permutation.tables:results")
+def outcomes(params: NliPermutationParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
+    """Every pair as written ("original"), re-joined in its own order ("control") and under every permutation.
 
-
-def training_trees(params: NliPermutationParams, store: Store | None = None) -> MiniTrees:
-    """The mini-trees of the training corpus, both sides of its pairs, counted once and remembered."""
-    store = store or Store()
-
-    def compute() -> pd.DataFrame:
-        pairs = load_nli(
-            params.training_corpus, params.language, n=params.training_pairs, parsers=params.parsers or None,
-            on_error=params.on_error, skipped=Skipped(), store=store,
-        )  # fmt: skip
-        sides = (in_units(text, params.unit) for pair in pairs for text in (pair.premise, pair.hypothesis))
-        return count_mini_trees(sides, params.radius).to_frame()
-
-    config = {"kind": "nli_permutation.training_trees", "code": code_digest(), **params.training_key()}
-    return MiniTrees.from_frame(store.table(config, compute))
-
-
-def ratios_chunk(params: NliPermutationParams, corpus: str, start: int, store: Store) -> pd.DataFrame:
-    """β_Ŝ / β_S of every permutation of one chunk: columns index, ratio (a list: the mean of both sides)."""
-
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        trees = training_trees(params, store)
-        rows = [
-            (item.index, _ratios(item.permuted, trees, params.top_k).astype(np.float32).tolist())
-            for item in variants(params, read_chunk(params, corpus, start, store), start)
-        ]
-        return pd.DataFrame(rows, columns=["index", "ratio"])
-
-    config = {
-        "kind": "nli_permutation.mini_trees",
-        "code": code_digest(),
-        **params.corpus_key(corpus),
-        "start": start,
-        "training": params.training_key(),
-        "top_k": params.top_k,
-    }
-    return store.table(config, compute)
-
-
-def ratios(params: NliPermutationParams, corpus: str, store: Store | None = None) -> np.ndarray:
-    """All `ratios_chunk`s of one set: kept pairs × permutations, NaN where a ratio is not defined."""
-    import pandas as pd
-
-    store = store or Store()
-    starts = chunk_starts(n_pairs(params, corpus, store))
-    table = pd.concat([ratios_chunk(params, corpus, start, store) for start in starts], ignore_index=True)
-    return stacked(table["ratio"], params.permutations, np.float32)
-
-
-def word_signature(
-    params: NliPermutationParams, corpus: str | None = None, word: str | None = None, store: Store | None = None
-) -> pd.DataFrame:
-    """The mini-tree of one word in training, in one test sentence and in its first permutation (Figure 6).
-
-    corpus: by default the first of the run. word: by default the noun of the first pairs that training has most often.
-    Columns: corpus, word, where ("training", "original", "permuted"), tag, probability, in_top (among its k most
-    probable), sentence (the text looked at, none for training).
-    Empty where there are no parts of speech, or no kept pair of the first ones has the word.
+    The measure "accepted" passes where the system answers with the gold label of the pair as it is written. Of an
+    original that is right; of a permutation it says no more than that the system goes by something else than the order
+    of the words: the paper counts it as accepted nonsense. A pair by its texts is a cluster; the group "comparison"
+    tells systems of the main comparison ("main") from those that only stand beside their usual training
+    ("maximum entropy").
     """
+    for corpus in params.corpora if params.models else ():
+        for start in chunk_starts(n_pairs(params, corpus, store)):
+            pairs = read_chunk(params, corpus, start, store)
+            for scheme in params.schemes():
+                tables = {
+                    model: scores_chunk(params, corpus, model, scheme, start, store=store)
+                    for model in params.scored_models
+                    if scheme in params.schemes(model)
+                }
+                places = next(iter(tables.values()))["index"]
+                size = max(1, _OUTCOMES // params.n_of(scheme))
+                for first in range(0, len(places), size):
+                    part = slice(first, first + size)
+                    asked = [_asked(params, pairs[index - start], scheme, texts) for index in places[part]]
+                    for model, table in tables.items():
+                        yield _outcomes(params, corpus, model, scheme, asked, table[part], texts)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked of one pair under one variant: ids of its items, what each is a case of, and the texts."""
+
+    cluster: str
+    items: list[str]
+    schemes: list[str]
+    source: str = ""
+    changed: Sequence[str | None] = ()
+
+
+def _asked(params: NliPermutationParams, pair: NliPair, scheme: str, texts: bool) -> _Asked:
+    given = [params.language, pair.premise.text, pair.hypothesis.text, pair.label]
+    sides = [in_units(text, params.unit) for text in (pair.premise, pair.hypothesis)]
+    # What decides how a side is permuted beside the scheme: where it is cut, and which tokens keep their places.
+    cut = {"tokens": [" ".join(side.tokens) for side in sides]}
+    how = {"scheme": scheme, "punctuation": params.punctuation, "fixed": [_punctuation(side) for side in sides], **cut}
+    original, control = item_id(given, {}), item_id(given, {"scheme": "control", **cut})
+    items = [item_id(given, how, [params.seed, number]) for number in range(params.n_of(scheme))]
+    schemes = [scheme] * len(items)
+    changed: list[str | None] = []
+    if texts:
+        permuted = permute(params, pair, scheme)
+        assert permuted is not None
+        changed = list(map("\n".join, permuted.texts()))
+    if scheme == PERMUTED:
+        items, schemes = [original, control, *items], ["original", "control", *schemes]
+        changed = [None, "\n".join(side.joined for side in sides), *changed]
+    return _Asked(original, items, schemes, "\n".join(given[1:3]), changed)
+
+
+def _punctuation(side: Sentence) -> list[int]:
+    tags = side.upos or (None,) * len(side)
+    return [i for i, (token, tag) in enumerate(zip(side.tokens, tags, strict=True)) if is_punctuation(token, tag)]
+
+
+def _outcomes(
+    params: NliPermutationParams, corpus: str, model: str, scheme: str, asked: Sequence[_Asked], table: pd.DataFrame,
+    texts: bool,
+) -> pd.DataFrame:  # fmt: skip
+    """Some pairs under one variant, as one model answers."""
     import pandas as pd
 
-    columns = ["corpus", "word", "where", "tag", "probability", "in_top", "sentence"]
-    store, corpus = store or Store(), corpus or params.corpora[0]
-    if not has_parts_of_speech(params):
-        return pd.DataFrame([], columns=columns)
-    trees = training_trees(params, store)
-    found = _occurrence(params, corpus, word, trees, store)
-    if found is None:
-        return pd.DataFrame([], columns=columns)
-    name, sentence, order, place = found
-    moved = neighbourhoods(_reordered(sentence, order), params.radius)[list(order).index(place)]
-    learned = trees.distribution(name)
-    assert learned is not None
-    rows = []
-    for where, values, text in (
-        ("training", learned, ""),
-        ("original", neighbourhoods(sentence, params.radius)[place], sentence.joined),
-        ("permuted", moved, sentence.reorder(order)),
-    ):
-        top = np.argsort(-values, kind="stable")[: params.top_k]
-        rows += [
-            (corpus, name, where, tag, float(p), bool(i in top and p > 0), text)
-            for i, (tag, p) in enumerate(zip(TAGS, values, strict=True))
-        ]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _occurrence(
-    params: NliPermutationParams, corpus: str, word: str | None, trees: MiniTrees, store: Store
-) -> tuple[str, Sentence, np.ndarray, int] | None:
-    """The word, a sentence that has it, that sentence's first permutation, and the word's place."""
-    best: tuple[int, str, Sentence, np.ndarray, int] | None = None
-    for pair in read_chunk(params, corpus, 0, store):
-        both = permute(params, pair, PERMUTED)
-        if both is None:
-            continue
-        order = both.premise_orders[0]
-        assert both.premise.upos is not None and order is not None
-        for place, (token, tag) in enumerate(zip(both.premise.tokens, both.premise.upos, strict=True)):
-            form = token.casefold()
-            wanted = tag == "NOUN" if word is None else form == word.casefold()
-            count = int(trees.occurrences[trees.words[form]]) if form in trees else 0
-            if wanted and count and (best is None or count > best[0]):
-                best = (count, form, both.premise, order, place)
-    return best[1:] if best else None
-
-
-def _reordered(sentence: Sentence, order: np.ndarray) -> Sentence:
-    assert sentence.upos is not None
-    tags = tuple(sentence.upos[i] for i in order)
-    return Sentence(tuple(sentence.tokens[i] for i in order), sentence.lang, upos=tags)
-
-
-def _ratios(both: DerangedPair, trees: MiniTrees, k: int) -> np.ndarray:
-    sides = [
-        signature_ratios(sentence, orders_of(sentence, orders), trees, k=k)
-        for sentence, orders in ((both.premise, both.premise_orders), (both.hypothesis, both.hypothesis_orders))
-    ]
-    return np.mean(sides, axis=0)
+    comparison = "main" if model in params.models else "maximum entropy"
+    groups: list[dict[str, str]] = []
+    for each, label, length in zip(asked, table["label"], table["length"], strict=True):
+        of = {"corpus": corpus, "label": label, "length": str(length), "comparison": comparison}
+        known = {name: {**of, "scheme": name} for name in each.schemes}
+        groups += [known[name] for name in each.schemes]
+    answers = stacked(table["answers"], params.n_of(scheme), np.int8)
+    if scheme == PERMUTED:
+        answers = np.column_stack([table["original"], table["control"], answers])
+    width = answers.shape[1]
+    accepted = (answers == label_numbers(table["label"])[:, None]).ravel()
+    said = np.array(LABELS, dtype=object)[answers.ravel()]
+    found = pd.DataFrame({
+        "item": [item for each in asked for item in each.items],
+        "system": classifier_label(model),
+        "source_language": params.language,
+        "measure": "accepted",
+        "value": accepted.astype(float),
+        "verdict": np.where(accepted, "pass", "fail"),
+        "reason": np.where(accepted, "", said),
+        "cluster": np.repeat([each.cluster for each in asked], width),
+        "groups": groups,
+    })  # fmt: skip
+    if not texts:
+        return found
+    return found.assign(
+        source=np.repeat([each.source for each in asked], width),
+        changed=pd.Series([text for each in asked for text in each.changed], dtype=object),
+        reference=np.repeat(table["label"].to_numpy(), width),
+        output=said,
+    )

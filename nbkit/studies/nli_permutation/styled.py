@@ -1,9 +1,15 @@
-"""What the NLI permutation pages have besides figures and tables: their footer, and human judgements read in."""
+"""Tables of the NLI permutation study, styled: Tables 1 to 6 of the paper; and what else its pages have.
+
+Each takes a table of `nbkit.studies.nli_permutation` or `nbkit.measure.forms` and returns a pandas Styler; its ``data``
+is what a CSV copy holds. A table without rows says why.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -16,15 +22,33 @@ from nbkit.files import expand_path
 from nbkit.measure.forms import read_forms
 from nbkit.models import classifier_label
 from nbkit.models.python import remarked
-from nbkit.studies.nli_permutation import looks as nli_looks
-from nbkit.studies.nli_permutation.figures import NO_MODEL, NO_TWIN
-from nbkit.studies.nli_permutation.looks import corpus_label
-from nbkit.studies.published import NLI_PERMUTATION
+from nbkit.studies.nli_permutation.figures import NO_MODEL, NO_TWIN, corpus_label, measure
+from nbkit.studies.paper import Paper
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from nbkit.studies.nli_permutation import NliPermutationParams
+
+#: Sinha et al. 2021, "Unnatural Language Inference".
+PUBLISHED = Paper(Path(__file__).parent / "published", classifier_label)
+
+MEASURES = ("accuracy", "omega_max", "p_correct", "p_flipped", "omega_rand")
+#: The same with 𝒫^c as the research code computes it, beside 𝒫^c as defined.
+_RESULTS = ("accuracy", "omega_max", "p_correct", "p_correct_coded", "p_flipped", "omega_rand")
+# Elsewhere a hypothesis is a translation.
+_TEXTS = {"hypothesis": "hypothesis"}
+# Columns whose cells hold symbols or what the paper says, never a sentence of a set.
+_SYMBOLIC = ("measure", "group", "stratum", "pairs", "note")
+_CONTROL = "the pair re-joined from its own words in their own order"
+_AGREEMENT = {
+    "share": "raw agreement",
+    "cohen": "Cohen's κ",
+    "fleiss": "Fleiss' κ",
+    "krippendorff": "Krippendorff's α",
+}
+# A symbol as it is written in plain text: a base, ^ or _, and what is raised or lowered.
+_SYMBOL = re.compile(r"(?<!\w)(?P<base>[𝒫ΩDM])(?P<mark>[\^_])(?P<index>max|rand|cor|[cfx])(?!\w)")
+_RAISED = {"^": "sup", "_": "sub"}
+_BASES = {"𝒫": r"\mathcal{P}", "Ω": r"\Omega"}
 
 
 def footer(params: NliPermutationParams) -> provenance.Footer:
@@ -42,28 +66,13 @@ def judgements(params: NliPermutationParams) -> pd.DataFrame | None:
     return read_forms(forms, expand_path(params.annotation_key, "annotation_key"))
 
 
+def note(text: str) -> HTML:
+    """A remark below a table or figure; *text* is plain, its symbols are typeset."""
+    return HTML(styles.note(text).data.replace(escape(text), as_html(text)))
+
+
 # ----------------------------------------------------------------------------
-# Tables of the NLI permutation study, styled: Tables 1 to 6 of the paper.
-#
-# Each takes a table of `nbkit.studies.nli_permutation` or `nbkit.measure.forms` and returns a pandas Styler; its
-# ``data`` is what a CSV copy holds. A table without rows says why.
-
-MEASURES = ("accuracy", "omega_max", "p_correct", "p_flipped", "omega_rand")
-
-
-#: The same with 𝒫^c as the research code computes it, beside 𝒫^c as defined.
-_RESULTS = ("accuracy", "omega_max", "p_correct", "p_correct_coded", "p_flipped", "omega_rand")
-
-
-# Elsewhere a hypothesis is a translation.
-_TEXTS = {"hypothesis": "hypothesis"}
-
-
-# Columns whose cells hold symbols or what the paper says, never a sentence of a set.
-_SYMBOLIC = ("measure", "group", "stratum", "pairs", "note")
-
-
-_CONTROL = "the pair re-joined from its own words in their own order"
+# This run's tables.
 
 
 def results_table(results: pd.DataFrame) -> Styler:
@@ -73,21 +82,18 @@ def results_table(results: pd.DataFrame) -> Styler:
     """
     if results.empty:
         return _empty(NO_MODEL)
-    keys = ["model", "corpus"]
-    wide = _wide(results, keys, "value", _RESULTS)
-    own = results.assign(value=results["value"].where(results["low"].notna()))
-    own = _wide(own, keys, "value", _RESULTS)[list(_RESULTS)]
+    wide, n = _wide(results, "value", _RESULTS), _wide(results, "n", _RESULTS)
+    own = _wide(results.assign(value=results["value"].where(results["low"].notna())), "value", _RESULTS)[list(_RESULTS)]
     best = own.eq(own.max()) & (len(own) > 1)
     means = len(own.dropna(how="all")) < len(own)
     bold = f"Bold: the highest of a column{', means apart' if means else ''}. " if best.any(axis=None) else ""
     counted = {"n": "accuracy", "n_flipped": "p_flipped"}  # the table has no room for more; D^c has 𝒜 · N pairs
-    n = _wide(results, keys, "n", _RESULTS)
     return _styled(
-        wide.assign(**{name: n[measure] for name, measure in counted.items()}),
+        wide.assign(**{name: n[measured] for name, measured in counted.items()}),
         caption=f"Permutation acceptance. {bold}N: pairs kept{'; of means, sets' if means else ''}. 𝒫^c as "
         "coded, a mean over those pairs of D^c that have an accepted permutation, is what the paper prints",
         best=best.reindex(columns=[*wide, *counted], fill_value=False),
-        headings={name: nli_looks.measure(name) for name in _RESULTS} | {"n_flipped": "N of 𝒫^f"},
+        headings=_symbols(_RESULTS) | {"n_flipped": "N of 𝒫^f"},
     )
 
 
@@ -96,11 +102,15 @@ def results_intervals(results: pd.DataFrame) -> Styler:
     own = results[results["low"].notna()]
     if own.empty:
         return _empty(NO_MODEL)
-    cells = own.assign(cell=list(map(_short, own["value"], own["low"], own["high"], own["n"])))
+    # Values with three digits, as the paper prints them, and intervals with two: five of them fit the page.
+    cells = [
+        f"{value:.3f} [{low:.2f}, {high:.2f}]{styles.dagger(n)}"
+        for value, low, high, n in own[["value", "low", "high", "n"]].itertuples(index=False, name=None)
+    ]
     return _styled(
-        _wide(cells, ["model", "corpus"], "cell", _RESULTS).fillna(styles.NOTHING),
+        _wide(own.assign(cell=cells), "cell", _RESULTS).fillna(styles.NOTHING),
         caption="Permutation acceptance with 95% intervals over pairs",
-        headings={name: nli_looks.measure(name) for name in _RESULTS},
+        headings=_symbols(_RESULTS),
         two_lines=_RESULTS,
     )
 
@@ -114,78 +124,19 @@ def floors_table(floors: pd.DataFrame) -> Styler:
         return _empty(NO_MODEL)
     bags = floors["predictor"] == "bag of words"
     same = floors[~bags].drop_duplicates(["corpus", "predictor", "measure"]).assign(model="any")
-    wide = _wide(pd.concat([same, floors[bags]]), ["corpus", "predictor", "model"], "value")
-    return _styled(
-        wide, caption="Floors: what is reached without reading word order",
-        headings={name: nli_looks.measure(name) for name in MEASURES},
-    )  # fmt: skip
+    wide = _wide(pd.concat([same, floors[bags]]), "value", MEASURES, ["corpus", "predictor", "model"])
+    return _styled(wide, "Floors: what is reached without reading word order", _symbols(MEASURES))
 
 
 def control_table(control: pd.DataFrame) -> Styler:
     """Accuracy on the originals and on the control. control: `nli_permutation.control`."""
     if control.empty:
         return _empty(NO_MODEL)
-    interval = list(map(styles.with_interval, control["difference"], control["low"], control["high"]))
+    interval = _with_intervals(control, "difference")
     return _styled(
         control[["model", "corpus", "accuracy", "control"]].assign(difference=interval, n=control["n"]),
         caption=f"The control: {_CONTROL}",
         headings={"accuracy": "𝒜 as written", "control": "𝒜 of the control", "difference": "control − as written"},
-    )
-
-
-def has_printed(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> bool:
-    """Whether the paper prints a number for any row of *ours*, so that there is something to show `beside` it."""
-    return bool(NLI_PERMUTATION.beside(ours, artefact, on)["published"].notna().any())
-
-
-def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
-    """This run's numbers beside those that the paper prints, with their difference.
-
-    ours: a table with the columns *on* and value. Only rows for which the paper prints a number are shown. Where *ours*
-    has the measure p_correct_coded, it stands in columns of its own beside 𝒫^c.
-    """
-    joined = NLI_PERMUTATION.beside(ours, artefact, on)
-    known = joined[joined["published"].notna()]
-    if known.empty:
-        why = NLI_PERMUTATION.note(artefact)
-        if NLI_PERMUTATION.is_printed(artefact):
-            why = "The paper prints no number for any of these rows: it tested other models or other sets."
-        return _empty(why, NLI_PERMUTATION.title(artefact))
-    coded = ours[ours["measure"] == "p_correct_coded"].assign(measure="p_correct") if "measure" in ours else ours[:0]
-    added = ["coded", "coded_difference"] if len(coded) else []
-    if added:
-        known = known.merge(coded[[*on, "value"]].rename(columns={"value": "coded"}), on=on, how="left")
-        known = known.assign(coded_difference=known["coded"] - known["published"])
-    noted = ["note"] if known["note"].ne("").any() else []
-    shown = known[[*on, "value", "printed", "difference", *added, *noted]]
-    if "measure" in shown:
-        shown = shown.assign(measure=shown["measure"].map(nli_looks.measure))
-    return _styled(
-        shown, caption=NLI_PERMUTATION.title(artefact),
-        headings={
-            "value": "this run, as defined" if added else "this run",
-            "printed": "paper",
-            "difference": "as defined − paper" if added else "this run − paper",
-            "coded": "this run, as coded",
-            "coded_difference": "as coded − paper",
-        },
-    )  # fmt: skip
-
-
-def as_printed(artefact: str, rows: Sequence[str], columns: str = "measure") -> Styler:
-    """A whole table of the paper with its numbers as printed, *rows* × *columns*."""
-    table = NLI_PERMUTATION.texts(artefact)
-    if "model" in table:
-        table = table.assign(model=table["model"].map(classifier_label))
-    names = list(dict.fromkeys(table[columns]))
-    wide = table.pivot(index=list(rows), columns=columns, values="printed").fillna(styles.NOTHING)
-    order = list(dict.fromkeys(table[list(rows)].itertuples(index=False, name=None)))
-    index = pd.MultiIndex.from_tuples(order, names=list(rows)) if len(rows) > 1 else [key for (key,) in order]
-    symbols = {name: nli_looks.measure(name) for name in names if name in MEASURES and artefact != "table6"}
-    return _styled(
-        wide.reindex(index=index, columns=names).reset_index(names=list(rows)),
-        caption=f"As printed in the paper. {NLI_PERMUTATION.title(artefact)}",
-        headings={"macro_f1": "macro F1", **symbols},
     )
 
 
@@ -206,16 +157,10 @@ def _both_trainings(max_entropy: pd.DataFrame, measures: Sequence[str], caption:
         return _empty(NO_TWIN)
     rows = max_entropy[max_entropy["measure"].isin(measures)]
     cells = [styles.with_interval(a, b, c, n=n) for a, b, c, n in rows[["value", "low", "high", "n"]].values]
-    names = [
-        f"{nli_looks.measure(measure)} ({training})"
-        for measure, training in zip(rows["measure"], rows["training"], strict=True)
-    ]
-    table = rows.assign(cell=cells, column=names)
-    wide = table.pivot(index=["model", "corpus"], columns="column", values="cell")
-    keys = list(dict.fromkeys(zip(table["model"], table["corpus"], strict=True)))
-    order = [f"{nli_looks.measure(name)} ({training})" for name in measures for training in ("V", "ME")]
-    wide = wide.reindex(index=pd.MultiIndex.from_tuples(keys, names=["model", "corpus"]), columns=order)
-    return _styled(wide.reset_index(), caption=caption, headings={name: name for name in order}, two_lines=order)
+    columns = rows["measure"].map(measure) + " (" + rows["training"] + ")"
+    order = [f"{measure(name)} ({training})" for name in measures for training in ("V", "ME")]
+    wide = _wide(rows.assign(cell=cells, measure=columns), "cell", order)
+    return _styled(wide, caption, {name: name for name in order}, two_lines=order)
 
 
 def examples_table(examples: pd.DataFrame) -> Styler:
@@ -225,15 +170,15 @@ def examples_table(examples: pd.DataFrame) -> Styler:
     """
     if examples.empty:
         return _empty("No pair of this run has an accepted permutation.")
-    keys = [name for name in ("model", "corpus") if examples[name].nunique() > 1]
-    rows = []
-    for row in examples.to_dict("records"):
-        shown = [row[name] for name in keys]
-        rows.append((*shown, row["label"], "original", row["premise"], row["hypothesis"]))
-        rows.append((*shown, row["label"], "permuted", row["permuted_premise"], row["permuted_hypothesis"]))
-    columns = [*keys, "label", "order", "premise", "hypothesis"]
+    keys = [*styles.varying(examples, ["model", "corpus"]), "label"]
+    sides = {"original": ["premise", "hypothesis"], "permuted": ["permuted_premise", "permuted_hypothesis"]}
+    rows = [
+        (*(row[name] for name in keys), order, *(row[side] for side in of))
+        for row in examples.to_dict("records")
+        for order, of in sides.items()
+    ]
     return _styled(
-        pd.DataFrame(rows, columns=columns),
+        pd.DataFrame(rows, columns=[*keys, "order", "premise", "hypothesis"]),
         caption="Original and permuted pairs that get the same, correct label",
         headings={"label": "gold label and answer", **_TEXTS},
     )
@@ -243,98 +188,169 @@ def permutations_table(examples: pd.DataFrame) -> Styler:
     """One pair of each set under every variant. examples: `nli_permutation.permutation_examples`."""
     if examples.empty:
         return _empty("No pair of this run has all its permutations.")
-    return _styled(
-        examples.drop(columns="pair"), caption="A pair and its permutations", headings={"scheme": "order", **_TEXTS}
-    )
+    return _styled(examples.drop(columns="pair"), "A pair and its permutations", {"scheme": "order", **_TEXTS})
 
 
 def plain(table: pd.DataFrame, caption: str, why_empty: str = NO_MODEL) -> Styler:
     """*table* with a caption and no more; measures go by their symbols."""
-    if table.empty:
-        return _empty(why_empty)
-    if "measure" in table:
-        table = table.assign(measure=table["measure"].map(nli_looks.measure))
-    return _styled(table, caption=caption)
+    return _empty(why_empty) if table.empty else _styled(_symbolic(table), caption)
 
 
 def left_out(table: pd.DataFrame) -> Styler:
     """What was not used and why, without the rows that count nothing. table: `nli_permutation.left_out`."""
-    rows = table[table["n"] > 0]
-    return _styled(rows, caption="Left out of this run") if len(rows) else _empty("Nothing was left out.")
+    return plain(table[table["n"] > 0], "Left out of this run", "Nothing was left out.")
 
 
 def human_table(accuracy: pd.DataFrame) -> Styler:
     """Accuracy of annotators, over all pairs and by stratum (Table 6). accuracy: `annotate.accuracy_table`."""
-    cells = list(map(styles.with_interval, accuracy["accuracy"], accuracy["low"], accuracy["high"]))
     part = accuracy["value"].where(accuracy["by"] != "all", "all")
-    shown = accuracy[["annotator"]].assign(
-        pairs=part, accuracy=cells, half_width=accuracy["half_width"], macro_f1=accuracy["macro_f1"], n=accuracy["n"]
-    )
+    shown = accuracy[["annotator"]].assign(pairs=part, accuracy=_with_intervals(accuracy, "accuracy"))
     return _styled(
-        shown,
+        shown.join(accuracy[["half_width", "macro_f1", "n"]]),
         caption="Accuracy of the annotators with 95% interval (Wilson); chance is 0.333",
         headings={"half_width": "± (as printed in the paper)", "macro_f1": "macro F1"},
     )
 
 
-_AGREEMENT = {
-    "share": "raw agreement",
-    "cohen": "Cohen's κ",
-    "fleiss": "Fleiss' κ",
-    "krippendorff": "Krippendorff's α",
-}
-
-
 def agreement_table(agreement: pd.DataFrame) -> Styler:
     """How far annotators agree beyond chance, 1 is full agreement. agreement: `annotate.agreement`."""
-    interval = list(map(styles.with_interval, agreement["value"], agreement["low"], agreement["high"]))
-    shown = agreement[["measure", "annotators"]].assign(value=interval, n=agreement["n"])
+    shown = agreement[["measure", "annotators"]].assign(value=_with_intervals(agreement, "value"), n=agreement["n"])
     return _styled(
         shown.assign(measure=shown["measure"].map(_AGREEMENT)),
         caption="Agreement of the annotators with 95% intervals over pairs",
     )
 
 
-def note(text: str) -> HTML:
-    """A remark below a table or figure; *text* is plain, its symbols are typeset."""
-    return HTML(styles.note(text).data.replace(escape(text), nli_looks.as_html(text)))
+# ----------------------------------------------------------------------------
+# The paper's.
 
 
-def _short(value: float, low: float, high: float, n: float) -> str:
-    """A value with three digits, as the paper prints it, and its interval with two: five of them fit the page."""
-    return f"{value:.3f} [{low:.2f}, {high:.2f}]{styles.dagger(n)}"
+def has_printed(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> bool:
+    """Whether the paper prints a number for any row of *ours*, so that there is something to show `beside` it."""
+    return bool(PUBLISHED.beside(ours, artefact, on)["published"].notna().any())
 
 
-def _wide(table: pd.DataFrame, keys: list[str], value: str, measures: Sequence[str] = MEASURES) -> pd.DataFrame:
-    """*table* with a column a measure, rows in their first order."""
-    rows = list(dict.fromkeys(table[keys].itertuples(index=False, name=None)))
-    wide = table.pivot(index=keys, columns="measure", values=value)
-    index = pd.MultiIndex.from_tuples(rows, names=keys)
-    return wide.reindex(index=index, columns=list(measures)).rename_axis(columns=None).reset_index()
+def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
+    """This run's numbers beside those that the paper prints, with their difference.
+
+    ours: a table with the columns *on* and value. Only rows for which the paper prints a number are shown. Where *ours*
+    has the measure p_correct_coded, it stands in columns of its own beside 𝒫^c.
+    """
+    joined = PUBLISHED.beside(ours, artefact, on)
+    known = joined[joined["published"].notna()]
+    if known.empty:
+        why = PUBLISHED.note(artefact)
+        if PUBLISHED.is_printed(artefact):
+            why = "The paper prints no number for any of these rows: it tested other models or other sets."
+        return _empty(why, PUBLISHED.title(artefact))
+    coded = ours[ours["measure"] == "p_correct_coded"].assign(measure="p_correct") if "measure" in ours else ours[:0]
+    added = ["coded", "coded_difference"] if len(coded) else []
+    if added:
+        known = known.merge(coded[[*on, "value"]].rename(columns={"value": "coded"}), on=on, how="left")
+        known = known.assign(coded_difference=known["coded"] - known["published"])
+    noted = ["note"] if known["note"].ne("").any() else []
+    return _styled(
+        _symbolic(known[[*on, "value", "printed", "difference", *added, *noted]]),
+        caption=PUBLISHED.title(artefact),
+        headings={
+            "value": "this run, as defined" if added else "this run",
+            "printed": "paper",
+            "difference": "as defined − paper" if added else "this run − paper",
+            "coded": "this run, as coded",
+            "coded_difference": "as coded − paper",
+        },
+    )
+
+
+def as_printed(artefact: str, rows: Sequence[str], columns: str = "measure") -> Styler:
+    """A whole table of the paper with its numbers as printed, *rows* × *columns*."""
+    table = PUBLISHED.texts(artefact)
+    if "model" in table:
+        table = table.assign(model=table["model"].map(classifier_label))
+    names = list(dict.fromkeys(table[columns]))
+    wide = _wide(table, "printed", names, rows, columns).fillna(styles.NOTHING)
+    symbols = _symbols(name for name in names if name in MEASURES and artefact != "table6")
+    title = f"As printed in the paper. {PUBLISHED.title(artefact)}"
+    return _styled(wide, title, {"macro_f1": "macro F1", **symbols})
+
+
+# ----------------------------------------------------------------------------
+# How they are shown.
+
+
+def as_html(text: str) -> str:
+    """Plain *text* as HTML: escaped, the symbols of the study typeset.
+
+    >>> as_html("𝒫^c > Ω_max in a_max")
+    '𝒫<sup>c</sup> &gt; Ω<sub>max</sub> in a_max'
+    """
+
+    def typeset(found: re.Match[str]) -> str:
+        tag = _RAISED[found["mark"]]
+        return f"{found['base']}<{tag}>{found['index']}</{tag}>"
+
+    return _SYMBOL.sub(typeset, escape(text))
+
+
+def as_latex(text: str) -> str:
+    """A plain heading as LaTeX: the symbols of the study typeset, a per cent sign escaped.
+
+    >>> print(as_latex("𝒫^c, 95% from"))
+    $\\mathcal{P}^{\\mathrm{c}}$, 95\\% from
+    """
+
+    def typeset(found: re.Match[str]) -> str:
+        base = _BASES.get(found["base"], found["base"])
+        return rf"${base}{found['mark']}{{\mathrm{{{found['index']}}}}}$"
+
+    return _SYMBOL.sub(typeset, text.replace("%", r"\%"))
+
+
+def _symbols(measures: Iterable[str]) -> dict[str, str]:
+    return {name: measure(name) for name in measures}
+
+
+def _symbolic(table: pd.DataFrame) -> pd.DataFrame:
+    """*table* with measures by their symbols."""
+    return table.assign(measure=table["measure"].map(measure)) if "measure" in table else table
+
+
+def _with_intervals(table: pd.DataFrame, column: str) -> list[str]:
+    return list(map(styles.with_interval, table[column], table["low"], table["high"]))
+
+
+def _wide(
+    table: pd.DataFrame, value: str, names: Sequence[str], keys: Sequence[str] = ("model", "corpus"),
+    columns: str = "measure",
+) -> pd.DataFrame:  # fmt: skip
+    """*table* with a column for each of *names*, by default measures; rows in their first order."""
+    wide = table.pivot(index=list(keys), columns=columns, values=value)
+    rows = pd.MultiIndex.from_frame(table[list(keys)].drop_duplicates())
+    return wide.reindex(index=rows, columns=list(names)).rename_axis(columns=None).reset_index()
 
 
 def _styled(
     frame: pd.DataFrame,
-    *,
     caption: str = "",
-    best: pd.DataFrame | None = None,
     headings: Mapping[str, str] | None = None,
+    *,
+    best: pd.DataFrame | None = None,
     two_lines: Sequence[str] = (),
 ) -> Styler:
     """As `styles.styled`, with symbols typeset; in the columns *two_lines*, intervals stand below their values."""
     names = {"low": "95% from", **(headings or {})}
-    table = styles.styled(frame, caption=caption, best=best, headings=names, typeset=nli_looks.as_html)
-    shown_as = {name: _symbols for name in _SYMBOLIC if name in frame} | dict.fromkeys(two_lines, _two_lines)
-    for name, show in shown_as.items():
+    table = styles.styled(frame, caption=caption, best=best, headings=names, typeset=as_html)
+    for name in (*(name for name in _SYMBOLIC if name in frame), *two_lines):
+        show = _two_lines if name in two_lines else _typeset
         table.format(show, na_rep=styles.NOTHING, subset=[name])
     # The LaTeX copy asks for the heading of a column by its escaped name.
-    in_latex = {name.replace("_", r"\_"): nli_looks.as_latex(heading) for name, heading in names.items()}
+    in_latex = {name.replace("_", r"\_"): as_latex(heading) for name, heading in names.items()}
     table.data.attrs["headings"] = in_latex  # type: ignore[attr-defined]
     return table
 
 
-def _symbols(cell: object) -> str:
-    return nli_looks.as_html(str(cell))
+def _typeset(cell: object) -> str:
+    return as_html(str(cell))
 
 
 def _two_lines(cell: object) -> str:
@@ -343,4 +359,4 @@ def _two_lines(cell: object) -> str:
 
 def _empty(why: str, caption: str = "") -> Styler:
     """A table that says, in words, why there is nothing in it."""
-    return styles.empty(why, caption, typeset=nli_looks.as_html)
+    return styles.empty(why, caption, typeset=as_html)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nbkit.corpora.nli import LABELS
+from nbkit.errors import NbkitError
 from nbkit.measure.acceptance import (
     CORRECT,
     FLIPPED,
+    TAGS,
+    MiniTrees,
     acceptance,
     acceptance_by,
     acceptance_rates,
@@ -19,15 +22,18 @@ from nbkit.measure.acceptance import (
     by_group,
     example_groups,
     floors,
+    neighbourhoods,
     omega_curve,
     p_correct_as_coded,
 )
 from nbkit.measure.intervals import DIFFERENCE, mean_interval, share_interval
 from nbkit.models import classifier_label
+from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.nli_permutation import steps
 from nbkit.studies.nli_permutation.params import HYPOTHESIS, PERMUTED, NliPermutationParams, share_of
-from nbkit.studies.nli_permutation.steps import Scores
+from nbkit.studies.nli_permutation.steps import CHUNK, Permuted, Scores, outcomes, permute, read_chunk
+from nbkit.text.sentences import Sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,10 +41,7 @@ if TYPE_CHECKING:
 #: What stands in the column corpus of the rows that summarise a model.
 MEAN, HARMONIC_MEAN = "Mean", "Harmonic Mean"
 
-
 _INTERVAL = ["value", "low", "high", "n"]
-
-
 # The range of the entropy of an answer: certain, and undecided between the labels.
 _NATS = (0.0, log(len(LABELS)))
 
@@ -50,23 +53,44 @@ def results(params: NliPermutationParams, store: Store | None = None) -> pd.Data
     the research code computes it), value, low, high, n (pairs the value is over). With several sets, rows whose corpus
     is "Mean" or "Harmonic Mean" follow each model's own, without interval; n is then the number of sets.
     """
-    rows = []
-    for model in params.models:
-        own = [
-            (classifier_label(model), corpus, measure, *interval)
-            for corpus in params.corpora
-            for measure, interval in _acceptance(params, corpus, model, store).items()
-        ]
-        rows += own
-        if len(params.corpora) > 1:
-            rows += _means(own)
-    return frame(rows, ["model", "corpus", "measure", *_INTERVAL])
+    return _results((model, corpus, found.accepted, found.correct) for model, corpus, found in _scored(params, store))
 
 
-def _acceptance(params: NliPermutationParams, corpus: str, model: str, store: Store | None) -> dict[str, Any]:
-    found = steps.scores(params, corpus, model, store=store)
-    as_coded = p_correct_as_coded(found.accepted, found.correct)
-    return acceptance(found.accepted, found.correct)._asdict() | {"p_correct_coded": as_coded}
+@outcomes.table
+def results_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
+    """`results`, from outcomes alone; a set of which no pair was kept is not among them."""
+    names = ("corpus", "scheme", "comparison")
+    rows = found.assign(**{name: [groups[name] for groups in found["groups"]] for name in names})
+    rows = rows[rows["comparison"] == "main"]
+    return _results(
+        (str(model), str(corpus), *_matrix(own))
+        for model, of_model in rows.groupby("system", sort=False)
+        for corpus, own in of_model.groupby("corpus", sort=False)
+    )
+
+
+def _matrix(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each permutation of a pair is accepted, and whether its original is, one row a pair.
+
+    A pair that the set holds twice is two rows; in which order permutations stand says nothing.
+    """
+    originals, permuted = (
+        rows[rows["scheme"] == name].groupby("cluster", sort=False)["value"] for name in ("original", PERMUTED)
+    )
+    correct, copies = originals.first().to_numpy() == 1, originals.size()
+    n = (permuted.size() / copies).astype(int).max()
+    accepted = np.arange(n) < (permuted.sum() / copies).round().to_numpy()[:, None]
+    return np.repeat(accepted, copies, axis=0), np.repeat(correct, copies)
+
+
+def _results(measured: Iterable[tuple[str, str, np.ndarray, np.ndarray]]) -> pd.DataFrame:
+    """The rows of `results`. measured: model, set, whether permutations are accepted, whether originals are."""
+    rows: dict[str, list[tuple[Any, ...]]] = {}
+    for model, corpus, accepted, correct in measured:
+        values = {**acceptance(accepted, correct)._asdict(), "p_correct_coded": p_correct_as_coded(accepted, correct)}
+        rows.setdefault(model, []).extend((model, corpus, measure, *each) for measure, each in values.items())
+    several = [own + (_means(own) if len({row[1] for row in own}) > 1 else []) for own in rows.values()]
+    return _frame([row for own in several for row in own], ["model", "corpus", "measure", *_INTERVAL])
 
 
 def _means(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
@@ -92,17 +116,13 @@ def floor_table(params: NliPermutationParams, store: Store | None = None) -> pd.
     Columns: model, corpus, predictor ("constant", "bag of words", "chance"), measure, value. The constant predictor's
     accuracy is the share of the most frequent label among the kept pairs.
     """
-    rows = []
-    for model in params.models:
-        for corpus in params.corpora:
-            found = steps.scores(params, corpus, model, store=store)
-            table = floors(found.label, found.correct, params.permutations)
-            rows += [
-                (classifier_label(model), corpus, predictor, measure, float(value))
-                for predictor, values in table.iterrows()
-                for measure, value in values.items()
-            ]
-    return frame(rows, ["model", "corpus", "predictor", "measure", "value"])
+    rows = [
+        (model, corpus, predictor, measure, float(value))
+        for model, corpus, found in _scored(params, store)
+        for predictor, values in floors(found.label, found.correct, params.permutations).iterrows()
+        for measure, value in values.items()
+    ]
+    return _frame(rows, ["model", "corpus", "predictor", "measure", "value"])
 
 
 def control(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
@@ -111,15 +131,10 @@ def control(params: NliPermutationParams, store: Store | None = None) -> pd.Data
     Columns: model, corpus, accuracy, control, difference (control − accuracy), low, high (of the difference), n.
     """
     rows = []
-    for model in params.models:
-        for corpus in params.corpora:
-            found = steps.scores(params, corpus, model, store=store)
-            shift = found.control.astype(float) - found.correct
-            mean, low, high, n = mean_interval(shift, within=DIFFERENCE)
-            rows.append(
-                (classifier_label(model), corpus, _mean(found.correct), _mean(found.control), mean, low, high, n)
-            )
-    return frame(rows, ["model", "corpus", "accuracy", "control", "difference", "low", "high", "n"])
+    for model, corpus, found in _scored(params, store):
+        shift = mean_interval(found.control.astype(float) - found.correct, within=DIFFERENCE)
+        rows.append((model, corpus, _of_any(np.mean, found.correct), _of_any(np.mean, found.control), *shift))
+    return _frame(rows, ["model", "corpus", "accuracy", "control", "difference", "low", "high", "n"])
 
 
 def kept(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
@@ -127,41 +142,34 @@ def kept(params: NliPermutationParams, store: Store | None = None) -> pd.DataFra
     rows = []
     for corpus in params.corpora:
         whole = steps.n_pairs(params, corpus, store)
-        for scheme in params.schemes():
-            if scheme == HYPOTHESIS:  # the same pairs as with both sides
-                continue
+        for scheme in _of_both_sides(params):
             n = len(steps.properties(params, corpus, scheme, store))
             rows.append((corpus, scheme, n, whole, n / whole if whole else float("nan")))
             whole = n if scheme == PERMUTED else whole
-    return frame(rows, ["corpus", "scheme", "n", "of", "share"])
+    return _frame(rows, ["corpus", "scheme", "n", "of", "share"])
 
 
 def left_out(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
     """What was not used and why. Columns: corpus, reason, n, example."""
-    rows = []
+    table, rows = kept(params, store), []
     for corpus in params.corpora:
-        extent = steps.extent(params, corpus, store).iloc[0]
-        rows.append((corpus, "no gold label, or malformed", int(extent["skipped"]), extent["example"]))
-        table = kept(params.model_copy(update={"corpora": [corpus]}), store)
-        for scheme, n, of in zip(table["scheme"], table["n"], table["of"], strict=True):
-            wanted = params.n_of(scheme)
-            reason = f"a side has no {wanted} derangements"
-            if share_of(scheme):
-                reason = f"a side has no {wanted} derangements with {share_of(scheme):.0%} of its words kept together"
-            rows.append((corpus, reason, of - n, ""))
-    return frame(rows, ["corpus", "reason", "n", "example"])
+        read = steps.extent(params, corpus, store=store).iloc[0]
+        rows.append((corpus, "no gold label, or malformed", int(read["skipped"]), read["example"]))
+        own = table[table["corpus"] == corpus]
+        for scheme, n, of in zip(own["scheme"], own["n"], own["of"], strict=True):
+            share = share_of(scheme)
+            together = f" with {share:.0%} of its words kept together" if share else ""
+            rows.append((corpus, f"a side has no {params.n_of(scheme)} derangements{together}", of - n, ""))
+    return _frame(rows, ["corpus", "reason", "n", "example"])
 
 
 def thresholds(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
     """Ω_x for every threshold x (Figure 7). Columns: model, corpus, threshold, omega, low, high, n."""
-    frames = []
-    for model in params.models:
-        for corpus in params.corpora:
-            found = steps.scores(params, corpus, model, store=store)
-            curve = omega_curve(found.accepted)
-            frames.append(curve.assign(model=classifier_label(model), corpus=corpus))
-    columns = ["model", "corpus", "threshold", "omega", "low", "high", "n"]
-    return _concat(frames, columns)[columns]
+    frames = [
+        omega_curve(found.accepted).assign(model=model, corpus=corpus)
+        for model, corpus, found in _scored(params, store)
+    ]
+    return _concat(frames, ["model", "corpus", "threshold", "omega", "low", "high", "n"])
 
 
 def entropies(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
@@ -169,15 +177,13 @@ def entropies(params: NliPermutationParams, store: Store | None = None) -> pd.Da
 
     Columns: model, corpus, group ("D^c", "D^f"), pair, entropy. Pairs of which none is accepted are not there.
     """
-    frames = []
-    for model, corpus, found in _all_scores(params, store):
-        values = accepted_entropy(found.entropies, found.accepted)
-        groups = example_groups(found.accepted, found.correct)
-        known = ~np.isnan(values)
-        columns = {"pair": found.index[known], "group": groups[known], "entropy": values[known]}
-        frames.append(_frame_of(columns).assign(model=classifier_label(model), corpus=corpus))
-    order = ["model", "corpus", "group", "pair", "entropy"]
-    return _concat(frames, order)[order]
+    rows = [
+        (model, corpus, group, pair, value)
+        for model, corpus, found in _scored(params, store)
+        for pair, group, value in zip(found.index, *_unsure(found), strict=True)
+        if not np.isnan(value)
+    ]
+    return _frame(rows, ["model", "corpus", "group", "pair", "entropy"])
 
 
 def control_entropies(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
@@ -187,21 +193,23 @@ def control_entropies(params: NliPermutationParams, store: Store | None = None) 
     Columns: model, corpus, value.
     """
     rows = [
-        (classifier_label(model), corpus, _median(found.control_entropy))
-        for model, corpus, found in _all_scores(params, store)
+        (model, corpus, _of_any(np.median, found.control_entropy)) for model, corpus, found in _scored(params, store)
     ]
-    return frame(rows, ["model", "corpus", "value"])
+    return _frame(rows, ["model", "corpus", "value"])
 
 
 def entropy_means(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
     """The means of `entropies` with intervals. Columns: model, corpus, group, value, low, high, n."""
     rows = []
-    for model, corpus, found in _all_scores(params, store):
-        values = accepted_entropy(found.entropies, found.accepted)
-        groups = example_groups(found.accepted, found.correct)
-        for group, interval in by_group(values, groups, within=_NATS).items():
-            rows.append((classifier_label(model), corpus, group, *interval))
-    return frame(rows, ["model", "corpus", "group", *_INTERVAL])
+    for model, corpus, found in _scored(params, store):
+        groups, values = _unsure(found)
+        rows += [(model, corpus, group, *each) for group, each in by_group(values, groups, within=_NATS).items()]
+    return _frame(rows, ["model", "corpus", "group", *_INTERVAL])
+
+
+def _unsure(found: Scores) -> tuple[np.ndarray, np.ndarray]:
+    """Of each pair: its set, and the mean entropy of its accepted permutations."""
+    return example_groups(found.accepted, found.correct), accepted_entropy(found.entropies, found.accepted)
 
 
 def hypothesis_only(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
@@ -216,14 +224,13 @@ def hypothesis_only(params: NliPermutationParams, store: Store | None = None) ->
         for corpus in params.corpora:
             for scheme in (PERMUTED, HYPOTHESIS):
                 found = steps.scores(params, corpus, model, scheme, store)
-                values = acceptance(found.accepted, found.correct)._asdict()
-                rates = acceptance_rates(found.accepted)
-                values["acceptance"] = share_interval(rates)
+                values: dict[str, Any] = acceptance(found.accepted, found.correct)._asdict()
+                values["acceptance"] = share_interval(acceptance_rates(found.accepted))
                 rows += [
                     (classifier_label(model), corpus, scheme, measure, *values[measure])
                     for measure in ("omega_max", "p_correct", "p_flipped", "acceptance")
                 ]
-    return frame(rows, ["model", "corpus", "scheme", "measure", *_INTERVAL])
+    return _frame(rows, ["model", "corpus", "scheme", "measure", *_INTERVAL])
 
 
 def max_entropy(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
@@ -244,7 +251,7 @@ def max_entropy(params: NliPermutationParams, store: Store | None = None) -> pd.
                 values["control_entropy"] = mean_interval(found.control_entropy, within=_NATS)
                 label = classifier_label(model)
                 rows += [(label, corpus, training, measure, *interval) for measure, interval in values.items()]
-    return frame(rows, ["model", "corpus", "training", "measure", *_INTERVAL])
+    return _frame(rows, ["model", "corpus", "training", "measure", *_INTERVAL])
 
 
 def accuracy_beside_majority(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
@@ -259,61 +266,45 @@ def accuracy_beside_majority(params: NliPermutationParams, store: Store | None =
     return merged[["model", "corpus", "accuracy", "low", "high", "majority", "n"]]
 
 
-def groups_of(found: Scores) -> dict[str, np.ndarray]:
-    """Which pairs of *found* are in D^c and in D^f, as boolean arrays."""
-    groups = example_groups(found.accepted, found.correct)
-    return {group: groups == group for group in (CORRECT, FLIPPED)}
-
-
-def _all_scores(params: NliPermutationParams, store: Store | None) -> Iterable[tuple[str, str, Scores]]:
+def _scored(params: NliPermutationParams, store: Store | None) -> Iterator[tuple[str, str, Scores]]:
+    """Each model, by its label, and set with its scores on permutations of both sides."""
     for model in params.models:
         for corpus in params.corpora:
-            yield model, corpus, steps.scores(params, corpus, model, store=store)
+            yield classifier_label(model), corpus, steps.scores(params, corpus, model, store=store)
 
 
-def frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
+def _of_both_sides(params: NliPermutationParams) -> list[str]:
+    """The variants that permute premise and hypothesis; the other one keeps the pairs of the first."""
+    return [scheme for scheme in params.schemes() if scheme != HYPOTHESIS]
+
+
+def _of_any(average: Callable[..., Any], values: np.ndarray) -> float:
+    return float(average(values)) if len(values) else float("nan")
+
+
+def _frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
     """A table of *rows* with these *columns*, also where there are no rows."""
     import pandas as pd
 
     return pd.DataFrame(rows, columns=columns)
 
 
-def _frame_of(columns: dict[str, np.ndarray]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(columns)
-
-
 def _concat(frames: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.concat(frames, ignore_index=True) if frames else frame([], columns)
-
-
-def _median(values: np.ndarray) -> float:
-    return float(np.median(values)) if len(values) else float("nan")
-
-
-def _mean(values: np.ndarray) -> float:
-    return float(values.mean()) if len(values) else float("nan")
+    return pd.concat(frames, ignore_index=True)[columns] if frames else _frame([], columns)
 
 
 # ----------------------------------------------------------------------------
 # What accepted permutations have in common: local order kept (Figures 2 and 9), mini-trees (3), length (5).
 #
-# The unit of every interval is the pair; a model's pairs of all sets are looked at together, as the paper
-# does.
+# The unit of every interval is the pair; a model's pairs of all sets are looked at together, as the paper does.
 
 #: Edges of the bins of BLEU and of the mini-tree ratio.
 BLEU_EDGES = np.round(np.linspace(0, 1, 21), 2)
-
-
 RATIO_EDGES = np.round(np.arange(0, 2.05, 0.1), 1)
-
-
 #: Bins of length hold about equally many pairs.
 LENGTH_BINS = 8
-
 
 _BINS = ["left", "right", "rate", "low", "high", "permutations", "examples"]
 
@@ -324,20 +315,29 @@ def bleu_effect(params: NliPermutationParams, store: Store | None = None) -> pd.
     Columns: model, left, right (of the bin), rate, low, high, permutations, examples (pairs); bins without permutations
     are not there.
     """
-    return _binned(params, PERMUTED, store)
+    return _effect(params, BLEU_EDGES, lambda corpus: _bleu(params, corpus, PERMUTED, 2, store), store)
 
 
-def _binned(params: NliPermutationParams, scheme: str, store: Store | None) -> pd.DataFrame:
-    rows = []
+def mini_tree_effect(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
+    """The share of accepted permutations by their POS mini-tree overlap ratio β_Ŝ / β_S (Figure 3).
+
+    Columns as `bleu_effect`. Empty where a set or the training corpus has no parts of speech.
+    """
+    if not steps.has_parts_of_speech(params):
+        return _frame([], ["model", *_BINS])
+    return _effect(params, RATIO_EDGES, lambda corpus: steps.ratios(params, corpus, store), store)
+
+
+def _effect(
+    params: NliPermutationParams, edges: np.ndarray, measured: Callable[[str], np.ndarray], store: Store | None
+) -> pd.DataFrame:
+    """Acceptance by what is *measured* of each permutation of a set, a model at a time."""
+    frames = []
     for model in params.models:
-        values, accepted = [], []
-        for corpus in params.corpora:
-            values.append(_bleu(params, corpus, scheme, 2, store))
-            accepted.append(steps.scores(params, corpus, model, scheme, store).accepted)
-        rows.append(
-            _bins(np.vstack(values), np.vstack(accepted), BLEU_EDGES, params).assign(model=classifier_label(model))
-        )
-    return _stack(rows, ["model", *_BINS])
+        values = np.vstack([measured(corpus) for corpus in params.corpora])
+        accepted = np.vstack([steps.scores(params, corpus, model, store=store).accepted for corpus in params.corpora])
+        frames.append(_bins(values, accepted, edges, model=classifier_label(model)))
+    return _concat(frames, ["model", *_BINS])
 
 
 def clump_effect(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
@@ -346,12 +346,12 @@ def clump_effect(params: NliPermutationParams, store: Store | None = None) -> pd
     Columns: model, order (2, 3, 4), left, right, rate, low, high, permutations, examples. Empty where the run
     keeps no words together.
     """
-    rows = []
-    for model in params.models if params.clumps else []:
-        for order in steps.BLEU_ORDERS:
-            values, accepted = _of_all_schemes(params, model, order, store)
-            rows.append(_bins(values, accepted, BLEU_EDGES, params).assign(model=classifier_label(model), order=order))
-    return _stack(rows, ["model", "order", *_BINS])
+    frames = [
+        _bins(*_of_all_schemes(params, model, order, store), BLEU_EDGES, model=classifier_label(model), order=order)
+        for model in (params.models if params.clumps else [])
+        for order in steps.BLEU_ORDERS
+    ]
+    return _concat(frames, ["model", "order", *_BINS])
 
 
 def _of_all_schemes(
@@ -361,12 +361,11 @@ def _of_all_schemes(
 
     A pair is one row, so that its permutations of all variants are resampled together; NaN where a variant dropped it.
     """
-    schemes = [scheme for scheme in params.schemes() if scheme != HYPOTHESIS]
     values, accepted = [], []
     for corpus in params.corpora:
         base = steps.properties(params, corpus, PERMUTED, store)["index"].to_numpy()
         for_corpus, taken = [], []
-        for scheme in schemes:
+        for scheme in _of_both_sides(params):
             found = steps.scores(params, corpus, model, scheme, store)
             rows = np.searchsorted(base, found.index)
             bleu = np.full((len(base), params.n_of(scheme)), np.nan)
@@ -387,30 +386,15 @@ def clump_means(params: NliPermutationParams, store: Store | None = None) -> pd.
     """
     rows = []
     for model in params.models if params.clumps else []:
-        for scheme in params.schemes():
-            if scheme == HYPOTHESIS:
-                continue
+        for scheme in _of_both_sides(params):
             rates, bleu = [], []
             for corpus in params.corpora:
                 rates.append(acceptance_rates(steps.scores(params, corpus, model, scheme, store).accepted))
                 bleu.append([_bleu(params, corpus, scheme, order, store) for order in steps.BLEU_ORDERS])
-            means = [float(np.mean(np.vstack(part))) if part else np.nan for part in zip(*bleu, strict=True)]
+            means = [float(np.mean(np.vstack(part))) for part in zip(*bleu, strict=True)]
             interval = share_interval(np.concatenate(rates))
             rows.append((classifier_label(model), share_of(scheme) or 0.0, *interval, *means))
-    return frame(rows, ["model", "share", "value", "low", "high", "n", *(f"bleu{n}" for n in steps.BLEU_ORDERS)])
-
-
-def mini_tree_effect(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
-    """The share of accepted permutations by their POS mini-tree overlap ratio β_Ŝ / β_S (Figure 3).
-
-    Columns as `bleu_effect`. Empty where a set or the training corpus has no parts of speech.
-    """
-    rows = []
-    for model in params.models if steps.has_parts_of_speech(params) else []:
-        values = np.vstack([steps.ratios(params, corpus, store) for corpus in params.corpora])
-        accepted = np.vstack([steps.scores(params, corpus, model, store=store).accepted for corpus in params.corpora])
-        rows.append(_bins(values, accepted, RATIO_EDGES, params).assign(model=classifier_label(model)))
-    return _stack(rows, ["model", *_BINS])
+    return _frame(rows, ["model", "share", "value", "low", "high", "n", *(f"bleu{n}" for n in steps.BLEU_ORDERS)])
 
 
 def length_effect(params: NliPermutationParams, store: Store | None = None) -> pd.DataFrame:
@@ -422,20 +406,19 @@ def length_effect(params: NliPermutationParams, store: Store | None = None) -> p
     lengths = [steps.properties(params, corpus, PERMUTED, store)["length"].to_numpy() for corpus in params.corpora]
     together = np.concatenate(lengths)
     if not len(together):
-        return frame([], ["model", "group", *_BINS])
+        return _frame([], ["model", "group", *_BINS])
     edges = np.unique(np.quantile(together, np.linspace(0, 1, LENGTH_BINS + 1)).round())
     if len(edges) < 2:
         edges = np.array([edges[0], edges[0] + 1])
-    rows = []
+    frames = []
     for model in params.models:
         found = [steps.scores(params, corpus, model, store=store) for corpus in params.corpora]
         accepted = np.vstack([part.accepted for part in found])
-        groups = [groups_of(part) for part in found]
-        for group in groups[0]:
-            members = np.concatenate([part[group] for part in groups])
-            table = _bins(together[members, None].astype(float), accepted[members], edges, params)
-            rows.append(table.assign(model=classifier_label(model), group=group))
-    return _stack(rows, ["model", "group", *_BINS])
+        groups = np.concatenate([example_groups(part.accepted, part.correct) for part in found])
+        for group in (CORRECT, FLIPPED):
+            own, label = groups == group, classifier_label(model)
+            frames.append(_bins(together[own, None].astype(float), accepted[own], edges, model=label, group=group))
+    return _concat(frames, ["model", "group", *_BINS])
 
 
 def _bleu(params: NliPermutationParams, corpus: str, scheme: str, order: int, store: Store | None) -> np.ndarray:
@@ -443,13 +426,206 @@ def _bleu(params: NliPermutationParams, corpus: str, scheme: str, order: int, st
     return steps.stacked(table[f"bleu{order}"], params.n_of(scheme), np.float32)
 
 
-def _bins(values: np.ndarray, accepted: np.ndarray, edges: np.ndarray, params: NliPermutationParams) -> pd.DataFrame:
-    """`acceptance_by` without empty bins."""
+def _bins(values: np.ndarray, accepted: np.ndarray, edges: np.ndarray, **of: Any) -> pd.DataFrame:
+    """`acceptance_by` without empty bins, with the columns *of* what it is."""
     table = acceptance_by(values, accepted, edges)
-    return table[table["permutations"] > 0]
+    return table[table["permutations"] > 0].assign(**of)
 
 
-def _stack(frames: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    import pandas as pd
+# ----------------------------------------------------------------------------
+# Pairs to read: accepted nonsense (Table 1), permutations as such, one word (Figure 6), and what human annotators are
+# asked (Table 6).
 
-    return pd.concat(frames, ignore_index=True)[columns] if frames else frame([], columns)
+_TEXTS = ["premise", "hypothesis", "permuted_premise", "permuted_hypothesis"]
+
+
+def accepted_examples(params: NliPermutationParams, k: int = 1, store: Store | None = None) -> pd.DataFrame:
+    """*k* pairs a gold label, model and set of which the original and a permutation get that label (Table 1).
+
+    Drawn with addressed randomness among D^c. Columns: model, corpus, label, pair, premise, hypothesis,
+    permuted_premise, permuted_hypothesis, accepted (share of the pair's permutations that get the label).
+    """
+    store, rows = store or Store(), []
+    for model in params.models:
+        for corpus in params.corpora:
+            found = steps.scores(params, corpus, model, store=store)
+            rates = found.accepted.mean(axis=1)
+            chosen: list[int] = []
+            for label in LABELS:
+                own = np.flatnonzero((found.label == label) & found.correct & (rates > 0))
+                chosen += _drawn(own, k, params.seed, "accepted examples", corpus, model)
+            places = [(int(found.index[i]), int(found.accepted[i].argmax())) for i in chosen]
+            for i, item, texts in zip(chosen, *_texts(params, corpus, places, store), strict=True):
+                rows.append((classifier_label(model), corpus, item.pair.label, item.pair.id, *texts, float(rates[i])))
+    return _frame(rows, ["model", "corpus", "label", "pair", *_TEXTS, "accepted"])
+
+
+def permutation_examples(params: NliPermutationParams, k: int = 2, store: Store | None = None) -> pd.DataFrame:
+    """The first kept pair of each set under every variant, *k* permutations of each; needs no model.
+
+    Columns: corpus, scheme ("original" too), label, pair, premise, hypothesis.
+    """
+    store, rows = store or Store(), []
+    for corpus in params.corpora:
+        for pair in read_chunk(params, corpus, 0, store):
+            found = {scheme: permute(params, pair, scheme) for scheme in params.schemes()}
+            if any(permuted is None for permuted in found.values()):
+                continue
+            rows.append((corpus, "original", pair.label, pair.id, pair.premise.text, pair.hypothesis.text))
+            for scheme, permuted in found.items():
+                assert permuted is not None
+                rows += [(corpus, scheme, pair.label, pair.id, *texts) for texts in permuted.texts()[:k]]
+            break
+    return _frame(rows, ["corpus", "scheme", "label", "pair", "premise", "hypothesis"])
+
+
+def annotation_sample(
+    params: NliPermutationParams, n: int = 200, *, model: str | None = None, corpus: str | None = None,
+    store: Store | None = None,
+) -> pd.DataFrame:  # fmt: skip
+    """*n* permuted pairs that *model* accepts, for human annotators (§8): what `nbkit.measure.forms.make_form` takes.
+
+    Half of them short, half long (below or above the median length of the accepted pairs); half of each from D^c and
+    half from D^f, as far as there are so many; one permutation a pair, drawn with addressed randomness.
+    model, corpus: by default the first of the run.
+
+    Columns: premise, hypothesis (permuted), label (gold), stratum ("D^c", "D^f"), length_group ("short", "long"),
+    length, pair, permutation (its number), original_premise, original_hypothesis, corpus, model.
+    Raises `NbkitError` where the run has no model, or fewer than *n* pairs have an accepted permutation.
+    """
+    store = store or Store()
+    if model is None and not params.models:
+        raise NbkitError("an annotation sample is of permutations that a model accepts: name one in models")
+    model, corpus = model or params.models[0], corpus or params.corpora[0]
+    found = steps.scores(params, corpus, model, store=store)
+    groups = example_groups(found.accepted, found.correct)
+    accepted = np.flatnonzero(found.accepted.any(axis=1))
+    if len(accepted) < n:
+        raise NbkitError(
+            f"an annotation sample of {n} pairs: '{model}' accepts a permutation of only {len(accepted)} pairs of "
+            f"{corpus}; ask for fewer, or read more pairs (n_pairs)"
+        )
+    median = np.median(found.length[accepted])
+    strata = {
+        (size, stratum): [
+            int(i) for i in accepted if (found.length[i] > median) == (size == "long") and groups[i] == stratum
+        ]
+        for size in ("short", "long")
+        for stratum in (CORRECT, FLIPPED)
+    }
+    chosen = _balanced(strata, n, params.seed, corpus, model)
+    rows: list[tuple[Any, ...]] = []
+    places = [(int(found.index[i]), _one_of(found.accepted[i], params.seed, corpus, model, i)) for i, _ in chosen]
+    for (i, (size, stratum)), (_, number), item, texts in zip(
+        chosen, places, *_texts(params, corpus, places, store), strict=True
+    ):
+        premise, hypothesis, permuted_premise, permuted_hypothesis = texts
+        rows.append(
+            (
+                permuted_premise, permuted_hypothesis, str(found.label[i]), stratum, size, int(found.length[i]),
+                item.pair.id, number, premise, hypothesis, corpus, classifier_label(model),
+            )
+        )  # fmt: skip
+    columns = ["premise", "hypothesis", "label", "stratum", "length_group", "length", "pair", "permutation",
+               "original_premise", "original_hypothesis", "corpus", "model"]  # fmt: skip
+    return _frame(rows, columns)
+
+
+def _balanced(
+    strata: dict[tuple[str, str], list[int]], n: int, seed: int, corpus: str, model: str
+) -> list[tuple[int, tuple[str, str]]]:
+    """*n* members of *strata*, as equally many of each as there are; what one lacks the others give."""
+    ranked = {key: _drawn(members, len(members), seed, "annotation", corpus, model) for key, members in strata.items()}
+    quota = dict.fromkeys(ranked, 0)
+    while sum(quota.values()) < n:
+        # The stratum with the fewest chosen so far that has one left; in the order of the strata where several have.
+        free = [key for key in ranked if quota[key] < len(ranked[key])]
+        quota[min(free, key=lambda key: quota[key])] += 1
+    return [(i, key) for key, members in ranked.items() for i in members[: quota[key]]]
+
+
+def _drawn(members: Iterable[int], k: int, *where: object) -> list[int]:
+    """*k* of *members*, drawn with addressed randomness."""
+    return sorted((int(i) for i in members), key=lambda i: address(*where, i))[:k]
+
+
+def _one_of(accepted: np.ndarray, *where: object) -> int:
+    """The number of one accepted permutation."""
+    return _drawn(np.flatnonzero(accepted), 1, *where)[0]
+
+
+def _texts(
+    params: NliPermutationParams, corpus: str, places: list[tuple[int, int]], store: Store
+) -> tuple[list[Permuted], list[tuple[str, str, str, str]]]:
+    """The pairs at *places* (index, number of the permutation), and their four texts."""
+    items: dict[int, Permuted] = {}
+    for index in sorted({index for index, _ in places}):  # chunk by chunk
+        pair = read_chunk(params, corpus, index - index % CHUNK, store)[index % CHUNK]
+        permuted = permute(params, pair, PERMUTED)
+        assert permuted is not None
+        items[index] = Permuted(index, pair, permuted)
+    found = [items[index] for index, _ in places]
+    texts = [(*item.original, *item.permuted.texts()[number]) for item, (_, number) in zip(found, places, strict=True)]
+    return found, texts
+
+
+def word_signature(
+    params: NliPermutationParams, corpus: str | None = None, word: str | None = None, store: Store | None = None
+) -> pd.DataFrame:
+    """The mini-tree of one word in training, in one test sentence and in its first permutation (Figure 6).
+
+    corpus: by default the first of the run. word: by default the noun of the first pairs that training has most often.
+    Columns: corpus, word, where ("training", "original", "permuted"), tag, probability, in_top (among its k most
+    probable), sentence (the text looked at, none for training).
+    Empty where there are no parts of speech, or no kept pair of the first ones has the word.
+    """
+    columns = ["corpus", "word", "where", "tag", "probability", "in_top", "sentence"]
+    store, corpus = store or Store(), corpus or params.corpora[0]
+    if not steps.has_parts_of_speech(params):
+        return _frame([], columns)
+    trees = MiniTrees.from_frame(steps.training_trees(params, store=store))
+    found = _occurrence(params, corpus, word, trees, store)
+    if found is None:
+        return _frame([], columns)
+    name, sentence, order, place = found
+    moved = neighbourhoods(_reordered(sentence, order), params.radius)[list(order).index(place)]
+    learned = trees.distribution(name)
+    assert learned is not None
+    rows = []
+    for where, values, text in (
+        ("training", learned, ""),
+        ("original", neighbourhoods(sentence, params.radius)[place], sentence.joined),
+        ("permuted", moved, sentence.reorder(order)),
+    ):
+        top = np.argsort(-values, kind="stable")[: params.top_k]
+        rows += [
+            (corpus, name, where, tag, float(p), bool(i in top and p > 0), text)
+            for i, (tag, p) in enumerate(zip(TAGS, values, strict=True))
+        ]
+    return _frame(rows, columns)
+
+
+def _occurrence(
+    params: NliPermutationParams, corpus: str, word: str | None, trees: MiniTrees, store: Store
+) -> tuple[str, Sentence, np.ndarray, int] | None:
+    """The word, a sentence that has it, that sentence's first permutation, and the word's place."""
+    best: tuple[int, str, Sentence, np.ndarray, int] | None = None
+    for pair in read_chunk(params, corpus, 0, store):
+        both = permute(params, pair, PERMUTED)
+        if both is None:
+            continue
+        order = both.premise_orders[0]
+        assert both.premise.upos is not None and order is not None
+        for place, (token, tag) in enumerate(zip(both.premise.tokens, both.premise.upos, strict=True)):
+            form = token.casefold()
+            wanted = tag == "NOUN" if word is None else form == word.casefold()
+            count = int(trees.occurrences[trees.words[form]]) if form in trees else 0
+            if wanted and count and (best is None or count > best[0]):
+                best = (count, form, both.premise, order, place)
+    return best[1:] if best else None
+
+
+def _reordered(sentence: Sentence, order: np.ndarray) -> Sentence:
+    assert sentence.upos is not None
+    tags = tuple(sentence.upos[i] for i in order)
+    return Sentence(tuple(sentence.tokens[i] for i in order), sentence.lang, upos=tags)

@@ -1,7 +1,7 @@
-"""The published values of the papers, as printed, to be put beside a run's own; a `Paper` each.
+"""The published values of the word-order paper, as printed, to be put beside a run's own.
 
-The functions of this module are the word-order paper's: Parthasarathi et al. 2021, "Sometimes We Want Ungrammatical
-Translations", Tables 1 to 6. The papers' figures are drawings without numbers: "not printed".
+Parthasarathi et al. 2021, "Sometimes We Want Ungrammatical Translations", Tables 1 to 6. The paper's figures are
+drawings without numbers: "not printed".
 
 >>> names()[:3], title("table3")
 (['table1', 'table2', 'table3'], 'Table 3: number of flips by language and model')
@@ -23,12 +23,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nbkit.models import classifier_label
 from nbkit.models import label as model_label
 from nbkit.studies.paper import NOT_PRINTED, Paper
 
 __all__ = [
-    "NLI_PERMUTATION",
     "NOT_PRINTED",
     "Paper",
     "WORD_ORDER",
@@ -45,9 +43,6 @@ _FOLDER = Path(__file__).parent
 
 #: Parthasarathi et al. 2021, "Sometimes We Want Ungrammatical Translations".
 WORD_ORDER = Paper(_FOLDER, model_label)
-
-#: Sinha et al. 2021, "Unnatural Language Inference".
-NLI_PERMUTATION = Paper(_FOLDER / "nli_permutation", classifier_label)
 
 names = WORD_ORDER.names
 title = WORD_ORDER.title
