@@ -255,7 +255,7 @@ def split_idioms(run_file: Path, folder: Path, entry: str | None, settings: Mapp
     --condition zero, joint or upsample-N.
     """
     from nbkit.studies.idioms import IdiomsParams
-    from nbkit.studies.idioms.data import write_training_data
+    from nbkit.studies.idioms.steps import write_training_data
 
     params = params_of(run_file, "idioms", IdiomsParams, entry, settings)
     for language in params.languages:

@@ -18,8 +18,8 @@ from nbkit.models.python import remarked
 from nbkit.store import Store
 from nbkit.studies.idioms import PUBLISHED
 from nbkit.studies.idioms import looks as idioms_looks
+from nbkit.studies.idioms.data import token_spans
 from nbkit.studies.idioms.figures import NO_PROBE, NO_SYSTEM
-from nbkit.studies.idioms.steps import token_spans
 from nbkit.studies.idioms.tables import is_control
 from nbkit.text.phrases import PhraseMatch
 from nbkit.text.sentences import Text
