@@ -133,10 +133,18 @@ def score_of_sums(measure: Literal["bleu", "chrf"], sums: Sequence[Sequence[floa
 
 
 def _metric(measure: Literal["bleu", "chrf"], lang: str, **settings: Any) -> Any:
+    import numpy as np
     from sacrebleu.metrics import BLEU, CHRF
 
+    class Chrf(CHRF):
+        """sacreBLEU's, whose resamples without a match score in another type, so that it cannot average them."""
+
+        def _compute_f_score(self, statistics: Any) -> Any:
+            score = super()._compute_f_score(statistics)
+            return np.float32(score) if isinstance(statistics, np.ndarray) else score
+
     if measure == "chrf":
-        return CHRF()
+        return Chrf()
     tokenizer = _TOKENIZERS.get(base_language(lang), "char") if lang and is_unspaced(lang) else "13a"
     return BLEU(tokenize=tokenizer, **settings)
 
