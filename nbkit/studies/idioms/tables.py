@@ -137,9 +137,10 @@ def literal_errors(params: IdiomsParams, store: Store | None = None) -> pd.DataF
     see `nbkit.measure.literal.Coverage`), signature.
     """
     store = store or Store()
+    litters_into = {language: run_litters(params, language, store) for language in params.languages}
     rows = []
     for language, system, of in _each(params):
-        litters = run_litters(params, language, store)
+        litters = litters_into[language]
         table = judged(params, language, system, store=store)
         for variant in ("paper", "published", *params.variants):
             side = "published_" if variant == "published" else ""
@@ -412,8 +413,9 @@ def _probe_outcomes(
     spans = [_spans("source", pair.spans, "idiom") for pair in shown]
     shared = _items(params, language, given, groups, treatments, spans)
     yield shared.assign(measure="probe/chrf", value=table["chrf"])
-    sums = table[["log_probability", "subwords"]].astype(float).to_numpy()
-    yield shared.assign(measure="probe/perplexity", value=corpus_perplexity(sums[:, 0], sums[:, 1]), sums=sums.tolist())
+    sums = table[["log_probability", "subwords"]].astype(float)
+    values = corpus_perplexity(sums["log_probability"], sums["subwords"])
+    yield shared.assign(measure="probe/perplexity", value=values, sums=sums.apply(list, axis=1))
     for measure in ("entropy_idiom", "entropy_other"):
         yield shared.assign(measure=f"probe/{measure}", value=table[measure].astype(float))
 
@@ -465,23 +467,22 @@ def results_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
         measure=measures[0],
         of=measures[2],
     )
-    parts: dict[str, list[Any]] = {name: [] for name in ("litter", "targeted", "global", "by_code")}
-    for key, own in table.groupby(_RESULT, sort=False):
-        *of, model, measure, name = map(str, key)  # type: ignore[arg-type]
-        if measure in UNITS:
-            value = score_of_sums(measure, list(own["sums"])) / UNITS[measure]
-            parts["global"].append((*key, value, np.nan, np.nan, len(own)))
-        elif measure in APT_EVAL or (measure == "litter" and name in ("", "published")):
-            values = own["value"].to_numpy(float)
-            value, low, high, *_, n = _averages(model, values, own["cluster"], share=measure == "litter")
-            if name == "published" or measure == "unigram_precision_published":
-                shown = ("litter", "") if measure == "litter" else ("unigram_precision", name)
-                parts["by_code"].append((*of, model, *shown, value, low, high, n))
-            else:
-                parts["litter" if measure == "litter" else "targeted"].append((*key, value, low, high, n))
-    columns = [*_RESULT, "value", "low", "high", "n"]
-    ours, by_code = [*parts["litter"], *parts["targeted"], *parts["global"]], parts["by_code"]
-    together = _beside_the_codes(_frame(ours, columns), _frame(by_code, columns))
+    rows: list[tuple[Any, ...]] = []
+    groups: Any = table.groupby(_RESULT, sort=False)
+    for (*of, model, measure, name), own in groups:
+        is_litter, is_corpus = measure == "litter", measure in UNITS
+        if is_corpus:
+            scores = (score_of_sums(measure, list(own["sums"])) / UNITS[measure], np.nan, np.nan, len(own))
+        elif measure in APT_EVAL or (is_litter and name in ("", "published")):
+            value, low, high, *_, n = _averages(model, own["value"].to_numpy(float), own["cluster"], share=is_litter)
+            scores = (value, low, high, n)
+        else:
+            continue
+        is_theirs = (is_litter and name == "published") or measure.endswith("_published")
+        shown = (measure.removesuffix("_published"), "" if is_litter else name)
+        rows.append((is_theirs, is_corpus - is_litter, *of, model, *shown, *scores))
+    again = _frame(rows, ["theirs", "turn", *_RESULT, "value", "low", "high", "n"]).sort_values("turn", kind="stable")
+    together = _beside_the_codes(again[~again["theirs"]], again[again["theirs"]])
     return _beside_the_papers(together, found["source_language"].iloc[0])
 
 
