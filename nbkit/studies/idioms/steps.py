@@ -276,7 +276,7 @@ def _mined_splits(params: IdiomsParams, language: str, store: Store) -> tuple[Mi
         found = mine(params, language, store)
         return found, split_idioms(found.pairs, seed=params.seed)
 
-    key = {"store": store.url, "corpora": params.corpora, **data_key(params, language)}
+    key = {"store": store.url, "corpora": list(params.corpora.items()), **data_key(params, language)}
     return _held_splits(_Wanted(json.dumps(key, sort_keys=True), make))
 
 
