@@ -14,7 +14,6 @@ from matplotlib.patches import Rectangle
 from nbkit.figures import styles, theme
 from nbkit.studies import idioms as study
 from nbkit.studies.idioms import figures, styled
-from nbkit.studies.idioms import looks as idioms_looks
 from nbkit.text.phrases import PhraseMatcher
 
 MODELS = ["random", "tuned", "my own"]
@@ -122,7 +121,7 @@ def test_contexts_are_as_high_as_their_values_and_lighter_with_less_context():
     table = effects()
     figure = figures.context_figure(table, ["chrf"])
     assert sorted(bars(figure)) == pytest.approx(sorted(table[table["measure"] == "chrf"]["value"]))
-    shades = [sum(idioms_looks.shade("#0072B2", name)) for name in ("full", "phrase", "word")]
+    shades = [sum(figures.shade("#0072B2", name)) for name in ("full", "phrase", "word")]
     assert shades == sorted(shades)
 
 
@@ -223,7 +222,7 @@ def test_what_the_matcher_finds_is_drawn():
 
 
 def test_a_model_looks_the_same_whatever_it_is_called():
-    looks = idioms_looks.model_looks(["tuned +mask", "mBART+mask", "my own", "references"])
+    looks = figures.model_looks(["tuned +mask", "mBART+mask", "my own", "references"])
     assert looks["tuned +mask"].colour == looks["mBART+mask"].colour and "references" not in looks
     assert looks["my own"].label == "my own"
 

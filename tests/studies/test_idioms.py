@@ -19,10 +19,9 @@ from nbkit.models import MODELS
 from nbkit.models.probes import ContextProbe
 from nbkit.store import Store
 from nbkit.studies import STUDIES, idioms
-from nbkit.studies.idioms import IdiomsParams, System, steps, work
-from nbkit.studies.idioms import data as mining
-from nbkit.studies.idioms.data import drawn, load_data
-from nbkit.studies.idioms.steps import aligned_pairs, idiom_tokens, token_spans
+from nbkit.studies.idioms import STUDY, IdiomsParams, System, steps
+from nbkit.studies.idioms.data import drawn, idiom_tokens, token_spans
+from nbkit.studies.idioms.steps import aligned_pairs, load_data
 from nbkit.studies.idioms.tables import _claims, paper_name
 from nbkit.studies.word_order import WordOrderParams
 from nbkit.studies.word_order.work import problems as word_order_problems
@@ -88,7 +87,7 @@ def test_what_is_aligned_to_the_idiom_is_seen_in_its_places(params, translator):
     translator(literally)
     store = Store()
     (system,) = params.systems
-    table = steps.aligned(params, "fr", system, params.aligners[0], store)
+    table = steps.aligned(params, "fr", system, params.aligners[0], store=store)
     for row in table.itertuples():
         assert row.hypothesis_words.split() == [
             cut(literally(pair.source), "fr")[place]
@@ -147,12 +146,12 @@ def test_published_figures_read_both_directions_and_strip_accents(params, transl
     assert "dict:file:en-fr+fr-en." in figures["signature"]
     assert of(errors, "references", variant="published", pairs="paper")["value"] == 0
     assert of(idioms.results(both), measure="litter")["as_computed"] == 1
-    before = work.inputs(both)["fr"]["dictionary"]
+    before = STUDY.inputs(both)["fr"]["dictionary"]
     (tmp_path / "fr-en.txt").write_text("seau\tpail\n", encoding="utf-8")
-    assert work.inputs(both)["fr"]["dictionary"] != before
+    assert STUDY.inputs(both)["fr"]["dictionary"] != before
     assert of(idioms.literal_errors(both), variant="published", pairs="paper")["value"] == 0.5
     (tmp_path / "fr-en.txt").write_text("seau\n", encoding="utf-8")
-    assert any("fr-en.txt" in problem for problem in work.problems(both))
+    assert any("fr-en.txt" in problem for problem in STUDY.problems(both))
 
 
 def test_an_induced_dictionary_is_counted_in_both_directions(params, translator, tmp_path):
@@ -262,7 +261,7 @@ def test_every_system_and_the_controls_are_asked_once(params, translator):
     asked = len(dummy.asked)
     assert asked == len(set(dummy.asked)) == 4 + 2
     idioms.literal_errors(params)
-    (cell,) = work.cells(params)
+    (cell,) = STUDY.cells(params)
     idioms.accuracy(cell.params)
     assert len(dummy.asked) == asked
     assert (cell.label, cell.tags) == ("fr.random", {"language": "fr", "model": "random"})
@@ -270,16 +269,16 @@ def test_every_system_and_the_controls_are_asked_once(params, translator):
 
 def test_units_do_the_work_in_stages(params, translator):
     dummy = translator(literally)
-    units = work.units(params, count=True)
+    units = STUDY.units(params, count=True)
     assert [unit.stage for unit in units] == [1, 1, 2, 2, 2]
     (translate,) = (unit for unit in units if unit.label.startswith("translate"))
     assert (translate.texts, translate.stored) == (6, 0)
     for unit in sorted(units, key=lambda unit: unit.stage):
-        getattr(work, unit.function.partition(":")[2])(**unit.arguments)
+        getattr(steps, unit.function.partition(":")[2]).work(**unit.arguments)
     asked = len(dummy.asked)
     idioms.results(params)
     assert len(dummy.asked) == asked
-    (translate,) = (unit for unit in work.units(params, count=True) if unit.label.startswith("translate"))
+    (translate,) = (unit for unit in STUDY.units(params, count=True) if unit.label.startswith("translate"))
     assert translate.stored == 6
 
 
@@ -325,9 +324,9 @@ def test_mined_pairs_are_those_of_the_matcher(params, tmp_path):
     (tmp_path / "list.txt").write_text("kick the bucket\nhot potato\n", encoding="utf-8")
     corpus = str(tmp_path / "corpus.tsv")
     mined = params.model_copy(update={"data": "mined", "corpora": {"mine": corpus}, "idioms": f"{tmp_path}/list.txt"})
-    assert not mining.is_mined(mined, "fr", Store())
-    found = mining.mine(mined, "fr", Store())
-    assert mining.is_mined(mined, "fr", Store())
+    assert not steps.is_mined(mined, "fr", Store())
+    found = steps.mine(mined, "fr", Store())
+    assert steps.is_mined(mined, "fr", Store())
     assert {(pair.idiom, pair.words) for pair in found.pairs} == {
         ("kick the bucket", ("kick the bucket",)), ("hot potato", ("hot potato",))
     }  # fmt: skip
@@ -410,19 +409,19 @@ def test_contexts_go_from_wide_to_narrow_and_begin_with_the_whole():
 
 def test_problems_name_files_and_models(params, tmp_path):
     bad = params.model_copy(update={"data": f"files:{tmp_path}/absent", "dictionary": str(tmp_path / "none.txt")})
-    found = "\n".join(work.problems(bad))
+    found = "\n".join(STUDY.problems(bad))
     assert "there is no file" in found and "none.txt" in found
     (tmp_path / "set.spans.en").write_text("kick the bucket\t[(5, 900)]\n", encoding="utf-8")
-    assert any("set.spans.en" in problem for problem in work.problems(params))
+    assert any("set.spans.en" in problem for problem in STUDY.problems(params))
     with pytest.raises(NbkitError, match=r"set\.spans\.en"):
         idioms.data_statistics(params)
 
 
 def test_what_has_no_last_pair_is_told_beforehand():
-    found = work.problems(IdiomsParams(models={}, n_generic=None, n_aligned=None))
+    found = STUDY.problems(IdiomsParams(models={}, n_generic=None, n_aligned=None))
     assert [problem.rpartition("(")[2] for problem in found] == ["n_generic)", "n_aligned)"]
     finite = {"generic": {"own": "sandbox-idioms:idiom-test"}, "aligned_corpora": ["sandbox-idioms:idiom-train"]}
-    assert work.problems(IdiomsParams(models={}, n_generic=None, n_aligned=None, **finite)) == []
+    assert STUDY.problems(IdiomsParams(models={}, n_generic=None, n_aligned=None, **finite)) == []
     by_order = WordOrderParams(corpus="sandbox-idioms:idiom-test", languages=["fr"], models=[], n_pairs=None)
     assert word_order_problems(by_order) == []
     found = word_order_problems(by_order.model_copy(update={"corpus": "sandbox-idioms:dev"}))

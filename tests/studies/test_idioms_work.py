@@ -12,12 +12,9 @@ from nbkit.measure import aligners as eflomal_aligner
 from nbkit.models import probes
 from nbkit.models.recipes import TranslatorRecipe
 from nbkit.store import Store
-from nbkit.studies import idioms
-from nbkit.studies.idioms import IdiomsParams, samples, steps, work
-from nbkit.studies.idioms import data as leaks
-from nbkit.studies.idioms import data as mining
-from nbkit.studies.idioms.data import load_data
-from nbkit.studies.idioms.steps import CONTROLS, run_dictionary
+from nbkit.studies import engine, idioms
+from nbkit.studies.idioms import STUDY, IdiomsParams, data, steps
+from nbkit.studies.idioms.steps import CONTROLS, load_data, run_dictionary
 
 from .conftest import Dummy, register
 from .idioms_cases import literally, pairs, toy_params
@@ -42,45 +39,45 @@ def test_all_systems_are_judged_against_one_alignment_of_the_references(params, 
     monkeypatch.setattr(eflomal_aligner.EflomalAligner, "_priors", ["a b 1"])
     eflomal = params.model_copy(update={"aligners": ["eflomal"]})
     dump = eflomal.model_dump(mode="json")
-    work.learn(dump, "fr")
+    steps.align_references.work(dump, language="fr")
     references = {tuple(steps.tokens(pair.target, "fr")) for pair in load_data(eflomal, "fr", Store()).test}
     assert references in sampled
     sampled.clear()
     for system in (*eflomal.systems, *CONTROLS):
-        work.judge(dump, "fr", list(system))
+        steps.judge.work(dump, language="fr", system=list(system))
     assert references not in sampled and len(sampled) == 2  # one model's translations, and a copy of the sources
 
 
 def test_mining_goes_on_where_it_was_killed(params, tmp_path, monkeypatch):
     """A chunk is remembered when it is mined; rows and counts are those of one pass."""
     mined = mined_params(params, tmp_path)
-    whole = mining.mine(mined, "fr", Store())
+    whole = steps.mine(mined, "fr", Store())
     asked: list[int] = []
-    texts = mining._texts
+    texts = data.source_texts
 
-    def counted(params, pairs, language):
-        asked.append(len(pairs))
+    def counted(params, sources):
+        asked.append(len(sources))
         if len(asked) == 2:
             raise KeyboardInterrupt
-        return texts(params, pairs, language)
+        return texts(params, sources)
 
-    monkeypatch.setattr(mining, "_CHUNK", 3)
-    monkeypatch.setattr(mining, "_texts", counted)
+    monkeypatch.setattr(steps, "_CHUNK", 3)
+    monkeypatch.setattr(data, "source_texts", counted)
     other = Store(tmp_path / "other")
     with pytest.raises(KeyboardInterrupt):
-        mining.mine(mined, "fr", other)
-    assert not mining.is_mined(mined, "fr", other)
-    assert mining.mine(mined, "fr", other) == whole and asked == [3, 3, 3, 3, 2]  # the first chunk once
+        steps.mine(mined, "fr", other)
+    assert not steps.is_mined(mined, "fr", other)
+    assert steps.mine(mined, "fr", other) == whole and asked == [3, 3, 3, 3, 2]  # the first chunk once
 
 
 def test_units_mine_first_and_probe_last(params, tmp_path):
     mined = mined_params(params, tmp_path).model_copy(update={"contexts": ["full", "word"]})
-    stages = {unit.label.partition(" ")[0]: unit.stage for unit in work.units(mined, count=True)}
+    stages = {unit.label.partition(" ")[0]: unit.stage for unit in STUDY.units(mined, count=True)}
     assert stages == {"mine": 0, "align": 2, "translate": 1, "judge": 2, "probe": 3}
-    assert [unit.stage for unit in work.units(mined) if unit.label.startswith("align references")] == [1]
-    work.mine_corpus(mined.model_dump(mode="json"), "fr", mined.corpora["mine"])
-    assert mining.is_mined(mined, "fr", Store())
-    assert {unit.texts for unit in work.units(mined, count=True) if unit.label.startswith("probe")} == {4}
+    assert [unit.stage for unit in STUDY.units(mined) if unit.label.startswith("align references")] == [1]
+    steps.mined.work(params=mined.model_dump(mode="json"), language="fr", corpus=mined.corpora["mine"])
+    assert steps.is_mined(mined, "fr", Store())
+    assert {unit.texts for unit in STUDY.units(mined, count=True) if unit.label.startswith("probe")} == {4}
 
 
 def test_remembered_tables_know_the_code_behind_them(params, tmp_path, monkeypatch):
@@ -101,14 +98,13 @@ def test_remembered_tables_know_the_code_behind_them(params, tmp_path, monkeypat
         idioms.matcher_recall(mined, spy)
         monkeypatch.setattr(steps, "_probes", lambda *_: iter(()))
         monkeypatch.setattr(steps, "probed_pairs", lambda *_: ())
-        steps.probed(mined, "fr", system, spy)
-        wanted = {"idioms.mined", "idioms.dictionary", "idioms.recall", "idioms.probed"}
+        steps.probed(mined, "fr", system, store=spy)
+        wanted = {"idioms.mined", "idioms.induced", "idioms.recall", "idioms.probed"}
         return sorted({json.dumps(each, sort_keys=True) for each in seen if each["kind"] in wanted})
 
     before = keys("one")
     assert keys("two") == before
-    for module in (mining, steps, samples):
-        monkeypatch.setattr(module, "digest", lambda *_, **__: "changed")
+    monkeypatch.setattr(engine, "digest", lambda *_, **__: "changed")
     monkeypatch.setattr(probes, "VERSION", 10**6)
     assert not set(keys("three")) & set(before)
 
@@ -124,12 +120,12 @@ def test_an_aligner_learns_once_in_a_process(params, monkeypatch):
 def test_training_data_that_holds_a_test_sentence_is_an_error(params, tmp_path, monkeypatch):
     leak = load_data(params, "fr", Store()).test[0].source.upper()
     recipe = TranslatorRecipe(src="en", targets=("fr",), train=f"{tmp_path}/news.tsv", pairs=None, steps=1)
-    monkeypatch.setattr(leaks, "trained_by", lambda *_: recipe)
+    monkeypatch.setattr(steps, "trained_by", lambda *_: recipe)
     assert idioms.training_checked(params)["pairs"].tolist() == [2]
     (tmp_path / "news.tsv").write_text(f"It is here .\tCela est ici .\n{leak}\tIls meurent .\n", encoding="utf-8")
     with pytest.raises(NbkitError, match="1 test sentence is in the training data"):
         idioms.training_checked(params)
-    monkeypatch.setattr(leaks, "trained_by", lambda *_: None)
+    monkeypatch.setattr(steps, "trained_by", lambda *_: None)
     assert idioms.training_checked(params)["pairs"].isna().all()
 
 

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import spacy
-from nbkit.batch.execute import run_unit
 
+from nbkit.batch.workers import run_unit
 from nbkit.corpora.nli import LABELS, load_nli
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.models import CLASSIFIERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from nbkit.corpora import OnError, Request, find_corpus, is_endless
 from nbkit.corpora.corpus import FileCorpus, RawCorpus
@@ -95,17 +95,58 @@ def corpus_bleu(
     >>> [corpus_bleu(["那里"], ["那里"], lang, resamples=0).signature.split("|")[3] for lang in ("zh", "ja", "th")]
     ['tok:zh', 'tok:char', 'tok:char']
     """
-    from sacrebleu.metrics import BLEU
-
-    tokenizer = _TOKENIZERS.get(base_language(lang), "char") if is_unspaced(lang) else "13a"
-    return _scored(BLEU(tokenize=tokenizer), hypotheses, references, resamples)
+    return _scored(_metric("bleu", lang), hypotheses, references, resamples)
 
 
 def corpus_chrf(hypotheses: Sequence[str], references: Sequence[str], *, resamples: int = RESAMPLES) -> CorpusScore:
     """sacreBLEU's corpus chrF. Source: Popović 2015."""
-    from sacrebleu.metrics import CHRF
+    return _scored(_metric("chrf", ""), hypotheses, references, resamples)
 
-    return _scored(CHRF(), hypotheses, references, resamples)
+
+def sentence_sums(
+    measure: Literal["bleu", "chrf"], hypotheses: Sequence[str], references: Sequence[str], lang: str
+) -> list[list[int]]:
+    """What corpus BLEU or chrF adds up, of each sentence, in sacreBLEU's order.
+
+    Of BLEU: length of the hypothesis and of the reference, matches by order of n-gram, n-grams of the hypothesis by
+    order. Of chrF, by order: n-grams of the hypothesis, of the reference, and matches.
+
+    >>> sentence_sums("bleu", ["the cat sat"], ["the cat lay"], "en")
+    [[3, 3, 2, 1, 0, 0, 3, 2, 1, 0]]
+    """
+    return _metric(measure, lang)._extract_corpus_statistics(list(hypotheses), [list(references)])
+
+
+def score_of_sums(measure: Literal["bleu", "chrf"], sums: Sequence[Sequence[float]], *, alone: bool = False) -> float:
+    """The corpus score in per cent of the `sentence_sums` of its sentences; NaN without any.
+
+    alone: of one sentence, in which n-grams longer than it do not count (sacreBLEU's effective order).
+
+    >>> pairs = ["the cat sat on it", "a dog"], ["the cat sat on that", "a dog"]
+    >>> score_of_sums("bleu", sentence_sums("bleu", *pairs, "en")) == corpus_bleu(*pairs, "en", resamples=0).score
+    True
+    """
+    if not len(sums):
+        return float("nan")
+    settings = {"effective_order": True} if alone and measure == "bleu" else {}
+    return float(_metric(measure, "", **settings)._aggregate_and_compute([list(each) for each in sums]).score)
+
+
+def _metric(measure: Literal["bleu", "chrf"], lang: str, **settings: Any) -> Any:
+    import numpy as np
+    from sacrebleu.metrics import BLEU, CHRF
+
+    class Chrf(CHRF):
+        """sacreBLEU's, whose resamples without a match score in another type, so that it cannot average them."""
+
+        def _compute_f_score(self, statistics: Any) -> Any:
+            score = super()._compute_f_score(statistics)
+            return np.float32(score) if isinstance(statistics, np.ndarray) else score
+
+    if measure == "chrf":
+        return Chrf()
+    tokenizer = _TOKENIZERS.get(base_language(lang), "char") if lang and is_unspaced(lang) else "13a"
+    return BLEU(tokenize=tokenizer, **settings)
 
 
 def _scored(metric: Any, hypotheses: Sequence[str], references: Sequence[str], resamples: int) -> CorpusScore:

@@ -1,29 +1,36 @@
 """Figures of the idioms study: grouped bars by training condition and model (Figures 2, 3, 10 to 13 of the paper).
 
 Each takes tables of `nbkit.studies.idioms` and returns a matplotlib figure; a table without rows gives a figure that
-says why. What the references and a copy of the source score is drawn in, as ceiling and floor.
+says why. What the references and a copy of the source score is drawn in, as ceiling and floor. How models, contexts,
+controls and measures appear, here and in tables, is data (``looks.yaml``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import yaml
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
+from nbkit.corpora.idioms import training_copies
 from nbkit.figures import panels, theme
 from nbkit.figures.theme import Look
-from nbkit.studies.idioms import looks as idioms_looks
-from nbkit.studies.idioms.tables import is_control
+from nbkit.studies.idioms.params import AS_IT_IS
+from nbkit.studies.idioms.tables import condition_name, is_control, paper_name
 
 NO_SYSTEM = "No model in this run, so nothing was translated: add names to the parameter models."
-
-
 #: Idioms of a figure that are named on its axis.
 _NAMED = 48
 
@@ -34,7 +41,7 @@ def litter_figure(errors: pd.DataFrame, pairs: str = "paper") -> Figure:
     errors: `idioms.literal_errors`. pairs: which of the two signatures is drawn.
     """
     rows = errors[(errors["variant"] == "paper") & (errors["pairs"] == pairs)]
-    return _bars({"litter": rows}, _of_run)
+    return _bars({"litter": rows}, measure_label)
 
 
 def accuracy_figure(accuracy: pd.DataFrame, aligner: str) -> Figure:
@@ -43,7 +50,7 @@ def accuracy_figure(accuracy: pd.DataFrame, aligner: str) -> Figure:
     accuracy: `idioms.accuracy`.
     """
     own = accuracy[accuracy["aligner"] == aligner]
-    return _bars({name: own[own["measure"] == name] for name in ("unigram_precision", "aligned_chrf")}, _of_run)
+    return _bars({name: own[own["measure"] == name] for name in ("unigram_precision", "aligned_chrf")}, measure_label)
 
 
 def bleu_figure(scores: pd.DataFrame) -> Figure:
@@ -66,7 +73,7 @@ def published_figure(published: pd.DataFrame, measures: Sequence[tuple[str, str]
     for measure, of in measures:
         is_of = published["of"].map(lambda name, of=of: of in (name, name.rstrip("0123456789")))
         rows = published[(published["measure"] == measure) & is_of]
-        parts[f"{idioms_looks.measure_label(measure)}{', ' if of else ''}{of}"] = rows.assign(low=np.nan, high=np.nan)
+        parts[f"{measure_label(measure)}{', ' if of else ''}{of}"] = rows.assign(low=np.nan, high=np.nan)
     share = all(measure != "bleu" for measure, _ in measures)
     return _bars(parts, lambda name: f"paper: {name}", share=share)
 
@@ -90,7 +97,7 @@ def frequencies_figure(frequencies: pd.DataFrame) -> Figure:
             panel.set_ylabel("sentence pairs")
             panel.set_xlim(0.3, len(own) + 0.7)
             panel.grid(axis="x", visible=False)
-            panel.yaxis.set_major_locator(_whole())
+            panel.yaxis.set_major_locator(MaxNLocator(integer=True))
             if named:
                 panel.set_xticks(own["rank"], own["idiom"], rotation=55, ha="right", rotation_mode="anchor")
             else:
@@ -103,10 +110,6 @@ def frequencies_figure(frequencies: pd.DataFrame) -> Figure:
     return figure
 
 
-def _of_run(measure: str) -> str:
-    return idioms_looks.measure_label(measure)
-
-
 def _bars(parts: Mapping[str, pd.DataFrame], title: Any, *, share: bool = True) -> Figure:
     """A row of panels a language, a panel a part: groups by condition, a bar a model, controls as lines."""
     rows = pd.concat(parts.values())
@@ -114,8 +117,8 @@ def _bars(parts: Mapping[str, pd.DataFrame], title: Any, *, share: bool = True) 
     if systems.empty:
         return theme.message(NO_SYSTEM)
     languages = list(dict.fromkeys(rows["language"]))
-    looks = idioms_looks.model_looks(systems["model"])
-    conditions = idioms_looks.in_order(systems["condition"])
+    looks = model_looks(systems["model"])
+    conditions = in_order(systems["condition"])
     with theme.style():
         width = min(theme.WIDTH, max(6.6, 1.0 + len(parts) * (1.0 + 0.28 * len(looks) * len(conditions))))
         figure, axes = panels.grid(len(languages), len(parts), width, 0.9 + 2.3 * len(languages), sharey="col")
@@ -128,7 +131,7 @@ def _bars(parts: Mapping[str, pd.DataFrame], title: Any, *, share: bool = True) 
                 top = np.nanmax([*part["high"], *part["value"], 0.01])
                 panel.set_ylim(0, 1.03 if share and top > 0.9 else 1.08 * top)
         handles: list[Any] = [Patch(color=look.colour, label=look.label) for look in looks.values()]
-        controls = idioms_looks.control_looks()
+        controls = control_looks()
         handles += [
             Line2D([], [], color=controls[name].colour, linestyle=(0, (4, 3)), label=controls[name].label)
             for name in controls
@@ -152,7 +155,11 @@ def _groups(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], looks: M
         of = next((name for name in ("idioms", "n") if name in own), None)  # what is printed has neither
         if of:
             panels.hollow(panel, at, own["value"], own[of])
-    panel.set_xticks(range(len(conditions)), [idioms_looks.condition_tick(name) for name in conditions])
+    _condition_axis(panel, conditions)
+
+
+def _condition_axis(panel: Axes, conditions: Sequence[str]) -> None:
+    panel.set_xticks(range(len(conditions)), [condition_tick(name) for name in conditions])
     panel.set_xlim(-0.6, len(conditions) - 0.4)
     panel.grid(axis="x", visible=False)
     panel.tick_params(axis="x", length=0)
@@ -160,16 +167,10 @@ def _groups(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], looks: M
 
 def _controls(panel: Axes, rows: pd.DataFrame) -> bool:
     """A dashed line a control; whether there was any."""
-    controls = idioms_looks.control_looks()
+    controls = control_looks()
     for name, value in rows.loc[rows["model"].map(is_control).astype(bool), ["model", "value"]].itertuples(index=False):
         panel.axhline(value, color=controls[name].colour, linestyle=(0, (4, 3)), linewidth=1.1, zorder=1)
     return bool(rows["model"].map(is_control).any())
-
-
-def _whole() -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(integer=True)
 
 
 # ----------------------------------------------------------------------------
@@ -185,8 +186,8 @@ def context_figure(effects: pd.DataFrame, measures: Sequence[str]) -> Figure:
     if effects.empty:
         return theme.message(NO_PROBE)
     languages = list(dict.fromkeys(effects["language"]))
-    looks = idioms_looks.model_looks(effects["model"])
-    conditions = idioms_looks.in_order(effects["condition"])
+    looks = model_looks(effects["model"])
+    conditions = in_order(effects["condition"])
     with theme.style():
         width = min(theme.WIDTH, max(7.2, len(languages) * (1.4 + 0.42 * len(looks) * len(conditions))))
         height = 1.0 + 2.3 * len(measures)
@@ -197,14 +198,11 @@ def context_figure(effects: pd.DataFrame, measures: Sequence[str]) -> Figure:
                 _overlapping(panel, own, conditions, looks)
                 beside = effects[effects["measure"].isin(measures if _shared(measures) is True else [measure])]
                 panel.set_ylim(0, 1.08 * np.nanmax([*beside["high"], *beside["value"], 0.01]))
-                title = idioms_looks.measure_label(measure)
+                title = measure_label(measure)
                 panel.set_title(title if len(languages) == 1 else f"{title}, {language}")
         contexts = list(dict.fromkeys(effects["context"]))
         handles: list[Any] = [Patch(color=look.colour, label=look.label) for look in looks.values()]
-        handles += [
-            Patch(color=idioms_looks.shade("#333333", name), label=idioms_looks.context_label(name))
-            for name in contexts
-        ]
+        handles += [Patch(color=shade("#333333", name), label=context_label(name)) for name in contexts]
         figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), round(width / 1.8)))
     return figure
 
@@ -228,12 +226,98 @@ def _overlapping(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], loo
                     continue
                 value, low, high, n = own.loc[context, ["value", "low", "high", "n"]].astype(float)
                 middle = left + step * (number + 1)
-                panel.bar(middle, value, width=2 * step, color=idioms_looks.shade(look.colour, context), linewidth=0.6,
+                panel.bar(middle, value, width=2 * step, color=shade(look.colour, context), linewidth=0.6,
                           edgecolor="white", zorder=4 - number)  # fmt: skip
                 # Lines stand apart from each other, each over the part of its bar that is seen.
                 panel.vlines(middle + 0.5 * step, low, high, color="#222222", linewidth=1.0, zorder=6)
                 panels.hollow(panel, [middle + 0.5 * step], [value], [n])
-    panel.set_xticks(range(len(conditions)), [idioms_looks.condition_tick(name) for name in conditions])
-    panel.set_xlim(-0.6, len(conditions) - 0.4)
-    panel.grid(axis="x", visible=False)
-    panel.tick_params(axis="x", length=0)
+    _condition_axis(panel, conditions)
+
+
+# ----------------------------------------------------------------------------
+# How models, contexts, controls and measures appear; names and colours are data.
+
+
+@cache
+def _data() -> dict[str, Any]:
+    return yaml.safe_load((Path(__file__).parent / "looks.yaml").read_text(encoding="utf-8"))
+
+
+def model_looks(models: Iterable[str]) -> dict[str, Look]:
+    """Name, colour and marker of each model, in the order given; controls are left out.
+
+    >>> looks = model_looks(["random", "pretrained", "references"])
+    >>> looks["pretrained"].label, looks["pretrained"].colour == model_looks(["mBART"])["mBART"].colour, len(looks)
+    ('pretrained', True, 2)
+    """
+    names = [name for name in dict.fromkeys(models) if not is_control(name)]
+    known = _data()["models"]
+    others = theme.model_looks(name for name in names if paper_name(name) not in known)
+    found = {}
+    for name in names:
+        own = known.get(paper_name(name))
+        found[name] = Look(name, **own) if own else replace(others[name], label=theme.short_name(name))
+    return found
+
+
+def control_looks() -> dict[str, Look]:
+    """Name and colour of each control."""
+    return {name: Look(**look) for name, look in _data()["controls"].items()}
+
+
+def shade(colour: str, context: str) -> tuple[float, float, float]:
+    """*colour* as it stands for a context: the less context, the lighter.
+
+    >>> shade("#000000", "full"), shade("#000000", "word")[0]
+    ((0.0, 0.0, 0.0), 0.75)
+    """
+    strength = _data()["contexts"][context]["strength"]
+    red, green, blue = (strength * part + 1 - strength for part in mpl.colors.to_rgb(colour))
+    return red, green, blue
+
+
+def context_label(context: str) -> str:
+    """A context as legends call it."""
+    return _data()["contexts"][context]["label"]
+
+
+def measure_label(measure: str) -> str:
+    """A measure as axes and tables call it.
+
+    >>> measure_label("litter")
+    'LitTER ↓'
+    """
+    return _data()["measures"][measure]
+
+
+def variant_label(variant: str) -> str:
+    """A way of counting literal errors as tables call it."""
+    return _data()["variants"][variant]
+
+
+def system_label(model: str, condition: str) -> str:
+    """Model and condition in one.
+
+    >>> system_label("random", "upsample-20"), system_label("references", "")
+    ('random, upsample 20x', 'references')
+    """
+    return f"{model}, {condition_name(condition)}" if condition not in ("", AS_IT_IS) else model
+
+
+def condition_tick(condition: str) -> str:
+    """A training condition below an axis: a long name on two lines.
+
+    >>> condition_tick("upsample-20"), condition_tick(AS_IT_IS)
+    ('upsample\\n20x', 'as it is')
+    """
+    return textwrap.fill(condition_name(condition), 8)
+
+
+def in_order(conditions: Iterable[str]) -> list[str]:
+    """Conditions without repeats, from least to most of idiom-train, then "as it is"; controls' empty one is left out.
+
+    >>> in_order(["as it is", "upsample-100", "joint", "", "zero", "upsample-20", "joint"])
+    ['zero', 'joint', 'upsample-20', 'upsample-100', 'as it is']
+    """
+    names = [name for name in dict.fromkeys(conditions) if name]
+    return sorted(names, key=lambda name: (name == AS_IT_IS, name != AS_IT_IS and training_copies(name)))

@@ -49,7 +49,7 @@ def paper_name(model: str) -> str:
 
 
 class System(NamedTuple):
-    """A model trained in one condition.
+    """A model trained in one condition, or a control, of which condition and name are empty.
 
     model: what tables call it, whatever the condition. name: of the model, `nbkit.models.resolve`.
     """
@@ -65,7 +65,7 @@ class System(NamedTuple):
         >>> System("random", "zero", "sandbox-idioms-zero").label
         'random, zero'
         """
-        return self.model if self.condition == AS_IT_IS else f"{self.model}, {self.condition}"
+        return self.model if self.condition in ("", AS_IT_IS) else f"{self.model}, {self.condition}"
 
 
 class IdiomsParams(StudyParams):

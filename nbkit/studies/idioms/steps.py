@@ -1,31 +1,34 @@
-"""Words of texts, those of the idioms among them, and word alignments to references and hypotheses.
+"""The idioms study's steps: mined, aligned and judged, probed; a language pair and system at a time, remembered.
 
-Texts are cut by `nbkit.measure.bleu.cut` on either side, whatever a corpus's own tokens are, so that a reference and
-a hypothesis are treated alike.
+Beside the run's systems two are judged whose scores are known beforehand: the references themselves, which have no
+literal error by construction, and a copy of the source, which has a word of the target language by accident only.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from itertools import accumulate, pairwise
+from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from nbkit.corpora.idioms import IdiomPair, without_leaks
+from nbkit import models
+from nbkit.corpora.idioms import (
+    IdiomPair,
+    IdiomSplits,
+    check_leaks,
+    fits,
+    split_idioms,
+    without_leaks,
+    write_idiom_pairs,
+)
 from nbkit.errors import NbkitError
-from nbkit.files import expand_path, file_digest
-from nbkit.fingerprint import digest
-from nbkit.languages import is_unspaced
+from nbkit.files import atomic_write, expand_path, file_digest
 from nbkit.measure.aligners import ALIGNERS, Aligner, Alignment, TokenPair, check_aligner, load_aligner
-from nbkit.measure.bleu import cut
-from nbkit.measure.intervals import DIFFERENCE, UNIT, Interval, mean_interval, mean_of_draws
 from nbkit.measure.literal import (
     AlignedPhrase,
     LiteralJudgement,
@@ -41,12 +44,9 @@ from nbkit.measure.literal import (
     score_phrases,
 )
 from nbkit.measure.similarity import Chrf
-from nbkit.measure.statistics import bootstrap_draws
-from nbkit.models import ensure_model, translate_remembered
-from nbkit.models.lifecycle import with_revision
+from nbkit.models import translate_remembered
 from nbkit.models.probes import (
     ContextProbe,
-    corpus_perplexity,
     probe_config,
     probe_key,
     probe_problem,
@@ -59,67 +59,330 @@ from nbkit.models.translators.texts import (
     corpus_chrf,
     corpus_texts_identity,
     corpus_texts_problems,
+    score_of_sums,
+    sentence_sums,
     text_pairs,
 )
 from nbkit.store import Store
+from nbkit.studies.base import Notebook, trained_by
+from nbkit.studies.engine import TRANSLATOR, Axis, Point, Study, Use, asked
 from nbkit.studies.idioms.data import (
     data_key,
+    data_problems,
     drawn,
     generic_key,
     generic_pairs,
-    load_data,
+    idiom_tokens,
+    mined_pairs,
+    mining_key,
+    pairs_of_files,
+    phrases,
+    regular_pairs,
     sandbox_dictionary,
     sandbox_identity,
+    sandbox_splits,
+    token_spans,
+    tokens,
 )
 from nbkit.studies.idioms.params import CONTROL_NAMES, IdiomsParams, System
-from nbkit.text.parsers import Span, tokens_in
+from nbkit.text.phrases import PhraseMatcher
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_STRETCH = re.compile(r"\S+")
+#: What is judged beside the systems of a run. The names stand in tables.
+REFERENCES, COPIES = (System(name, "", "") for name in CONTROL_NAMES)
+CONTROLS = (REFERENCES, COPIES)
 
 
-_CHARACTER = re.compile(r"\S")
+def _problems(params: IdiomsParams) -> Iterator[str]:
+    """What stands in the way of this run beside its translators."""
+    for language in params.languages:
+        yield from data_problems(params, language)
+        yield from alignment_problems(params, language)
+        yield from dictionary_problems(params, language)
+        if params.contexts:
+            found = (probe_problem(system.name, params.source, language) for system in params.systems)
+            yield from (problem for problem in found if problem)
 
 
-def tokens(text: str, lang: str) -> tuple[str, ...]:
-    """The tokens of *text*, as all token metrics have them."""
-    return tuple(cut(text, lang))
+def _inputs(params: IdiomsParams) -> dict[str, Any]:
+    """Digests of what the parameters stand for: sentences, dictionary, aligners, models."""
+    return {
+        language: {
+            "data": data_key(params, language),
+            "generic": _generic_keys(params, language),
+            "dictionary": dictionary_key(params, language),
+            "aligners": [aligner_key(params, language, name) for name in params.aligners],
+            "models": [params.model_key(system, language) for system in params.systems],
+        }
+        for language in params.languages
+    }
 
 
-@lru_cache(maxsize=1 << 14)
-def token_spans(text: str, lang: str) -> tuple[Span, ...]:
-    """The characters of *text* that each of its `tokens` stands for.
+def _uses(params: IdiomsParams, language: str, system: System) -> list[Use]:
+    return [] if system in CONTROLS else [Use(TRANSLATOR, system.name, (params.source, language))]
 
-    Tokens are composed (NFC) and without invisible characters: where a stretch of text without a space holds such, its
-    tokens all stand for the whole of it.
 
-    >>> token_spans("l'homme ", "fr")
-    ((0, 1), (1, 2), (2, 7))
+STUDY = Study(
+    name="idioms",
+    title="Idioms: translated literally, and why?",
+    paper="Baziotis, Mathur and Hasler (2023), Automatic Evaluation and Analysis of Idioms in Neural Machine "
+    "Translation",
+    params=IdiomsParams,
+    axes={
+        "language": Axis(lambda params: params.languages),
+        "model": Axis(lambda params: params.models),
+        "corpus": Axis(lambda params: params.corpora.values()),
+        "system": Axis(lambda params: params.systems, lambda system: system.label, lambda system: System(*system)),
+        "control": Axis(lambda params: CONTROLS, lambda control: control.label, lambda control: System(*control)),
+    },
+    grid=("language", "model"),
+    check=_problems,
+    inputs=_inputs,
+    uses=lambda params: [
+        use for language in params.languages for system in params.systems for use in _uses(params, language, system)
+    ],
+    # In the order in which the report shows them; a test compares titles with the notebooks.
+    notebooks=(
+        Notebook("idioms/idiom_data", "Which idioms are there, and how often?", "grid"),
+        Notebook("idioms/phrase_matcher", "How are idioms found in a text?", "grid"),
+        Notebook("idioms/literal_errors", "How often are idioms translated word by word?", "grid"),
+        Notebook("idioms/worked_examples", "What counts as a literal error?", "grid"),
+        Notebook("idioms/accuracy", "Are idioms translated as in the reference?", "grid"),
+        Notebook("idioms/global_scores", "Do idioms show in a score of the whole sentence?", "grid"),
+        Notebook("idioms/context_translation", "Does the translation need the idiom's context?", "grid"),
+        Notebook("idioms/context_likelihood", "How likely is the reference when the idiom loses its context?", "grid"),
+        Notebook("idioms/uncertainty", "Are models less sure when they translate an idiom?", "grid"),
+        Notebook("idioms/model_card", "How does this model treat idioms?", "cell"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is made once in a process, told apart by *key* alone: everything that can change it."""
+
+    key: str
+    make: Callable[[], Any] = field(compare=False)
+
+
+# ----------------------------------------------------------------------------
+# Idiom-train and idiom-test, mined a corpus at a time. Source: idioms paper, §3.1 and appendix A.
+
+#: Pairs that are in memory together, and remembered together while the rest of their corpus is mined.
+_CHUNK = 5000
+
+
+@STUDY.step(per=("language", "corpus"), key=mining_key, unit="mine {corpus} {source}→{language}")
+def mined(params: IdiomsParams, language: str, corpus: str, store: Store) -> pd.DataFrame:
+    """The idiom pairs of one corpus and how many pairs there are, fit and are regular, as `mined_pairs` has them."""
+    import pandas as pd
+
+    config = mined.config(params, language=language, corpus=corpus)
+    matcher = PhraseMatcher(phrases(params))
+    # One pass over the corpus, which can only be read from its beginning; what is mined already is not mined again.
+    stream = text_pairs(corpus, params.source, language)
+    chunks = iter(lambda: list(islice(stream, _CHUNK)), [])
+    tables = [
+        store.table({**config, "chunk": [number, _CHUNK]}, partial(mined_pairs, params, language, chunk, matcher))
+        for number, chunk in enumerate(chunks)
+    ]
+    found = pd.concat(tables or [mined_pairs(params, language, [], matcher)])
+    is_count = found["kind"] == "count"
+    sums = found[is_count].groupby("id", sort=False)["idiom"].agg(lambda numbers: str(sum(map(int, numbers))))
+    rows = [("count", name, "", "", number, "[]") for name, number in sums.items()]
+    return pd.concat([found[~is_count], pd.DataFrame(rows, columns=found.columns)], ignore_index=True)
+
+
+@dataclass(frozen=True)
+class Mined:
+    """What was found in corpora. sizes: all pairs of each corpus. fitting: pairs that passed the length filters.
+
+    regular: of these, the ones without an idiom.
     """
-    spans: list[Span] = []
-    stretch = _CHARACTER if is_unspaced(lang) else _STRETCH
-    for match in stretch.finditer(text):
-        parts = tokens(match[0], lang)
-        ends = [0, *accumulate(map(len, parts))]
-        is_exact = "".join(parts) == match[0]
-        places = pairwise(ends) if is_exact else [(0, len(match[0]))] * len(parts)
-        spans += [(match.start() + start, match.start() + end) for start, end in places]
-    found = len(tokens(text, lang))
-    return tuple(spans) if len(spans) == found else ((0, len(text)),) * found
+
+    pairs: tuple[IdiomPair, ...]
+    sizes: dict[str, int]
+    fitting: int
+    regular: int
 
 
-@lru_cache(maxsize=1 << 14)
-def idiom_tokens(pair: IdiomPair, lang: str) -> tuple[int, ...]:
-    """The places of the idiom's tokens among the source's; marks inside its spans count as well.
+def mine(params: IdiomsParams, language: str, store: Store) -> Mined:
+    """The idiom pairs of all corpora of the run, those of the same sentences once.
 
-    Raises `NbkitError` for a span that no token matches.
-
-    >>> idiom_tokens(IdiomPair("1", "That's a piece of cake.", "…", "piece of cake", ((9, 22),)), "en")
-    (4, 5, 6)
+    Pairs fit the paper's length filters (`nbkit.corpora.idioms.fits`); what a corpus holds is remembered.
     """
-    return tokens_in(pair.spans, token_spans(pair.source, lang))
+    found: dict[tuple[str, str, str], IdiomPair] = {}
+    sizes, fitting, regular = {}, 0, 0
+    for number, (name, corpus) in enumerate(params.corpora.items(), start=1):
+        table = mined(params, language, corpus, store=store)
+        counts = table[table["kind"] == "count"].set_index("id")["idiom"].astype(int)
+        sizes[name] = int(counts["pairs"])
+        fitting += int(counts["fitting"])
+        regular += int(counts["regular"])
+        for row in table[table["kind"] == "idiom"].to_dict("records"):
+            spans = tuple((int(start), int(end)) for start, end in json.loads(row["spans"]))
+            pair = IdiomPair(f"{number}:{row['id']}", row["source"], row["target"], row["idiom"], spans)
+            found.setdefault((pair.source, pair.target, pair.idiom), pair)
+    return Mined(tuple(found.values()), sizes, fitting, regular)
+
+
+def is_mined(params: IdiomsParams, language: str, store: Store) -> bool:
+    """Whether what the corpora of the run hold is remembered; True where none are mined."""
+    return all(mined.rows(params, language, corpus, store=store) is not None for corpus in params.corpora.values())
+
+
+@dataclass(frozen=True)
+class IdiomData:
+    """What a language pair is tested on.
+
+    splits: idiom-train and idiom-test, complete. test: the pairs of idiom-test that are translated.
+    sizes: rows of Table 1 that are not counted from the splits, in order; None where a number is not known.
+    """
+
+    splits: IdiomSplits
+    test: tuple[IdiomPair, ...]
+    sizes: dict[str, int | None] = field(default_factory=dict)
+
+    @property
+    def train(self) -> tuple[IdiomPair, ...]:
+        """Idiom-train."""
+        return self.splits.train
+
+
+def load_data(params: IdiomsParams, language: str, store: Store) -> IdiomData:
+    """The idiom pairs of a language pair, split. Raises `NbkitError` where no idiom is there twice."""
+    if params.data == "sandbox-idioms":
+        splits, sizes = sandbox_splits(params.source, language), {"Regular": regular_pairs(params, language)}
+    elif params.data == "mined":
+        found, splits = _mined_splits(params, language, store)
+        sizes = {**found.sizes, "Combined (after preprocessing)": found.fitting, "Regular": found.regular}
+    else:
+        pairs = pairs_of_files(params.data, params.source, language)
+        splits = split_idioms(pairs, seed=params.seed)
+        sizes = {"Sentences with an idiom": len({pair.id for pair in pairs}), "Regular": None}
+    if not splits.test:
+        raise NbkitError(
+            f"data '{params.data}': no idiom of {params.source}→{language} is there twice, so none can be tested"
+        )
+    return IdiomData(splits, drawn(splits.test, params.n_test, params.seed), sizes)
+
+
+def _mined_splits(params: IdiomsParams, language: str, store: Store) -> tuple[Mined, IdiomSplits]:
+    """What was mined, and its splits; read and split once by the steps of a unit of work or a page."""
+
+    def make() -> tuple[Mined, IdiomSplits]:
+        found = mine(params, language, store)
+        return found, split_idioms(found.pairs, seed=params.seed)
+
+    key = {"store": store.url, "corpora": list(params.corpora.items()), **data_key(params, language)}
+    return _held_splits(_Wanted(json.dumps(key, sort_keys=True), make))
+
+
+_held_splits = lru_cache(maxsize=2)(lambda wanted: wanted.make())
+
+
+@STUDY.step(
+    per=("language", "corpus", "n"),
+    key=lambda params, language, corpus, n: {
+        "corpus": corpus_texts_identity(corpus, params.source, language, n),
+        **data_key(params, language),
+    },
+)
+def leaks(params: IdiomsParams, language: str, corpus: str, n: int | None, store: Store) -> pd.DataFrame:
+    """The number of pairs of a corpus that models were trained on (column pairs), of which none has a source of
+    idiom-test. Raises `NbkitError` where one has."""
+    import pandas as pd
+
+    count = 0
+
+    def counted() -> Iterable[tuple[str, str]]:
+        nonlocal count
+        for pair in text_pairs(corpus, params.source, language, n):
+            count += 1
+            yield pair.source, pair.target
+
+    check_leaks(counted(), load_data(params, language, store).splits.test)
+    return pd.DataFrame({"pairs": [count]})
+
+
+def training_checked(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+    """How many training pairs of each system were looked through for sentences of idiom-test; none is among them.
+
+    Columns: language, condition, model, pairs (regular ones and idiom-train, each once; NaN of a model that nbkit did
+    not train, or whose training data is not here). What was looked through is remembered, by corpus.
+    Raises `NbkitError` where one is there, with how many and the first. Source: idioms paper, §3.1.
+    """
+    import pandas as pd
+
+    store = store or Store()
+    rows = []
+    for language in params.languages:
+        for system in params.systems:
+            recipe = trained_by(system.name, params.source, language)
+            pairs = None
+            if recipe is not None:
+                wanted = [(recipe.train, recipe.pairs)]
+                if recipe.idioms is not None and recipe.copies:
+                    wanted.append((recipe.idioms, recipe.idiom_pairs))
+                if not any(corpus_texts_problems(corpus, params.source, language, n) for corpus, n in wanted):
+                    pairs = sum(int(leaks(params, language, *each, store=store)["pairs"].iloc[0]) for each in wanted)
+            rows.append((language, system.condition, system.model, float("nan") if pairs is None else float(pairs)))
+    return pd.DataFrame(rows, columns=["language", "condition", "model", "pairs"])
+
+
+def write_training_data(
+    params: IdiomsParams, language: str, folder: Path, store: Store | None = None
+) -> dict[str, int]:
+    """Write the splits of one language pair to *folder*, line-aligned; returns how many pairs each file has.
+
+    ``regular.{en,fr}`` (mined corpora only) and ``idiom-train.{en,fr}`` are what ``nbkit train translator`` takes as
+    ``--train`` and ``--idioms``; ``idiom-train.spans.en`` and ``idiom-test.*`` say where the idioms are. A file appears
+    when it is complete. No sentence of idiom-test, and no idiom that was discarded, is in ``regular``.
+    Source: idioms paper, §3.1.
+    """
+    store = store or Store()
+    data = load_data(params, language, store)
+    folder.mkdir(parents=True, exist_ok=True)
+    counts = {"regular": 0}
+    if params.corpora:
+        regular = without_leaks(_regular(params, language, store), data.splits.test)
+        counts["regular"] = _write(regular, folder / f"regular.{params.source}", folder / f"regular.{language}")
+    for name, pairs in (("idiom-train", data.splits.train), ("idiom-test", data.splits.test)):
+        paths = (folder / f"{name}.{end}" for end in (params.source, language, f"spans.{params.source}"))
+        write_idiom_pairs(pairs, *paths)
+        counts[name] = len(pairs)
+    return counts
+
+
+def _regular(params: IdiomsParams, language: str, store: Store) -> Iterator[tuple[str, str]]:
+    """The pairs of all corpora that pass the length filters and have no idiom."""
+    for corpus in params.corpora.values():
+        table = mined(params, language, corpus, store=store)
+        with_idioms = set(table.loc[table["kind"] == "idiom", "id"])
+        for pair in text_pairs(corpus, params.source, language):
+            if pair.id not in with_idioms and fits(pair.source, pair.target, src=params.source, tgt=language):
+                yield pair.source, pair.target
+
+
+def _write(pairs: Iterable[tuple[str, str]], *paths: Path) -> int:
+    """One file a side, a line a pair; each under a temporary name until all is there."""
+    count = 0
+    with ExitStack() as stack:
+        unfinished = [stack.enter_context(atomic_write(path)) for path in paths]
+        files = [stack.enter_context(path.open("w", encoding="utf-8")) for path in unfinished]
+        for texts in pairs:
+            count += 1
+            for file, text in zip(files, texts, strict=True):
+                file.write(" ".join(text.split()) + "\n")
+        if not count:
+            raise NbkitError(f"{paths[0]}: there is no regular pair to write")
+    return count
+
+
+# ----------------------------------------------------------------------------
+# Word alignments to references and hypotheses.
 
 
 def align_texts(
@@ -136,24 +399,15 @@ def align_texts(
 def run_aligner(params: IdiomsParams, language: str, name: str, store: Store) -> Aligner:
     """An aligner of the run; a statistical one learns from `aligned_pairs`, which are read once."""
     key = {"pair": [params.source, language], "store": store.url, **aligner_key(params, language, name)}
-    return _loaded(_Wanted(json.dumps(key, sort_keys=True), name, params, language, store))
+
+    def make() -> Aligner:
+        return load_aligner(name, params.source, language, **_options(params, language, name, store))
+
+    return _held_aligners(_Wanted(json.dumps(key, sort_keys=True), make))
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """An aligner, told apart by *key* alone: everything that can change its links, and where they are remembered."""
-
-    key: str
-    name: str
-    params: IdiomsParams = field(compare=False)
-    language: str = field(compare=False)
-    store: Store = field(compare=False)
-
-
-@lru_cache(maxsize=2)  # as many as the paper has; one that learns holds all that it learns from
-def _loaded(wanted: _Wanted) -> Aligner:
-    options = _options(wanted.params, wanted.language, wanted.name, wanted.store)
-    return load_aligner(wanted.name, wanted.params.source, wanted.language, **options)
+# As many as the paper has; one that learns holds all that it learns from.
+_held_aligners = lru_cache(maxsize=2)(lambda wanted: wanted.make())
 
 
 def aligner_key(params: IdiomsParams, language: str, name: str) -> dict[str, Any]:
@@ -293,53 +547,42 @@ def _counterpart(params: IdiomsParams, language: str) -> Path | None:
     return path if path.is_file() else None
 
 
-def _code() -> str:
-    return digest("nbkit.studies.idioms.steps")
+@STUDY.step(per=("language",), key=dictionary_key)
+def induced(params: IdiomsParams, language: str, store: Store) -> pd.DataFrame:
+    """The dictionaries of both directions ("forward", "reverse"), counted from the same links.
+
+    Columns: direction, word, translation.
+    """
+    import pandas as pd
+
+    pairs = aligned_pairs(params, language, store)
+    links = list(run_aligner(params, language, params.aligners[0], store).align(pairs))
+    turned = [(target, source) for source, target in pairs], [[(b, a) for a, b in each] for each in links]
+    found = {
+        "forward": induced_dictionary(pairs, links, "forward"),
+        "reverse": induced_dictionary(*turned, "reverse"),
+    }
+    rows = [
+        (direction, word, translation)
+        for direction, dictionary in found.items()
+        for word, translations in dictionary.entries.items()
+        for translation in translations
+    ]
+    return pd.DataFrame(rows, columns=["direction", "word", "translation"])
 
 
 def _induced(
     params: IdiomsParams, language: str, store: Store, direction: Literal["forward", "reverse"] = "forward"
 ) -> WordDictionary:
-    """The dictionary of one direction; both are counted from the same links."""
-
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        pairs = aligned_pairs(params, language, store)
-        links = list(run_aligner(params, language, params.aligners[0], store).align(pairs))
-        turned = [(target, source) for source, target in pairs], [[(b, a) for a, b in each] for each in links]
-        found = {
-            "forward": induced_dictionary(pairs, links, name),
-            "reverse": induced_dictionary(*turned, name),
-        }
-        rows = [
-            (side, word, translation)
-            for side, dictionary in found.items()
-            for word, translations in dictionary.entries.items()
-            for translation in translations
-        ]
-        return pd.DataFrame(rows, columns=["direction", "word", "translation"])
-
-    name = "+".join([*params.aligned_corpora, "idiom-train"])
-    table = store.table({"kind": "idioms.dictionary", "code": _code(), **dictionary_key(params, language)}, compute)
+    """The dictionary of one direction."""
+    table = induced(params, language, store=store)
     groups = table[table["direction"] == direction].groupby("word", sort=False)["translation"]
-    label = name if direction == "forward" else "reverse"
+    label = "+".join([*params.aligned_corpora, "idiom-train"]) if direction == "forward" else "reverse"
     return WordDictionary(label, "induced", {str(word): tuple(found) for word, found in groups})
 
 
 # ----------------------------------------------------------------------------
-# Every translation judged: LitTER, APT-Eval and similarity to its reference, a pair at a time, remembered.
-#
-# Beside the run's systems two are judged whose scores are known beforehand: the references themselves, which
-# have no literal error by construction, and a copy of the source, which has a word of the target language by
-# accident only.
-
-#: What is judged beside the systems of a run. The names stand in tables.
-REFERENCES, COPIES = (System(name, "", "") for name in CONTROL_NAMES)
-
-
-CONTROLS = (REFERENCES, COPIES)
-
+# Every translation judged: LitTER, APT-Eval and similarity to its reference, a pair at a time.
 
 #: The settings of LitTER that each variant of our own changes.
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -349,24 +592,29 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def hypotheses(params: IdiomsParams, language: str, system: System, store: Store) -> list[str]:
-    """What *system* makes of each source of idiom-test."""
-    pairs = load_data(params, language, store).test
-    return translated(params, language, system, [pair.source for pair in pairs], [pair.target for pair in pairs], store)
-
-
-def translated(
-    params: IdiomsParams, language: str, system: System, sources: Sequence[str], references: Sequence[str], store: Store
-) -> list[str]:
-    """The translations of *sources*; of the controls, *references* or the sources themselves."""
+def translated(params: IdiomsParams, language: str, system: System, pairs: Sequence[Any], store: Store) -> list[str]:
+    """The translations of the sources of *pairs*; of the controls, their targets or the sources themselves."""
     if system in CONTROLS:
-        return list(references if system == REFERENCES else sources)
+        return [pair.target if system == REFERENCES else pair.source for pair in pairs]
     return translate_remembered(
-        system.name, sources, params.source, language, params.decoding,
+        system.name, [pair.source for pair in pairs], params.source, language, params.decoding,
         store=store, device=params.device, dtype=params.dtype,
     )  # fmt: skip
 
 
+def _key(params: IdiomsParams, language: str, system: System, **more: Any) -> dict[str, Any]:
+    """Everything beside code that can change a table of one system's translations of idiom-test."""
+    key = {"control": system.model} if system in CONTROLS else params.model_key(system, language)
+    return {**data_key(params, language), **key, **more}
+
+
+@STUDY.step(
+    per=("language", "system"),
+    key=lambda params, language, system: _key(
+        params, language, system, dictionary=dictionary_key(params, language), variants=params.variants
+    ),
+    uses=_uses,
+)
 def judged(params: IdiomsParams, language: str, system: System, store: Store) -> pd.DataFrame:
     """LitTER of one system: a row a pair of idiom-test, in its order.
 
@@ -376,27 +624,23 @@ def judged(params: IdiomsParams, language: str, system: System, store: Store) ->
     code) and one per variant; lists are JSON.
     """
 
-    def compute() -> pd.DataFrame:
-        import pandas as pd
+    import pandas as pd
 
-        pairs = load_data(params, language, store).test
-        litters = run_litters(params, language, store)
-        rows = []
-        for pair, hypothesis in zip(pairs, hypotheses(params, language, system, store), strict=True):
-            found = {name: each.judge_spans(pair.words, pair.target, hypothesis) for name, each in litters.items()}
-            judgement = found["paper"]
-            row: list[Any] = [pair.id, pair.idiom, pair.source, json.dumps(pair.spans), pair.target, hypothesis]
-            row += [json.dumps(_blocklists(judgement), ensure_ascii=False)]
-            row += [json.dumps([list(each) for each in judgement.triggers], ensure_ascii=False)]
-            for each in (judgement, found["published"]):
-                row += [each.covered, bool(each.blocklists)]
-            rows.append([*row, *(each.error for each in found.values())])
-        columns = ["id", "idiom", "source", "spans", "reference", "hypothesis", "blocklists", "triggers", "covered"]
-        columns += ["open", "published_covered", "published_open"]
-        return pd.DataFrame(rows, columns=[*columns, *litters])
-
-    key = {"dictionary": dictionary_key(params, language), "variants": params.variants}
-    return store.table(config_of("judged", params, language, system, **key), compute)
+    pairs = load_data(params, language, store).test
+    litters = run_litters(params, language, store)
+    rows = []
+    for pair, hypothesis in zip(pairs, translated(params, language, system, pairs, store), strict=True):
+        found = {name: each.judge_spans(pair.words, pair.target, hypothesis) for name, each in litters.items()}
+        judgement = found["paper"]
+        row: list[Any] = [pair.id, pair.idiom, pair.source, json.dumps(pair.spans), pair.target, hypothesis]
+        row += [json.dumps(_blocklists(judgement), ensure_ascii=False)]
+        row += [json.dumps([list(each) for each in judgement.triggers], ensure_ascii=False)]
+        for each in (judgement, found["published"]):
+            row += [each.covered, bool(each.blocklists)]
+        rows.append([*row, *(each.error for each in found.values())])
+    columns = ["id", "idiom", "source", "spans", "reference", "hypothesis", "blocklists", "triggers", "covered"]
+    columns += ["open", "published_covered", "published_open"]
+    return pd.DataFrame(rows, columns=[*columns, *litters])
 
 
 def run_litters(params: IdiomsParams, language: str, store: Store) -> dict[str, Litter]:
@@ -408,6 +652,13 @@ def run_litters(params: IdiomsParams, language: str, store: Store) -> dict[str, 
     return {"paper": paper, "published": published, **{name: replace(paper, **SETTINGS[name]) for name in variants}}
 
 
+@STUDY.step(
+    per=("language", "system", "aligner"),
+    key=lambda params, language, system, aligner: _key(
+        params, language, system, aligner=aligner_key(params, language, aligner)
+    ),
+    uses=lambda params, language, system, aligner: _uses(params, language, system),
+)
 def aligned(params: IdiomsParams, language: str, system: System, aligner: str, store: Store) -> pd.DataFrame:
     """APT-Eval of one system by one aligner: a row a pair of idiom-test, in its order.
 
@@ -415,95 +666,103 @@ def aligned(params: IdiomsParams, language: str, system: System, aligner: str, s
     JSON), unigram_precision, unigram_precision_published (as the research code computes it), aligned_chrf.
     """
 
-    def compute() -> pd.DataFrame:
-        import pandas as pd
+    import pandas as pd
 
-        pairs = load_data(params, language, store).test
+    pairs = load_data(params, language, store).test
+    sources = [pair.source for pair in pairs]
+    sides = []
+    for texts in ([pair.target for pair in pairs], translated(params, language, system, pairs, store)):
+        links = align_texts(params, language, aligner, sources, texts, store)
+        sides.append([(tokens(text, language), each) for text, each in zip(texts, links, strict=True)])
+    idioms = [idiom_tokens(pair, params.source) for pair in pairs]
+    phrases = [AlignedPhrase.of(*each) for each in zip(idioms, *sides, strict=True)]
+    scores = score_phrases(phrases, language)
+    places = [list(linked_tokens(links, idiom)) for idiom, (_, links) in zip(idioms, sides[1], strict=True)]
+    return pd.DataFrame(
+        {
+            "id": [pair.id for pair in pairs],
+            "idiom": [pair.idiom for pair in pairs],
+            "reference_words": [" ".join(phrase.reference) for phrase in phrases],
+            "hypothesis_words": [" ".join(phrase.hypothesis) for phrase in phrases],
+            "hypothesis_tokens": list(map(json.dumps, places)),
+            "unigram_precision": scores.unigram_precision,
+            "unigram_precision_published": published_precision(phrases),
+            "aligned_chrf": scores.chrf,
+        }
+    )
+
+
+def _generic_keys(params: IdiomsParams, language: str) -> dict[str, Any]:
+    return {name: generic_key(params, language, name) for name in params.generic}
+
+
+def _test_sets(params: IdiomsParams, language: str, store: Store) -> dict[str, list[Any]]:
+    """The pairs of idiom-test, those of one sentence with two idioms once, and of each generic set."""
+    test = load_data(params, language, store).test
+    return {
+        "idiom-test": list({(pair.source, pair.target): pair for pair in test}.values()),
+        **generic_pairs(params, language),
+    }
+
+
+def _sets_key(params: IdiomsParams, language: str, system: System) -> dict[str, Any]:
+    return _key(params, language, system, generic=_generic_keys(params, language))
+
+
+#: What of the models' room is behind tables of scores.
+_SCORES = ("nbkit/models/translators/texts.py",)
+
+
+@STUDY.step(per=("language", "system"), key=_sets_key, uses=_uses, but=_SCORES)
+def similar(params: IdiomsParams, language: str, system: System, store: Store) -> pd.DataFrame:
+    """BLEU and chrF of each sentence of idiom-test and of each generic set, beside its reference.
+
+    Columns: of (the test set), source, reference, hypothesis, and, for bleu (per cent) and chrf (a share): the score
+    and ``…_sums`` (what the corpus score adds up, `nbkit.models.translators.texts.sentence_sums`; JSON).
+    """
+    import pandas as pd
+
+    frames = []
+    for name, pairs in _test_sets(params, language, store).items():
+        found, references = translated(params, language, system, pairs, store), [pair.target for pair in pairs]
         sources = [pair.source for pair in pairs]
-        sides = []
-        for texts in ([pair.target for pair in pairs], hypotheses(params, language, system, store)):
-            links = align_texts(params, language, aligner, sources, texts, store)
-            sides.append([(tokens(text, language), each) for text, each in zip(texts, links, strict=True)])
-        idioms = [idiom_tokens(pair, params.source) for pair in pairs]
-        phrases = [AlignedPhrase.of(*each) for each in zip(idioms, *sides, strict=True)]
-        scores = score_phrases(phrases, language)
-        places = [list(linked_tokens(links, idiom)) for idiom, (_, links) in zip(idioms, sides[1], strict=True)]
-        return pd.DataFrame(
-            {
-                "id": [pair.id for pair in pairs],
-                "idiom": [pair.idiom for pair in pairs],
-                "reference_words": [" ".join(phrase.reference) for phrase in phrases],
-                "hypothesis_words": [" ".join(phrase.hypothesis) for phrase in phrases],
-                "hypothesis_tokens": list(map(json.dumps, places)),
-                "unigram_precision": scores.unigram_precision,
-                "unigram_precision_published": published_precision(phrases),
-                "aligned_chrf": scores.chrf,
-            }
-        )
-
-    key = {"aligner": aligner_key(params, language, aligner)}
-    return store.table(config_of("aligned", params, language, system, **key), compute)
+        frame = pd.DataFrame({"of": name, "source": sources, "reference": references, "hypothesis": found})
+        for measure, unit in UNITS.items():
+            sums = sentence_sums(measure, found, references, language)
+            frame[measure] = [score_of_sums(measure, [each], alone=True) / unit for each in sums]
+            frame[f"{measure}_sums"] = list(map(json.dumps, sums))
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
 
 
-def global_scores_of(params: IdiomsParams, language: str, system: System, store: Store) -> pd.DataFrame:
+#: What sacreBLEU's per cent are divided by: the paper prints BLEU in per cent and chrF as a share.
+UNITS: dict[Literal["bleu", "chrf"], int] = {"bleu": 1, "chrf": 100}
+
+
+@STUDY.step(per=("language", "system"), key=_sets_key, uses=_uses, but=_SCORES)
+def scored(params: IdiomsParams, language: str, system: System, store: Store) -> pd.DataFrame:
     """Corpus BLEU and chrF of one system on idiom-test and on each generic set, with bootstrap intervals.
 
     Columns: of (the test set), measure ("bleu" in per cent, "chrf" as a share, as the paper prints them), value, low,
     high, n, signature. The intervals are sacreBLEU's, over sentences.
     """
+    import pandas as pd
 
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        sets = {"idiom-test": [(pair.source, pair.target) for pair in load_data(params, language, store).test]}
-        sets["idiom-test"] = list(dict.fromkeys(sets["idiom-test"]))  # a sentence with two idioms counts once
-        for name, pairs in generic_pairs(params, language).items():
-            sets[name] = [(pair.source, pair.target) for pair in pairs]
-        rows = []
-        for name, texts in sets.items():
-            sources, references = ([text[side] for text in texts] for side in (0, 1))
-            found = translated(params, language, system, sources, references, store)
-            rows += [(name, *row) for row in _corpus_scores(found, references, language)]
-        return pd.DataFrame(rows, columns=["of", "measure", "value", "low", "high", "n", "signature"])
-
-    key = {"generic": {name: generic_key(params, language, name) for name in params.generic}}
-    return store.table(config_of("global", params, language, system, **key), compute)
-
-
-def _corpus_scores(texts: list[str], references: list[str], lang: str) -> list[tuple[Any, ...]]:
     rows = []
-    for measure, found, unit in (
-        ("bleu", corpus_bleu(texts, references, lang), 1),
-        ("chrf", corpus_chrf(texts, references), 100),
-    ):
-        values = (value / unit for value in (found.score, found.low, found.high))
-        rows.append((measure, *values, found.n, found.signature))
-    return rows
+    for name, pairs in _test_sets(params, language, store).items():
+        found, references = translated(params, language, system, pairs, store), [pair.target for pair in pairs]
+        scores = {"bleu": corpus_bleu(found, references, language), "chrf": corpus_chrf(found, references)}
+        for measure, unit in UNITS.items():
+            score = scores[measure]
+            values = (value / unit for value in (score.score, score.low, score.high))
+            rows.append((name, measure, *values, score.n, score.signature))
+    return pd.DataFrame(rows, columns=["of", "measure", "value", "low", "high", "n", "signature"])
 
 
 def _blocklists(judgement: LiteralJudgement) -> list[list[Any]]:
     """Word, translations, and whether the blocklist is left, of each candidate."""
     left = set(judgement.blocklists)
     return [[each.word, list(each.translations), each in left] for each in judgement.candidates]
-
-
-def config_of(kind: str, params: IdiomsParams, language: str, system: System, **more: Any) -> dict[str, Any]:
-    """The store key of one remembered table; a hub model is downloaded first: only then its revision is known."""
-    key: dict[str, Any] = {"control": system.model}
-    if system not in CONTROLS:
-        key = with_revision(
-            lambda: params.model_key(system, language), lambda: ensure_model(system.name, params.source, language)
-        )
-    return {"kind": f"idioms.{kind}", "code": code(), **data_key(params, language), **key, **more}
-
-
-#: What of the models' room is behind remembered tables.
-_OF_MODELS = ("nbkit/models/probes.py", "nbkit/models/translators/texts.py")
-
-
-def code() -> str:
-    """Digest of the sources behind remembered tables."""
-    return digest("nbkit.studies.idioms.steps", but=_OF_MODELS)  # which imports this module
 
 
 # ----------------------------------------------------------------------------
@@ -513,116 +772,6 @@ def code() -> str:
 def probed_pairs(params: IdiomsParams, language: str, store: Store) -> tuple[IdiomPair, ...]:
     """The pairs of idiom-test that are probed: of those that are translated, ``n_probed``."""
     return drawn(load_data(params, language, store).test, params.n_probed, params.seed)
-
-
-def probed(params: IdiomsParams, language: str, system: System, store: Store) -> pd.DataFrame:
-    """One row a pair and context, in the order of the pairs.
-
-    Columns: id, idiom, context, hypothesis, chrf (of the hypothesis, a share), log_probability (of the reference, in
-    nats) and subwords (of it), entropy_idiom and entropy_other (means over words, in nats; NaN without any),
-    idiom_words, other_words, replaced (subwords of the source).
-    """
-
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        pairs = probed_pairs(params, language, store)
-        probes = list(_probes(params, language, system, pairs, store))
-        # All of idiom-test is aligned, as in APT-Eval: a statistical aligner's links depend on what is beside.
-        test = load_data(params, language, store).test
-        texts = ([pair.source for pair in test], [pair.target for pair in test])
-        links = dict(zip(test, align_texts(params, language, params.aligners[0], *texts, store), strict=True))
-        rows = []
-        for pair, found in zip(pairs, probes, strict=True):
-            linked = links[pair]
-            idiom, words = idiom_tokens(pair, params.source), token_spans(pair.target, language)
-            for context in params.contexts:
-                each: ContextProbe = found[context]
-                split = split_by_alignment(word_entropies(each, words), linked, idiom)
-                rows.append([pair.id, pair.idiom, context, each.hypothesis, pair.target, sum(each.log_probabilities),
-                             len(each.log_probabilities), split.idiom, split.other, split.idiom_words,
-                             split.other_words, each.replaced])  # fmt: skip
-        columns = ["id", "idiom", "context", "hypothesis", "reference", "log_probability", "subwords", "entropy_idiom",
-                   "entropy_other", "idiom_words", "other_words", "replaced"]  # fmt: skip
-        table = pd.DataFrame(rows, columns=columns)
-        table.insert(4, "chrf", Chrf().scores(list(table["hypothesis"]), list(table["reference"]), language))
-        return table.drop(columns="reference")
-
-    key = config_of("probed", params, language, system, contexts=params.contexts, n_probed=params.n_probed)
-    key["aligner"] = aligner_key(params, language, params.aligners[0])
-    return store.table({**key, "probes": _probe_config(params, language, system)}, compute)
-
-
-def context_effects(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
-    """What less context does to each system (Figures 5 to 7, 16, 18 and 20).
-
-    Columns: language, condition, model, measure, context, value, low, high, change (from the context before it; NaN for
-    "full"), change_low, change_high, n (pairs). Measures: chrf (a share; mean over pairs), perplexity (by subword, of
-    all references together), entropy_idiom and entropy_other (nats). The unit of the intervals is the idiom, the same
-    ones in every context.
-    """
-    import pandas as pd
-
-    store = store or Store()
-    rows = []
-    for language in params.languages:
-        for system in params.systems if params.contexts else ():
-            table = probed(params, language, system, store)
-            of = (language, system.condition, system.model)
-            for measure in ("chrf", "perplexity", "entropy_idiom", "entropy_other"):
-                rows += [(*of, measure, *row) for row in _by_context(table, measure, params)]
-    columns = ["language", "condition", "model", "measure", "context", "value", "low", "high", "change", "change_low",
-               "change_high", "n"]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns)
-
-
-def context_examples(params: IdiomsParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
-    """Pairs whose translation changes most when the idiom loses its context, *k* of each system.
-
-    Columns: language, condition, model, idiom, source, spans (JSON), reference, and the hypothesis of each context.
-    """
-    import pandas as pd
-
-    store = store or Store()
-    frames = []
-    for language in params.languages:
-        pairs = {(pair.id, pair.idiom): pair for pair in probed_pairs(params, language, store)}
-        for system in params.systems if params.contexts else ():
-            table = probed(params, language, system, store)
-            wide = table.pivot(index=["id", "idiom"], columns="context", values=["hypothesis", "chrf"])
-            loss = (wide["chrf"]["full"] - wide["chrf"][params.contexts[-1]]).astype(float)
-            chosen = loss.sort_values(ascending=False, kind="stable").head(k).index
-            shown = [pairs[each] for each in chosen]
-            frames.append(
-                wide["hypothesis"]
-                .loc[chosen]
-                .reset_index()
-                .assign(
-                    language=language,
-                    condition=system.condition,
-                    model=system.model,
-                    source=[pair.source for pair in shown],
-                    spans=[json.dumps(pair.spans) for pair in shown],
-                    reference=[pair.target for pair in shown],
-                )
-            )
-    columns = ["language", "condition", "model", "idiom", "source", "spans", "reference", *params.contexts]
-    return pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
-
-
-def probe_problems(params: IdiomsParams, language: str) -> list[str]:
-    """Why systems of the run cannot be probed, one message each."""
-    if not params.contexts:
-        return []
-    found = [probe_problem(system.name, params.source, language) for system in params.systems]
-    return [problem for problem in found if problem]
-
-
-def probes_stored(params: IdiomsParams, language: str, system: System, store: Store) -> tuple[int, int]:
-    """How many pairs are probed, and how many of them are remembered."""
-    keys = [probe_key(pair) for pair in probed_pairs(params, language, store)]
-    missing = store.missing(_probe_config(params, language, system), keys)
-    return len(set(keys)), len(set(keys)) - len(missing)
 
 
 def _probe_config(params: IdiomsParams, language: str, system: System) -> dict[str, Any]:
@@ -641,36 +790,138 @@ def _probes(
     )  # fmt: skip
 
 
-def _by_context(table: pd.DataFrame, measure: str, params: IdiomsParams) -> Iterator[tuple[Any, ...]]:
-    """Context, value and interval, change and its interval, number of pairs, of each context."""
-    before: str | None = None
-    for context in params.contexts:
-        own = table[table["context"] == context]
-        value, change = _summary(own, None, measure, params), _NOTHING
-        if before is not None:
-            change = _summary(own, table[table["context"] == before], measure, params)
-        yield context, value.mean, value.low, value.high, change.mean, change.low, change.high, len(own)
-        before = context
+@STUDY.step(
+    per=("language", "system"),
+    key=lambda params, language, system: _key(
+        params, language, system, contexts=params.contexts, n_probed=params.n_probed,
+        aligner=aligner_key(params, language, params.aligners[0]), probes=_probe_config(params, language, system),
+    ),
+    uses=_uses,
+    but=("nbkit/models/probes.py",),
+)  # fmt: skip
+def probed(params: IdiomsParams, language: str, system: System, store: Store) -> pd.DataFrame:
+    """One row a pair and context, in the order of the pairs.
+
+    Columns: id, idiom, context, hypothesis, chrf (of the hypothesis, a share), log_probability (of the reference, in
+    nats) and subwords (of it), entropy_idiom and entropy_other (means over words, in nats; NaN without any),
+    idiom_words, other_words, replaced (subwords of the source).
+    """
+
+    import pandas as pd
+
+    pairs = probed_pairs(params, language, store)
+    probes = list(_probes(params, language, system, pairs, store))
+    # All of idiom-test is aligned, as in APT-Eval: a statistical aligner's links depend on what is beside.
+    test = load_data(params, language, store).test
+    texts = ([pair.source for pair in test], [pair.target for pair in test])
+    links = dict(zip(test, align_texts(params, language, params.aligners[0], *texts, store), strict=True))
+    rows = []
+    for pair, found in zip(pairs, probes, strict=True):
+        linked = links[pair]
+        idiom, words = idiom_tokens(pair, params.source), token_spans(pair.target, language)
+        for context in params.contexts:
+            each: ContextProbe = found[context]
+            split = split_by_alignment(word_entropies(each, words), linked, idiom)
+            rows.append([pair.id, pair.idiom, context, each.hypothesis, pair.target, sum(each.log_probabilities),
+                         len(each.log_probabilities), split.idiom, split.other, split.idiom_words,
+                         split.other_words, each.replaced])  # fmt: skip
+    columns = ["id", "idiom", "context", "hypothesis", "reference", "log_probability", "subwords", "entropy_idiom",
+               "entropy_other", "idiom_words", "other_words", "replaced"]  # fmt: skip
+    table = pd.DataFrame(rows, columns=columns)
+    table.insert(4, "chrf", Chrf().scores(list(table["hypothesis"]), list(table["reference"]), language))
+    return table.drop(columns="reference")
 
 
-_NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
+# ----------------------------------------------------------------------------
+# Units of work: mine and train, then translate, then align and judge, then probe.
 
 
-def _summary(table: pd.DataFrame, other: pd.DataFrame | None, measure: str, params: IdiomsParams) -> Interval:
-    """The value of *measure* in a table, or its difference from that in *other*, of the same pairs."""
-    idioms = list(table["idiom"])
-    if measure != "perplexity":
-        values = table[measure].to_numpy(float) - (0.0 if other is None else other[measure].to_numpy(float))
-        within = None if measure != "chrf" else UNIT if other is None else DIFFERENCE
-        return mean_interval(values, groups=idioms, within=within)
-    sides = [table] if other is None else [table, other]
-    columns = [side[name] for side in sides for name in ("log_probability", "subwords")]
-    sums = np.column_stack([column.groupby(table["idiom"].to_numpy(), sort=True).sum() for column in columns])
+@STUDY.work("align references {source}→{language}", per=("language",), after=(mined,), runs_models=True)
+def align_references(params: IdiomsParams, language: str, store: Store) -> None:
+    """The dictionary, what a statistical aligner learns, and its links of the references.
 
-    def perplexity(totals: np.ndarray) -> np.ndarray:
-        values = [corpus_perplexity(totals[..., at], totals[..., at + 1]) for at in range(0, len(columns), 2)]
-        return values[0] if other is None else values[0] - values[1]
+    These cannot be sampled twice alike: every system is judged against the ones that are sampled here.
+    """
+    run_dictionary(params, language, store)
+    pairs = load_data(params, language, store).test
+    sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    for name in params.aligners:
+        if aligner_key(params, language, name)["learns_from"] is not None:
+            align_texts(params, language, name, sources, references, store)
 
-    value, draws = float(perplexity(sums.sum(axis=0))), perplexity(bootstrap_draws(sums, seed=params.seed))
-    within = (1.0, np.inf) if other is None else None
-    return Interval(value, *mean_of_draws(value, draws, units=len(sums), within=within), len(sums))
+
+def _tested(params: IdiomsParams, language: str, store: Store) -> list[Any]:
+    return [pair for pairs in _test_sets(params, language, store).values() for pair in pairs]
+
+
+def _translations(params: IdiomsParams, language: str, system: System, store: Store) -> tuple[int, int]:
+    """How many texts one system translates, and how many of them are remembered; none known before mining."""
+    if not is_mined(params, language, store):
+        return 0, 0
+    config = models.translation_config(
+        system.name, params.source, language, params.decoding, device=params.device, dtype=params.dtype
+    )
+    return asked(config, [pair.source for pair in _tested(params, language, store)], store)
+
+
+@STUDY.work(
+    "translate {system} {source}→{language}",
+    per=("language", "system"),
+    after=(mined,),
+    uses=_uses,
+    counts=_translations,
+)
+def translate(params: IdiomsParams, language: str, system: System, store: Store) -> None:
+    """Idiom-test and the generic sets, translated."""
+    translated(params, language, system, _tested(params, language, store), store)
+
+
+@STUDY.work(
+    "align and judge {system} {source}→{language}",
+    per=("language", "system"),
+    after=(align_references, translate),
+    runs_models=True,
+)
+def judge(params: IdiomsParams, language: str, system: System, store: Store) -> None:
+    """LitTER, APT-Eval by every aligner, BLEU and chrF of one system."""
+    judged(params, language, system, store=store)
+    for aligner in params.aligners:
+        aligned(params, language, system, aligner, store=store)
+    scored(params, language, system, store=store)
+    similar(params, language, system, store=store)
+
+
+@STUDY.work(
+    "judge the {control} {source}→{language}",
+    per=("language", "control"),
+    after=(align_references,),
+    runs_models=True,
+)
+def judge_control(params: IdiomsParams, language: str, control: System, store: Store) -> None:
+    """The same of what is judged beside the systems."""
+    judge(params, language=language, system=control, store=store)
+
+
+def _probings(params: IdiomsParams, language: str, system: System, store: Store) -> tuple[int, int]:
+    """How many pairs are probed, and how many of them are remembered; none known before mining."""
+    if not is_mined(params, language, store):
+        return 0, 0
+    keys = map(probe_key, probed_pairs(params, language, store))
+    return asked(_probe_config(params, language, system), keys, store)
+
+
+def _where_probed(params: IdiomsParams) -> Iterable[Point]:
+    return STUDY.points(params, ("language", "system")) if params.contexts else ()
+
+
+@STUDY.work(
+    "probe {system} {source}→{language}",
+    per=("language", "system"),
+    after=(judge,),
+    uses=_uses,
+    counts=_probings,
+    points=_where_probed,
+)
+def probe(params: IdiomsParams, language: str, system: System, store: Store) -> None:
+    """The probes of one system."""
+    probed(params, language, system, store=store)

@@ -17,10 +17,9 @@ from nbkit.models import costs, model_identity
 from nbkit.models.python import remarked
 from nbkit.store import Store
 from nbkit.studies.idioms import PUBLISHED
-from nbkit.studies.idioms import looks as idioms_looks
-from nbkit.studies.idioms.figures import NO_PROBE, NO_SYSTEM
-from nbkit.studies.idioms.steps import token_spans
-from nbkit.studies.idioms.tables import is_control
+from nbkit.studies.idioms.data import token_spans
+from nbkit.studies.idioms.figures import NO_PROBE, NO_SYSTEM, measure_label, system_label, variant_label
+from nbkit.studies.idioms.tables import condition_name, is_control
 from nbkit.text.phrases import PhraseMatch
 from nbkit.text.sentences import Text
 
@@ -37,7 +36,7 @@ def signatures(table: pd.DataFrame) -> HTML:
     """
     signed = list(table["signature"])
     if "variant" in table:
-        names = table["variant"].map(lambda name: idioms_looks.variant_label(str(name)))
+        names = table["variant"].map(lambda name: variant_label(str(name)))
         signed = [f"{name}: {each}" for name, each in zip(names, signed, strict=True)]
     return styles.note("Signatures: " + " · ".join(dict.fromkeys(signed)))
 
@@ -223,7 +222,7 @@ def variants_table(errors: pd.DataFrame) -> Styler:
     parts = {}
     for variant in dict.fromkeys(own["variant"]):
         side = own[own["variant"] == variant].reset_index(drop=True)
-        parts[idioms_looks.variant_label(str(variant))] = _cells(side, "value", "low", "high", n="idioms")
+        parts[variant_label(str(variant))] = _cells(side, "value", "low", "high", n="idioms")
     return styles.styled(
         _systems(own).assign(**parts),
         caption="LitTER by way of counting, mean over idioms with 95% interval; as in the text: the paper's "
@@ -237,7 +236,7 @@ def accuracy_table(accuracy: pd.DataFrame) -> Styler:
         return styles.empty(NO_SYSTEM)
     measures = list(dict.fromkeys(accuracy["measure"]))
     sides = [accuracy[accuracy["measure"] == name].reset_index(drop=True) for name in measures]
-    cells = {idioms_looks.measure_label(str(name)): _cells(side, "value", "low", "high")
+    cells = {measure_label(str(name)): _cells(side, "value", "low", "high")
              for name, side in zip(measures, sides, strict=True)}  # fmt: skip
     first = sides[0]
     shown = pd.concat([first[_keys(first)], first[["aligner"]]], axis=1)
@@ -260,7 +259,7 @@ def scores_table(scores: pd.DataFrame) -> Styler:
             side = scores[(scores["of"] == name) & (scores["measure"] == measure)].reset_index(drop=True)
             decimals = 1 if measure == "bleu" else 3
             cells = _cells(side, "value", "low", "high", decimals, n="n")
-            columns[f"{idioms_looks.measure_label(measure).removesuffix(' ↑')}, {name}"] = cells
+            columns[f"{measure_label(measure).removesuffix(' ↑')}, {name}"] = cells
     sizes = ", ".join(f"{name} {n:,}" for name, n in scores.groupby("of", sort=False)["n"].max().items())
     return styles.styled(
         _systems(scores).assign(**columns),
@@ -394,7 +393,7 @@ def _best(table: pd.DataFrame, value: str, *, lower: bool) -> list[bool]:
 
 def _measure(measure: str, of: str) -> str:
     """A measure and what it is of, as a column head."""
-    name = idioms_looks.measure_label(measure)
+    name = measure_label(measure)
     return f"{name} ({of})" if of else name
 
 
@@ -409,14 +408,8 @@ def _keys(table: pd.DataFrame) -> list[str]:
 
 def _named(table: pd.DataFrame) -> pd.DataFrame:
     """*table* with conditions and measures under the names they are read by."""
-    readers = {"condition": _condition, "measure": idioms_looks.measure_label}
+    readers = {"condition": lambda name: condition_name(name) or styles.NOTHING, "measure": measure_label}
     return table.assign(**{name: table[name].map(read) for name, read in readers.items() if name in table})
-
-
-def _condition(name: str) -> str:
-    from nbkit.studies.idioms.tables import condition_name
-
-    return condition_name(name) or styles.NOTHING
 
 
 def _cells(table: pd.DataFrame, value: str, low: str, high: str, decimals: int = 3, n: str | None = None) -> list[str]:
@@ -553,7 +546,7 @@ def _whose(row: dict[Hashable, Any], several: bool) -> str:
     if "figure" in row:
         return escape(str(row["figure"]))
     of = f"{row['language']}: " if several else ""
-    return escape(f"{of}{idioms_looks.system_label(row['model'], row['condition'])}")
+    return escape(f"{of}{system_label(row['model'], row['condition'])}")
 
 
 def _blocklists(lists: Sequence[Sequence[Any]], triggers: Sequence[str]) -> str:

@@ -1,51 +1,92 @@
-"""The idioms study's tables. Targeted scores are means over idioms (equation 1), the units of their intervals."""
+"""The idioms study's tables and outcomes. Targeted scores are means over idioms (equation 1), the units of their
+intervals."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import yaml
 
 from nbkit.corpora.idioms import training_copies
-from nbkit.measure.intervals import DIFFERENCE, macro_average, mean_interval, phrase_means
+from nbkit.measure.intervals import (
+    DIFFERENCE,
+    UNIT,
+    Interval,
+    macro_average,
+    mean_interval,
+    mean_of_draws,
+    phrase_means,
+)
 from nbkit.measure.literal import (
     AlignedPhrase,
     Blocklist,
     LiteralJudgement,
     Trigger,
+    WordDictionary,
     coverage,
     empty_matches,
+    published_litter,
     published_signature,
     signature,
 )
+from nbkit.measure.statistics import bootstrap_draws
+from nbkit.models.probes import corpus_perplexity
+from nbkit.models.translators.texts import score_of_sums
+from nbkit.seeding import address
 from nbkit.store import Store
-from nbkit.studies.idioms.data import generic_pairs, load_data
+from nbkit.studies.idioms.data import (
+    data_key,
+    generic_pairs,
+    parser_key,
+    phrases,
+    plain_text,
+    source_texts,
+    token_spans,
+)
 from nbkit.studies.idioms.params import AS_IT_IS, IdiomsParams, System, paper_name
-from nbkit.studies.idioms.steps import CONTROLS, REFERENCES, aligned, global_scores_of, judged, run_litters
+from nbkit.studies.idioms.steps import (
+    CONTROLS,
+    REFERENCES,
+    STUDY,
+    UNITS,
+    aligned,
+    judged,
+    load_data,
+    probed,
+    probed_pairs,
+    run_litters,
+    scored,
+    similar,
+)
 from nbkit.studies.paper import NOT_PRINTED, Paper
+from nbkit.studies.results import item_id
+from nbkit.text.parsers import load_parser
+from nbkit.text.phrases import PhraseMatch, PhraseMatcher, Variation
+from nbkit.text.sentences import Text
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Baziotis et al. 2023, "Automatic Evaluation and Analysis of Idioms in Neural Machine Translation".
 PUBLISHED = Paper(Path(__file__).parent / "published", paper_name)
-
-
 #: The table that holds all results of a language, which the paper translates English into.
 RESULTS_OF = {"fr": "table3", "es": "table4"}
-
-
 PAPERS_SOURCE = "en"
-
-
 #: What every row of a system begins with.
 OF = ["language", "condition", "model"]
-
-
+#: What every row of `results` begins with.
+_RESULT = [*OF, "measure", "of"]
+#: The measures of APT-Eval.
+APT_EVAL = ("unigram_precision", "unigram_precision_published", "aligned_chrf")
+#: Why LitTER could not find an error.
+_NO_WORD = "the dictionary has none of the idiom's words"
+_EVERY_WORD = "the reference has a translation of each of the idiom's words"
 _INTERVALS = ["value", "low", "high", "micro", "micro_low", "micro_high"]
 
 
@@ -96,23 +137,22 @@ def literal_errors(params: IdiomsParams, store: Store | None = None) -> pd.DataF
     see `nbkit.measure.literal.Coverage`), signature.
     """
     store = store or Store()
+    litters_into = {language: run_litters(params, language, store) for language in params.languages}
     rows = []
-    for language in params.languages:
-        litters = run_litters(params, language, store)
-        for system in all_systems(params):
-            table = judged(params, language, system, store)
-            for variant in ("paper", "published", *params.variants):
-                side = "published_" if variant == "published" else ""
-                covered, left = table[f"{side}covered"], table[f"{side}open"]
-                reach = coverage(list(map(_reach, covered, left)), list(table["idiom"]))
-                errors = _errors(params, language, system, table, variant, store)
-                litter = litters.get(variant, litters["paper"])
-                by = params.aligners[0] if variant == "aligned" else "no"
-                for pairs in ("paper", "covered"):
-                    values = errors if pairs == "paper" else np.where(covered, errors, np.nan)
-                    found = _averages(system, values, table["idiom"], share=True)
-                    signature = litter.signature(pairs, aligned=by)
-                    rows.append((language, system.condition, system.model, variant, pairs, *found, *reach, signature))
+    for language, system, of in _each(params):
+        litters = litters_into[language]
+        table = judged(params, language, system, store=store)
+        for variant in ("paper", "published", *params.variants):
+            side = "published_" if variant == "published" else ""
+            covered, left = table[f"{side}covered"], table[f"{side}open"]
+            reach = coverage(list(map(_reach, covered, left)), list(table["idiom"]))
+            errors = _errors(params, language, system, table, variant, store)
+            litter = litters.get(variant, litters["paper"])
+            by = params.aligners[0] if variant == "aligned" else "no"
+            for pairs in ("paper", "covered"):
+                values = errors if pairs == "paper" else np.where(covered, errors, np.nan)
+                found = _averages(system.model, values, table["idiom"], share=True)
+                rows.append((*of, variant, pairs, *found, *reach, litter.signature(pairs, aligned=by)))
     shares = ["covered_pairs", "open_pairs", "covered_idioms"]
     return _frame(rows, [*OF, "variant", "pairs", *_INTERVALS, "n", "idioms", *shares, "signature"])
 
@@ -125,18 +165,15 @@ def accuracy(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
     micro, micro_low, micro_high, n, idioms, empty_reference and empty_hypothesis (shares of pairs whose idiom is
     aligned to nothing), signature.
     """
-    store = store or Store()
     rows = []
-    for language in params.languages:
-        for system in all_systems(params):
-            for aligner in params.aligners:
-                table = aligned(params, language, system, aligner, store)
-                empty = empty_matches(list(map(_phrase, table["reference_words"], table["hypothesis_words"])))
-                for measure in ("unigram_precision", "unigram_precision_published", "aligned_chrf"):
-                    found = _averages(system, table[measure].to_numpy(float), table["idiom"])
-                    key = (language, system.condition, system.model, aligner, measure)
-                    signed = published_signature if measure.endswith("_published") else signature
-                    rows.append((*key, *found, *empty, signed(aligner)))
+    for language, system, of in _each(params):
+        for aligner in params.aligners:
+            table = aligned(params, language, system, aligner, store=store)
+            empty = empty_matches(list(map(_phrase, table["reference_words"], table["hypothesis_words"])))
+            for measure in APT_EVAL:
+                found = _averages(system.model, table[measure].to_numpy(float), table["idiom"])
+                signed = published_signature if measure.endswith("_published") else signature
+                rows.append((*of, aligner, measure, *found, *empty, signed(aligner)))
     more = ["n", "idioms", "empty_reference", "empty_hypothesis", "signature"]
     return _frame(rows, [*OF, "aligner", "measure", *_INTERVALS, *more])
 
@@ -146,15 +183,8 @@ def global_scores(params: IdiomsParams, store: Store | None = None) -> pd.DataFr
 
     Columns: language, condition, model, of (the test set), measure, value, low, high, n (sentences), signature.
     """
-    import pandas as pd
-
-    frames = []
-    for language in params.languages:
-        for system in all_systems(params):
-            table = global_scores_of(params, language, system, store or Store())
-            frames.append(table.assign(language=language, condition=system.condition, model=system.model))
-    columns = [*OF, "of", "measure", "value", "low", "high", "n", "signature"]
-    return pd.concat(frames, ignore_index=True)[columns]
+    tables = [_of(of, scored(params, language, system, store=store)) for language, system, of in _each(params)]
+    return _stacked(tables)[[*OF, "of", "measure", "value", "low", "high", "n", "signature"]]
 
 
 def results(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
@@ -166,21 +196,15 @@ def results(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
     value), note. A statistical aligner stands beside the paper's fast-align, one by embeddings beside its
     awesome-align.
     """
-    import pandas as pd
-
     store = store or Store()
     errors = literal_errors(params, store)
     errors = errors[errors["pairs"] == "paper"].assign(measure="litter", of="", n=errors["idioms"])
     targeted = accuracy(params, store).rename(columns={"aligner": "of"})
     targeted["n"] = targeted["idioms"]
     is_theirs = targeted["measure"] == "unigram_precision_published"
-    keys = [*OF, "measure", "of"]
+    ours = [errors[errors["variant"] == "paper"], targeted[~is_theirs], global_scores(params, store)]
     by_code = [errors[errors["variant"] == "published"], targeted[is_theirs].assign(measure="unigram_precision")]
-    parts = [errors[errors["variant"] == "paper"], targeted[~is_theirs], global_scores(params, store)]
-    ours = pd.concat([part[[*keys, "value", "low", "high", "n"]] for part in parts], ignore_index=True)
-    as_computed = pd.concat([part[[*keys, "value"]] for part in by_code]).rename(columns={"value": "as_computed"})
-    ours = ours.merge(as_computed, on=keys, how="left")
-    return _beside_the_papers(ours, params.source)
+    return _beside_the_papers(_beside_the_codes(_stacked(ours), _stacked(by_code)), params.source)
 
 
 def published_results(params: IdiomsParams) -> pd.DataFrame:
@@ -192,9 +216,15 @@ def published_results(params: IdiomsParams) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True) if tables else PUBLISHED.load("table3").head(0)
 
 
-def all_systems(params: IdiomsParams) -> list[System]:
-    """The run's systems, then the controls."""
-    return [*params.systems, *CONTROLS]
+def _each(params: IdiomsParams, *, controls: bool = True) -> Iterator[tuple[str, System, tuple[str, str, str]]]:
+    """The run's systems and then the controls, by language; with each what the columns `OF` hold."""
+    for language in params.languages:
+        for system in (*params.systems, *(CONTROLS if controls else ())):
+            yield language, system, (language, system.condition, system.model)
+
+
+def _of(of: Sequence[str], table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(**dict(zip(OF, of, strict=True)))
 
 
 def is_control(model: str) -> bool:
@@ -216,6 +246,12 @@ def condition_name(condition: str) -> str:
     return f"{kind} {times}x" if times and condition != AS_IT_IS else condition
 
 
+def _beside_the_codes(ours: pd.DataFrame, by_code: pd.DataFrame) -> pd.DataFrame:
+    """Our results, each with what the research code would compute."""
+    as_computed = by_code[[*_RESULT, "value"]].rename(columns={"value": "as_computed"})
+    return ours[[*_RESULT, "value", "low", "high", "n"]].merge(as_computed, on=_RESULT, how="left")
+
+
 def _beside_the_papers(ours: pd.DataFrame, source: str) -> pd.DataFrame:
     import pandas as pd
 
@@ -223,8 +259,7 @@ def _beside_the_papers(ours: pd.DataFrame, source: str) -> pd.DataFrame:
     frames = []
     for language, rows in looked_up.groupby("language", sort=False):
         if language in RESULTS_OF and source == PAPERS_SOURCE:
-            key = ["condition", "model", "measure", "of"]
-            frames.append(PUBLISHED.beside(rows, RESULTS_OF[str(language)], on=key))
+            frames.append(PUBLISHED.beside(rows, RESULTS_OF[str(language)], on=_RESULT[1:]))
         else:
             frames.append(_not_printed(rows, f"the paper has no {source}→{language}"))
     found = pd.concat(frames).sort_index()
@@ -252,7 +287,7 @@ def _errors(
     """1 for each literal error as *variant* counts them, 0 for each other pair."""
     if variant != "aligned":
         return table[variant].to_numpy(float)
-    places = aligned(params, language, system, params.aligners[0], store)["hypothesis_tokens"]
+    places = aligned(params, language, system, params.aligners[0], store=store)["hypothesis_tokens"]
     triggers = ([Trigger(*each) for each in json.loads(row)] for row in table["triggers"])
     rows = zip(triggers, map(json.loads, places), strict=True)
     return np.array([any(each.is_aligned(near) for each in found) for found, near in rows], dtype=float)
@@ -269,14 +304,14 @@ def _phrase(reference: str, hypothesis: str) -> AlignedPhrase:
     return AlignedPhrase(tuple(reference.split()), tuple(hypothesis.split()))
 
 
-def _averages(system: System, values: np.ndarray, idioms: Iterable[str], *, share: bool = False) -> Iterator[Any]:
+def _averages(model: str, values: np.ndarray, idioms: Iterable[str], *, share: bool = False) -> Iterator[Any]:
     """The six numbers of `_INTERVALS`, the number of pairs and of idioms.
 
     What the references score against themselves is known beforehand and not of a sample: it has no interval.
     """
     found = macro_average(values, list(idioms), share=share)
     for mean, low, high, _ in (found.macro, found.micro):
-        yield from (mean, np.nan, np.nan) if system == REFERENCES else (mean, low, high)
+        yield from (mean, np.nan, np.nan) if model == REFERENCES.model else (mean, low, high)
     yield found.pairs
     yield found.macro.n
 
@@ -286,6 +321,169 @@ def _frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(rows, columns=columns)
+
+
+def _stacked(tables: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.DataFrame:
+    """*tables*, one below the other; *columns* without rows where there is none."""
+    import pandas as pd
+
+    found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(columns))
+    return found[list(columns)] if columns else found
+
+
+# ----------------------------------------------------------------------------
+# Outcomes. Measures: "litter", and "litter/VARIANT" by every other way of counting; "unigram_precision/ALIGNER" and the
+# like (APT-Eval); "bleu/SET" and "chrf/SET" of each sentence of a test set; "probe/…" of each context.
+
+
+@STUDY.outcomes(headline="nbkit.studies.idioms.tables:results")
+def outcomes(params: IdiomsParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
+    """Each sentence of idiom-test by every targeted measure, each sentence of a test set by BLEU and chrF, and probes.
+
+    Idioms are the clusters, of whole sentences the sentence. LitTER is undecided where it could not find an error:
+    where no translation of a word of the idiom is known, or the reference has one of each word.
+    """
+    for language, system, _ in _each(params):
+        groups = {"condition": system.condition, "model": system.model}
+        for part in (_targeted_outcomes, _sentence_outcomes, _probe_outcomes):
+            for table in part(params, language, system, groups, store):
+                yield table.assign(system=system.label, source_language=params.source, target_language=language)
+
+
+def _targeted_outcomes(
+    params: IdiomsParams, language: str, system: System, groups: Mapping[str, str], store: Store
+) -> Iterator[pd.DataFrame]:
+    """LitTER in every way of counting, and APT-Eval."""
+    table = judged(params, language, system, store=store)
+    found = [[Trigger(*each) for each in json.loads(row)] for row in table["triggers"]]
+    spans = [
+        _spans("source", json.loads(places), "idiom")
+        + _spans("output", [token_spans(text, language)[i] for each in triggers for i in each.tokens], "trigger")
+        for places, text, triggers in zip(table["spans"], table["hypothesis"], found, strict=True)
+    ]
+    shared = _items(params, language, table, groups, [{} for _ in spans], spans)
+    verdicts, reasons = [], []
+    for triggers, covered, left in zip(found, table["covered"], table["open"], strict=True):
+        words = ", ".join(each.translation for each in triggers)
+        verdicts.append("fail" if words else "pass" if left else "undecided")
+        reasons.append(words or ("" if left else _EVERY_WORD if covered else _NO_WORD))
+    yield shared.assign(measure="litter", value=table["paper"].astype(float), verdict=verdicts, reason=reasons)
+    for variant in ("published", *params.variants):
+        errors = _errors(params, language, system, table, variant, store)
+        yield shared.assign(measure=f"litter/{variant}", value=errors)
+    for aligner in params.aligners:
+        scores = aligned(params, language, system, aligner, store=store)
+        for measure in APT_EVAL:
+            yield shared.assign(measure=f"{measure}/{aligner}", value=scores[measure].astype(float))
+
+
+def _sentence_outcomes(
+    params: IdiomsParams, language: str, system: System, groups: Mapping[str, str], store: Store
+) -> Iterator[pd.DataFrame]:
+    """BLEU and chrF of each sentence, with what the corpus scores add up."""
+    import pandas as pd
+
+    table = similar(params, language, system, store=store)
+    texts = zip(table["source"], table["reference"], strict=True)
+    items = pd.Series([item_id([params.source, language, *row], {}) for row in texts])
+    groups_of = pd.Series([{**groups, "set": name} for name in table["of"]])
+    shared = table[["source", "reference"]].assign(
+        item=items, cluster=items, output=table["hypothesis"], groups=groups_of
+    )
+    for measure in UNITS:
+        sums = table[f"{measure}_sums"].map(lambda row: list(map(float, json.loads(row))))
+        yield shared.assign(measure=f"{measure}/" + table["of"], value=table[measure], sums=sums)
+
+
+def _probe_outcomes(
+    params: IdiomsParams, language: str, system: System, groups: Mapping[str, str], store: Store
+) -> Iterator[pd.DataFrame]:
+    """What a system makes of each context: the translation, how likely the reference is, and how sure it is of it."""
+    if not params.contexts or system in CONTROLS:
+        return
+
+    pairs = {(pair.id, pair.idiom): pair for pair in probed_pairs(params, language, store)}
+    table = probed(params, language, system, store=store)
+    shown = [pairs[each] for each in zip(table["id"], table["idiom"], strict=True)]
+    given = table.assign(
+        source=[pair.source for pair in shown], reference=[pair.target for pair in shown],
+        spans=[json.dumps(pair.spans) for pair in shown],
+    )  # fmt: skip
+    treatments = [{"context": context, "end_state": params.end_state} for context in table["context"]]
+    spans = [_spans("source", pair.spans, "idiom") for pair in shown]
+    shared = _items(params, language, given, groups, treatments, spans)
+    yield shared.assign(measure="probe/chrf", value=table["chrf"])
+    sums = table[["log_probability", "subwords"]].astype(float)
+    values = corpus_perplexity(sums["log_probability"], sums["subwords"])
+    yield shared.assign(measure="probe/perplexity", value=values, sums=sums.apply(list, axis=1))
+    for measure in ("entropy_idiom", "entropy_other"):
+        yield shared.assign(measure=f"probe/{measure}", value=table[measure].astype(float))
+
+
+def _items(
+    params: IdiomsParams,
+    language: str,
+    table: pd.DataFrame,
+    groups: Mapping[str, str],
+    treatments: Sequence[Mapping[str, str]],
+    spans: Sequence[Any],
+) -> pd.DataFrame:
+    """What all measures of sentences with an idiom share."""
+    import pandas as pd
+
+    rows = zip(table["source"], table["reference"], table["idiom"], table["spans"], treatments, strict=True)
+    items = [
+        item_id([params.source, language, source, reference], {"idiom": idiom, "spans": places, **treatment})
+        for source, reference, idiom, places, treatment in rows
+    ]
+    contexts = ({name: each for name, each in treatment.items() if name == "context"} for treatment in treatments)
+    return pd.DataFrame(
+        {
+            "item": items,
+            "cluster": table["idiom"],
+            "groups": [
+                {**groups, "idiom": idiom, **context} for idiom, context in zip(table["idiom"], contexts, strict=True)
+            ],
+            "source": table["source"],
+            "reference": table["reference"],
+            "output": table["hypothesis"],
+            "spans": spans,
+        }
+    )
+
+
+def _spans(text: str, places: Iterable[Sequence[int]], label: str) -> list[dict[str, Any]]:
+    return [{"text": text, "start": start, "end": end, "label": label} for start, end in places]
+
+
+@outcomes.table
+def results_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
+    """`results`, from outcomes alone; corpus scores come without intervals, which resample sentences in their order."""
+    measures = found["measure"].str.partition("/")
+    table = found.assign(
+        language=found["target_language"],
+        condition=[groups["condition"] for groups in found["groups"]],
+        model=[groups["model"] for groups in found["groups"]],
+        measure=measures[0],
+        of=measures[2],
+    )
+    rows: list[tuple[Any, ...]] = []
+    groups: Any = table.groupby(_RESULT, sort=False)
+    for (*of, model, measure, name), own in groups:
+        is_litter, is_corpus = measure == "litter", measure in UNITS
+        if is_corpus:
+            scores = (score_of_sums(measure, list(own["sums"])) / UNITS[measure], np.nan, np.nan, len(own))
+        elif measure in APT_EVAL or (is_litter and name in ("", "published")):
+            value, low, high, *_, n = _averages(model, own["value"].to_numpy(float), own["cluster"], share=is_litter)
+            scores = (value, low, high, n)
+        else:
+            continue
+        is_theirs = (is_litter and name == "published") or measure.endswith("_published")
+        shown = (measure.removesuffix("_published"), "" if is_litter else name)
+        rows.append((is_theirs, is_corpus - is_litter, *of, model, *shown, *scores))
+    again = _frame(rows, ["theirs", "turn", *_RESULT, "value", "low", "high", "n"]).sort_values("turn", kind="stable")
+    together = _beside_the_codes(again[~again["theirs"]], again[again["theirs"]])
+    return _beside_the_papers(together, found["source_language"].iloc[0])
 
 
 # ----------------------------------------------------------------------------
@@ -301,18 +499,16 @@ def findings(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
     (idioms). Compared are *zero*, *joint* and the least upsampling of one model, each with the next, and *random* with
     what stands for mBART. Of more upsampling the paper claims nothing: in Table 3 it leaves as many errors, or more.
     """
-    import pandas as pd
-
     rows = []
     for language in params.languages:
         for worse, better, finding in _claims(params):
-            sides = [judged(params, language, system, store or Store()) for system in (worse, better)]
+            sides = [judged(params, language, system, store=store) for system in (worse, better)]
             means = [phrase_means(side["paper"].to_numpy(float), list(side["idiom"])) for side in sides]
             differences = np.array([means[0][idiom] - means[1][idiom] for idiom in means[0]])
             found = mean_interval(differences, within=DIFFERENCE)
             holds = "yes" if found.low > 0 else "no" if found.high < 0 else "not sure"
             rows.append((language, finding, found.mean, found.low, found.high, holds, found.n))
-    return pd.DataFrame(rows, columns=["language", "finding", "difference", "low", "high", "holds", "n"])
+    return _frame(rows, ["language", "finding", "difference", "low", "high", "holds", "n"])
 
 
 def _claims(params: IdiomsParams) -> list[tuple[System, System, str]]:
@@ -332,3 +528,207 @@ def _claims(params: IdiomsParams) -> list[tuple[System, System, str]]:
             if pair[0] and pair[1]:
                 claims.append((pair[0], pair[1], f"{condition_name(name)}: {pair[0].model} > {pair[1].model}"))
     return claims
+
+
+# ----------------------------------------------------------------------------
+# What less context of an idiom does to each system (§4).
+
+
+def context_effects(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+    """What less context does to each system (Figures 5 to 7, 16, 18 and 20).
+
+    Columns: language, condition, model, measure, context, value, low, high, change (from the context before it; NaN for
+    "full"), change_low, change_high, n (pairs). Measures: chrf (a share; mean over pairs), perplexity (by subword, of
+    all references together), entropy_idiom and entropy_other (nats). The unit of the intervals is the idiom, the same
+    ones in every context.
+    """
+    rows = []
+    for language, system, of in _probed_systems(params):
+        table = probed(params, language, system, store=store)
+        for measure in ("chrf", "perplexity", "entropy_idiom", "entropy_other"):
+            rows += [(*of, measure, *row) for row in _by_context(table, measure, params)]
+    columns = ["measure", "context", "value", "low", "high", "change", "change_low", "change_high", "n"]
+    return _frame(rows, [*OF, *columns])
+
+
+def _probed_systems(params: IdiomsParams) -> Iterator[tuple[str, System, tuple[str, str, str]]]:
+    return _each(params, controls=False) if params.contexts else iter(())
+
+
+def context_examples(params: IdiomsParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
+    """Pairs whose translation changes most when the idiom loses its context, *k* of each system.
+
+    Columns: language, condition, model, idiom, source, spans (JSON), reference, and the hypothesis of each context.
+    """
+    store = store or Store()
+    frames = []
+    for language, system, of in _probed_systems(params):
+        pairs = {(pair.id, pair.idiom): pair for pair in probed_pairs(params, language, store)}
+        table = probed(params, language, system, store=store)
+        wide = table.pivot(index=["id", "idiom"], columns="context", values=["hypothesis", "chrf"])
+        loss = (wide["chrf"]["full"] - wide["chrf"][params.contexts[-1]]).astype(float)
+        chosen = loss.sort_values(ascending=False, kind="stable").head(k).index
+        shown = [pairs[each] for each in chosen]
+        frames.append(
+            _of(of, wide["hypothesis"].loc[chosen].reset_index()).assign(
+                source=[pair.source for pair in shown],
+                spans=[json.dumps(pair.spans) for pair in shown],
+                reference=[pair.target for pair in shown],
+            )
+        )
+    return _stacked(frames, [*OF, "idiom", "source", "spans", "reference", *params.contexts])
+
+
+def _by_context(table: pd.DataFrame, measure: str, params: IdiomsParams) -> Iterator[tuple[Any, ...]]:
+    """Context, value and interval, change and its interval, number of pairs, of each context."""
+    before: str | None = None
+    for context in params.contexts:
+        own = table[table["context"] == context]
+        value, change = _summary(own, None, measure, params), _NOTHING
+        if before is not None:
+            change = _summary(own, table[table["context"] == before], measure, params)
+        yield context, value.mean, value.low, value.high, change.mean, change.low, change.high, len(own)
+        before = context
+
+
+_NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
+
+
+def _summary(table: pd.DataFrame, other: pd.DataFrame | None, measure: str, params: IdiomsParams) -> Interval:
+    """The value of *measure* in a table, or its difference from that in *other*, of the same pairs."""
+    idioms = list(table["idiom"])
+    if measure != "perplexity":
+        values = table[measure].to_numpy(float) - (0.0 if other is None else other[measure].to_numpy(float))
+        within = None if measure != "chrf" else UNIT if other is None else DIFFERENCE
+        return mean_interval(values, groups=idioms, within=within)
+    sides = [table] if other is None else [table, other]
+    columns = [side[name] for side in sides for name in ("log_probability", "subwords")]
+    sums = np.column_stack([column.groupby(table["idiom"].to_numpy(), sort=True).sum() for column in columns])
+
+    def perplexity(totals: np.ndarray) -> np.ndarray:
+        values = [corpus_perplexity(totals[..., at], totals[..., at + 1]) for at in range(0, len(columns), 2)]
+        return values[0] if other is None else values[0] - values[1]
+
+    value, draws = float(perplexity(sums.sum(axis=0))), perplexity(bootstrap_draws(sums, seed=params.seed))
+    within = (1.0, np.inf) if other is None else None
+    return Interval(value, *mean_of_draws(value, draws, units=len(sums), within=within), len(sums))
+
+
+# ----------------------------------------------------------------------------
+# Sentences to look at: worked examples of LitTER, and what the phrase matcher finds in texts.
+
+_EXAMPLE = ["idiom", "source", "spans", "reference", "hypothesis", "blocklists", "triggers", "error"]
+
+
+def published_examples() -> pd.DataFrame:
+    """The five examples of Figures 14 and 15 with their printed blocklists, judged as the research code did.
+
+    Columns: figure, idiom, source, spans, reference, hypothesis, blocklists and triggers (JSON, as `judged`), error,
+    agrees (whether all is as printed).
+    """
+    import pandas as pd
+
+    rows = []
+    for example in _printed():
+        lists = {word: tuple(words) for word, words in example["blocklists"].items()}
+        litter = published_litter(WordDictionary("printed", "file", lists), None, "en", "fr")
+        judgement = litter.judge_texts(example["idiom"], example["reference"], example["hypothesis"])
+        left = [blocklist.word for blocklist in judgement.blocklists]
+        found = [trigger.translation for trigger in judgement.triggers]
+        agrees = left == example["surviving"] and sorted(found) == sorted(example["triggers"])
+        blocklists = [[each.word, list(each.translations), each.word in left] for each in judgement.candidates]
+        triggers = [list(trigger) for trigger in judgement.triggers]
+        rows.append((example["name"], example["idiom"], example["source"], "[]", example["reference"],
+                     example["hypothesis"], json.dumps(blocklists, ensure_ascii=False),
+                     json.dumps(triggers, ensure_ascii=False), judgement.error, agrees))  # fmt: skip
+    return pd.DataFrame(rows, columns=["figure", *_EXAMPLE, "agrees"])
+
+
+def litter_samples(params: IdiomsParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
+    """*k* pairs of each system with a literal error, and as many without one though a blocklist was left.
+
+    Columns: language, condition, model, idiom, source, spans, reference, hypothesis, blocklists, triggers (JSON, see
+    `judged`), error. Idioms take turns; which are drawn depends on the run's seed and the sentences.
+    """
+    frames = []
+    for language, system, of in _each(params, controls=False):
+        table = judged(params, language, system, store=store)
+        table = table.assign(error=table["paper"].astype(bool))
+        rank = [address(params.seed, "litter sample", *key) for key in zip(table["source"], table["idiom"])]  # noqa: B905
+        table = table.assign(rank=rank).sort_values("rank")
+        table["turn"] = table.groupby(["idiom", "error"]).cumcount()
+        table = table[table["open"].astype(bool)].sort_values(["turn", "rank"])
+        frames += [_of(of, table[table["error"] == error].head(k)) for error in (True, False)]
+    return _stacked(frames, [*OF, *_EXAMPLE])
+
+
+def find_phrases(
+    texts: list[str],
+    lines: list[str] | None = None,
+    parser: str | None = None,
+    *,
+    variations: Collection[Variation] = (),
+) -> list[tuple[Text, list[PhraseMatch]]]:
+    """What the phrase matcher finds in English *texts*: each text in tokens, with its matches (Figures 8 and 9).
+
+    lines: a phrase list; nbkit's own idioms where none is given. parser: a spaCy pipeline, for lemmas; without one,
+    words are known by their forms. variations: "passive" and "modifier" also find wordings that the paper's rules do
+    not (`nbkit.text.phrases`).
+
+    >>> [(text, [found])] = find_phrases(["He pulled the wool over the voters' eyes."])
+    >>> found.phrase, text.text[slice(*found.span)]
+    ("pull the wool over someone's eyes", "pulled the wool over the voters' eyes")
+    """
+    matcher = PhraseMatcher(lines if lines is not None else phrases(IdiomsParams()), variations=variations)
+    parsed = load_parser(parser, "en").parse(texts) if parser else map(plain_text, texts)
+    return [(text, matcher.find(text)) for text in parsed]
+
+
+def matcher_recall(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+    """Whether the matcher finds the idioms of the data where the data says they are, by rules made of their own names.
+
+    Columns: language, pairs (of idiom-train and idiom-test), spans (given), found (a match of the same idiom shares a
+    word with it), exact (a match has exactly its words), extra (matches of an idiom of the list in these sentences that
+    no span is given for). Sentences are cut into words without a parser unless the run names one.
+    """
+
+    store = store or Store()
+    return _stacked([recall(params, language, store=store) for language in params.languages])
+
+
+@STUDY.step(
+    per=("language",), key=lambda params, language: {**data_key(params, language), "parser": parser_key(params)}
+)
+def recall(params: IdiomsParams, language: str, store: Store) -> pd.DataFrame:
+    """`matcher_recall` of one language pair."""
+    import pandas as pd
+
+    splits = load_data(params, language, store).splits
+    pairs = [*splits.train, *splits.test, *splits.discarded]
+    matcher = PhraseMatcher(sorted({pair.idiom for pair in pairs}))
+    idioms: dict[str, set[str]] = {}
+    for pair in pairs:
+        idioms.setdefault(pair.source, set()).add(pair.idiom)
+    matches = {
+        source: [(match.phrase, text.text[slice(*match.span)]) for match in matcher.find_all(text)]
+        for source, text in zip(idioms, source_texts(params, list(idioms)), strict=True)
+    }
+    found = exact = spans = 0
+    for pair in pairs:
+        own = [text for name, text in matches[pair.source] if name == pair.idiom]
+        for words in pair.words:
+            spans += 1
+            found += any(_share_a_word(text, words) for text in own)
+            exact += words in own
+    extra = sum(name not in idioms[source] for source, own in matches.items() for name, _ in own)
+    row = (language, len(pairs), spans, found / spans, exact / spans, extra)
+    return pd.DataFrame([row], columns=["language", "pairs", "spans", "found", "exact", "extra"])
+
+
+def _share_a_word(one: str, other: str) -> bool:
+    return not set(one.casefold().split()).isdisjoint(other.casefold().split())
+
+
+@cache
+def _printed() -> list[dict[str, Any]]:
+    return yaml.safe_load((Path(__file__).parent / "published" / "examples.yaml").read_text(encoding="utf-8"))
