@@ -157,7 +157,8 @@ class Use:
 class Work:
     """A unit of work of a study, at every point of its axes.
 
-    name: what it does, with the labels of its axes: ``"translate {model} {pair}"``. per: its axes, the outermost first.
+    name: what it does, with the labels of its axes, and fields of the parameters that are no axis:
+    ``"translate {model} {source}→{language}"``. per: its axes, the outermost first.
     function: called with parameters, store and the values of its axes. stage: units of a later stage start when all of
     the earlier ones are done. uses: the models it asks, of the parameters and its axes. counts: how many texts it
     handles and how many of them are remembered. points: where it is needed, if not at all points of its axes.
@@ -198,7 +199,7 @@ class Work:
             labels = {name: self.study.label(name, value) for name, value in at.items()}
             texts, stored = self.counted(params, at, store) if count else (0, 0)
             yield Unit(
-                label=self.name.format(**labels).strip(),
+                label=self.name.format(**{**dump, **labels}).strip(),
                 function=where,
                 arguments={"params": dump, **at},
                 stage=self.stage,
@@ -408,10 +409,11 @@ class Study:
     ) -> Callable[[Callable[..., Any]], Work]:
         """Declare a function as a unit of work, at each point of the axes *per*.
 
-        name: with the labels of the axes, ``"translate {model} {pair}"``. after: what has to be done before, which
-        decides the stage; models come before all that uses them. uses: the models that it asks, of the parameters and
-        the point. counts: its texts, and how many of them are remembered (see `asked`). points: where it is needed, if
-        not everywhere. runs_models: whether it wants a GPU where there is one; by default where it uses models.
+        name: with the labels of the axes and fields of the parameters, ``"translate {model} {source}→{language}"``.
+        after: what has to be done before, which decides the stage; models come before all that uses them. uses: the
+        models that it asks, of the parameters and the point. counts: its texts, and how many of them are remembered
+        (see `asked`). points: where it is needed, if not everywhere. runs_models: whether it wants a GPU where there is
+        one; by default where it uses models.
         """
 
         def declare(function: Callable[..., Any]) -> Work:
