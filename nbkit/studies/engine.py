@@ -178,13 +178,16 @@ class Work:
         return self.function(params, store=store or Store(), **point)
 
     def work(self, params: Mapping[str, Any], **point: Any) -> int | None:
-        """Do it: what the unit of work calls. Returns how many texts it handled, where it counts them."""
+        """Do it: what the unit of work calls. Returns how many texts it handled, where it counts them.
+
+        That is the sum of what the function returned, or else those that were not remembered before.
+        """
         checked, store = self.study.params(**params), Store()
-        at = {name: self.study.axes[name].back(value) if name in self.study.axes else value
-              for name, value in point.items()}  # fmt: skip
+        at = {name: self.study.back(name, value) for name, value in point.items()}
         before = self.counted(checked, at, store)
-        for each in self.study.cut(checked, self.per, at, store):
-            self.function(checked, store=store, **each)
+        done = [self.function(checked, store=store, **each) for each in self.study.cut(checked, self.per, at, store)]
+        if all(isinstance(n, int) for n in done):
+            return sum(done)
         return None if self.counts is None else before[0] - before[1]
 
     def counted(self, params: Any, at: Point, store: Store) -> tuple[int, int]:
@@ -199,7 +202,7 @@ class Work:
             labels = {name: self.study.label(name, value) for name, value in at.items()}
             texts, stored = self.counted(params, at, store) if count else (0, 0)
             yield Unit(
-                label=self.name.format(**{**dump, **labels}).strip(),
+                label=" ".join(self.name.format(**{**dump, **labels}).split()),
                 function=where,
                 arguments={"params": dump, **at},
                 stage=self.stage,
@@ -252,6 +255,8 @@ class Step:
         return {"kind": f"{self.study.name}.{name}", "code": code, **self.key(params, **at)}
 
     def _at(self, values: Sequence[Any], named: Point) -> Point:
+        if len(values) > len(self.per):
+            raise TypeError(f"{self.compute.__name__} is of {', '.join(self.per) or 'nothing'}; the rest goes by name")
         return {**dict(zip(self.per, values, strict=False)), **named}
 
 
@@ -363,6 +368,10 @@ class Study:
             return self.axes[axis].label(value)
         return "" if value is None else str(value)
 
+    def back(self, axis: str, value: Any) -> Any:
+        """A value of an axis out of its JSON form."""
+        return self.axes[axis].back(value) if isinstance(self.axes.get(axis), Axis) else value
+
     # Declarations --------------------------------------------------------------------------------
 
     def step(
@@ -458,15 +467,16 @@ class Results:
     """The outcomes of a study as it declares them.
 
     stream: ``stream(params, store, texts)`` yields tables with the columns of `nbkit.studies.outcomes`, a part of the
-    grid at a time; headline: the table, ``"module:function"``, that *again* computes from outcomes alone.
+    grid at a time; headline: the table, ``"module:function"``, that *again* computes from outcomes alone, and from the
+    parameters where it has an argument of that name.
     """
 
     study: Study
     stream: Callable[..., Iterator[pd.DataFrame]]
     headline: str
-    again: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    again: Callable[..., pd.DataFrame] | None = None
 
-    def table(self, function: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    def table(self, function: Callable[..., pd.DataFrame]) -> Callable[..., pd.DataFrame]:
         """Declare how the headline table follows from the outcomes."""
         self.again = function
         return function

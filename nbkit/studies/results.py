@@ -30,6 +30,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -112,14 +113,18 @@ def outcomes(params: StudyParams, *, texts: bool = False, store: Store | None = 
 
 
 def headline(params: StudyParams, found: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """The headline table of a study's run, computed from its outcomes alone."""
+    """The headline table of a study's run, computed from its outcomes alone.
+
+    params: the run, of which a table may need what decides how outcomes are added up, such as a least number.
+    """
     import pandas as pd
 
     results = study_of(params).results
     if results is None or results.again is None:
         raise NbkitError(f"the study '{study_of(params).name}' does not say how its headline follows from outcomes")
     whole = pd.concat(list(found), ignore_index=True)
-    return results.again(whole.loc[whole.index.repeat(whole["count"])].reset_index(drop=True))
+    each = whole.loc[whole.index.repeat(whole["count"])].reset_index(drop=True)
+    return results.again(each, params) if "params" in signature(results.again).parameters else results.again(each)
 
 
 def write_outcomes(tables: Iterable[pd.DataFrame], path: Path, form: str) -> int:
