@@ -21,7 +21,7 @@ from nbkit.measure import load_metric
 from nbkit.models import MODELS, Decoding, translate_remembered
 from nbkit.perturb import NAMES, PERTURBATIONS, label, perturb_text
 from nbkit.store import Store
-from nbkit.studies.word_order.samples import Span, moved_spans
+from nbkit.studies.word_order.steps import Span, moved_spans
 from nbkit.text.parsers import load_parser, parser_for
 from nbkit.text.sentences import Sentence, Text
 
