@@ -104,7 +104,7 @@ def ran_is_reached(found: Fingerprint) -> Iterator[None]:
     def look(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
         if event == "call" and not ran.get(code) and code.co_filename.startswith(PACKAGE) and code.co_name[0] != "<":
-            ran[code] = not _is_importing(frame)
+            ran[code] = not _is_importing(frame) and code.co_name != "__getattr__"
 
     sys.setprofile(look)
     try:
