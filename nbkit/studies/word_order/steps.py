@@ -127,7 +127,7 @@ class Chunk:
             found.append(Reordered(index, CONTROL, (), (), None))
             sources, references = self._orders(pair.source, self.names), self._orders(pair.target, self.names)
             second = self._orders(pair.target, [name for name in drawing if name in references], draw=1)
-            for name in [name for name, drawn in second.items() if all(map(np.array_equal, drawn, references[name]))]:
+            for name in [name for name, drawn in second.items() if _are_equal(drawn, references[name])]:
                 if not is_drawn(pair.target, name, seed=self.settings["seed"], unit=self.settings["unit"]):
                     del second[name]
             for name in self.names:
@@ -149,6 +149,11 @@ class Chunk:
         """Of the perturbations that apply to *text*."""
         orders = perturb_all(text, names, draw=draw, **self.settings)
         return {name: order for name, order in orders.items() if order is not None}
+
+
+def _are_equal(one: Orders, other: Orders) -> bool:
+    # Of nothing, numpy makes an array that equals itself.
+    return all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(one, other, strict=True))
 
 
 def _written(text: Text, orders: Orders, spacing: Spacing) -> str:
@@ -296,6 +301,7 @@ def _raw_size(params: WordOrderParams, language: str) -> int | None:
 def _counted(corpus: str, source: str, language: str, files: str) -> int:
     """The good pairs of a raw corpus. files: the identity of what is read."""
     found, split = corpora.find_corpus(corpus)
+    assert isinstance(found, RawCorpus)
     pairs = found.raw_pairs(corpora.Request(source, language, split))
     return sum(not isinstance(pair, DataError) for pair in pairs)
 

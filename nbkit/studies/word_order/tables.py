@@ -716,13 +716,11 @@ def _with_texts(
                 texts[variant.pair, variant.perturbation] = (pair.source.text, perturbed, moved, pair.target.text)
     found = [texts[key] for key in zip(rows["pair"], rows["perturbation"], strict=True)]
     sources, perturbed_sources, moves, references = (list(part) for part in zip(*found, strict=True))
-    plain = translate(params, model, sources, language, store)
-    perturbed = translate(params, model, perturbed_sources, language, store)
     return rows.assign(
         source=sources,
         perturbed_source=perturbed_sources,
         moved=moves,
         reference=references,
-        hypothesis=plain,
-        perturbed_hypothesis=perturbed,
+        hypothesis=translate(params, model, sources, language, store),
+        perturbed_hypothesis=translate(params, model, perturbed_sources, language, store),
     )[_COLUMNS]
