@@ -70,7 +70,7 @@ def test_every_text_is_translated_once_and_a_rerun_asks_nothing(params, robust: 
 def test_scores_are_kappa_of_what_the_definitions_say(params, faithful):
     """β, β1, β2 and α of §3, recomputed with sacreBLEU from the texts themselves."""
     chunk = steps.read_chunk(params, "de", 0, Store())
-    pairs, variants = chunk.pairs, {(v.pair, v.perturbation): v for v in chunk.variants()}
+    pairs, variants = chunk.pairs, {(v.index, v.perturbation): v for v in chunk.variants()}
     bleu = sacrebleu.BLEU(tokenize="none", effective_order=True)
 
     def kappa(hypothesis: str, reference: str, lang: str) -> float:
@@ -82,12 +82,12 @@ def test_scores_are_kappa_of_what_the_definitions_say(params, faithful):
     assert len(table) == len(variants)
     for row in table.itertuples():
         variant, pair = variants[row.pair, row.perturbation], pairs[row.pair]
-        perturbed_translation = variant.perturbed_source  # word for word
+        perturbed_translation = variant.source  # word for word
         assert row.beta == pytest.approx(kappa(pair.source.text, pair.target.text, "de"))
         assert row.beta1 == pytest.approx(kappa(perturbed_translation, pair.target.text, "de"))
-        assert row.beta2 == pytest.approx(kappa(perturbed_translation, variant.perturbed_reference, "de"))
-        assert row.alpha_source == pytest.approx(kappa(variant.perturbed_source, pair.source.text, "en"))
-        assert row.alpha_target == pytest.approx(kappa(variant.perturbed_reference, pair.target.text, "de"))
+        assert row.beta2 == pytest.approx(kappa(perturbed_translation, variant.reference, "de"))
+        assert row.alpha_source == pytest.approx(kappa(variant.source, pair.source.text, "en"))
+        assert row.alpha_target == pytest.approx(kappa(variant.reference, pair.target.text, "de"))
         assert row.length == len(pair.source)
 
 

@@ -49,6 +49,7 @@ def of_known(
                 rows = rows[rows[column] == given.get(wanted, wanted)]
             if rows.empty:
                 return empty(panels.why_empty(table, given["metric"], reason))
+            rows = rows.reset_index(drop=True)
             rows.attrs["spacings"] = table["spacing"].nunique() if "spacing" in table else 1
             with theme.style():
                 return make(rows, *arguments, **named)

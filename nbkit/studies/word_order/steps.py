@@ -1,8 +1,7 @@
 """The word-order study's steps: pairs and their perturbed variants, scores, sums over them; a chunk of pairs at a time.
 
 What is computed is remembered (`nbkit.studies.engine`): of each chunk the texts, what needs no model (α, chance and
-similarity) and, of each model, β, β₁ and β₂; of each language and model the sums that tables are made of. `outcomes`
-are the scores in the shape that all studies share.
+similarity) and, of each model, β, β₁ and β₂; of each language and model the sums that tables are made of.
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,7 +28,6 @@ from nbkit.perturb import CONTROL, PERTURBATIONS, is_drawn, perturb_all
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
 from nbkit.studies.engine import TRANSLATOR, Axis, Cuts, Point, Step, Study, Use, asked
-from nbkit.studies.results import item_id
 from nbkit.studies.word_order.params import WordOrderParams
 from nbkit.text.sentences import Order, Spacing, Text
 
@@ -80,25 +78,42 @@ class Recent:
 class Variant:
     """One pair under one perturbation; both sides could be perturbed, so it is part of N.
 
-    pair: index of the pair in the corpus. second_draw: the reference under an independent draw of the same
-    perturbation, None where the perturbation draws nothing, or has one outcome for this reference (two verbs to swap).
+    index: of the pair in the corpus. second_draw: the reference under an independent draw of the same perturbation,
+    None where the perturbation draws nothing, or has one outcome for this reference (two verbs to swap).
     """
 
-    pair: int
+    index: int
+    pair: Pair
     perturbation: str
-    perturbed_source: str
-    perturbed_reference: str
-    second_draw: str | None
+    spacing: Spacing
+    source_orders: Orders = ()
+    reference_orders: Orders = ()
+    second_orders: Orders | None = None
 
+    @cached_property
+    def source(self) -> str:
+        """The perturbed source."""
+        return self._written(self.pair.source, self.source_orders)
 
-class Reordered(NamedTuple):
-    """The orders behind a `Variant`, in any spacing; those of the control are empty."""
+    @cached_property
+    def reference(self) -> str:
+        """The perturbed reference."""
+        return self._written(self.pair.target, self.reference_orders)
 
-    pair: int
-    perturbation: str
-    source: Orders
-    reference: Orders
-    second_draw: Orders | None
+    @cached_property
+    def second_draw(self) -> str | None:
+        return None if self.second_orders is None else self._written(self.pair.target, self.second_orders)
+
+    def moved(self, side: Literal["source", "reference"]) -> tuple[Span, ...]:
+        """Where the words that moved stand in the perturbed text (`moved_spans`)."""
+        if side == "source":
+            return moved_spans(self.pair.source, self.source_orders, self.source)
+        return moved_spans(self.pair.target, self.reference_orders, self.reference)
+
+    def _written(self, text: Text, orders: Orders) -> str:
+        if orders:
+            return text.reorder(orders, self.spacing)
+        return text.joined if self.spacing == "joined" else text.text  # the control
 
 
 @dataclass
@@ -113,18 +128,21 @@ class Chunk:
     names: Sequence[str]
     settings: Mapping[str, Any]
 
-    @cached_property
-    def orders(self) -> list[Reordered]:
+    def variants(self, spacing: Spacing = "joined") -> list[Variant]:
         """The control and every perturbation of every pair in which both sides can be perturbed.
 
         Source and reference are perturbed by independent draws, as in the paper (§6.1).
         """
+        return [replace(variant, spacing=spacing) for variant in self._joined]
+
+    @cached_property
+    def _joined(self) -> list[Variant]:
         found = []
         drawing = [name for name in self.names if PERTURBATIONS.get(name).random]
         for index, pair in enumerate(self.pairs, self.start):
             if min(len(pair.source), len(pair.target)) < self.settings["min_tokens"]:
                 continue
-            found.append(Reordered(index, CONTROL, (), (), None))
+            found.append(Variant(index, pair, CONTROL, "joined"))
             sources, references = self._orders(pair.source, self.names), self._orders(pair.target, self.names)
             second = self._orders(pair.target, [name for name in drawing if name in references], draw=1)
             for name in [name for name, drawn in second.items() if _are_equal(drawn, references[name])]:
@@ -132,17 +150,8 @@ class Chunk:
                     del second[name]
             for name in self.names:
                 if name in sources and name in references:
-                    found.append(Reordered(index, name, sources[name], references[name], second.get(name)))
-        return found
-
-    def variants(self, spacing: Spacing = "joined") -> list[Variant]:
-        """`orders` as texts."""
-        found = []
-        for index, name, source, reference, second in self.orders:
-            pair = self.pairs[index - self.start]
-            perturbed = (_written(pair.source, source, spacing), _written(pair.target, reference, spacing))
-            drawn = None if second is None else _written(pair.target, second, spacing)
-            found.append(Variant(index, name, *perturbed, drawn))
+                    orders = sources[name], references[name], second.get(name)
+                    found.append(Variant(index, pair, name, "joined", *orders))
         return found
 
     def _orders(self, text: Text, names: Sequence[str], draw: int = 0) -> dict[str, Orders]:
@@ -154,12 +163,6 @@ class Chunk:
 def _are_equal(one: Orders, other: Orders) -> bool:
     # Of nothing, numpy makes an array that equals itself.
     return all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(one, other, strict=True))
-
-
-def _written(text: Text, orders: Orders, spacing: Spacing) -> str:
-    if orders:
-        return text.reorder(orders, spacing)
-    return text.joined if spacing == "joined" else text.text
 
 
 def chunk_starts(n_pairs: int) -> range:
@@ -527,7 +530,7 @@ def texts_chunk(params: WordOrderParams, language: str, start: int, store: Store
     chunk = read_chunk(params, language, start, store)
     texts = [pair.source.text for pair in chunk.pairs]
     for spacing in params.spacings:
-        texts += [variant.perturbed_source for variant in chunk.variants(spacing)]
+        texts += [variant.source for variant in chunk.variants(spacing)]
     return pd.DataFrame({"text": list(dict.fromkeys(texts))})
 
 
@@ -540,20 +543,18 @@ def difficulty_chunk(params: WordOrderParams, language: str, start: int, store: 
     """
     import pandas as pd
 
-    chunk = read_chunk(params, language, start, store)
-    rows = chunk.variants()
-    pairs = [chunk.pairs[v.pair - start] for v in rows]
+    rows = read_chunk(params, language, start, store).variants()
     drawn = np.array([v.second_draw is not None for v in rows], dtype=bool)
-    second = [(v.second_draw, v.perturbed_reference) for v in rows if v.second_draw is not None]
+    second = [(v.second_draw, v.reference) for v in rows if v.second_draw is not None]
+    sources, targets = [v.pair.source.text for v in rows], [v.pair.target.text for v in rows]
     tables = []
     for metric in params.kappas():
-        sources, targets = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
         chance = np.full(len(rows), np.nan)
         chance[drawn] = metric.scores([a for a, _ in second], [b for _, b in second], language)
         tables.append(_keys(rows, metric).assign(
-            length=[len(pair.source) for pair in pairs],
-            alpha_source=metric.scores([v.perturbed_source for v in rows], sources, params.source),
-            alpha_target=metric.scores([v.perturbed_reference for v in rows], targets, language),
+            length=[len(v.pair.source) for v in rows],
+            alpha_source=metric.scores([v.source for v in rows], sources, params.source),
+            alpha_target=metric.scores([v.reference for v in rows], targets, language),
             chance=chance,
         ))  # fmt: skip
     return pd.concat(tables, ignore_index=True)
@@ -571,23 +572,21 @@ def similarity_chunk(params: WordOrderParams, language: str, start: int, store: 
     grouped: dict[int, list[Variant]] = {}
     for variant in read_chunk(params, language, start, store).variants():
         if variant.perturbation != CONTROL:
-            grouped.setdefault(variant.pair, []).append(variant)
+            grouped.setdefault(variant.index, []).append(variant)
     two = [pair for group in grouped.values() for pair in combinations(group, 2)]
     tables = []
-    for side, lang, name in (
-        ("source", params.source, "perturbed_source"), ("target", language, "perturbed_reference")
-    ):  # fmt: skip
+    for side, lang in (("source", params.source), ("target", language)):
+        texts = [(b.source, a.source) if side == "source" else (b.reference, a.reference) for a, b in two]
         for metric in params.kappas():
             if hasattr(metric, "problem"):  # has weights: too slow for every pair of perturbations
                 continue
-            kappa = metric.scores([getattr(b, name) for _, b in two], [getattr(a, name) for a, _ in two], lang)
             table = pd.DataFrame({
-                "pair": [a.pair for a, _ in two],
+                "pair": [a.index for a, _ in two],
                 "side": side,
                 "metric": metric.name,
                 "perturbation_a": [a.perturbation for a, _ in two],
                 "perturbation_b": [b.perturbation for _, b in two],
-                "kappa": kappa,
+                "kappa": metric.scores([b for b, _ in texts], [a for _, a in texts], lang),
             })  # fmt: skip
             tables.append(_as_categories(table, params))
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
@@ -608,15 +607,15 @@ def behaviour_chunk(params: WordOrderParams, language: str, model: str, start: i
     tables = []
     for spacing in params.spacings:
         rows = chunk.variants(spacing)
-        places = [v.pair - start for v in rows]
-        hypotheses = translate(params, model, [v.perturbed_source for v in rows], language, store)
+        places = [v.index - start for v in rows]
+        hypotheses = translate(params, model, [v.source for v in rows], language, store)
         for metric in params.kappas():
             beta = metric.scores(plain, references, language)
             tables.append(_keys(rows, metric).assign(
                 spacing=spacing,
                 beta=[beta[place] for place in places],
                 beta1=metric.scores(hypotheses, [references[place] for place in places], language),
-                beta2=metric.scores(hypotheses, [v.perturbed_reference for v in rows], language),
+                beta2=metric.scores(hypotheses, [v.reference for v in rows], language),
             ))  # fmt: skip
     return pd.concat(tables, ignore_index=True)
 
@@ -702,11 +701,12 @@ def flip_criteria(scores: pd.DataFrame) -> dict[str, pd.Series]:
 
 def with_category(table: pd.DataFrame) -> pd.DataFrame:
     """*table* with the category (tree, pos, random, control) of its column perturbation."""
-    categories = {name: _category(name) for name in table["perturbation"].unique()}
+    categories = {name: category_of(name) for name in table["perturbation"].unique()}
     return table.assign(category=table["perturbation"].map(categories))
 
 
-def _category(perturbation: str) -> str:
+def category_of(perturbation: str) -> str:
+    """The category of a perturbation, "control" for the control."""
     return CONTROL if perturbation == CONTROL else PERTURBATIONS.get(perturbation).category
 
 
@@ -726,7 +726,7 @@ def _as_categories(table: pd.DataFrame, params: WordOrderParams) -> pd.DataFrame
         "perturbation": perturbations,
         "perturbation_a": perturbations,
         "perturbation_b": perturbations,
-        "category": dict.fromkeys(map(_category, perturbations)),
+        "category": dict.fromkeys(map(category_of, perturbations)),
         "spacing": params.spacings,
         "side": ["source", "target"],
         "metric": params.metrics,
@@ -738,7 +738,7 @@ def _as_categories(table: pd.DataFrame, params: WordOrderParams) -> pd.DataFrame
 def _keys(rows: Sequence[Variant], metric: Kappa) -> pd.DataFrame:
     import pandas as pd
 
-    table = pd.DataFrame({"pair": [v.pair for v in rows], "perturbation": [v.perturbation for v in rows]})
+    table = pd.DataFrame({"pair": [v.index for v in rows], "perturbation": [v.perturbation for v in rows]})
     return table.assign(metric=metric.name)
 
 
@@ -938,91 +938,3 @@ def _texts(params: WordOrderParams, language: str, start: int | None, part: Part
         for text in texts_chunk(params, language, each, store=store)["text"]
     )
     return [text for text in texts if zlib.crc32(text.encode()) % of == number]
-
-
-# ----------------------------------------------------------------------------
-# Outcomes.
-
-
-@STUDY.outcomes(headline="nbkit.studies.word_order.tables:preference")
-def outcomes(params: WordOrderParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
-    """β, β₁ and β₂ of every pair, under every perturbation and the control, in every spacing, by every metric.
-
-    A flip is a *fail* of β₁: a model that translates the scrambled sentence better (β₁ > β) was thrown by the order
-    of the plain one, or is right by luck; the reason says which of both `flip_criteria` it meets. All else of a
-    perturbed sentence is a *pass*; β, β₂ and the control are numbers without a verdict. Pairs are the clusters: the
-    perturbed forms of one are resampled together. The headline is `tables.preference`, Figure 1 of the paper.
-    """
-    for language in params.languages:
-        for start in chunk_starts(n_pairs(params, language, store)):
-            chunk = read_chunk(params, language, start, store)
-            for spacing in params.spacings:
-                rows = chunk.variants(spacing)
-                items = _items(params, language, chunk, rows, spacing)
-                for model in params.models:
-                    table = behaviour_chunk(params, language, model, start, store=store)
-                    table = table[table["spacing"] == spacing]
-                    shown = _shown(params, language, model, chunk, rows, store) if texts else {}
-                    for metric, own in table.groupby("metric", sort=False):
-                        for score in ("beta", "beta1", "beta2"):
-                            yield items.assign(
-                                system=model_label(model), measure=f"{metric}/{score}", value=own[score].to_numpy(),
-                                **(_verdicts(own) if score == "beta1" else {}), **shown.get(score, {}),
-                            )  # fmt: skip
-
-
-def _items(
-    params: WordOrderParams, language: str, chunk: Chunk, rows: Sequence[Variant], spacing: Spacing
-) -> pd.DataFrame:
-    """What the outcomes of *rows* have in common, whatever the model: ids, clusters and groups."""
-    import pandas as pd
-
-    found = []
-    for variant in rows:
-        pair, name = chunk.pairs[variant.pair - chunk.start], variant.perturbation
-        given = [params.source, language, pair.source.text, pair.target.text]
-        is_random = name != CONTROL and PERTURBATIONS.get(name).random
-        item = item_id(
-            [*given, variant.perturbed_source, variant.perturbed_reference],
-            {"perturbation": name, "spacing": spacing}, [params.seed, 0] if is_random else [],
-        )  # fmt: skip
-        groups = {"perturbation": name, "category": _category(name), "spacing": spacing,
-                  "length": str(len(pair.source))}  # fmt: skip
-        found.append((item, item_id(given, {}), groups))
-    table = pd.DataFrame(found, columns=["item", "cluster", "groups"])
-    return table.assign(source_language=params.source, target_language=language)
-
-
-def _verdicts(table: pd.DataFrame) -> dict[str, np.ndarray]:
-    flips = flip_criteria(table)
-    reasons = np.select([flips["flip_inferred"], flips["flip"]], ["flip, β ≤ ½ < β₁", "flip, β₁ > β"], "")
-    verdicts = np.where(flips["flip"], "fail", "pass").astype(object)
-    verdicts[table["perturbation"] == CONTROL] = None
-    return {"verdict": verdicts, "reason": np.where(verdicts == "fail", reasons, "")}
-
-
-def _shown(
-    params: WordOrderParams, language: str, model: str, chunk: Chunk, rows: Sequence[Variant], store: Store
-) -> dict[str, dict[str, list[Any]]]:
-    """The texts of *rows* by score: what was translated and with what it was compared, words that moved marked."""
-    pairs = [chunk.pairs[v.pair - chunk.start] for v in rows]
-    sources, references = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
-    plain = translate(params, model, sources, language, store)
-    perturbed = translate(params, model, [v.perturbed_source for v in rows], language, store)
-    changed = [v.perturbed_source for v in rows]
-    spans: dict[str, list[Any]] = {"changed": [], "reference": []}
-    for pair, orders, variant in zip(pairs, chunk.orders, rows, strict=True):
-        sides = {"changed": (pair.source, orders.source, variant.perturbed_source),
-                 "reference": (pair.target, orders.reference, variant.perturbed_reference)}  # fmt: skip
-        for side, reordered in sides.items():
-            spans[side].append(
-                [{"text": side, "start": start, "end": end, "label": "moved"} for start, end in moved_spans(*reordered)]
-            )
-    both = [a + b for a, b in zip(spans["changed"], spans["reference"], strict=True)]
-    asked = {"source": sources, "reference": references}
-    beta1 = {**asked, "changed": changed, "output": perturbed, "spans": spans["changed"]}
-    return {
-        "beta": {**asked, "output": plain, "spans": [[] for _ in rows]},
-        "beta1": beta1,
-        "beta2": {**beta1, "reference": [v.perturbed_reference for v in rows], "spans": both},
-    }

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -27,24 +27,25 @@ from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.engine import Step
+from nbkit.studies.results import item_id
 from nbkit.studies.word_order.params import WordOrderParams
 from nbkit.studies.word_order.steps import (
     STUDY,
     Block,
     Recent,
-    Reordered,
     Sums,
     Variant,
+    behaviour_chunk,
     blocks,
+    category_of,
     chunk_of,
     chunk_starts,
     difficulty_chunk,
     difficulty_sums,
     extent,
+    flip_criteria,
     model_key,
-    moved_spans,
     n_pairs,
-    outcomes,
     perturbed_scores,
     read_chunk,
     score_sums,
@@ -152,32 +153,6 @@ def preference(params: WordOrderParams, store: Store | None = None) -> pd.DataFr
     Columns: language, model, metric, difference, low, high, n (perturbed pairs).
     """
     return in_paper_order(_once(params, score_sums, _of_scores, store)[1])
-
-
-@outcomes.table
-def preference_of_outcomes(found: pd.DataFrame, params: WordOrderParams) -> pd.DataFrame:
-    """`preference`, from outcomes alone.
-
-    Resamples draw pairs by their number, which outcomes do not hold: they are numbered as they come, so that intervals
-    are those of `preference` where no pair is too short and none stands twice, and else of other draws.
-    """
-    found = found.assign(
-        **{name: [groups[name] for groups in found["groups"]] for name in ("perturbation", "spacing")},
-        pair=found.groupby("target_language")["cluster"].transform(lambda clusters: clusters.factorize()[0]),
-    )
-    found[["metric", "score"]] = found["measure"].str.split("/", expand=True).to_numpy()
-    main = found["perturbation"].ne(CONTROL) & found["spacing"].eq(params.spacings[0]) & found["score"].ne("beta")
-    keys = ["target_language", "system", "pair", "perturbation", "metric", "item"]
-    found = found[main].assign(again=found[main].groupby([*keys, "score"]).cumcount())  # items that stand twice
-    wide = found.set_index([*keys, "again", "score"])["value"].unstack("score").reset_index()
-    wide = wide.assign(difference=wide["beta1"] - wide["beta2"])
-    pool = _MeanOfMeans(params, ["language", "model", "metric"])
-    for language, model in product(params.languages, map(model_label, params.models)):
-        names = params.perturbation_names
-        sums = Sums(params.seed, metric=params.metrics, perturbation=names, score=["difference"])
-        sums.add(wide[(wide["target_language"] == language) & (wide["system"] == model)], ["difference"])
-        pool.add(Block.of(sums.table(), language=language, model=model))
-    return in_paper_order(pool.table())
 
 
 def preference_by_perturbation(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -630,20 +605,14 @@ def examples(params: WordOrderParams, k: int = 1, store: Store | None = None) ->
     """
     store, rows = store or Store(), []
     for language in params.languages:
-        chunk = read_chunk(params, language, 0, store)
-        by_pair: dict[int, list[tuple[Variant, Reordered]]] = {}
-        for variant, orders in zip(chunk.variants(), chunk.orders, strict=True):
-            by_pair.setdefault(variant.pair, []).append((variant, orders))
+        by_pair: dict[int, list[Variant]] = {}
+        for variant in read_chunk(params, language, 0, store).variants():
+            by_pair.setdefault(variant.index, []).append(variant)
         chosen = sorted(by_pair, key=lambda pair: (-len(by_pair[pair]), pair))[:k]
-        for variant, orders in (each for pair in chosen for each in by_pair[pair]):
-            pair, name = chunk.pairs[variant.pair], variant.perturbation
-            for side, text, order, perturbed in (
-                ("source", pair.source, orders.source, variant.perturbed_source),
-                ("target", pair.target, orders.reference, variant.perturbed_reference),
-            ):
-                if name != CONTROL:
-                    moved = moved_spans(text, order, perturbed)
-                    rows.append((language, variant.pair, name, side, text.text, perturbed, moved))
+        for each in (variant for pair in chosen for variant in by_pair[pair] if variant.perturbation != CONTROL):
+            of = (language, each.index, each.perturbation)
+            rows.append((*of, "source", each.pair.source.text, each.source, each.moved("source")))
+            rows.append((*of, "target", each.pair.target.text, each.reference, each.moved("reference")))
     columns = ["language", "pair", "perturbation", "side", "text", "perturbed", "moved"]
     return with_category(frame(rows, columns))
 
@@ -705,22 +674,122 @@ def _with_texts(
     """*rows* with their texts; the translations come from the store."""
     if rows is None or rows.empty:
         return frame([], _COLUMNS)
-    wanted = set(zip(rows["pair"], rows["perturbation"], strict=True))
-    texts = {}
-    for start in sorted({chunk_of(int(pair)) for pair in rows["pair"]}):
-        chunk = read_chunk(params, language, start, store)
-        for variant, orders in zip(chunk.variants(params.spacings[0]), chunk.orders, strict=True):
-            if (variant.pair, variant.perturbation) in wanted:
-                pair, perturbed = chunk.pairs[variant.pair - start], variant.perturbed_source
-                moved = moved_spans(pair.source, orders.source, perturbed)
-                texts[variant.pair, variant.perturbation] = (pair.source.text, perturbed, moved, pair.target.text)
-    found = [texts[key] for key in zip(rows["pair"], rows["perturbation"], strict=True)]
-    sources, perturbed_sources, moves, references = (list(part) for part in zip(*found, strict=True))
+    known = {
+        (variant.index, variant.perturbation): variant
+        for start in sorted({chunk_of(int(pair)) for pair in rows["pair"]})
+        for variant in read_chunk(params, language, start, store).variants(params.spacings[0])
+    }
+    found = [known[key] for key in zip(rows["pair"], rows["perturbation"], strict=True)]
+    sources, perturbed = [each.pair.source.text for each in found], [each.source for each in found]
+    moves: list[Any] = [each.moved("source") for each in found]
     return rows.assign(
         source=sources,
-        perturbed_source=perturbed_sources,
+        perturbed_source=perturbed,
         moved=moves,
-        reference=references,
+        reference=[each.pair.target.text for each in found],
         hypothesis=translate(params, model, sources, language, store),
-        perturbed_hypothesis=translate(params, model, perturbed_sources, language, store),
+        perturbed_hypothesis=translate(params, model, perturbed, language, store),
     )[_COLUMNS]
+
+
+# ----------------------------------------------------------------------------
+# Scores in the shape that all studies share.
+
+
+@STUDY.outcomes(headline="nbkit.studies.word_order.tables:preference")
+def outcomes(params: WordOrderParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
+    """β, β₁ and β₂ of every pair, under every perturbation and the control, in every spacing, by every metric.
+
+    A flip is a *fail* of β₁: a model that translates the scrambled sentence better (β₁ > β) was thrown by the order
+    of the plain one, or is right by luck; the reason says which of both `steps.flip_criteria` it meets. All else of a
+    perturbed sentence is a *pass*; β, β₂ and the control are numbers without a verdict. Pairs are the clusters: the
+    perturbed forms of one are resampled together. The headline is `preference`, Figure 1 of the paper.
+    """
+    for language in params.languages:
+        for start in chunk_starts(n_pairs(params, language, store)):
+            chunk = read_chunk(params, language, start, store)
+            for spacing in params.spacings:
+                rows = chunk.variants(spacing)
+                items = _items(params, language, rows)
+                for model in params.models:
+                    table = behaviour_chunk(params, language, model, start, store=store)
+                    table = table[table["spacing"] == spacing]
+                    shown = _shown(params, language, model, rows, store) if texts else {}
+                    for metric, own in table.groupby("metric", sort=False):
+                        for score in ("beta", "beta1", "beta2"):
+                            yield items.assign(
+                                system=model_label(model), measure=f"{metric}/{score}", value=own[score].to_numpy(),
+                                **(_verdicts(own) if score == "beta1" else {}), **shown.get(score, {}),
+                            )  # fmt: skip
+
+
+def _items(params: WordOrderParams, language: str, rows: Sequence[Variant]) -> pd.DataFrame:
+    """What the outcomes of *rows* have in common, whatever the model: ids, clusters and groups."""
+    import pandas as pd
+
+    found = []
+    for each in rows:
+        treatment = {"perturbation": each.perturbation, "spacing": each.spacing}
+        given = [params.source, language, each.pair.source.text, each.pair.target.text]
+        is_random = each.perturbation != CONTROL and PERTURBATIONS.get(each.perturbation).random
+        item = item_id([*given, each.source, each.reference], treatment, [params.seed, 0] if is_random else [])
+        more = {"category": category_of(each.perturbation), "length": str(len(each.pair.source))}
+        found.append((item, item_id(given, {}), treatment | more))
+    table = pd.DataFrame(found, columns=["item", "cluster", "groups"])
+    return table.assign(source_language=params.source, target_language=language)
+
+
+def _verdicts(table: pd.DataFrame) -> dict[str, np.ndarray]:
+    flips = flip_criteria(table)
+    reasons = np.select([flips["flip_inferred"], flips["flip"]], ["flip, β ≤ ½ < β₁", "flip, β₁ > β"], "")
+    verdicts = np.where(flips["flip"], "fail", "pass").astype(object)
+    verdicts[table["perturbation"] == CONTROL] = None
+    return {"verdict": verdicts, "reason": np.where(verdicts == "fail", reasons, "")}
+
+
+def _shown(
+    params: WordOrderParams, language: str, model: str, rows: Sequence[Variant], store: Store
+) -> dict[str, dict[str, list[Any]]]:
+    """The texts of *rows* by score: what was translated and with what it was compared, words that moved marked."""
+
+    def marks(text: str, side: Literal["source", "reference"]) -> list[list[dict[str, Any]]]:
+        return [[{"text": text, "start": start, "end": end, "label": "moved"} for start, end in row.moved(side)]
+                for row in rows]  # fmt: skip
+
+    sources, changed = [row.pair.source.text for row in rows], [row.source for row in rows]
+    plain: dict[str, Any] = {
+        "source": sources,
+        "reference": [row.pair.target.text for row in rows],
+        "output": translate(params, model, sources, language, store),
+        "spans": [[] for _ in rows],
+    }
+    beta1 = plain | {"changed": changed, "output": translate(params, model, changed, language, store)}
+    beta1["spans"] = marks("changed", "source")
+    both = [a + b for a, b in zip(beta1["spans"], marks("reference", "reference"), strict=True)]
+    return {"beta": plain, "beta1": beta1, "beta2": beta1 | {"reference": [v.reference for v in rows], "spans": both}}
+
+
+@outcomes.table
+def preference_of_outcomes(found: pd.DataFrame, params: WordOrderParams) -> pd.DataFrame:
+    """`preference`, from outcomes alone.
+
+    Resamples draw pairs by their number, which outcomes do not hold: they are numbered as they come, so that intervals
+    are those of `preference` where no pair is too short and none stands twice, and else of other draws.
+    """
+    found = found.assign(
+        **{name: [groups[name] for groups in found["groups"]] for name in ("perturbation", "spacing")},
+        pair=found.groupby("target_language")["cluster"].transform(lambda clusters: clusters.factorize()[0]),
+    )
+    found[["metric", "score"]] = found["measure"].str.split("/", expand=True).to_numpy()
+    main = found["perturbation"].ne(CONTROL) & found["spacing"].eq(params.spacings[0]) & found["score"].ne("beta")
+    keys = ["target_language", "system", "pair", "perturbation", "metric", "item"]
+    found = found[main].assign(again=found[main].groupby([*keys, "score"]).cumcount())  # items that stand twice
+    wide = found.set_index([*keys, "again", "score"])["value"].unstack("score").reset_index()
+    wide = wide.assign(difference=wide["beta1"] - wide["beta2"])
+    pool = _MeanOfMeans(params, ["language", "model", "metric"])
+    for language, model in product(params.languages, map(model_label, params.models)):
+        names = params.perturbation_names
+        sums = Sums(params.seed, metric=params.metrics, perturbation=names, score=["difference"])
+        sums.add(wide[(wide["target_language"] == language) & (wide["system"] == model)], ["difference"])
+        pool.add(Block.of(sums.table(), language=language, model=model))
+    return in_paper_order(pool.table())
