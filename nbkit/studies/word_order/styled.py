@@ -59,38 +59,6 @@ def table2(rows: pd.DataFrame, metric: str = "bleu", signature: str = "") -> Sty
     )
 
 
-def table3(flips: pd.DataFrame, metric: str = "bleu") -> Styler:
-    """Flips (β₁ > β) by language and model, their share of N with its interval, the most in bold (Table 3).
-
-    flips: `word_order.flips` by language and model.
-    """
-    return _flip_table(flips, metric, "language", "model")
-
-
-def table3_inferred(flips: pd.DataFrame, metric: str = "bleu") -> Styler:
-    """The same with the criterion β ≤ ½ < β₁ that is inferred from the printed samples. flips: as for `table3`."""
-    names = {"inferred": "flips", **{f"inferred_{name}": name for name in ("share", "low", "high")}}
-    inferred = flips.drop(columns=list(names.values())).rename(columns=names)
-    criterion = "β ≤ ½ < β₁, inferred from the 75 printed samples"
-    return _flip_table(inferred, metric, "language", "model", criterion)
-
-
-def table6_by_language(flips: pd.DataFrame, metric: str = "bleu") -> Styler:
-    """Flips (β₁ > β) by perturbation and language, all models together (Table 6, first half).
-
-    flips: `word_order.flips` by perturbation and language.
-    """
-    return _flip_table(flips, metric, "perturbation", "language")
-
-
-def table6_by_model(flips: pd.DataFrame, metric: str = "bleu") -> Styler:
-    """Flips (β₁ > β) by perturbation and model, all languages together (Table 6, second half).
-
-    flips: `word_order.flips` by perturbation and model.
-    """
-    return _flip_table(flips, metric, "perturbation", "model")
-
-
 def examples(table: pd.DataFrame) -> Styler:
     """What each perturbation does to a sentence, what moved marked (Figure 3).
 
@@ -286,22 +254,30 @@ def similarity(rows: pd.DataFrame, metric: str = "bleu", side: str = "source") -
     )
 
 
-def _flip_table(flips: pd.DataFrame, metric: str, rows: str, columns: str, criterion: str = "β₁ > β") -> Styler:
-    own = flips[flips["metric"] == metric]
+def flip_table(flips: pd.DataFrame, rows: str, columns: str, metric: str = "bleu", *, inferred: bool = False) -> Styler:
+    """Flips with their share of N and its interval, the most of a row in bold (Tables 3 and 6).
+
+    flips: `word_order.flips` by *rows* and *columns*: "language" and "model" in Table 3, "perturbation" and "language"
+    or "model" in Table 6. inferred: by the criterion β ≤ ½ < β₁ that is inferred from the printed samples, not β₁ > β.
+    """
+    own, criterion = flips[flips["metric"] == metric], "β₁ > β"
     if own.empty:
         return styles.empty(panels.why_empty(flips, metric, panels.NO_MODEL))
-    names = in_order(own[columns]) if columns == "language" else list(dict.fromkeys(own[columns]))
+    if inferred:
+        criterion = "β ≤ ½ < β₁, inferred from the 75 printed samples"
+        names = {"inferred": "flips", **{f"inferred_{name}": name for name in ("share", "low", "high")}}
+        own = own.drop(columns=list(names.values())).rename(columns=names)
+    shown = in_order(own[columns]) if columns == "language" else list(dict.fromkeys(own[columns]))
     cells = [
         f"{count:,} ({share:.1%} [{100 * low:.1f}, {100 * high:.1f}]){styles.dagger(n)}"
         for count, share, low, high, n in own[["flips", "share", "low", "high", "n"]].itertuples(index=False)
     ]
-    wide = wide_table(own.assign(cell=cells), rows, columns, "cell", names)
-    numbers = wide_table(own, rows, columns, "flips", names)[names]
+    numbers = wide_table(own, rows, columns, "flips", shown)[shown]
     return styles.styled(
-        wide.fillna(styles.NOTHING),
+        wide_table(own.assign(cell=cells), rows, columns, "cell", shown).fillna(styles.NOTHING),
         caption=f"Flips ({criterion}), their share of N and its 95% interval in per cent; κ is "
         f"{theme.metric_label(metric)}",
-        best=_best(numbers) & (numbers > 0), headings=_headings(names, columns),
+        best=_best(numbers) & (numbers > 0), headings=_headings(shown, columns),
     )  # fmt: skip
 
 
