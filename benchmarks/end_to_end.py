@@ -107,7 +107,7 @@ def ours(params: Any, model: str) -> Outcome:
             for start in starts:
                 read_chunk(params, "de", start, store)
         for start in starts:
-            texts = per_sentence.texts_chunk(params, "de", start, store)
+            texts = per_sentence.texts_chunk(params, "de", start, store=store)["text"].tolist()
             with outcome.stage("decoding"):
                 hypotheses = per_sentence.translate(params, model, texts, "de", store)
             outcome.decoded += len(texts)

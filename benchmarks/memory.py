@@ -71,7 +71,7 @@ from nbkit.studies.word_order import WordOrderParams, steps
 from nbkit.studies.word_order.steps import chunk_starts
 params = WordOrderParams(corpus="sandbox", languages=["de"], n_pairs=int(sys.argv[1]))
 for start in chunk_starts(params.n_pairs):
-    steps.texts_chunk(params, "de", start, Store())
+    steps.texts_chunk(params, "de", start)
 """,
     "classified": """
 import sys

@@ -26,7 +26,8 @@ from nbkit.batch.plan import recall
 from nbkit.languages import TARGETS
 from nbkit.models.lifecycle import KEPT
 from nbkit.models.translators.catalogue import resolve
-from nbkit.studies.word_order import STUDY, WordOrderParams, work
+from nbkit.studies.base import Unit
+from nbkit.studies.word_order import STUDY, WordOrderParams, steps
 
 #: Texts a second on one GPU of today, for each model: stated, not measured.
 RATES = {"opus-mt": 1000.0, "m2m100-418m": 400.0, "mbart50": 300.0, "m2m100-1.2b": 150.0}
@@ -64,20 +65,20 @@ class Job(NamedTuple):
 def jobs(params: WordOrderParams, costs: Costs) -> Iterator[Job]:
     """The study's units. Models are there: nodes of a cluster often have no network to fetch them from."""
     thousands = params.n_pairs / 1000
-    for unit in work.units(params):
+    for unit in STUDY.units(params):
         function = unit.function.partition(":")[2]
         if function == "score_texts":
-            yield Job(unit.stage, costs.read * work.CHUNK / 1000)
+            yield Job(unit.stage, costs.read * steps.CHUNK / 1000)
         elif function == "sum_texts":
             yield Job(unit.stage, costs.sum_texts * thousands)
         elif function == "score_translations":
-            yield Job(unit.stage, costs.score * work.CHUNK / 1000)
+            yield Job(unit.stage, costs.score * steps.CHUNK / 1000)
         elif function == "sum_scores":
             yield Job(unit.stage, costs.sum_scores * thousands)
         elif function == "translate_texts":
             start, model = unit.arguments["start"] or 0, unit.arguments["model"]
-            pairs = min(work.SPAN * work.CHUNK, params.n_pairs - start)
-            texts = pairs * costs.texts / unit.arguments["parts"]
+            pairs = min(steps.SPAN * steps.CHUNK, params.n_pairs - start)
+            texts = pairs * costs.texts / unit.arguments["part"].of
             yield Job(unit.stage, texts / costs.rates[model], _loaded(params, unit.arguments["language"], model))
 
 
@@ -87,9 +88,9 @@ def coarse(params: WordOrderParams, costs: Costs) -> Iterator[Job]:
         yield Job(0, costs.read * params.n_pairs / 1000)
     for language in params.languages:
         for model in params.models:
-            for _ in range(0, params.n_pairs, work.CHUNK):
-                translated = costs.texts * work.CHUNK / costs.rates[model]
-                yield Job(1, translated + costs.score * work.CHUNK / 1000, _loaded(params, language, model))
+            for _ in range(0, params.n_pairs, steps.CHUNK):
+                translated = costs.texts * steps.CHUNK / costs.rates[model]
+                yield Job(1, translated + costs.score * steps.CHUNK / 1000, _loaded(params, language, model))
 
 
 def _loaded(params: WordOrderParams, language: str, model: str) -> str:
@@ -175,8 +176,6 @@ def measured(pairs: int) -> dict[str, float]:
     """CPU seconds that each step without a model takes a thousand sandbox pairs, and distinct texts a pair."""
     from nbkit.models import MODELS
     from nbkit.store import Store
-    from nbkit.studies.word_order import steps as blocks
-    from nbkit.studies.word_order import steps as per_sentence
 
     class Copies:
         identity = "v1"
@@ -191,30 +190,27 @@ def measured(pairs: int) -> dict[str, float]:
         store = Store(folder)
 
         def read() -> None:
-            for start in work.chunk_starts(pairs):
-                per_sentence.difficulty_chunk(params, "de", start, store)
-                per_sentence.similarity_chunk(params, "de", start, store)
-                per_sentence.texts_chunk(params, "de", start, store)
+            for start in steps.chunk_starts(pairs):
+                for step in (steps.difficulty_chunk, steps.similarity_chunk, steps.texts_chunk):
+                    step(params, "de", start, store=store)
 
         def translated() -> list[str]:
-            texts = [
-                t for start in work.chunk_starts(pairs) for t in per_sentence.texts_chunk(params, "de", start, store)
-            ]
-            return per_sentence.translate(params, "copies", texts, "de", store)
+            chunks = (steps.texts_chunk(params, "de", start, store=store) for start in steps.chunk_starts(pairs))
+            return steps.translate(params, "copies", [text for chunk in chunks for text in chunk["text"]], "de", store)
 
         def score() -> None:
-            for start in work.chunk_starts(pairs):
-                per_sentence.behaviour_chunk(params, "de", "copies", start, store)
+            for start in steps.chunk_starts(pairs):
+                steps.behaviour_chunk(params, "de", "copies", start, store=store)
 
         def sum_texts() -> None:
-            per_sentence.n_pairs(params, "de", store)
-            list(blocks.difficulty_blocks(params, store)), list(blocks.similarity_blocks(params, store))
+            for step in (steps.extent, steps.difficulty_sums, steps.similarity_sums):
+                step(params, "de", store=store)
 
-        steps = (
+        done = (
             ("read", read), ("", translated), ("sum_texts", sum_texts), ("score", score),
-            ("sum_scores", lambda: list(blocks.score_blocks(params, store))),
+            ("sum_scores", lambda: steps.score_sums(params, "de", "copies", store=store)),
         )  # fmt: skip
-        for name, step in steps:
+        for name, step in done:
             began = time.process_time()
             step()
             found[name] = (time.process_time() - began) * 1000 / pairs
@@ -226,7 +222,7 @@ def measured(pairs: int) -> dict[str, float]:
 def _rates(stated: str) -> dict[str, float]:
     rates = dict(RATES)
     for model in rates:
-        speed = recall(work.Unit("", "nbkit.studies.word_order.work:translate_texts", {"model": model}))
+        speed = recall(Unit("", "nbkit.studies.word_order.steps:translate_texts", {"model": model}))
         if speed is not None and speed.per_text:
             rates[model] = 1 / speed.per_text
     for item in filter(None, stated.split(",")):

@@ -18,11 +18,14 @@ TABLES: dict[str, tuple[Callable[..., Styler], str]] = {
     "table1": (styled.table1, "counts"),
     "counts beside": (styled.counts_beside, "counts"),
     "table2": (styled.table2, "quality"),
-    "table3": (styled.table3, "flips_by_language_and_model"),
-    "table3 inferred": (styled.table3_inferred, "flips_by_language_and_model"),
+    "table3": (lambda flips: styled.flip_table(flips, "language", "model"), "flips_by_language_and_model"),
+    "table3 inferred": (
+        lambda flips: styled.flip_table(flips, "language", "model", inferred=True),
+        "flips_by_language_and_model",
+    ),
     "table2 three ways": (lambda table: styled.quality_beside(table, table), "quality"),
-    "table6 languages": (styled.table6_by_language, "flips_by_language"),
-    "table6 models": (styled.table6_by_model, "flips_by_model"),
+    "table6 languages": (lambda flips: styled.flip_table(flips, "perturbation", "language"), "flips_by_language"),
+    "table6 models": (lambda flips: styled.flip_table(flips, "perturbation", "model"), "flips_by_model"),
     "figure 5": (styled.similarity, "similarity_of_languages"),
     "figure 14": (lambda table: styled.similarity(table, "levenshtein", "target"), "similarity"),
     "scores": (styled.perturbation_scores, "by_perturbation"),
@@ -104,7 +107,7 @@ def test_flips_stand_with_their_share_and_its_interval() -> None:
         {"language": ["de", "fr"], "model": "m", "metric": "bleu", "flips": [3, 1400], "n": [20, 2800],
          "share": [0.15, 0.5], "low": [0.05, 0.48], "high": [0.3, 0.52]}
     )  # fmt: skip
-    table = styled.table3(flips).data
+    table = styled.flip_table(flips, "language", "model").data
     assert table["m"].tolist() == ["3 (15.0% [5.0, 30.0])†", "1,400 (50.0% [48.0, 52.0])"]
 
 
@@ -147,8 +150,8 @@ def test_quality_stands_three_ways_and_never_mixed() -> None:
 
 def test_the_inferred_criterion_is_said_to_be_inferred() -> None:
     flips = Synthetic(*SHAPES["1x1"]).flips_by_language_and_model()
-    assert "β₁ &gt; β)" in styled.table3(flips).to_html()
-    table = styled.table3_inferred(flips)
+    assert "β₁ &gt; β)" in styled.flip_table(flips, "language", "model").to_html()
+    table = styled.flip_table(flips, "language", "model", inferred=True)
     assert "inferred from the 75 printed samples" in table.to_html()
     own = flips[flips["metric"] == "bleu"].iloc[0]
     assert f"{own['inferred']:,} ({own['inferred_share']:.1%}" in table.to_html()

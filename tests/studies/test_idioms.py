@@ -24,7 +24,6 @@ from nbkit.studies.idioms.data import drawn, idiom_tokens, token_spans
 from nbkit.studies.idioms.steps import aligned_pairs, load_data
 from nbkit.studies.idioms.tables import _claims, paper_name
 from nbkit.studies.word_order import WordOrderParams
-from nbkit.studies.word_order.work import problems as word_order_problems
 
 from .conftest import Dummy, tables_of, zero_widths
 from .idioms_cases import literally, of, pairs, toy_params
@@ -423,8 +422,8 @@ def test_what_has_no_last_pair_is_told_beforehand():
     finite = {"generic": {"own": "sandbox-idioms:idiom-test"}, "aligned_corpora": ["sandbox-idioms:idiom-train"]}
     assert STUDY.problems(IdiomsParams(models={}, n_generic=None, n_aligned=None, **finite)) == []
     by_order = WordOrderParams(corpus="sandbox-idioms:idiom-test", languages=["fr"], models=[], n_pairs=None)
-    assert word_order_problems(by_order) == []
-    found = word_order_problems(by_order.model_copy(update={"corpus": "sandbox-idioms:dev"}))
+    assert WordOrderParams.study.problems(by_order) == []
+    found = WordOrderParams.study.problems(by_order.model_copy(update={"corpus": "sandbox-idioms:dev"}))
     assert found == ["corpus 'sandbox-idioms:dev' has no last pair: say how many are wanted (n_pairs)"]
 
 

@@ -56,7 +56,7 @@ def test_word_order_by_a_function(params):
     assert word_order.scores(params).equals(table)
     assert {json.loads(path.read_text())["kind"] for path in kept_of_models()} >= {
         "translation",
-        "word_order.behaviour",
+        "word_order.behaviour_chunk",
     }
 
 

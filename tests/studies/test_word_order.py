@@ -18,8 +18,8 @@ from nbkit.models import MODELS
 from nbkit.models.translators import lifecycle
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, Perturbation, View
 from nbkit.store import Store
-from nbkit.studies import STUDIES, published, word_order
-from nbkit.studies.word_order import WordOrderParams, steps, work
+from nbkit.studies import STUDIES, engine, published, word_order
+from nbkit.studies.word_order import WordOrderParams, steps
 from nbkit.studies.word_order.steps import flip_criteria
 from nbkit.studies.word_order.tables import length_groups
 
@@ -69,9 +69,8 @@ def test_every_text_is_translated_once_and_a_rerun_asks_nothing(params, robust: 
 
 def test_scores_are_kappa_of_what_the_definitions_say(params, faithful):
     """β, β1, β2 and α of §3, recomputed with sacreBLEU from the texts themselves."""
-    store = Store()
-    pairs = steps.read_chunk(params, "de", 0, store)
-    variants = {(v.pair, v.perturbation): v for v in steps.variants(params, pairs, 0)}
+    chunk = steps.read_chunk(params, "de", 0, Store())
+    pairs, variants = chunk.pairs, {(v.index, v.perturbation): v for v in chunk.variants()}
     bleu = sacrebleu.BLEU(tokenize="none", effective_order=True)
 
     def kappa(hypothesis: str, reference: str, lang: str) -> float:
@@ -83,12 +82,12 @@ def test_scores_are_kappa_of_what_the_definitions_say(params, faithful):
     assert len(table) == len(variants)
     for row in table.itertuples():
         variant, pair = variants[row.pair, row.perturbation], pairs[row.pair]
-        perturbed_translation = variant.perturbed_source  # word for word
+        perturbed_translation = variant.source  # word for word
         assert row.beta == pytest.approx(kappa(pair.source.text, pair.target.text, "de"))
         assert row.beta1 == pytest.approx(kappa(perturbed_translation, pair.target.text, "de"))
-        assert row.beta2 == pytest.approx(kappa(perturbed_translation, variant.perturbed_reference, "de"))
-        assert row.alpha_source == pytest.approx(kappa(variant.perturbed_source, pair.source.text, "en"))
-        assert row.alpha_target == pytest.approx(kappa(variant.perturbed_reference, pair.target.text, "de"))
+        assert row.beta2 == pytest.approx(kappa(perturbed_translation, variant.reference, "de"))
+        assert row.alpha_source == pytest.approx(kappa(variant.source, pair.source.text, "en"))
+        assert row.alpha_target == pytest.approx(kappa(variant.reference, pair.target.text, "de"))
         assert row.length == len(pair.source)
 
 
@@ -133,8 +132,7 @@ def test_sums_of_blocks_are_those_of_all_rows_whatever_the_chunks(params, faithf
     names = ("by_perturbation", "preference", "similarity_of_languages", "difficulty", "flips", "correlations")
     whole = {name: getattr(word_order, name)(params) for name in names}
     drawn = word_order.samples(params)
-    for module in (steps,):
-        monkeypatch.setattr(module, "CHUNK", 5)
+    monkeypatch.setattr(steps, "CHUNK", 5)
     for name in names:
         pd.testing.assert_frame_equal(getattr(word_order, name)(params), whole[name], check_exact=False, rtol=1e-6)
     pd.testing.assert_frame_equal(word_order.samples(params), drawn)
@@ -182,15 +180,14 @@ def test_the_printed_samples_are_where_the_inferred_criterion_comes_from():
 def test_quality_as_coded_is_the_mean_of_the_research_codes_bleu(params, translator, monkeypatch):
     """On the pairs of β, whatever the chunks; the translator says the reference without its first two words."""
     translator(lambda text: " ".join(text.split()[2:]))
-    pairs = steps.read_chunk(params, "de", 0, Store())
+    pairs = steps.read_chunk(params, "de", 0, Store()).pairs
     used = [pair.target.text for pair in pairs if len(pair.source) >= params.min_tokens]
     expected = BleuAsCoded().scores([" ".join(text.split()[2:]) for text in used], used, "de")
     assert 0 < expected.mean() < 1
     row = word_order.quality_as_coded(params).iloc[0]
     assert row["beta"] == pytest.approx(expected.mean()) and row["n"] == len(used)
     assert row["n"] == word_order.quality(params)["n"].iloc[0]
-    for module in (steps,):
-        monkeypatch.setattr(module, "CHUNK", 5)
+    monkeypatch.setattr(steps, "CHUNK", 5)
     assert word_order.quality_as_coded(params).iloc[0]["beta"] == pytest.approx(expected.mean())
 
 
@@ -215,7 +212,7 @@ def test_a_mean_over_perturbations_leaves_out_those_of_few_pairs(params, faithfu
 
 def test_chance_counts_only_draws_of_more_than_one_outcome(params, faithful):
     """Two verbs allow one order: as chance it would be 1 whatever a model does."""
-    pairs = steps.read_chunk(params, "de", 0, Store())
+    pairs = steps.read_chunk(params, "de", 0, Store()).pairs
     verbs = {i: View(pair.target.sentences[0]).verbs for i, pair in enumerate(pairs) if len(pair.target.sentences) == 1}
     table = word_order.scores(params).query("perturbation == 'verb_swaps' and metric == 'bleu'")
     two = [len(verbs[pair]) == 2 for pair in table["pair"]]
@@ -228,7 +225,7 @@ def test_chance_counts_only_draws_of_more_than_one_outcome(params, faithful):
 
 def test_the_interval_of_a_similarity_is_that_of_its_pairs(params):
     """Pooled over two languages that say the same, means stay, and intervals too: the pairs are the same pairs."""
-    table = steps.similarity_chunk(params, "de", 0, Store())
+    table = steps.similarity_chunk(params, "de", 0)
     one = table[(table["side"] == "source") & (table["metric"] == "levenshtein")]
     one = one[(one["perturbation_a"] == "noun_swaps") & (one["perturbation_b"] == "reversed")]
     row = word_order.similarity(params).set_index(["side", "metric", "perturbation_a", "perturbation_b"])
@@ -259,7 +256,7 @@ def test_memory_does_not_grow_with_the_grid(params, monkeypatch, tmp_path):
 
     monkeypatch.setattr(steps, "score_chunk", chunk)
     monkeypatch.setattr(steps, "n_pairs", lambda *_: 500)
-    monkeypatch.setattr(steps, "model_key", lambda params, language, model: {"model": model})
+    monkeypatch.setattr(WordOrderParams, "model_key", lambda params, language, model: {"model": model})
 
     def peak(models: int) -> int:
         grid = params.model_copy(update={"models": [f"./m{i}" for i in range(models)], "metrics": ["bleu"]})
@@ -291,8 +288,7 @@ def test_similarity_is_symmetric_with_ones_on_the_diagonal(params):
 
 def test_chunks_change_nothing(params, faithful, monkeypatch):
     whole = word_order.scores(params)
-    for module in (steps,):
-        monkeypatch.setattr(module, "CHUNK", 5)
+    monkeypatch.setattr(steps, "CHUNK", 5)
     pd.testing.assert_frame_equal(word_order.scores(params), whole)
 
 
@@ -318,8 +314,7 @@ def test_languages_may_have_numbers_of_pairs_of_their_own(params):
 
 def test_a_whole_corpus_is_cut_into_units_where_it_can_be_counted(params, faithful, tmp_path, monkeypatch):
     (tmp_path / "pairs.tsv").write_text("a b c d\te f g h\n" * 11 + "malformed\n", encoding="utf-8")
-    for module in (steps, work):
-        monkeypatch.setattr(module, "CHUNK", 5)
+    monkeypatch.setattr(steps, "CHUNK", 5)
     study = STUDIES.get("word_order")
     counted = params.model_copy(update={"corpus": str(tmp_path / "pairs.tsv")})
     labels = {stage: [u.label for u in study.units(counted) if u.stage == stage] for stage in range(4)}
@@ -338,17 +333,16 @@ def test_units_cut_finely_give_the_same_and_none_translates_what_another_does(pa
     whole = word_order.scores(params)
     asked = sorted(robust.asked)
     robust.asked.clear()
-    for module in (steps, work):
-        monkeypatch.setattr(module, "CHUNK", 5)
-    monkeypatch.setattr(work, "PART_TEXTS", 40)
+    monkeypatch.setattr(steps, "CHUNK", 5)
+    monkeypatch.setattr(steps, "PART_TEXTS", 40)
     cut = params.model_copy(update={"n_pairs": len(trees())})
     units = STUDIES.get("word_order").units(cut, count=True)
     assert len([unit for unit in units if unit.stage == 1]) > 10
     again = Store(str(Store().url) + "-again")
-    monkeypatch.setattr(work, "Store", lambda: again)
+    monkeypatch.setattr(engine, "Store", lambda: again)
     said = 0
     for unit in units:
-        done = getattr(work, unit.function.partition(":")[2])(**unit.arguments)
+        done = getattr(steps, unit.function.partition(":")[2]).work(**unit.arguments)
         said += done if unit.label.startswith("translate") else 0
     assert sorted(robust.asked) == asked and said == len(asked)
     pd.testing.assert_frame_equal(word_order.scores(cut, again), whole)
@@ -356,7 +350,7 @@ def test_units_cut_finely_give_the_same_and_none_translates_what_another_does(pa
     after = STUDIES.get("word_order").units(cut, count=True, store=again)
     assert all(unit.stored == unit.texts for unit in after)
     beyond = params.model_copy(update={"n_pairs": 10_000})
-    assert work.score_texts(beyond.model_dump(mode="json"), "de", 9_995) == 0
+    assert steps.score_texts.work(params=beyond.model_dump(mode="json"), language="de", start=9_995) == 0
 
 
 def test_what_was_never_read_is_counted_without_parsing_it(params, faithful, tmp_path, monkeypatch):
@@ -372,10 +366,10 @@ def test_texts_are_scored_once_and_their_unit_says_how_many(params):
     study = STUDIES.get("word_order")
     (before,) = study.units(params.model_copy(update={"models": []}), count=True)
     assert (before.texts, before.stored) == (len(trees()), 0)
-    assert work.score_texts(**before.arguments) == len(trees())
+    assert steps.score_texts.work(**before.arguments) == len(trees())
     (after,) = study.units(params.model_copy(update={"models": []}), count=True)
     assert (after.texts, after.stored) == (len(trees()), len(trees()))
-    assert work.score_texts(**after.arguments) == 0
+    assert steps.score_texts.work(**after.arguments) == 0
 
 
 def test_without_models_only_the_perturbations_are_studied(params):
@@ -527,10 +521,10 @@ def test_a_model_of_the_hub_is_here_before_its_revision_is_part_of_a_key(params,
 
     monkeypatch.setattr(models, "model_identity", identity, raising=False)
     monkeypatch.setattr(lifecycle, "model_identity", identity)
-    monkeypatch.setattr(steps, "ensure_model", lambda name, *_: here.append(name))
+    monkeypatch.setattr(models, "ensure_model", lambda name, *_: here.append(name), raising=False)
     MODELS.register("some/model", robust)
     hub = params.model_copy(update={"models": ["some/model"]})
-    assert STUDIES.get("word_order").units(hub)[0].label == "download model de"
+    assert STUDIES.get("word_order").units(hub)[0].label == "download model en→de"
     word_order.scores(hub)
     assert here == ["some/model"]
     assert [unit.label for unit in STUDIES.get("word_order").units(hub)] == [

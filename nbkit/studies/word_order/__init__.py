@@ -5,10 +5,8 @@ Every public function takes `WordOrderParams` and returns a tidy table, document
 
 from __future__ import annotations
 
-from nbkit.studies.base import Notebook, Study
 from nbkit.studies.word_order.params import WordOrderParams
-from nbkit.studies.word_order.samples import examples, flip_samples, samples
-from nbkit.studies.word_order.steps import difficulties, scores
+from nbkit.studies.word_order.steps import STUDY, difficulties, scores
 from nbkit.studies.word_order.tables import (
     below_min_n,
     by_perturbation,
@@ -16,6 +14,8 @@ from nbkit.studies.word_order.tables import (
     counts,
     difficulty,
     difficulty_by_length,
+    examples,
+    flip_samples,
     flips,
     left_out,
     length_correlations,
@@ -25,11 +25,11 @@ from nbkit.studies.word_order.tables import (
     preference_by_perturbation,
     quality,
     quality_as_coded,
+    samples,
     similarity,
     similarity_of_languages,
     spacing_effect,
 )
-from nbkit.studies.word_order.work import cells, inputs, problems, units
 
 __all__ = [
     "STUDY",
@@ -58,28 +58,3 @@ __all__ = [
     "similarity_of_languages",
     "spacing_effect",
 ]
-
-#: In the order in which the report shows them; a test compares titles with the notebooks.
-NOTEBOOKS = (
-    Notebook("word_order/perturbations", "What do the perturbations do, and to how many sentences?", "grid"),
-    Notebook("word_order/similarity", "How alike are the perturbations?", "grid"),
-    Notebook("word_order/robust_or_faithful", "Are the models robust or faithful?", "grid"),
-    Notebook("word_order/per_perturbation", "Which perturbations break which model?", "grid"),
-    Notebook("word_order/length", "Does the length of a sentence matter?", "grid"),
-    Notebook("word_order/correlations", "Are better translations more robust?", "grid"),
-    Notebook("word_order/flips", "When does scrambling help?", "grid"),
-    Notebook("word_order/model_comparison", "Which model is more robust, and is the difference real?", "grid"),
-    Notebook("word_order/model_card", "How does this model treat scrambled sentences?", "cell"),
-)
-
-STUDY = Study(
-    name="word_order",
-    title="Word order: robust or faithful?",
-    paper="Parthasarathi, Sinha, Pineau and Williams (2021), Sometimes We Want Ungrammatical Translations",
-    params=WordOrderParams,
-    cells=cells,
-    units=units,
-    problems=problems,
-    inputs=inputs,
-    notebooks=NOTEBOOKS,
-)

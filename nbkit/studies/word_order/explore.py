@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from itertools import islice
+from typing import Any
 
 import ipywidgets as widgets
 import pandas as pd
@@ -21,7 +22,7 @@ from nbkit.measure import load_metric
 from nbkit.models import MODELS, Decoding, translate_remembered
 from nbkit.perturb import NAMES, PERTURBATIONS, label, perturb_text
 from nbkit.store import Store
-from nbkit.studies.word_order.samples import Span, moved_spans
+from nbkit.studies.word_order.steps import Span, moved_spans
 from nbkit.text.parsers import load_parser, parser_for
 from nbkit.text.sentences import Sentence, Text
 
@@ -67,8 +68,7 @@ def probe(
     α, and the similarity of the two translations, do not.
     Raises `UnknownNameError` for a name, `ModelError` for a model that cannot be had.
     """
-    orders = perturb_text(text, perturbation, seed=seed, draw=draw, min_tokens=1)
-    perturbed = None if orders is None else text.reorder(orders)
+    perturbed, moved = _reordered(text, perturbation, seed, draw)
     wanted = [text.text] if perturbed is None else [text.text, perturbed]
     hypotheses = translate_remembered(
         model, wanted, text.lang, language, Decoding(beams=beams), store=store or Store(), progress=False
@@ -76,10 +76,7 @@ def probe(
     perturbed_reference: str | None = None
     moved_in_reference: tuple[Span, ...] = ()
     if reference is not None:
-        order = perturb_text(reference, perturbation, seed=seed, draw=draw, min_tokens=1)
-        if order is not None:
-            perturbed_reference = reference.reorder(order)
-            moved_in_reference = moved_spans(reference, order, perturbed_reference)
+        perturbed_reference, moved_in_reference = _reordered(reference, perturbation, seed, draw)
     result = Probe(
         source=text.text,
         perturbed=perturbed,
@@ -88,11 +85,20 @@ def probe(
         reference=None if reference is None else reference.text,
         perturbed_reference=perturbed_reference,
         scores=pd.DataFrame(),
-        moved=() if orders is None or perturbed is None else moved_spans(text, orders, perturbed),
+        moved=moved,
         moved_in_reference=moved_in_reference,
     )
     columns = {theme.metric_label(name): _scores(result, name, text.lang, language) for name in metrics}
-    return Probe(**{**vars(result), "scores": pd.DataFrame(columns).rename_axis("score").reset_index()})
+    return replace(result, scores=pd.DataFrame(columns).rename_axis("score").reset_index())
+
+
+def _reordered(text: Text, perturbation: str, seed: int, draw: int) -> tuple[str | None, tuple[Span, ...]]:
+    """*text* perturbed, and where the words stand that moved; None where the perturbation does not apply."""
+    orders = perturb_text(text, perturbation, seed=seed, draw=draw, min_tokens=1)
+    if orders is None:
+        return None, ()
+    perturbed = text.reorder(orders)
+    return perturbed, moved_spans(text, orders, perturbed)
 
 
 def _scores(result: Probe, metric: str, source: str, target: str) -> dict[str, float]:
@@ -148,24 +154,20 @@ def as_html(text: Text, result: Probe, perturbation: str) -> str:
     parts = [f'<div style="overflow-x: auto">{trees}</div>'] if trees else []
     if result.perturbed is None:
         parts.append(f"<p>{escape(label(perturbation))} does not apply to this sentence.</p>")
-    lines = [
-        ("source", escape(result.source)),
-        ("perturbed", None if result.perturbed is None else styles.marked(result.perturbed, result.moved)),
-        ("reference", None if result.reference is None else escape(result.reference)),
-        (
-            "perturbed reference",
-            None
-            if result.perturbed_reference is None
-            else styles.marked(result.perturbed_reference, result.moved_in_reference),
-        ),
-        ("translation", escape(result.hypothesis)),
-        (
-            "translation of the perturbed",
-            None if result.perturbed_hypothesis is None else escape(result.perturbed_hypothesis),
-        ),
-    ]
+    texts = {
+        "source": (result.source, ()),
+        "perturbed": (result.perturbed, result.moved),
+        "reference": (result.reference, ()),
+        "perturbed reference": (result.perturbed_reference, result.moved_in_reference),
+        "translation": (result.hypothesis, ()),
+        "translation of the perturbed": (result.perturbed_hypothesis, ()),
+    }
     cell = "text-align: left; padding: 3px 14px 3px 0; vertical-align: top"
-    rows = (f'<tr><th style="{cell}">{name}</th><td style="{cell}">{line}</td></tr>' for name, line in lines if line)
+    rows = (
+        f'<tr><th style="{cell}">{name}</th><td style="{cell}">{styles.marked(shown, moved)}</td></tr>'
+        for name, (shown, moved) in texts.items()
+        if shown
+    )
     parts.append(f"<table>{''.join(rows)}</table>")
     parts.append(styles.styled(result.scores, caption="Scores; 1 is the same text").to_html())
     return "".join(parts)
@@ -224,16 +226,9 @@ class Explorer:
         try:
             text, reference = self._chosen()
             result = probe(
-                text,
-                self.perturbation.value,
-                self.model.value,
-                self.language.value,
-                reference=reference,
-                metrics=self._metrics,
-                seed=self._seed,
-                draw=self.draw.value,
-                store=self._store,
-            )
+                text, self.perturbation.value, self.model.value, self.language.value, reference=reference,
+                metrics=self._metrics, seed=self._seed, draw=self.draw.value, store=self._store,
+            )  # fmt: skip
             self.output.value = as_html(text, result, self.perturbation.value)
         except NbkitError as error:
             self.output.value = f'<p style="color: #a3241d; white-space: pre-wrap">{escape(str(error))}</p>'
@@ -241,13 +236,9 @@ class Explorer:
     def _fill(self) -> None:
         """Offer the corpus's first sentences with the chosen language."""
         try:
-            pairs = islice(
-                load_pairs(
-                    self._corpus, self._source, self.language.value, n=self._n, parsers=self._parsers, store=self._store
-                ),
-                self._n,
-            )
-            self._pairs = {pair.source.text: pair for pair in pairs}
+            asked: dict[str, Any] = {"n": self._n, "parsers": self._parsers, "store": self._store}
+            pairs = load_pairs(self._corpus, self._source, self.language.value, **asked)
+            self._pairs = {pair.source.text: pair for pair in islice(pairs, self._n)}
         except NbkitError as error:
             self._pairs = {}
             self.output.value = f"<p>No sentences to choose from: {escape(str(error))}</p>"

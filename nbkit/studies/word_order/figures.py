@@ -6,7 +6,10 @@ without the metric asked for, gives a figure that says so. Floor and ceiling are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -22,162 +25,168 @@ from nbkit.perturb import label
 
 _PREFERENCE = "← faithful        {robustness} − {faithfulness}        robust →"
 
+T = TypeVar("T")
 
-def fig1_preference(preference: pd.DataFrame, metric: str = "bleu") -> Figure:
+
+def of_known(
+    value: str, reason: str = panels.NO_MODEL, empty: Callable[[str], Any] = theme.message, **only: str
+) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Declare a figure or table of the rows that are of its metric (and spacing) and in which *value* is a number.
+
+    It may be called with any table. Without such rows it says why, by *empty*: *reason*, or that the metric was not
+    computed. only: what columns have to hold, besides; the name of an argument stands for what was given. The rows
+    know in ``attrs["spacings"]`` how many spacings the whole table has.
+    """
+
+    def declare(make: Callable[..., T]) -> Callable[..., T]:
+        @wraps(make)
+        def made(table: pd.DataFrame, *arguments: Any, **named: Any) -> T:
+            bound = signature(make).bind(table, *arguments, **named)
+            bound.apply_defaults()
+            given = bound.arguments
+            rows = panels.rows_of(table, given["metric"], value, spacing=given.get("spacing"))
+            for column, wanted in only.items():
+                rows = rows[rows[column] == given.get(wanted, wanted)]
+            if rows.empty:
+                return empty(panels.why_empty(table, given["metric"], reason))
+            rows = rows.reset_index(drop=True)
+            rows.attrs["spacings"] = table["spacing"].nunique() if "spacing" in table else 1
+            with theme.style():
+                return make(rows, *arguments, **named)
+
+        return made
+
+    return declare
+
+
+@of_known("difference", panels.NO_MEAN)
+def fig1_preference(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
     """Robust or faithful, by language and model: the mean of β₁ − β₂ over all perturbations (Figure 1).
 
-    preference: `word_order.preference`. Marks are means, lines 95% intervals; at 0 a model is as
+    rows: `word_order.preference`. Marks are means, lines 95% intervals; at 0 a model is as
     faithful as it is robust. The paper draws robustness to the left, this figure to the right.
     """
-    rows = panels.rows_of(preference, metric, "difference")
-    if rows.empty:
-        return theme.message(panels.why_empty(preference, metric, panels.NO_MEAN))
     languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
-    with theme.style():
-        height = 1.3 + len(languages) * max(0.42, 0.17 * len(looks) + 0.1)
-        figure, axes = panels.grid(1, 1, theme.WIDTH * 0.8, height)
-        panel = axes[0, 0]
-        for offset, (model, look) in zip(panels.dodge(len(looks)), looks.items(), strict=True):
-            own = rows[rows["model"] == model]
-            heights = [languages.index(language) + offset for language in own["language"]]
-            panels.intervals(panel, own, heights, look, "difference", "low", "high")
-        _language_axis(panel, languages)
-        _preference_axis(panel, metric, rows)
-        panels.legend(figure, looks.values(), columns=4)
+    height = 1.3 + len(languages) * max(0.42, 0.17 * len(looks) + 0.1)
+    figure, (panel,) = _panels(1, 1, theme.WIDTH * 0.8, height)
+    for offset, (model, look) in zip(panels.dodge(len(looks)), looks.items(), strict=True):
+        own = rows[rows["model"] == model]
+        heights = [languages.index(language) + offset for language in own["language"]]
+        panels.intervals(panel, own, heights, look, "difference", "low", "high")
+    _language_axis(panel, languages)
+    _preference_axis(panel, metric, rows)
+    panels.legend(figure, looks.values(), columns=4)
     return figure
 
 
-def fig2_preference_by_perturbation(preference: pd.DataFrame, metric: str = "bleu") -> Figure:
+@of_known("difference", panels.NO_MEAN)
+def fig2_preference_by_perturbation(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
     """Robust or faithful, by perturbation: β₁ − β₂ averaged over languages and models (Figure 2).
 
-    preference: `word_order.preference_by_perturbation`.
+    rows: `word_order.preference_by_perturbation`.
     """
-    rows = panels.rows_of(preference, metric, "difference")
-    if rows.empty:
-        return theme.message(panels.why_empty(preference, metric, panels.NO_MEAN))
     heights = panels.perturbation_rows(panels.in_paper_order(rows["perturbation"]))
-    with theme.style():
-        figure, axes = panels.grid(1, 1, theme.WIDTH * 0.8, 1.2 + 0.23 * len(heights))
-        panel = axes[0, 0]
-        for category, look in theme.category_looks().items():
-            own = rows[rows["perturbation"].map(panels.category_of) == category]
-            panels.intervals(panel, own, own["perturbation"].map(heights), look, "difference", "low", "high")
-        panels.perturbation_axis(panel, heights, labels=True, categories=True)
-        _preference_axis(panel, metric, rows)
+    figure, (panel,) = _panels(1, 1, theme.WIDTH * 0.8, 1.2 + 0.23 * len(heights))
+    for category, look in theme.category_looks().items():
+        own = rows[rows["perturbation"].map(panels.category_of) == category]
+        panels.intervals(panel, own, own["perturbation"].map(heights), look, "difference", "low", "high")
+    panels.perturbation_axis(panel, heights, labels=True, categories=True)
+    _preference_axis(panel, metric, rows)
     return figure
 
 
-def fig6_length(length_effect: pd.DataFrame, metric: str = "bleu") -> Figure:
+@of_known("mean")
+def fig6_length(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
     """Robustness and faithfulness by the length of the source sentence (Figure 6).
 
-    length_effect: `word_order.length_effect`. One row of panels a language; a bin's mean stands at its middle. The
+    rows: `word_order.length_effect`. One row of panels a language; a bin's mean stands at its middle. The
     broken line beside β₁ is β of the same sentences unperturbed: what a model reaches that repairs everything.
     """
-    rows = panels.rows_of(length_effect, metric, "mean")
-    if rows.empty:
-        return theme.message(panels.why_empty(length_effect, metric, panels.NO_MODEL))
     languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
     scores = ["beta1", "beta2"]
-    with theme.style():
-        figure, axes = panels.grid(
-            len(languages), 2, theme.WIDTH, 1.1 + 1.65 * len(languages), sharex=True, sharey="row"
-        )
-        for language, row in zip(languages, axes, strict=True):
-            for score, panel in zip(scores, row, strict=True):
-                own = rows[(rows["language"] == language) & (rows["score"] == score)]
-                _length_lines(panel, own, looks)
-                if score == "beta1":
-                    ceiling = rows[(rows["language"] == language) & (rows["score"] == "beta")]
-                    _length_lines(panel, ceiling, looks, linestyle="--")
-                panel.set_ylabel(theme.symbol(score, metric), rotation=0, labelpad=10, va="center")
-            row[0].set_title(f"{theme.language_label(language)}   (broken line: unperturbed)", loc="left")
-        for panel in axes[-1]:
-            panel.set_xlabel("length of the source (tokens)")
-            panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-        panels.legend(figure, looks.values(), columns=4)
+    figure, axes = panels.grid(len(languages), 2, theme.WIDTH, 1.1 + 1.65 * len(languages), sharex=True, sharey="row")
+    for language, row in zip(languages, axes, strict=True):
+        for score, panel in zip(scores, row, strict=True):
+            own = rows[(rows["language"] == language) & (rows["score"] == score)]
+            _length_lines(panel, own, looks)
+            if score == "beta1":
+                ceiling = rows[(rows["language"] == language) & (rows["score"] == "beta")]
+                _length_lines(panel, ceiling, looks, linestyle="--")
+            panel.set_ylabel(theme.symbol(score, metric), rotation=0, labelpad=10, va="center")
+        row[0].set_title(f"{theme.language_label(language)}   (broken line: unperturbed)", loc="left")
+    for panel in axes[-1]:
+        panel.set_xlabel("length of the source (tokens)")
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    panels.legend(figure, looks.values(), columns=4)
     return figure
 
 
-def fig7_correlations(correlations: pd.DataFrame, metric: str = "bleu") -> Figure:
+@of_known("rho")
+def fig7_correlations(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
     """Does quality go with robustness? Spearman's ρ(β₁, β) and ρ(β₂, β) by language (Figure 7).
 
-    correlations: `word_order.correlations`; one panel a model, lines are 95% confidence intervals.
+    rows: `word_order.correlations`; one panel a model, lines are 95% confidence intervals.
     """
-    rows = panels.rows_of(correlations, metric, "rho")
-    if rows.empty:
-        return theme.message(panels.why_empty(correlations, metric, panels.NO_MODEL))
     languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
     scores = ["beta1", "beta2"]
-    with theme.style():
-        per_line = min(len(looks), 4)
-        lines = -(-len(looks) // per_line)
-        width = theme.WIDTH if per_line > 2 else theme.WIDTH * (0.55 + 0.25 * (per_line - 1))
-        figure, axes = panels.grid(
-            lines, per_line, width, 0.9 + lines * (0.8 + 0.4 * len(languages)), sharex=True, sharey=True
-        )
-        for panel in axes.flat[len(looks) :]:
-            panel.set_visible(False)
-        for (model, look), panel in zip(looks.items(), axes.flat, strict=False):
-            for offset, score in zip(panels.dodge(2), scores, strict=True):
-                own = rows[(rows["model"] == model) & (rows["score"] == score)]
-                heights = [languages.index(language) + offset for language in own["language"]]
-                panels.intervals(panel, own, heights, theme.score_look(score), "rho", "low", "high")
-            panel.axvline(0, color="#555555", linewidth=1)
-            panel.set_title(look.label)
-            panel.set(xlim=(-1, 1), xticks=(-1, -0.5, 0, 0.5, 1))
-            panel.set_xlabel(f"Spearman's $\\rho$ with {theme.symbol('beta', metric)}")
-            _language_axis(panel, languages)
-        panels.legend(figure, [panels.score_legend(score, metric) for score in scores])
+    per_line = min(len(looks), 4)
+    lines = -(-len(looks) // per_line)
+    width = theme.WIDTH if per_line > 2 else theme.WIDTH * (0.55 + 0.25 * (per_line - 1))
+    height = 0.9 + lines * (0.8 + 0.4 * len(languages))
+    figure, small = _panels(len(looks), per_line, width, height, sharex=True, sharey=True)
+    for (model, look), panel in zip(looks.items(), small, strict=True):
+        for offset, score in zip(panels.dodge(2), scores, strict=True):
+            own = rows[(rows["model"] == model) & (rows["score"] == score)]
+            heights = [languages.index(language) + offset for language in own["language"]]
+            panels.intervals(panel, own, heights, theme.score_look(score), "rho", "low", "high")
+        panel.axvline(0, color="#555555", linewidth=1)
+        panel.set_title(look.label)
+        panel.set(xlim=(-1, 1), xticks=(-1, -0.5, 0, 0.5, 1))
+        panel.set_xlabel(f"Spearman's $\\rho$ with {theme.symbol('beta', metric)}")
+        _language_axis(panel, languages)
+    panels.legend(figure, [panels.score_legend(score, metric) for score in scores])
     return figure
 
 
-def fig8_robustness_and_faithfulness(
-    by_perturbation: pd.DataFrame, metric: str = "bleu", spacing: str = "joined"
-) -> Figure:
+@of_known("beta1")
+def fig8_robustness_and_faithfulness(rows: pd.DataFrame, metric: str = "bleu", spacing: str = "joined") -> Figure:
     """β₁ and β₂ of every perturbation, a row of panels a language, a column a model (Figures 8 to 11).
 
-    by_perturbation: `word_order.by_perturbation`. Bars: β of the unperturbed source on the same pairs, and the
+    rows: `word_order.by_perturbation`. Bars: β of the unperturbed source on the same pairs, and the
     chance level of β₂, κ of two independent draws of a random perturbation on the reference.
     """
-    rows = panels.rows_of(by_perturbation, metric, "beta1", spacing=spacing)
-    if rows.empty:
-        return theme.message(panels.why_empty(by_perturbation, metric, panels.NO_MODEL))
     languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
     heights = panels.perturbation_rows(panels.in_paper_order(rows["perturbation"]))
     cells = [(language, model) for language in languages for model in looks]
     per_line = len(looks) if len(looks) > 1 else min(3, len(languages))
     lines = -(-len(cells) // per_line)
     scale = f"{theme.metric_label(metric)}, 1 = perfect"
-    if by_perturbation["spacing"].nunique() > 1:
+    if rows.attrs["spacings"] > 1:
         scale += f"\nspacing of tokens: {spacing}"
-    with theme.style():
-        width = min(theme.WIDTH, 4.6 + 2.3 * (per_line - 1))
-        figure, axes = panels.grid(lines, per_line, width, 1.0 + lines * (0.75 + 0.175 * len(heights)), sharex=True)
-        for panel in axes.flat[len(cells) :]:
-            panel.set_visible(False)
-        for i, ((language, model), panel) in enumerate(zip(cells, axes.flat, strict=False)):
-            own = rows[(rows["language"] == language) & (rows["model"] == model)]
-            _dumbbells(panel, own, heights)
-            last = i % per_line == per_line - 1 or i == len(cells) - 1
-            panels.perturbation_axis(panel, heights, labels=i % per_line == 0, categories=last)
-            panel.set_title(f"{theme.language_label(language)}\n{looks[model].label}", fontsize=9)
-            panels.unit_range(panel, rows[["beta1", "beta2", "beta", "chance"]])
-            panel.tick_params(axis="x", labelbottom=True)  # the figure is taller than a screen
-            if i + per_line >= len(cells):
-                panel.set_xlabel(scale)
-        shown = [s for s in ("beta1", "beta2", "beta", "chance") if rows[s].notna().any()]
-        panels.legend(figure, [panels.score_legend(score, metric) for score in shown], columns=2 if width < 7 else 4)
+    width = min(theme.WIDTH, 4.6 + 2.3 * (per_line - 1))
+    height = 1.0 + lines * (0.75 + 0.175 * len(heights))
+    figure, small = _panels(len(cells), per_line, width, height, sharex=True)
+    for i, ((language, model), panel) in enumerate(zip(cells, small, strict=True)):
+        own = rows[(rows["language"] == language) & (rows["model"] == model)]
+        _dumbbells(panel, own, heights)
+        last = i % per_line == per_line - 1 or i == len(cells) - 1
+        panels.perturbation_axis(panel, heights, labels=i % per_line == 0, categories=last)
+        panel.set_title(f"{theme.language_label(language)}\n{looks[model].label}", fontsize=9)
+        panels.unit_range(panel, rows[["beta1", "beta2", "beta", "chance"]])
+        panel.tick_params(axis="x", labelbottom=True)  # the figure is taller than a screen
+        if i + per_line >= len(cells):
+            panel.set_xlabel(scale)
+    shown = [s for s in ("beta1", "beta2", "beta", "chance") if rows[s].notna().any()]
+    panels.legend(figure, [panels.score_legend(score, metric) for score in shown], columns=2 if width < 7 else 4)
     return figure
 
 
-def fig13_heatmaps(by_perturbation: pd.DataFrame, metric: str = "levenshtein", spacing: str = "joined") -> Figure:
+@of_known("beta1")
+def fig13_heatmaps(rows: pd.DataFrame, metric: str = "levenshtein", spacing: str = "joined") -> Figure:
     """β₁ and β₂ of every model, perturbation and language as heatmaps of one scale (Figure 13).
 
-    by_perturbation: `word_order.by_perturbation`. Intervals of the same means: `fig8_robustness_and_faithfulness`.
+    rows: `word_order.by_perturbation`. Intervals of the same means: `fig8_robustness_and_faithfulness`.
     """
-    rows = panels.rows_of(by_perturbation, metric, "beta1", spacing=spacing)
-    if rows.empty:
-        return theme.message(panels.why_empty(by_perturbation, metric, panels.NO_MODEL))
     languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
     names = panels.in_paper_order(rows["perturbation"])
     scores = ["beta1", "beta2"]
@@ -185,33 +194,37 @@ def fig13_heatmaps(by_perturbation: pd.DataFrame, metric: str = "levenshtein", s
     cells = [(score, model) for score in scores for model in looks]
     per_line = len(looks) if len(cells) * len(languages) > 14 else len(cells)
     lines = len(cells) // per_line
-    with theme.style():
-        wanted = max(0.34 * len(languages), 0.085 * max(len(look.label) for look in looks.values())) + 0.15
-        width = min(theme.WIDTH, 2.4 + per_line * wanted)
-        figure, axes = panels.grid(
-            lines, per_line, width, 0.5 + lines * (0.6 + 0.2 * len(names)), sharex=True, sharey=True
-        )
-        for (score, model), panel in zip(cells, axes.flat, strict=True):
-            own = rows[rows["model"] == model]
-            wide = [own.pivot(index="perturbation", columns="language", values=name) for name in (score, "n")]
-            values, n = (each.reindex(index=names, columns=languages).astype(float) for each in wide)
-            if (n < FEW).any(axis=None):
-                panels.few_note(panel)
-            sns.heatmap(
-                values, annot=values.map("{:.2f}".format) + n.map(styles.dagger), fmt="",
-                ax=panel, vmin=0, vmax=max(top, 0.01), cmap="crest", cbar=False,
-                annot_kws={"fontsize": 6.5}, linewidths=0.4,
-            )  # fmt: skip
-            readable_numbers(panel, len(languages))
-            panel.set(xlabel="", ylabel="")
-            panel.set_title(f"{looks[model].label}\n{theme.symbol(score, metric)}", fontsize=9)
-            panel.set_yticks(np.arange(len(names)) + 0.5, list(map(label, names)), rotation=0)
-            panel.tick_params(axis="both", length=0)
-            panel.tick_params(axis="x", labelrotation=0)
-        bar = figure.colorbar(axes[0, 0].collections[0], ax=axes, shrink=0.5, aspect=30, pad=0.02)
-        bar.set_label(f"{theme.metric_label(metric)}, 1 = perfect")
-        bar.outline.set_visible(False)
+    wanted = max(0.34 * len(languages), 0.085 * max(len(look.label) for look in looks.values())) + 0.15
+    width = min(theme.WIDTH, 2.4 + per_line * wanted)
+    height = 0.5 + lines * (0.6 + 0.2 * len(names))
+    figure, small = _panels(len(cells), per_line, width, height, sharex=True, sharey=True)
+    for (score, model), panel in zip(cells, small, strict=True):
+        own = rows[rows["model"] == model]
+        wide = [own.pivot(index="perturbation", columns="language", values=name) for name in (score, "n")]
+        values, n = (each.reindex(index=names, columns=languages).astype(float) for each in wide)
+        if (n < FEW).any(axis=None):
+            panels.few_note(panel)
+        sns.heatmap(
+            values, annot=values.map("{:.2f}".format) + n.map(styles.dagger), fmt="",
+            ax=panel, vmin=0, vmax=max(top, 0.01), cmap="crest", cbar=False,
+            annot_kws={"fontsize": 6.5}, linewidths=0.4,
+        )  # fmt: skip
+        readable_numbers(panel, len(languages))
+        panel.set(xlabel="", ylabel="")
+        panel.set_title(f"{looks[model].label}\n{theme.symbol(score, metric)}", fontsize=9)
+        panel.set_yticks(np.arange(len(names)) + 0.5, list(map(label, names)), rotation=0)
+        panel.tick_params(axis="both", length=0)
+        panel.tick_params(axis="x", labelrotation=0)
+    _colour_bar(figure, f"{theme.metric_label(metric)}, 1 = perfect")
     return figure
+
+
+def _panels(n: int, per_line: int, width: float, height: float, **shared: Any) -> tuple[Figure, list[Axes]]:
+    """A figure of *n* panels, so many a line; what is left of the last line stays empty."""
+    figure, axes = panels.grid(-(-n // per_line), per_line, width, height, **shared)
+    for panel in axes.flat[n:]:
+        panel.set_visible(False)
+    return figure, list(axes.flat[:n])
 
 
 def _dumbbells(panel: Axes, own: pd.DataFrame, heights: dict[str, float]) -> None:
@@ -261,111 +274,92 @@ def _preference_axis(panel: Axes, metric: str, rows: pd.DataFrame) -> None:
 # Figures of the word-order study that need no translation: Figures 5, 12, 14 and 15 of the paper.
 
 
-def fig5_similarity(similarity: pd.DataFrame, metric: str = "bleu") -> Figure:
+@of_known("kappa", panels.NO_ROWS, side="source")
+def fig5_similarity(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
     """κ between every two perturbations of the same source sentence (Figure 5).
 
-    similarity: `word_order.similarity_of_languages`, of which the source side is shown. Below each mean
+    rows: `word_order.similarity_of_languages`, of which the source side is shown. Below each mean
     stands half the width of its 95% interval.
     """
-    rows = panels.rows_of(similarity, metric, "kappa")
-    rows = rows[rows["side"] == "source"]
-    if rows.empty:
-        return theme.message(panels.why_empty(similarity, metric, panels.NO_ROWS))
     names = panels.in_paper_order([*rows["perturbation_a"], *rows["perturbation_b"]])
-    with theme.style():
-        side = 2.6 + 0.38 * len(names)
-        figure, axes = panels.grid(1, 1, side + 0.9, side)
-        _heatmap(axes[0, 0], rows, names, numbers=True, labels=(True, True))
-        _colour_bar(figure, axes, metric)
+    side = 2.6 + 0.38 * len(names)
+    figure, (panel,) = _panels(1, 1, side + 0.9, side)
+    _heatmap(panel, rows, names, numbers=True, labels=(True, True))
+    _colour_bar(figure, f"{theme.symbol('kappa', metric)} (1 = same order)")
     return figure
 
 
-def fig14_similarity_by_language(similarity: pd.DataFrame, metric: str = "levenshtein") -> Figure:
+@of_known("kappa", panels.NO_ROWS, side="target")
+def fig14_similarity_by_language(rows: pd.DataFrame, metric: str = "levenshtein") -> Figure:
     """κ between every two perturbations of the same reference, one panel a language (Figure 14).
 
-    similarity: `word_order.similarity`, of which the target sides are shown.
+    rows: `word_order.similarity`, of which the target sides are shown.
     """
-    rows = panels.rows_of(similarity, metric, "kappa")
-    rows = rows[rows["side"] == "target"]
-    if rows.empty:
-        return theme.message(panels.why_empty(similarity, metric, panels.NO_ROWS))
     names = panels.in_paper_order([*rows["perturbation_a"], *rows["perturbation_b"]])
     languages = in_order(rows["language"])
     per_line = len(languages) if len(languages) < 4 else 4 if len(languages) in (4, 7, 8) else 3
     lines = -(-len(languages) // per_line)
-    with theme.style():
-        size = min(2.4, (theme.WIDTH - 2.2) / per_line - 0.12)
-        figure, axes = panels.grid(lines, per_line, 2.2 + per_line * (size + 0.12), 1.3 + lines * (size + 0.3))
-        for panel in axes.flat[len(languages) :]:
-            panel.set_visible(False)
-        for i, (language, panel) in enumerate(zip(languages, axes.flat, strict=False)):
-            own = rows[rows["language"] == language]
-            _heatmap(panel, own, names, numbers=False, labels=(i % per_line == 0, i // per_line == lines - 1))
-            panel.set_title(theme.language_label(language))
-        _colour_bar(figure, axes, metric)
+    size = min(2.4, (theme.WIDTH - 2.2) / per_line - 0.12)
+    width, height = 2.2 + per_line * (size + 0.12), 1.3 + lines * (size + 0.3)
+    figure, small = _panels(len(languages), per_line, width, height)
+    for i, (language, panel) in enumerate(zip(languages, small, strict=True)):
+        own = rows[rows["language"] == language]
+        _heatmap(panel, own, names, numbers=False, labels=(i % per_line == 0, i // per_line == lines - 1))
+        panel.set_title(theme.language_label(language))
+    _colour_bar(figure, f"{theme.symbol('kappa', metric)} (1 = same order)")
     return figure
 
 
-def fig12_difficulty(difficulty: pd.DataFrame, metric: str = "levenshtein") -> Figure:
+@of_known("alpha", panels.NO_ROWS)
+def fig12_difficulty(rows: pd.DataFrame, metric: str = "levenshtein") -> Figure:
     """How much of a text a perturbation leaves in place: α on both sides, by language (Figure 12).
 
-    difficulty: `word_order.difficulty`. A high α is an easy perturbation; 1 is the text itself.
+    rows: `word_order.difficulty`. A high α is an easy perturbation; 1 is the text itself.
     """
-    rows = panels.rows_of(difficulty, metric, "alpha")
-    if rows.empty:
-        return theme.message(panels.why_empty(difficulty, metric, panels.NO_ROWS))
     heights = panels.perturbation_rows(panels.in_paper_order(rows["perturbation"]))
     looks = theme.language_looks(in_order(rows["language"]))
     sides = {"source": ("source side", "alpha_source"), "target": ("reference side", "alpha_target")}
-    with theme.style():
-        height = 1.2 + len(heights) * max(0.22, 0.075 * len(looks) + 0.08)
-        figure, axes = panels.grid(1, 2, theme.WIDTH, height)
-        for column, ((side, (name, score)), panel) in enumerate(zip(sides.items(), axes[0], strict=True)):
-            for offset, (language, look) in zip(panels.dodge(len(looks)), looks.items(), strict=True):
-                own = rows[(rows["side"] == side) & (rows["language"] == language)]
-                panels.intervals(panel, own, own["perturbation"].map(heights) + offset, look, "alpha", "low", "high")
-            panels.perturbation_axis(panel, heights, labels=column == 0, categories=column == 1)
-            panels.unit_range(panel, rows[["alpha"]])
-            panel.axvline(1, color="#111111", linewidth=0.8, linestyle=":")
-            if len(looks) > 1:
-                panel.hlines(np.array(list(heights.values())) + 0.5, *panel.get_xlim(), color="#FFFFFF", linewidth=2.5)
-            panel.set_title(f"{name}  {theme.symbol(score, metric)}")
-            panel.set_xlabel(f"{theme.metric_label(metric)} (1 = unchanged)")
-        panels.legend(figure, looks.values(), columns=7 if len(looks) > 5 else 5)
+    height = 1.2 + len(heights) * max(0.22, 0.075 * len(looks) + 0.08)
+    figure, axes = panels.grid(1, 2, theme.WIDTH, height)
+    for column, ((side, (name, score)), panel) in enumerate(zip(sides.items(), axes[0], strict=True)):
+        for offset, (language, look) in zip(panels.dodge(len(looks)), looks.items(), strict=True):
+            own = rows[(rows["side"] == side) & (rows["language"] == language)]
+            panels.intervals(panel, own, own["perturbation"].map(heights) + offset, look, "alpha", "low", "high")
+        panels.perturbation_axis(panel, heights, labels=column == 0, categories=column == 1)
+        panels.unit_range(panel, rows[["alpha"]])
+        panel.axvline(1, color="#111111", linewidth=0.8, linestyle=":")
+        if len(looks) > 1:
+            panel.hlines(np.array(list(heights.values())) + 0.5, *panel.get_xlim(), color="#FFFFFF", linewidth=2.5)
+        panel.set_title(f"{name}  {theme.symbol(score, metric)}")
+        panel.set_xlabel(f"{theme.metric_label(metric)} (1 = unchanged)")
+    panels.legend(figure, looks.values(), columns=7 if len(looks) > 5 else 5)
     return figure
 
 
-def fig15_difficulty_by_length(difficulty: pd.DataFrame, metric: str = "levenshtein") -> Figure:
+@of_known("alpha", panels.NO_ROWS)
+def fig15_difficulty_by_length(rows: pd.DataFrame, metric: str = "levenshtein") -> Figure:
     """α of the source against its length, the length divided by the longest plus one (Figure 15).
 
-    difficulty: `word_order.difficulty_by_length`; one panel a language, lines are 95% intervals.
+    rows: `word_order.difficulty_by_length`; one panel a language, lines are 95% intervals.
     """
-    rows = panels.rows_of(difficulty, metric, "alpha")
-    if rows.empty:
-        return theme.message(panels.why_empty(difficulty, metric, panels.NO_ROWS))
     languages = in_order(rows["language"])
     looks = theme.language_looks(languages)
     per_line = min(4, len(languages))
     lines = -(-len(languages) // per_line)
-    with theme.style():
-        width = theme.WIDTH if per_line > 2 else 2.0 + 2.8 * per_line
-        figure, axes = panels.grid(lines, per_line, width, 0.7 + 2.0 * lines, sharex=True, sharey=True)
-        for panel in axes.flat[len(languages) :]:
-            panel.set_visible(False)
-        for i, (language, panel) in enumerate(zip(languages, axes.flat, strict=False)):
-            own = rows[rows["language"] == language].sort_values("normalised_length")
-            look = looks[language]
-            panel.plot(
-                own["normalised_length"], own["alpha"], color=look.colour, marker="o", markersize=4, linewidth=1.2
-            )
-            panel.vlines(own["normalised_length"], own["low"], own["high"], color=look.colour, linewidth=1.4)
-            panels.hollow(panel, own["normalised_length"], own["alpha"], own["n"])
-            panel.set_title(look.label)
-            panel.set_xlim(0, 1)
-            panel.tick_params(axis="x", labelbottom=i + per_line >= len(languages))
-            if i % per_line == 0:
-                panel.set_ylabel(theme.symbol("alpha_source", metric), rotation=0, labelpad=14, va="center")
-        figure.supxlabel("length of the source / (longest + 1)", fontsize=9)
+    width = theme.WIDTH if per_line > 2 else 2.0 + 2.8 * per_line
+    figure, small = _panels(len(languages), per_line, width, 0.7 + 2.0 * lines, sharex=True, sharey=True)
+    for i, (language, panel) in enumerate(zip(languages, small, strict=True)):
+        own = rows[rows["language"] == language].sort_values("normalised_length")
+        look = looks[language]
+        panel.plot(own["normalised_length"], own["alpha"], color=look.colour, marker="o", markersize=4, linewidth=1.2)
+        panel.vlines(own["normalised_length"], own["low"], own["high"], color=look.colour, linewidth=1.4)
+        panels.hollow(panel, own["normalised_length"], own["alpha"], own["n"])
+        panel.set_title(look.label)
+        panel.set_xlim(0, 1)
+        panel.tick_params(axis="x", labelbottom=i + per_line >= len(languages))
+        if i % per_line == 0:
+            panel.set_ylabel(theme.symbol("alpha_source", metric), rotation=0, labelpad=14, va="center")
+    figure.supxlabel("length of the source / (longest + 1)", fontsize=9)
     return figure
 
 
@@ -400,11 +394,9 @@ def _heatmap(
     panel.tick_params(axis="both", length=0)
     panel.grid(visible=False)
     looks = theme.category_looks()
-    for tick, name in [
-        *zip(panel.get_yticklabels(), names, strict=True),
-        *zip(panel.get_xticklabels(), names, strict=True),
-    ]:
-        tick.set_color(looks[panels.category_of(name)].colour)
+    for ticks in (panel.get_yticklabels(), panel.get_xticklabels()):
+        for tick, name in zip(ticks, names, strict=True):
+            tick.set_color(looks[panels.category_of(name)].colour)
 
 
 def readable_numbers(panel: Axes, columns: int) -> None:
@@ -422,7 +414,7 @@ def readable_numbers(panel: Axes, columns: int) -> None:
         text.set_color("black" if linear @ (0.2126, 0.7152, 0.0722) > 0.179 else "white")  # WCAG 2.1: equal contrast
 
 
-def _colour_bar(figure: Figure, axes: np.ndarray, metric: str) -> None:
-    bar = figure.colorbar(axes[0, 0].collections[0], ax=axes, shrink=0.5, aspect=30, pad=0.02)
-    bar.set_label(f"{theme.symbol('kappa', metric)} (1 = same order)")
+def _colour_bar(figure: Figure, label: str) -> None:
+    bar = figure.colorbar(figure.axes[0].collections[0], ax=figure.axes, shrink=0.5, aspect=30, pad=0.02)
+    bar.set_label(label)
     bar.outline.set_visible(False)

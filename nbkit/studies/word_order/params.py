@@ -175,6 +175,10 @@ class WordOrderParams(StudyParams):
             "seed": self.seed,
         }
 
+    def metric_key(self, language: str) -> list[dict[str, Any]]:
+        """Everything that can change scores of the same texts."""
+        return [metric.identity(language) for metric in self.kappas()]
+
     def model_key(self, language: str, model: str) -> Mapping[str, Any]:
         """Everything that can change the translations into one language by one model."""
         return {

@@ -1,50 +1,168 @@
-"""Pairs of one language and their perturbed variants, chunk by chunk."""
+"""The word-order study's steps: pairs and their perturbed variants, scores, sums over them; a chunk of pairs at a time.
+
+What is computed is remembered (`nbkit.studies.engine`): of each chunk the texts, what needs no model (α, chance and
+similarity) and, of each model, β, β₁ and β₂; of each language and model the sums that tables are made of.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import combinations
-from typing import TYPE_CHECKING, Any
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from nbkit import corpora
-from nbkit.corpora import OnError, Pair, Skipped, corpus_identity, load_pairs
-from nbkit.errors import NbkitError
-from nbkit.fingerprint import digest
-from nbkit.measure import Kappa
+from nbkit import corpora, models
+from nbkit.corpora import Pair, Skipped, load_pairs
+from nbkit.corpora.corpus import FileCorpus, RawCorpus
+from nbkit.errors import DataError, NbkitError
+from nbkit.measure import Kappa, check_metric
 from nbkit.measure.statistics import StreamedBootstrap
-from nbkit.models import ensure_model, translate_remembered
 from nbkit.models import label as model_label
-from nbkit.models.lifecycle import with_revision
+from nbkit.models import translate_remembered
 from nbkit.perturb import CONTROL, PERTURBATIONS, is_drawn, perturb_all
 from nbkit.store import Store
+from nbkit.studies.base import Notebook
+from nbkit.studies.engine import TRANSLATOR, Axis, Cuts, Point, Step, Study, Use, asked
 from nbkit.studies.word_order.params import WordOrderParams
-from nbkit.text.sentences import Spacing, Text
+from nbkit.text.sentences import Order, Spacing, Text
 
 if TYPE_CHECKING:
     import pandas as pd
 
+T = TypeVar("T")
+
 #: Pairs handled, and remembered, at a time: memory does not grow with the corpus.
 CHUNK = 1000
+#: Texts that one unit translates at most, on average: some minutes of work, many times what loading a model takes.
+PART_TEXTS = 4000
+#: Chunks whose texts are parted together, so that one that stands in several is translated once.
+SPAN = 16
+#: The threshold of `flip_criteria`, read off the printed samples.
+INFERRED = 0.5
+
+#: An order of the tokens of each sentence of a text, None for a sentence that stays as it is.
+Orders = Sequence[Order | None]
+#: Where a stretch of characters begins, and where it ends.
+Span = tuple[int, int]
+
+_SCORE_COLUMNS = ["language", "model", "pair", "perturbation", "category", "spacing", "metric", "length",
+                  "beta", "beta1", "beta2", "alpha_source", "alpha_target", "chance"]  # fmt: skip
+
+
+class Recent:
+    """The results that were asked for last, by key: who asks again does not wait."""
+
+    def __init__(self, most: int):
+        self._most = most
+        self._results: dict[str, Any] = {}
+
+    def get(self, key: str, make: Callable[[], T]) -> T:
+        """The result of *key*; what *make* makes, unless it is here."""
+        if key not in self._results:
+            self._results[key] = make()
+            for oldest in list(self._results)[: -self._most]:
+                del self._results[oldest]
+        return self._results[key]
+
+
+# ----------------------------------------------------------------------------
+# Pairs and their perturbed variants, chunk by chunk.
 
 
 @dataclass(frozen=True)
 class Variant:
     """One pair under one perturbation; both sides could be perturbed, so it is part of N.
 
-    pair: index of the pair in the corpus. second_draw: the reference under an independent draw of the same
-    perturbation, None where the perturbation draws nothing, or has one outcome for this reference (two verbs to swap).
+    index: of the pair in the corpus. second_draw: the reference under an independent draw of the same perturbation,
+    None where the perturbation draws nothing, or has one outcome for this reference (two verbs to swap).
     """
 
-    pair: int
+    index: int
+    pair: Pair
     perturbation: str
-    perturbed_source: str
-    perturbed_reference: str
-    second_draw: str | None
+    spacing: Spacing
+    source_orders: Orders = ()
+    reference_orders: Orders = ()
+    second_orders: Orders | None = None
+
+    @cached_property
+    def source(self) -> str:
+        """The perturbed source."""
+        return self._written(self.pair.source, self.source_orders)
+
+    @cached_property
+    def reference(self) -> str:
+        """The perturbed reference."""
+        return self._written(self.pair.target, self.reference_orders)
+
+    @cached_property
+    def second_draw(self) -> str | None:
+        return None if self.second_orders is None else self._written(self.pair.target, self.second_orders)
+
+    def moved(self, side: Literal["source", "reference"]) -> tuple[Span, ...]:
+        """Where the words that moved stand in the perturbed text (`moved_spans`)."""
+        if side == "source":
+            return moved_spans(self.pair.source, self.source_orders, self.source)
+        return moved_spans(self.pair.target, self.reference_orders, self.reference)
+
+    def _written(self, text: Text, orders: Orders) -> str:
+        if orders:
+            return text.reorder(orders, self.spacing)
+        return text.joined if self.spacing == "joined" else text.text  # the control
+
+
+@dataclass
+class Chunk:
+    """Pairs that follow each other in the corpus, parsed; they are perturbed once, when that is first asked for.
+
+    start: number of the first. names: the perturbations. settings: seed, unit and min_tokens, for `perturb_all`.
+    """
+
+    start: int
+    pairs: Sequence[Pair]
+    names: Sequence[str]
+    settings: Mapping[str, Any]
+
+    def variants(self, spacing: Spacing = "joined") -> list[Variant]:
+        """The control and every perturbation of every pair in which both sides can be perturbed.
+
+        Source and reference are perturbed by independent draws, as in the paper (§6.1).
+        """
+        return [replace(variant, spacing=spacing) for variant in self._joined]
+
+    @cached_property
+    def _joined(self) -> list[Variant]:
+        found = []
+        drawing = [name for name in self.names if PERTURBATIONS.get(name).random]
+        for index, pair in enumerate(self.pairs, self.start):
+            if min(len(pair.source), len(pair.target)) < self.settings["min_tokens"]:
+                continue
+            found.append(Variant(index, pair, CONTROL, "joined"))
+            sources, references = self._orders(pair.source, self.names), self._orders(pair.target, self.names)
+            second = self._orders(pair.target, [name for name in drawing if name in references], draw=1)
+            for name in [name for name, drawn in second.items() if _are_equal(drawn, references[name])]:
+                if not is_drawn(pair.target, name, seed=self.settings["seed"], unit=self.settings["unit"]):
+                    del second[name]
+            for name in self.names:
+                if name in sources and name in references:
+                    orders = sources[name], references[name], second.get(name)
+                    found.append(Variant(index, pair, name, "joined", *orders))
+        return found
+
+    def _orders(self, text: Text, names: Sequence[str], draw: int = 0) -> dict[str, Orders]:
+        """Of the perturbations that apply to *text*."""
+        orders = perturb_all(text, names, draw=draw, **self.settings)
+        return {name: order for name, order in orders.items() if order is not None}
+
+
+def _are_equal(one: Orders, other: Orders) -> bool:
+    # Of nothing, numpy makes an array that equals itself.
+    return all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(one, other, strict=True))
 
 
 def chunk_starts(n_pairs: int) -> range:
@@ -56,77 +174,330 @@ def chunk_starts(n_pairs: int) -> range:
     return range(0, n_pairs, CHUNK)
 
 
-def read_chunk(params: WordOrderParams, language: str, start: int, store: Store) -> Sequence[Pair]:
-    """The pairs ``start … start + CHUNK - 1`` of the corpus, parsed; kept for the next call."""
+def chunk_of(pair: int) -> int:
+    """Where the chunk begins that has the pair of this number."""
+    return pair // CHUNK * CHUNK
+
+
+_CHUNKS = Recent(2)
+
+
+def read_chunk(params: WordOrderParams, language: str, start: int, store: Store) -> Chunk:
+    """The pairs ``start … start + CHUNK - 1`` of the corpus; kept for the next call."""
     wanted = params.pairs_wanted(language)
     stop = start + CHUNK if wanted is None else min(start + CHUNK, wanted)
-    parsers = tuple(sorted(params.parsers.items()))
-    # A file that is edited while a kernel runs has the same name and other pairs.
-    content = json.dumps(corpus_identity(params.corpus, params.source, language, parsers=params.parsers or None))
-    return _read(params.corpus, params.source, language, parsers, params.on_error, start, stop, store.url, content)
+
+    def read() -> Chunk:
+        pairs = load_pairs(
+            params.corpus, params.source, language, n=stop - start, start=start, parsers=params.parsers or None,
+            on_error=params.on_error, skipped=Skipped(), store=store,
+        )  # fmt: skip
+        settings = {"seed": params.seed, "unit": params.unit, "min_tokens": params.min_tokens}
+        return Chunk(start, tuple(pairs), params.perturbation_names, settings)
+
+    # The key knows what is in files: one that is edited while a kernel runs has the same name and other pairs.
+    content = params.language_key(language)
+    return _CHUNKS.get(json.dumps([content, params.corpus, params.parsers, start, stop, store.url]), read)
 
 
-@lru_cache(maxsize=2)
-def _read(
-    corpus: str, source: str, language: str, parsers: tuple[tuple[str, str], ...], on_error: OnError,
-    start: int, stop: int, store_url: str, content: str,
-) -> tuple[Pair, ...]:  # fmt: skip
-    pairs = load_pairs(
-        corpus, source, language, n=stop - start, start=start, parsers=dict(parsers) or None,
-        on_error=on_error, skipped=Skipped(), store=Store(store_url),
-    )  # fmt: skip
-    return tuple(pairs)
+def moved(order: Sequence[int]) -> list[bool]:
+    """Which of the reordered tokens were taken elsewhere, and not merely pushed along by others.
 
+    order: the token that stands at each place. Tokens that stay together count as one piece. The pieces that stay
+    are those which keep their old order among each other: as many as possible whose place among the pieces is the
+    old one, then as many tokens as possible. A piece that could as well have stayed as moved (two
+    neighbours of the same length that changed places) has moved. Returns one value for each place of *order*.
 
-def variants(
-    params: WordOrderParams, pairs: Sequence[Pair], start: int, spacing: Spacing = "joined"
-) -> Iterator[Variant]:
-    """The control and every perturbation of every pair in which both sides can be perturbed.
-
-    Source and reference are perturbed by independent draws, as in the paper (§6.1).
+    >>> moved([0, 3, 2, 1, 4]), moved([2, 0, 1, 3])
+    ([False, True, False, True, False], [True, False, False, False])
+    >>> moved([3, 2, 0, 1]), moved([1, 0])  # "The guests | left" becomes "… | left | the guests"
+    ([True, False, True, True], [True, True])
     """
-    names = params.perturbation_names
-    drawing = [name for name in names if PERTURBATIONS.get(name).random]
-    for index, pair in enumerate(pairs, start):
-        if min(len(pair.source), len(pair.target)) < params.min_tokens:
-            continue
-        yield Variant(index, CONTROL, _control(pair.source, spacing), _control(pair.target, spacing), None)
-        sources = _perturbed(params, pair.source, names, 0, spacing)
-        references = _perturbed(params, pair.target, names, 0, spacing)
-        second = _perturbed(params, pair.target, [name for name in drawing if name in references], 1, spacing)
-        for name in [name for name, drawn in second.items() if drawn == references[name]]:
-            if not is_drawn(pair.target, name, seed=params.seed, unit=params.unit):
-                del second[name]
-        for name in names:
-            if name in sources and name in references:
-                yield Variant(index, name, sources[name], references[name], second.get(name))
+    starts = [place for place, token in enumerate(order) if place == 0 or order[place - 1] + 1 != token]
+    lengths = [end - start for start, end in pairwise([*starts, len(order)])]
+    first = [order[start] for start in starts]
+    rank = {token: i for i, token in enumerate(sorted(first))}
+    pieces = [rank[token] for token in first]
+    weights = [(int(piece == place), length) for place, (piece, length) in enumerate(zip(pieces, lengths, strict=True))]
+    before = _best_chains(pieces, weights)
+    after = _best_chains([-piece for piece in reversed(pieces)], weights[::-1])[::-1]
+    # A piece stays for certain where all the best chains go through it.
+    through = [
+        ((a[0][0] + b[0][0] - w[0], a[0][1] + b[0][1] - w[1]), a[1] * b[1])
+        for a, b, w in zip(before, after, weights, strict=True)
+    ]
+    best = max((score for score, _ in through), default=(0, 0))
+    ending = [n for (score, n), (total, _) in zip(before, through, strict=True) if score == total == best]
+    stays = [score == best and n == sum(ending) for score, n in through]
+    return [not stay for stay, length in zip(stays, lengths, strict=True) for _ in range(length)]
 
 
-def _perturbed(
-    params: WordOrderParams, text: Text, names: Sequence[str], draw: int, spacing: Spacing
-) -> dict[str, str]:
-    """*text* under each of the perturbations that apply to it."""
-    orders = perturb_all(text, names, seed=params.seed, draw=draw, unit=params.unit, min_tokens=params.min_tokens)
-    return {name: text.reorder(order, spacing) for name, order in orders.items() if order is not None}
+def moved_spans(text: Text, orders: Orders, perturbed: str) -> tuple[Span, ...]:
+    """Where the words that `moved` stand in *perturbed*, which is *text* in *orders* in any spacing; in characters.
+
+    >>> from nbkit.text.sentences import Sentence
+    >>> moved_spans(Text((Sentence(("Tom", "often", "sings", "."), "en"),)), [[2, 1, 0, 3]], "sings often Tom.")
+    ((0, 5), (12, 15))
+    >>> moved_spans(Text((Sentence(("Tom", "sings"), "en"),)), [], "Tom sings")
+    ()
+    """
+    spans: list[Span] = []
+    end = 0
+    for sentence, order in zip(text.sentences, orders, strict=bool(orders)):
+        places = range(len(sentence)) if order is None else [int(token) for token in order]
+        for token, has_moved in zip(places, moved(places), strict=True):
+            start = perturbed.index(sentence.tokens[token], end)
+            end = start + len(sentence.tokens[token])
+            if has_moved:
+                spans.append((start, end))
+    return tuple(spans)
 
 
-def _control(text: Text, spacing: Spacing) -> str:
-    return text.joined if spacing == "joined" else text.text
+def _best_chains(pieces: Sequence[int], weights: Sequence[tuple[int, int]]) -> list[tuple[tuple[int, int], int]]:
+    """The greatest weight of a rising chain of *pieces* that ends at each, and how many chains have it."""
+    best: list[tuple[tuple[int, int], int]] = []
+    for place, (piece, weight) in enumerate(zip(pieces, weights, strict=True)):
+        top, n = (0, 0), 1
+        for earlier, (score, chains) in zip(pieces[:place], best, strict=True):
+            if earlier < piece and score > top:
+                top, n = score, chains
+            elif earlier < piece and score == top:
+                n += chains
+        best.append(((top[0] + weight[0], top[1] + weight[1]), n))
+    return best
 
 
 # ----------------------------------------------------------------------------
-# Per-sentence scores of the word-order study: computed chunk by chunk, remembered, never averaged here.
+# How the work is cut: reading and scoring into chunks of pairs, translating into parts of the distinct texts, so that
+# no two units translate the same one. Corpora are cut whose size is asked for, or can be counted without parsing.
+
+
+class Part(NamedTuple):
+    """One of so many parts of the texts of a span of chunks."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number + 1}/{self.of}" if self.of > 1 else ""
+
+
+def _size(params: WordOrderParams, language: str) -> int | None:
+    """How many pairs are wanted, or else the corpus holds; None where counting takes a parser, or it cannot be read."""
+    return params.pairs_wanted(language) or _raw_size(params, language)
+
+
+def _raw_size(params: WordOrderParams, language: str) -> int | None:
+    """How many pairs of raw text the corpus holds; None where it is none, or cannot be read."""
+    try:
+        found, split = corpora.find_corpus(params.corpus)
+        if not isinstance(found, RawCorpus):
+            return None
+        request = corpora.Request(params.source, language, split)
+        files = FileCorpus.identity(found, request)  # a parser need not be here to count
+        return _counted(params.corpus, params.source, language, json.dumps(files)) or None
+    except NbkitError:  # the unit that reads it says so, with file and line
+        return None
+
+
+@lru_cache(maxsize=64)
+def _counted(corpus: str, source: str, language: str, files: str) -> int:
+    """The good pairs of a raw corpus. files: the identity of what is read."""
+    found, split = corpora.find_corpus(corpus)
+    assert isinstance(found, RawCorpus)
+    pairs = found.raw_pairs(corpora.Request(source, language, split))
+    return sum(not isinstance(pair, DataError) for pair in pairs)
+
+
+def _cuts(params: WordOrderParams, language: str, **_: Any) -> list[int | None]:
+    """Where the chunks of a corpus begin; None, for all of it, where it is one, or its size is not known yet."""
+    size = _size(params, language)
+    return [None] if size is None or size <= CHUNK else list(chunk_starts(size))
+
+
+def _starts(params: WordOrderParams, start: int | None, store: Store, language: str, **_: Any) -> list[int]:
+    """The chunk that begins at *start* where the corpus reaches that far; every chunk where *start* is None."""
+    if start is None:
+        return list(chunk_starts(n_pairs(params, language, store)))
+    if is_counted(params, language, store):
+        return [start] if start < n_pairs(params, language, store) else []
+    there = is_scored(params, language, start, store) or read_chunk(params, language, start, store).pairs
+    return [start] if there else []
+
+
+def _large(*axes: str) -> Callable[[WordOrderParams], Iterator[Point]]:
+    """The points of the *axes* whose languages have several chunks: of one chunk, pages are as quick as units."""
+    return lambda params: (at for at in STUDY.points(params, axes) if (_size(params, at["language"]) or 0) > CHUNK)
+
+
+def _parts(params: WordOrderParams) -> Iterator[Point]:
+    """Spans of `SPAN` chunks, each in as many parts as leave `PART_TEXTS` at most, where every perturbation applies.
+
+    A model of many languages stays loaded where it is: its languages come one after the other.
+    """
+    for at in STUDY.points(params, ("model", "language")):
+        size = _size(params, at["language"])
+        for start in _cuts(params, at["language"])[::SPAN]:
+            most = 1 if size is None else _most_texts(params, _within(size, start, SPAN))
+            parts = -(-most // PART_TEXTS)
+            yield from ({**at, "start": start, "part": Part(part, parts)} for part in range(parts))
+
+
+def _within(size: int, start: int | None, chunks: int = 1) -> int:
+    """How many of *size* pairs lie in so many chunks from *start* on; all where *start* is None."""
+    return size if start is None else max(0, min(CHUNK * chunks, size - start))
+
+
+def _most_texts(params: WordOrderParams, n_pairs: int) -> int:
+    """How many texts *n_pairs* are if every perturbation applies."""
+    return n_pairs * (1 + len(params.spacings) * (1 + len(params.perturbation_names)))
+
+
+def _unread(params: WordOrderParams, language: str, store: Store) -> int | None:
+    """How many pairs a corpus has at most that was never read, without parsing it; None where it has to be, or was."""
+    if is_counted(params, language, store):
+        return None
+    sizes = [size for size in (params.pairs_wanted(language), _raw_size(params, language)) if size is not None]
+    return min(sizes, default=None)
+
+
+def _pair_counts(params: WordOrderParams, language: str, start: int | None, store: Store) -> tuple[int, int]:
+    """Pairs of the chunk at *start* (of all where it is None), and how many are scored as far as no model is needed."""
+    if most := _unread(params, language, store):
+        return _within(most, start), 0
+    n = n_pairs(params, language, store)
+    sizes = {each: _within(n, each) for each in _starts(params, start, store, language)}
+    scored = (size for each, size in sizes.items() if is_scored(params, language, each, store))
+    return sum(sizes.values()), sum(scored)
+
+
+def _text_counts(
+    params: WordOrderParams, model: str, language: str, start: int | None, part: Part, store: Store
+) -> tuple[int, int]:
+    """The texts of a part, and how many are translated; of a corpus that was never read, how many they are at most."""
+    if most := _unread(params, language, store):
+        return _most_texts(params, _within(most, start, SPAN)) // part[1], 0
+    settings = {"device": params.device, "dtype": params.dtype}
+    config = models.translation_config(model, params.source, language, params.decoding, **settings)
+    return asked(config, _texts(params, language, start, part, store), store)
+
+
+# ----------------------------------------------------------------------------
+# The study.
+
+
+def _problems(params: WordOrderParams) -> Iterator[str | None]:
+    """What stands in the way of this run here beside its models: corpora, and metrics' weights."""
+    if params.n_pairs is None and _is_endless(params.corpus):
+        yield f"corpus '{params.corpus}' has no last pair: say how many are wanted (n_pairs)"
+    for language in params.languages:
+        n, parsers = params.pairs_wanted(language), params.parsers or None
+        yield from corpora.check_corpus(params.corpus, params.source, language, parsers, n=n, on_error=params.on_error)
+    for name in params.metrics:
+        options: Mapping[str, Any] = params.metric_options.get(name, {})
+        yield check_metric(name, **options)
+
+
+def _is_endless(corpus: str) -> bool:
+    try:
+        return corpora.is_endless(corpus)
+    except NbkitError:  # `check_corpus` says what is wrong with it
+        return False
+
+
+def _inputs(params: WordOrderParams) -> dict[str, Any]:
+    """Digests of what the parameters stand for: corpus, parsers, metrics' weights, models."""
+    return {
+        language: {
+            "texts": params.language_key(language),
+            "metrics": params.metric_key(language),
+            "models": [params.model_key(language, model) for model in params.models],
+        }
+        for language in params.languages
+    }
+
+
+def uses(params: WordOrderParams, language: str, model: str, **_: Any) -> list[Use]:
+    """The translator that is asked at a point of the grid."""
+    return [Use(TRANSLATOR, model, (params.source, language))]
+
+
+STUDY = Study(
+    name="word_order",
+    title="Word order: robust or faithful?",
+    paper="Parthasarathi, Sinha, Pineau and Williams (2021), Sometimes We Want Ungrammatical Translations",
+    params=WordOrderParams,
+    axes={
+        "language": Axis(lambda params: params.languages),
+        "model": Axis(lambda params: params.models, model_label),
+        "start": Cuts(_cuts, _starts),
+    },
+    grid=("language", "model"),
+    tags=lambda params: {"corpus": params.corpus},
+    check=_problems,
+    inputs=_inputs,
+    uses=lambda params: [
+        use for model in params.models for language in params.languages for use in uses(params, language, model)
+    ],
+    # In the order in which the report shows them; a test compares titles with the notebooks.
+    notebooks=(
+        Notebook("word_order/perturbations", "What do the perturbations do, and to how many sentences?", "grid"),
+        Notebook("word_order/similarity", "How alike are the perturbations?", "grid"),
+        Notebook("word_order/robust_or_faithful", "Are the models robust or faithful?", "grid"),
+        Notebook("word_order/per_perturbation", "Which perturbations break which model?", "grid"),
+        Notebook("word_order/length", "Does the length of a sentence matter?", "grid"),
+        Notebook("word_order/correlations", "Are better translations more robust?", "grid"),
+        Notebook("word_order/flips", "When does scrambling help?", "grid"),
+        Notebook("word_order/model_comparison", "Which model is more robust, and is the difference real?", "grid"),
+        Notebook("word_order/model_card", "How does this model treat scrambled sentences?", "cell"),
+    ),
+)
+
+
+def _texts_key(params: WordOrderParams, language: str, **more: Any) -> dict[str, Any]:
+    return {"chunk": CHUNK, **params.language_key(language), **more}
+
+
+def metrics_key(params: WordOrderParams, language: str, **more: Any) -> dict[str, Any]:
+    """What can change scores that need no model. more: the rest of the point."""
+    return _texts_key(params, language, metrics=params.metric_key(language), **more)
+
+
+def model_key(params: WordOrderParams, language: str, model: str, **more: Any) -> dict[str, Any]:
+    """What can change scores of a model."""
+    return metrics_key(params, language, **params.model_key(language, model), **more)
+
+
+# ----------------------------------------------------------------------------
+# Texts, and per-sentence scores: computed chunk by chunk, never averaged here.
 #
-# Two tables a chunk of pairs. *Difficulty* needs no model: α on both sides and the chance level. *Behaviour*
-# needs translations: β, β1 (robustness), β2 (faithfulness). §3 of the paper:
+# *Difficulty* needs no model: α on both sides and the chance level. *Behaviour* needs translations: β, β1
+# (robustness), β2 (faithfulness). §3 of the paper:
 #
 #     β  = κ(g_o, t_o)      translation of the source against the reference
 #     β1 = κ(g_o, t_o⁻)     translation of the perturbed source against the reference
 #     β2 = κ(g_o⁻, t_o⁻)    ... against the equally perturbed reference
 #     α  = κ(g, g⁻)         a text against itself perturbed
 
-_SCORE_COLUMNS = ["language", "model", "pair", "perturbation", "category", "spacing", "metric", "length",
-                  "beta", "beta1", "beta2", "alpha_source", "alpha_target", "chance"]  # fmt: skip
+
+@STUDY.step(per=("language",), key=lambda params, language: params.language_key(language))
+def extent(params: WordOrderParams, language: str, store: Store) -> pd.DataFrame:
+    """Pairs used and left out, by reason: columns n_pairs, reason, n, example."""
+    import pandas as pd
+
+    skipped, short, total = Skipped(), [], 0
+    for pair in load_pairs(
+        params.corpus, params.source, language, n=params.pairs_wanted(language), parsers=params.parsers or None,
+        on_error=params.on_error, skipped=skipped, store=store,
+    ):  # fmt: skip
+        total += 1
+        if min(len(pair.source), len(pair.target)) < params.min_tokens:
+            short.append(pair.id)
+    reasons = [
+        ("malformed line skipped", len(skipped), skipped.summary() if len(skipped) else ""),
+        (f"a side shorter than {params.min_tokens} tokens", len(short), ", ".join(short[:3])),
+    ]
+    return pd.DataFrame([(total, *reason) for reason in reasons], columns=["n_pairs", "reason", "n", "example"])
 
 
 def n_pairs(params: WordOrderParams, language: str, store: Store | None = None) -> int:
@@ -134,163 +505,127 @@ def n_pairs(params: WordOrderParams, language: str, store: Store | None = None) 
 
     Raises `NbkitError` where it holds none: there is nothing to study.
     """
-    n = int(extent(params, language, store)["n_pairs"].iloc[0])
+    n = int(extent(params, language, store=store)["n_pairs"].iloc[0])
     if n == 0:
         raise NbkitError(f"corpus '{params.corpus}' holds no usable pair {params.source}-{language}")
     return n
 
 
-def extent(params: WordOrderParams, language: str, store: Store | None = None) -> pd.DataFrame:
-    """Pairs used and left out, by reason: columns n_pairs, reason, n, example."""
-    store = store or Store()
-
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        skipped, short, total = corpora.Skipped(), [], 0
-        for pair in corpora.load_pairs(
-            params.corpus, params.source, language, n=params.pairs_wanted(language), parsers=params.parsers or None,
-            on_error=params.on_error, skipped=skipped, store=store,
-        ):  # fmt: skip
-            total += 1
-            if min(len(pair.source), len(pair.target)) < params.min_tokens:
-                short.append(pair.id)
-        reasons = [
-            ("malformed line skipped", len(skipped), skipped.summary() if len(skipped) else ""),
-            (f"a side shorter than {params.min_tokens} tokens", len(short), ", ".join(short[:3])),
-        ]
-        return pd.DataFrame([(total, *reason) for reason in reasons], columns=["n_pairs", "reason", "n", "example"])
-
-    return store.table(config("extent", params, language), compute)
+def is_counted(params: WordOrderParams, language: str, store: Store) -> bool:
+    """Whether `n_pairs` is remembered; else it reads the corpus, and may have to parse it."""
+    return extent.rows(params, language, store=store) is not None
 
 
+@STUDY.step(
+    per=("language", "start"),
+    key=lambda params, **at: _texts_key(params, **at, spacings=list(params.spacings)),
+)
+def texts_chunk(params: WordOrderParams, language: str, start: int, store: Store) -> pd.DataFrame:
+    """The distinct texts of one chunk that each model is asked to translate: as they are, and under every variant.
+
+    Remembered, because it is asked for beforehand (how many are translated already) once a model. Column: text.
+    """
+    import pandas as pd
+
+    chunk = read_chunk(params, language, start, store)
+    texts = [pair.source.text for pair in chunk.pairs]
+    for spacing in params.spacings:
+        texts += [variant.source for variant in chunk.variants(spacing)]
+    return pd.DataFrame({"text": list(dict.fromkeys(texts))})
+
+
+@STUDY.step(per=("language", "start"), key=metrics_key)
 def difficulty_chunk(params: WordOrderParams, language: str, start: int, store: Store) -> pd.DataFrame:
     """α and chance level of one chunk: one row a pair, perturbation and metric.
 
     Columns: pair, perturbation, metric, length (source tokens), alpha_source, alpha_target, chance
     (κ of two independent draws on the reference; NaN where the reference has one outcome, as two verbs to swap do).
     """
+    import pandas as pd
 
-    def compute() -> pd.DataFrame:
-        pairs = read_chunk(params, language, start, store)
-        rows = list(variants(params, pairs, start))
-        drawn = [variant for variant in rows if variant.second_draw is not None]
-        tables = []
-        for metric in params.kappas():
-            table = _keys(rows, metric)
-            table["length"] = [len(pairs[v.pair - start].source) for v in rows]
-            table["alpha_source"] = metric.scores(
-                [v.perturbed_source for v in rows],
-                [pairs[v.pair - start].source.text for v in rows],
-                params.source,
-            )
-            table["alpha_target"] = metric.scores(
-                [v.perturbed_reference for v in rows], [pairs[v.pair - start].target.text for v in rows], language
-            )
-            chance = metric.scores(
-                [v.second_draw or "" for v in drawn], [v.perturbed_reference for v in drawn], language
-            )
-            by_row = dict(zip(map(id, drawn), chance, strict=True))
-            table["chance"] = [by_row.get(id(v), float("nan")) for v in rows]
-            tables.append(table)
-        return _stack(tables)
-
-    return store.table(config("difficulty", params, language, start=start), compute)
+    rows = read_chunk(params, language, start, store).variants()
+    drawn = np.array([v.second_draw is not None for v in rows], dtype=bool)
+    second = [(v.second_draw, v.reference) for v in rows if v.second_draw is not None]
+    sources, targets = [v.pair.source.text for v in rows], [v.pair.target.text for v in rows]
+    tables = []
+    for metric in params.kappas():
+        chance = np.full(len(rows), np.nan)
+        chance[drawn] = metric.scores([a for a, _ in second], [b for _, b in second], language)
+        tables.append(_keys(rows, metric).assign(
+            length=[len(v.pair.source) for v in rows],
+            alpha_source=metric.scores([v.source for v in rows], sources, params.source),
+            alpha_target=metric.scores([v.reference for v in rows], targets, language),
+            chance=chance,
+        ))  # fmt: skip
+    return pd.concat(tables, ignore_index=True)
 
 
-def behaviour_chunk(params: WordOrderParams, language: str, model: str, start: int, store: Store) -> pd.DataFrame:
-    """β, β1 and β2 of one chunk: one row a pair, perturbation, spacing and metric.
-
-    Columns: pair, perturbation, spacing, metric, beta, beta1, beta2 (β2 of the control is κ against the
-    re-joined reference, which no κ of nbkit can tell from the reference).
-    """
-
-    def compute() -> pd.DataFrame:
-        pairs = read_chunk(params, language, start, store)
-        references = [pair.target.text for pair in pairs]
-        plain = translate(params, model, [pair.source.text for pair in pairs], language, store)
-        tables = []
-        for spacing in params.spacings:
-            rows = list(variants(params, pairs, start, spacing))
-            hypotheses = translate(params, model, [v.perturbed_source for v in rows], language, store)
-            for metric in params.kappas():
-                beta = metric.scores(plain, references, language)
-                table = _keys(rows, metric)
-                table["spacing"] = spacing
-                table["beta"] = [beta[v.pair - start] for v in rows]
-                table["beta1"] = metric.scores(hypotheses, [references[v.pair - start] for v in rows], language)
-                table["beta2"] = metric.scores(hypotheses, [v.perturbed_reference for v in rows], language)
-                tables.append(table)
-        return _stack(tables)
-
-    key = model_key(params, language, model)
-    return store.table(config("behaviour", params, language, start=start, **key), compute)
-
-
+@STUDY.step(per=("language", "start"), key=metrics_key)
 def similarity_chunk(params: WordOrderParams, language: str, start: int, store: Store) -> pd.DataFrame:
     """κ between the perturbations of the same text (Figures 5 and 14), for metrics that cost little.
 
     Columns: pair, side ("source" or "target"), metric, perturbation_a, perturbation_b, kappa; one row each unordered
     pair of perturbations that apply to the same text.
     """
+    import pandas as pd
 
-    def compute() -> pd.DataFrame:
-        import pandas as pd
+    grouped: dict[int, list[Variant]] = {}
+    for variant in read_chunk(params, language, start, store).variants():
+        if variant.perturbation != CONTROL:
+            grouped.setdefault(variant.index, []).append(variant)
+    two = [pair for group in grouped.values() for pair in combinations(group, 2)]
+    tables = []
+    for side, lang in (("source", params.source), ("target", language)):
+        texts = [(b.source, a.source) if side == "source" else (b.reference, a.reference) for a, b in two]
+        for metric in params.kappas():
+            if hasattr(metric, "problem"):  # has weights: too slow for every pair of perturbations
+                continue
+            table = pd.DataFrame({
+                "pair": [a.index for a, _ in two],
+                "side": side,
+                "metric": metric.name,
+                "perturbation_a": [a.perturbation for a, _ in two],
+                "perturbation_b": [b.perturbation for _, b in two],
+                "kappa": metric.scores([b for b, _ in texts], [a for _, a in texts], lang),
+            })  # fmt: skip
+            tables.append(_as_categories(table, params))
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
-        grouped: dict[int, list[Variant]] = {}
-        for variant in variants(params, read_chunk(params, language, start, store), start):
-            if variant.perturbation != CONTROL:
-                grouped.setdefault(variant.pair, []).append(variant)
-        two = [pair for group in grouped.values() for pair in combinations(group, 2)]
-        tables = []
-        for side, lang in (("source", params.source), ("target", language)):
-            for metric in params.kappas():
-                if hasattr(metric, "problem"):  # has weights: too slow for every pair of perturbations
-                    continue
-                kappa = metric.scores([_side(b, side) for _, b in two], [_side(a, side) for a, _ in two], lang)
-                table = pd.DataFrame({
-                    "pair": [a.pair for a, _ in two],
-                    "side": side,
-                    "metric": metric.name,
-                    "perturbation_a": [a.perturbation for a, _ in two],
-                    "perturbation_b": [b.perturbation for _, b in two],
-                    "kappa": kappa,
-                })  # fmt: skip
-                tables.append(_as_categories(table, params))
-        return _stack(tables) if tables else pd.DataFrame()
 
-    return store.table(config("similarity", params, language, start=start), compute)
+@STUDY.step(per=("language", "model", "start"), key=model_key, uses=uses)
+def behaviour_chunk(params: WordOrderParams, language: str, model: str, start: int, store: Store) -> pd.DataFrame:
+    """β, β1 and β2 of one chunk: one row a pair, perturbation, spacing and metric.
+
+    Columns: pair, perturbation, spacing, metric, beta, beta1, beta2 (β2 of the control is κ against the
+    re-joined reference, which no κ of nbkit can tell from the reference).
+    """
+    import pandas as pd
+
+    chunk = read_chunk(params, language, start, store)
+    references = [pair.target.text for pair in chunk.pairs]
+    plain = translate(params, model, [pair.source.text for pair in chunk.pairs], language, store)
+    tables = []
+    for spacing in params.spacings:
+        rows = chunk.variants(spacing)
+        places = [v.index - start for v in rows]
+        hypotheses = translate(params, model, [v.source for v in rows], language, store)
+        for metric in params.kappas():
+            beta = metric.scores(plain, references, language)
+            tables.append(_keys(rows, metric).assign(
+                spacing=spacing,
+                beta=[beta[place] for place in places],
+                beta1=metric.scores(hypotheses, [references[place] for place in places], language),
+                beta2=metric.scores(hypotheses, [v.reference for v in rows], language),
+            ))  # fmt: skip
+    return pd.concat(tables, ignore_index=True)
 
 
 def is_scored(params: WordOrderParams, language: str, start: int, store: Store) -> bool:
     """Whether what needs no model, `difficulty_chunk` and `similarity_chunk`, is remembered of a chunk."""
-
-    kept = (store.table_rows(config(kind, params, language, start=start)) for kind in ("difficulty", "similarity"))
-    return None not in kept
+    return all(step.rows(params, language, start, store=store) is not None for step in _READ)
 
 
-def is_counted(params: WordOrderParams, language: str, store: Store) -> bool:
-    """Whether `n_pairs` is remembered; else it reads the corpus, and may have to parse it."""
-    return store.table_rows(config("extent", params, language)) is not None
-
-
-def texts_chunk(params: WordOrderParams, language: str, start: int, store: Store) -> list[str]:
-    """The distinct texts of one chunk that each model is asked to translate: as they are, and under every variant.
-
-    Remembered, because it is asked for beforehand (how many are translated already) once a model.
-    """
-
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        pairs = read_chunk(params, language, start, store)
-        texts = [pair.source.text for pair in pairs]
-        for spacing in params.spacings:
-            texts += [variant.perturbed_source for variant in variants(params, pairs, start, spacing)]
-        return pd.DataFrame({"text": list(dict.fromkeys(texts))})
-
-    key = config("texts", params, language, start=start, spacings=list(params.spacings))
-    return store.table(key, compute)["text"].tolist()
+_READ = (difficulty_chunk, similarity_chunk)
 
 
 def translate(params: WordOrderParams, model: str, texts: Sequence[str], language: str, store: Store) -> list[str]:
@@ -303,8 +638,8 @@ def translate(params: WordOrderParams, model: str, texts: Sequence[str], languag
 
 def score_chunk(params: WordOrderParams, language: str, model: str, start: int, store: Store) -> pd.DataFrame:
     """Every score of one chunk under one model: the rows of `scores` that belong to it, same columns."""
-    base = difficulty_chunk(params, language, start, store)
-    ours = behaviour_chunk(params, language, model, start, store)
+    base = difficulty_chunk(params, language, start, store=store)
+    ours = behaviour_chunk(params, language, model, start, store=store)
     merged = ours.merge(base, on=["pair", "perturbation", "metric"], validate="many_to_one")
     merged = merged.sort_values("pair", kind="stable")  # the same rows whatever the size of a chunk
     return _compact(merged.assign(language=language, model=model_label(model)), params)[_SCORE_COLUMNS]
@@ -328,6 +663,13 @@ def scores(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_SCORE_COLUMNS)
 
 
+def perturbed_scores(params: WordOrderParams, language: str, model: str, store: Store) -> Iterator[pd.DataFrame]:
+    """The scores that the main figures show, chunk by chunk: perturbed sentences in the first spacing of the run."""
+    for start in chunk_starts(n_pairs(params, language, store)):
+        table = score_chunk(params, language, model, start, store)
+        yield table[(table["spacing"] == params.spacings[0]) & (table["perturbation"] != CONTROL)]
+
+
 def difficulties(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     """Per-sentence α and chance of the run; needs no model. Columns as `difficulty_chunk`, plus language, category.
 
@@ -337,11 +679,35 @@ def difficulties(params: WordOrderParams, store: Store | None = None) -> pd.Data
 
     store = store or Store()
     frames = [
-        _compact(difficulty_chunk(params, language, start, store).assign(language=language), params)
+        _compact(difficulty_chunk(params, language, start, store=store).assign(language=language), params)
         for language in params.languages
         for start in chunk_starts(n_pairs(params, language, store))
     ]
     return pd.concat(frames, ignore_index=True)
+
+
+def flip_criteria(scores: pd.DataFrame) -> dict[str, pd.Series]:
+    """Whether each row of *scores* (columns beta and beta1) is a flip, by both criteria.
+
+    flip: β₁ > β, as the word-order paper words it (§7). flip_inferred: β ≤ ½ < β₁, which is inferred: the research code
+    holds no criterion, all 75 printed samples have β ≤ ½ and all but one β₁ > ½, and only so are flips as rare as
+    printed.
+    """
+    return {
+        "flip": scores["beta1"] > scores["beta"],
+        "flip_inferred": (scores["beta"] <= INFERRED) & (scores["beta1"] > INFERRED),
+    }
+
+
+def with_category(table: pd.DataFrame) -> pd.DataFrame:
+    """*table* with the category (tree, pos, random, control) of its column perturbation."""
+    categories = {name: category_of(name) for name in table["perturbation"].unique()}
+    return table.assign(category=table["perturbation"].map(categories))
+
+
+def category_of(perturbation: str) -> str:
+    """The category of a perturbation, "control" for the control."""
+    return CONTROL if perturbation == CONTROL else PERTURBATIONS.get(perturbation).category
 
 
 def _compact(table: pd.DataFrame, params: WordOrderParams) -> pd.DataFrame:
@@ -354,67 +720,26 @@ def _as_categories(table: pd.DataFrame, params: WordOrderParams) -> pd.DataFrame
     import pandas as pd
 
     perturbations = [CONTROL, *params.perturbation_names]
-    names: dict[str, list[str]] = {
+    names: dict[str, Iterable[str]] = {
         "language": params.languages,
-        "model": [model_label(model) for model in params.models],
+        "model": map(model_label, params.models),
         "perturbation": perturbations,
         "perturbation_a": perturbations,
         "perturbation_b": perturbations,
-        "category": [CONTROL, *dict.fromkeys(PERTURBATIONS.get(n).category for n in params.perturbation_names)],
-        "spacing": [*params.spacings],
+        "category": dict.fromkeys(map(category_of, perturbations)),
+        "spacing": params.spacings,
         "side": ["source", "target"],
         "metric": params.metrics,
     }
-    types: dict[str, Any] = {column: pd.CategoricalDtype(values) for column, values in names.items()}
+    types: dict[str, Any] = {column: pd.CategoricalDtype(list(values)) for column, values in names.items()}
     return table.astype({column: dtype for column, dtype in types.items() if column in table})
-
-
-def with_category(table: pd.DataFrame) -> pd.DataFrame:
-    """*table* with the category (tree, pos, random, control) of its column perturbation."""
-    categories = {
-        name: CONTROL if name == CONTROL else PERTURBATIONS.get(name).category
-        for name in table["perturbation"].unique()
-    }
-    return table.assign(category=table["perturbation"].map(categories))
-
-
-def model_key(params: WordOrderParams, language: str, model: str) -> Mapping[str, Any]:
-    """The model's part of a key; one of the hub's is downloaded first, as only then its revision is known."""
-    return with_revision(
-        lambda: dict(params.model_key(language, model)), lambda: ensure_model(model, params.source, language)
-    )
-
-
-def config(kind: str, params: WordOrderParams, language: str, *, code: str = __name__, **more: Any) -> dict[str, Any]:
-    """The store key of one remembered table. code: the module that makes it."""
-    metrics = (
-        {} if kind in ("extent", "texts") else {"metrics": [metric.identity(language) for metric in params.kappas()]}
-    )
-    return {
-        "kind": f"word_order.{kind}",
-        "code": digest("nbkit.perturb", code),
-        "chunk": CHUNK,
-        **params.language_key(language),
-        **metrics,
-        **more,
-    }
 
 
 def _keys(rows: Sequence[Variant], metric: Kappa) -> pd.DataFrame:
     import pandas as pd
 
-    table = pd.DataFrame({"pair": [v.pair for v in rows], "perturbation": [v.perturbation for v in rows]})
+    table = pd.DataFrame({"pair": [v.index for v in rows], "perturbation": [v.perturbation for v in rows]})
     return table.assign(metric=metric.name)
-
-
-def _stack(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.concat(tables, ignore_index=True)
-
-
-def _side(variant: Variant, side: str) -> str:
-    return variant.perturbed_source if side == "source" else variant.perturbed_reference
 
 
 # ----------------------------------------------------------------------------
@@ -422,14 +747,47 @@ def _side(variant: Variant, side: str) -> str:
 #
 # A grid does not fit in memory, and neither need a corpus: the scores of a block, a language under one model,
 # are read chunk by chunk, and what stays of them are sums and counts of every quantity, in every resample of
-# the sentence pairs. Blocks are remembered; means, shares and what is pooled over blocks follow from them
-# (`tables`).
-
-_THIS = "nbkit.studies.word_order.steps"
+# the sentence pairs. Means, shares and what is pooled over blocks follow from them (`tables`).
 
 
-#: The threshold of `flip_criteria`, read off the printed samples.
-INFERRED = 0.5
+@STUDY.step(per=("language",), key=metrics_key)
+def difficulty_sums(params: WordOrderParams, language: str, store: Store) -> pd.DataFrame:
+    """α of both sides. Quantities: metric, perturbation, score ("alpha_source", "alpha_target")."""
+    scores = ["alpha_source", "alpha_target"]
+    sums = Sums(params.seed, metric=params.metrics, perturbation=params.perturbation_names, score=scores)
+    for start in chunk_starts(n_pairs(params, language, store)):
+        table = difficulty_chunk(params, language, start, store=store)
+        sums.add(table[table["perturbation"] != CONTROL], scores)
+    return sums.table()
+
+
+@STUDY.step(per=("language",), key=metrics_key)
+def similarity_sums(params: WordOrderParams, language: str, store: Store) -> pd.DataFrame:
+    """κ between perturbations. Quantities: side, metric, perturbation_a, perturbation_b (each unordered pair once)."""
+    names = params.perturbation_names
+    sums = Sums(
+        params.seed, side=["source", "target"], metric=params.metrics, perturbation_a=names, perturbation_b=names,
+        score=["kappa"],
+    )  # fmt: skip
+    for start in chunk_starts(n_pairs(params, language, store)):
+        sums.add(similarity_chunk(params, language, start, store=store), ["kappa"])
+    return sums.table().drop(columns="score")
+
+
+@STUDY.step(per=("language", "model"), key=model_key, uses=uses)
+def score_sums(params: WordOrderParams, language: str, model: str, store: Store) -> pd.DataFrame:
+    """β, β1, β2, chance, β1 − β2 and flips. Quantities: metric, spacing, perturbation, score.
+
+    Scores: "beta", "beta1", "beta2", "chance", "difference", "flip", "flip_inferred" (see `flip_criteria`).
+    """
+    scores = ["beta", "beta1", "beta2", "chance", "difference", "flip", "flip_inferred"]
+    names = [CONTROL, *params.perturbation_names]
+    sums = Sums(params.seed, metric=params.metrics, spacing=params.spacings, perturbation=names, score=scores)
+    for start in chunk_starts(n_pairs(params, language, store)):
+        table = score_chunk(params, language, model, start, store)
+        flips = {name: flipped.astype(float) for name, flipped in flip_criteria(table).items()}
+        sums.add(table.assign(difference=table["beta1"] - table["beta2"], **flips), scores)
+    return sums.table()
 
 
 @dataclass(frozen=True)
@@ -447,6 +805,17 @@ class Block:
     total_draws: np.ndarray
     count_draws: np.ndarray
 
+    @classmethod
+    def of(cls, table: pd.DataFrame, **labels: str) -> Block:
+        """The block of a table of `Sums`. labels: columns that its quantities begin with."""
+        draws = [
+            np.stack(table[name].to_list()).astype(float) if len(table) else np.zeros((0, 0))
+            for name in ("total_draws", "count_draws")
+        ]
+        names = [name for name in table if name not in ("total", "count", "total_draws", "count_draws")]
+        quantities = table[names].reset_index(drop=True).assign(**labels)[[*labels, *names]]
+        return cls(quantities, table["total"].to_numpy(), table["count"].to_numpy(), *draws)
+
     def where(self, chosen: pd.Series | np.ndarray) -> Block:
         """The quantities for which *chosen* is true."""
         keep = np.asarray(chosen, dtype=bool)
@@ -456,105 +825,14 @@ class Block:
         )
 
 
-def score_blocks(params: WordOrderParams, store: Store | None = None) -> Iterator[Block]:
-    """β, β1, β2, chance, β1 − β2 and flips, a block a language and model.
-
-    Quantities: language, model, metric, spacing, perturbation, score ("beta", "beta1", "beta2", "chance",
-    "difference", "flip", "flip_inferred": see `flip_criteria`).
-    """
-    store = store or Store()
-    for language in params.languages:
-        for model in params.models:
-            block = _remembered(
-                config("score_sums", params, language, code=_THIS, **model_key(params, language, model)),
-                lambda language=language, model=model: _score_sums(params, language, model, store),
-                store,
-            )
-            yield _labelled(block, language=language, model=model_label(model))
+def blocks(step: Step, params: WordOrderParams, store: Store) -> Iterator[Block]:
+    """The blocks of a step of sums, a language (and model) each, which their quantities begin with."""
+    for at in STUDY.points(params, step.per):
+        labels = {name: STUDY.label(name, value) for name, value in at.items()}
+        yield Block.of(step(params, **at, store=store), **labels)
 
 
-def difficulty_blocks(params: WordOrderParams, store: Store | None = None) -> Iterator[Block]:
-    """α of both sides, a block a language.
-
-    Quantities: language, metric, perturbation, score ("alpha_source", "alpha_target").
-    """
-    store = store or Store()
-    for language in params.languages:
-        block = _remembered(
-            config("difficulty_sums", params, language, code=_THIS),
-            lambda language=language: _difficulty_sums(params, language, store),
-            store,
-        )
-        yield _labelled(block, language=language)
-
-
-def similarity_blocks(params: WordOrderParams, store: Store | None = None) -> Iterator[Block]:
-    """κ between perturbations of the same text, a block a language.
-
-    Quantities: language, side, metric, perturbation_a, perturbation_b (each unordered pair once).
-    """
-    store = store or Store()
-    for language in params.languages:
-        block = _remembered(
-            config("similarity_sums", params, language, code=_THIS),
-            lambda language=language: _similarity_sums(params, language, store),
-            store,
-        )
-        yield _labelled(block, language=language)
-
-
-def perturbed_scores(params: WordOrderParams, language: str, model: str, store: Store) -> Iterator[pd.DataFrame]:
-    """The scores that the main figures show, chunk by chunk: perturbed sentences in the first spacing of the run."""
-    for start in chunk_starts(n_pairs(params, language, store)):
-        table = score_chunk(params, language, model, start, store)
-        yield table[(table["spacing"] == params.spacings[0]) & (table["perturbation"] != CONTROL)]
-
-
-def flip_criteria(scores: pd.DataFrame) -> dict[str, pd.Series]:
-    """Whether each row of *scores* (columns beta and beta1) is a flip, by both criteria.
-
-    flip: β₁ > β, as the word-order paper words it (§7). flip_inferred: β ≤ ½ < β₁, which is inferred: the research code
-    holds no criterion, all 75 printed samples have β ≤ ½ and all but one β₁ > ½, and only so are flips as rare as
-    printed.
-    """
-    return {
-        "flip": scores["beta1"] > scores["beta"],
-        "flip_inferred": (scores["beta"] <= INFERRED) & (scores["beta1"] > INFERRED),
-    }
-
-
-def _score_sums(params: WordOrderParams, language: str, model: str, store: Store) -> pd.DataFrame:
-    scores = ["beta", "beta1", "beta2", "chance", "difference", "flip", "flip_inferred"]
-    names = [CONTROL, *params.perturbation_names]
-    sums = _Sums(params.seed, metric=params.metrics, spacing=params.spacings, perturbation=names, score=scores)
-    for start in chunk_starts(n_pairs(params, language, store)):
-        table = score_chunk(params, language, model, start, store)
-        flips = {name: flipped.astype(float) for name, flipped in flip_criteria(table).items()}
-        sums.add(table.assign(difference=table["beta1"] - table["beta2"], **flips), scores)
-    return sums.table()
-
-
-def _difficulty_sums(params: WordOrderParams, language: str, store: Store) -> pd.DataFrame:
-    scores = ["alpha_source", "alpha_target"]
-    sums = _Sums(params.seed, metric=params.metrics, perturbation=params.perturbation_names, score=scores)
-    for start in chunk_starts(n_pairs(params, language, store)):
-        table = difficulty_chunk(params, language, start, store)
-        sums.add(table[table["perturbation"] != CONTROL], scores)
-    return sums.table()
-
-
-def _similarity_sums(params: WordOrderParams, language: str, store: Store) -> pd.DataFrame:
-    names = params.perturbation_names
-    sums = _Sums(
-        params.seed, side=["source", "target"], metric=params.metrics, perturbation_a=names, perturbation_b=names,
-        score=["kappa"],
-    )  # fmt: skip
-    for start in chunk_starts(n_pairs(params, language, store)):
-        sums.add(similarity_chunk(params, language, start, store), ["kappa"])
-    return sums.table().drop(columns="score")
-
-
-class _Sums:
+class Sums:
     """A `StreamedBootstrap` whose quantities are the combinations of named values, the score innermost."""
 
     def __init__(self, seed: int, **axes: Sequence[str]):
@@ -598,19 +876,65 @@ class _Sums:
         return table[table["count"] > 0]
 
 
-def _remembered(config: dict[str, Any], compute: Any, store: Store) -> Block:
-    table = store.table(config, compute).reset_index(drop=True)
-    draws = [
-        np.stack(table[name].to_list()).astype(float) if len(table) else np.zeros((0, 0))
-        for name in ("total_draws", "count_draws")
-    ]
-    quantities = table.drop(columns=["total", "count", "total_draws", "count_draws"])
-    return Block(quantities, table["total"].to_numpy(), table["count"].to_numpy(), *draws)
+# ----------------------------------------------------------------------------
+# Units of work: read texts, translate, score, sum.
 
 
-def _labelled(block: Block, **labels: str) -> Block:
-    columns = [*labels, *block.quantities.columns]
-    return Block(
-        block.quantities.assign(**labels)[columns],
-        block.totals, block.counts, block.total_draws, block.count_draws,
-    )  # fmt: skip
+@STUDY.work("texts {language} {start}", per=("language", "start"), counts=_pair_counts)
+def score_texts(params: WordOrderParams, language: str, start: int, store: Store) -> int:
+    """One chunk of pairs read, parsed and perturbed: α, chance, similarity, and the texts to translate.
+
+    Returns how many pairs were not scored before, for estimates.
+    """
+    scored = is_scored(params, language, start, store)
+    n = 0 if scored else len(read_chunk(params, language, start, store).pairs)
+    for step in (*_READ, *([texts_chunk] if params.models else [])):
+        step(params, language, start, store=store)
+    return n
+
+
+@STUDY.work("sums of texts {language}", per=("language",), after=[score_texts], points=_large("language"))
+def sum_texts(params: WordOrderParams, language: str, store: Store) -> None:
+    """How many pairs there are, and sums over them, from what was read before."""
+    alone = params.narrowed(language)
+    for step in (extent, difficulty_sums, similarity_sums):
+        step(alone, language, store=store)
+
+
+@STUDY.work(
+    "translate {model} {language} {start} {part}", per=("model", "language"), after=[score_texts], uses=uses,
+    counts=_text_counts, points=_parts,
+)  # fmt: skip
+def translate_texts(
+    params: WordOrderParams, language: str, model: str, start: int | None, part: Part, store: Store
+) -> None:
+    """One part of the distinct texts of up to `SPAN` chunks translated."""
+    translate(params, model, _texts(params, language, start, part, store), language, store)
+
+
+@STUDY.work("score {model} {language} {start}", per=("model", "language", "start"), after=[translate_texts])
+def score_translations(params: WordOrderParams, language: str, model: str, start: int, store: Store) -> None:
+    """One chunk of pairs scored."""
+    behaviour_chunk(params, language, model, start, store=store)
+
+
+@STUDY.work(
+    "sums of {model} {language}", per=("model", "language"), after=[score_translations],
+    points=_large("model", "language"),
+)  # fmt: skip
+def sum_scores(params: WordOrderParams, language: str, model: str, store: Store) -> None:
+    """Sums of scores over the pairs, which pages would make one after the other."""
+    score_sums(params.narrowed(language, model), language, model, store=store)
+
+
+def _texts(params: WordOrderParams, language: str, start: int | None, part: Part, store: Store) -> list[str]:
+    """The texts of one part of a span: those whose digest falls to it, wherever they stand and however often."""
+    number, of = part
+    starts = [start] if start is None else range(start, start + SPAN * CHUNK, CHUNK)
+    texts = dict.fromkeys(
+        text
+        for given in starts
+        for each in _starts(params, given, store, language)
+        for text in texts_chunk(params, language, each, store=store)["text"]
+    )
+    return [text for text in texts if zlib.crc32(text.encode()) % of == number]

@@ -18,9 +18,13 @@ from nbkit.languages import in_order
 from nbkit.measure.bleu import BleuAsCoded
 from nbkit.perturb import label
 from nbkit.studies import published
+from nbkit.studies.word_order.figures import of_known
 
 #: Below this corrected p a difference between two models is counted as one.
 SIGNIFICANT = 0.05
+
+_SCORES = {"beta1": "β₁ robustness", "beta2": "β₂ faithfulness"}
+_NO_REPLICATION = "Another corpus, and where named otherwise other models: a comparison, not a replication."
 
 
 def table1(counts: pd.DataFrame) -> Styler:
@@ -34,62 +38,25 @@ def table1(counts: pd.DataFrame) -> Styler:
     wide.loc[len(wide)] = ["pairs read", *totals]
     numbers = wide.set_index("perturbation").astype(int).reset_index()
     return styles.styled(
-        numbers, caption="N: pairs of which both sides can be perturbed", headings=language_headings(languages)
+        numbers, caption="N: pairs of which both sides can be perturbed", headings=_headings(languages, "language")
     )
 
 
-def table2(quality: pd.DataFrame, metric: str = "bleu", signature: str = "") -> Styler:
+@of_known("beta", empty=styles.empty)
+def table2(rows: pd.DataFrame, metric: str = "bleu", signature: str = "") -> Styler:
     """β with its 95% interval, by language and model, the best of a row in bold (Table 2).
 
-    quality: `word_order.quality`. signature: the metric's settings, for the caption.
+    rows: `word_order.quality`. signature: the metric's settings, for the caption.
     """
-    rows = panels.rows_of(quality, metric, "beta")
-    if rows.empty:
-        return styles.empty(panels.why_empty(quality, metric, panels.NO_MODEL))
     models, languages = list(dict.fromkeys(rows["model"])), in_order(rows["language"])
-    cells = rows.assign(cell=list(map(styles.with_interval, rows["beta"], rows["low"], rows["high"])))
-    wide = cells.pivot(index="language", columns="model", values="cell").reindex(index=languages, columns=models)
-    means = rows.pivot(index="language", columns="model", values="beta").reindex(index=languages, columns=models)
-    best = means.eq(means.max(axis=1), axis=0) & (len(models) > 1)
+    wide = wide_table(rows.assign(cell=_cells(rows, "beta", "")), "language", "model", "cell", models)
     n = rows.groupby("language")["n"].max().reindex(languages)
     return styles.styled(
-        wide.fillna(styles.NOTHING).reset_index().assign(n=n.to_numpy()),
+        wide.fillna(styles.NOTHING).assign(n=n.to_numpy()),
         caption=_caption("β of the unperturbed translations with 95% interval", metric, signature),
-        best=best.reset_index(drop=True),
-        headings=model_headings(models),
+        best=_best(wide_table(rows, "language", "model", "beta", models)[models]),
+        headings=_headings(models, "model"),
     )
-
-
-def table3(flips: pd.DataFrame, metric: str = "bleu") -> Styler:
-    """Flips (β₁ > β) by language and model, their share of N with its interval, the most in bold (Table 3).
-
-    flips: `word_order.flips` by language and model.
-    """
-    return _flip_table(flips, metric, "language", "model")
-
-
-def table3_inferred(flips: pd.DataFrame, metric: str = "bleu") -> Styler:
-    """The same with the criterion β ≤ ½ < β₁ that is inferred from the printed samples. flips: as for `table3`."""
-    names = {"inferred": "flips", **{f"inferred_{name}": name for name in ("share", "low", "high")}}
-    inferred = flips.drop(columns=list(names.values())).rename(columns=names)
-    criterion = "β ≤ ½ < β₁, inferred from the 75 printed samples"
-    return _flip_table(inferred, metric, "language", "model", criterion)
-
-
-def table6_by_language(flips: pd.DataFrame, metric: str = "bleu") -> Styler:
-    """Flips (β₁ > β) by perturbation and language, all models together (Table 6, first half).
-
-    flips: `word_order.flips` by perturbation and language.
-    """
-    return _flip_table(flips, metric, "perturbation", "language")
-
-
-def table6_by_model(flips: pd.DataFrame, metric: str = "bleu") -> Styler:
-    """Flips (β₁ > β) by perturbation and model, all languages together (Table 6, second half).
-
-    flips: `word_order.flips` by perturbation and model.
-    """
-    return _flip_table(flips, metric, "perturbation", "model")
 
 
 def examples(table: pd.DataFrame) -> Styler:
@@ -152,22 +119,14 @@ def sentences(table: pd.DataFrame, caption: str) -> Styler:
     return _with_html(shown, ["sentence"], caption=caption)
 
 
-def perturbation_scores(by_perturbation: pd.DataFrame, metric: str = "bleu", signature: str = "") -> Styler:
+@of_known("beta1", empty=styles.empty)
+def perturbation_scores(rows: pd.DataFrame, metric: str = "bleu", signature: str = "") -> Styler:
     """β₁, β₂ and their difference with intervals, one row a perturbation (and language, model, spacing)."""
-    rows = panels.rows_of(by_perturbation, metric, "beta1")
-    if rows.empty:
-        return styles.empty(panels.why_empty(by_perturbation, metric, panels.NO_MODEL))
     keys = [name for name in ("language", "model", "spacing") if rows[name].nunique() > 1]
     scores = ["beta", "beta1", "beta2", "difference", "chance"]
     rank = {name: i for i, name in enumerate(panels.in_paper_order(rows["perturbation"]))}
     rows = rows.sort_values("perturbation", key=lambda names: names.map(rank), kind="stable")
-    cells = {
-        s: [
-            styles.with_interval(mean, low, high, decimals=2)
-            for mean, low, high in zip(rows[s], rows[f"{s}_low"], rows[f"{s}_high"], strict=True)
-        ]
-        for s in scores
-    }
+    cells = {score: _cells(rows, score, decimals=2) for score in scores}
     fewer = rows["chance_n"] < rows["n"]
     cells["chance"] = [
         f"{cell} (N {n:.0f})" if less else cell
@@ -180,17 +139,14 @@ def perturbation_scores(by_perturbation: pd.DataFrame, metric: str = "bleu", sig
     )
 
 
-def correlation_table(correlations: pd.DataFrame, metric: str, what: str) -> Styler:
+@of_known("rho", empty=styles.empty)
+def correlation_table(rows: pd.DataFrame, metric: str, what: str) -> Styler:
     """Spearman's ρ with interval and p, one row a language, model and score.
 
-    correlations: `word_order.correlations` or `word_order.length_correlations`; what: what is correlated with.
+    rows: `word_order.correlations` or `word_order.length_correlations`; what: what is correlated with.
     """
-    rows = panels.rows_of(correlations, metric, "rho")
-    if rows.empty:
-        return styles.empty(panels.why_empty(correlations, metric, panels.NO_MODEL))
-    names = {"beta1": "β₁ robustness", "beta2": "β₂ faithfulness"}
     return styles.styled(
-        rows.drop(columns="metric").assign(score=rows["score"].map(names)),
+        rows.drop(columns="metric").assign(score=rows["score"].map(_SCORES)),
         caption=f"Spearman's rank correlation with {what}; 95% interval and p by resampling sentence pairs; κ is "
         f"{theme.metric_label(metric)}",
     )
@@ -218,9 +174,8 @@ def model_tests(tests: pd.DataFrame, metric: str = "bleu", min_n: int = 1) -> St
         b=("b", "sum"),
         tests=("a", "size"),
     ).reset_index()
-    names = {"beta1": "β₁ robustness", "beta2": "β₂ faithfulness"}
     return styles.styled(
-        table.assign(score=table["score"].map(names)),
+        table.assign(score=table["score"].map(_SCORES)),
         caption=f"Paired tests, one a perturbation; p corrected, significant below {SIGNIFICANT}. κ is "
         f"{theme.metric_label(metric)}. Difference and effect are means over perturbations, A − B. p is exact for at "
         "most 50 pairs without ties, else that of the normal approximation with a continuity correction.",
@@ -241,17 +196,13 @@ def below_min_n(small: pd.DataFrame, min_n: int) -> HTML:
     )
 
 
-def spacing_table(spacing_effect: pd.DataFrame, metric: str = "bleu", signature: str = "") -> Styler:
+@of_known("control", empty=styles.empty)
+def spacing_table(rows: pd.DataFrame, metric: str = "bleu", signature: str = "") -> Styler:
     """β and the control, the sentence re-joined from its own tokens: what token spacing alone costs.
 
-    spacing_effect: `word_order.spacing_effect`.
+    rows: `word_order.spacing_effect`.
     """
-    rows = panels.rows_of(spacing_effect, metric, "control")
-    if rows.empty:
-        return styles.empty(panels.why_empty(spacing_effect, metric, panels.NO_MODEL))
-    cells = {
-        s: list(map(styles.with_interval, rows[s], rows[f"{s}_low"], rows[f"{s}_high"])) for s in ("beta", "control")
-    }
+    cells = {score: _cells(rows, score) for score in ("beta", "control")}
     cost = rows["control"] - rows["beta"]
     table = rows[["language", "model", "spacing"]].assign(**cells, difference=cost, n=rows["n"])
     return styles.styled(
@@ -267,15 +218,12 @@ def left_out(table: pd.DataFrame) -> Styler:
     return styles.styled(rows, caption="Left out of this run") if len(rows) else styles.empty("Nothing was left out.")
 
 
-def similarity(table: pd.DataFrame, metric: str = "bleu", side: str = "source") -> Styler:
+@of_known("kappa", panels.NO_ROWS, empty=styles.empty, side="side")
+def similarity(rows: pd.DataFrame, metric: str = "bleu", side: str = "source") -> Styler:
     """The cells of Figure 5 or 14 with their intervals: a row each two perturbations, a column each language.
 
-    table: `word_order.similarity`, or `word_order.similarity_of_languages`, which has no languages.
+    rows: `word_order.similarity`, or `word_order.similarity_of_languages`, which has no languages.
     """
-    rows = panels.rows_of(table, metric, "kappa")
-    rows = rows[rows["side"] == side].reset_index(drop=True)
-    if rows.empty:
-        return styles.empty(panels.why_empty(table, metric, panels.NO_ROWS))
     names = panels.in_paper_order([*rows["perturbation_a"], *rows["perturbation_b"]])
     rank = {name: i for i, name in enumerate(names)}
     first, second = rows["perturbation_a"].map(rank), rows["perturbation_b"].map(rank)
@@ -301,29 +249,48 @@ def similarity(table: pd.DataFrame, metric: str = "bleu", side: str = "source") 
             "perturbation_a": "perturbation",
             "perturbation_b": "and",
             "kappa": "κ",
-            **language_headings(languages),
+            **_headings(languages, "language"),
         },
     )
 
 
-def _flip_table(flips: pd.DataFrame, metric: str, rows: str, columns: str, criterion: str = "β₁ > β") -> Styler:
-    own = flips[flips["metric"] == metric]
+def flip_table(flips: pd.DataFrame, rows: str, columns: str, metric: str = "bleu", *, inferred: bool = False) -> Styler:
+    """Flips with their share of N and its interval, the most of a row in bold (Tables 3 and 6).
+
+    flips: `word_order.flips` by *rows* and *columns*: "language" and "model" in Table 3, "perturbation" and "language"
+    or "model" in Table 6. inferred: by the criterion β ≤ ½ < β₁ that is inferred from the printed samples, not β₁ > β.
+    """
+    own, criterion = flips[flips["metric"] == metric], "β₁ > β"
     if own.empty:
         return styles.empty(panels.why_empty(flips, metric, panels.NO_MODEL))
-    names = in_order(own[columns]) if columns == "language" else list(dict.fromkeys(own[columns]))
+    if inferred:
+        criterion = "β ≤ ½ < β₁, inferred from the 75 printed samples"
+        names = {"inferred": "flips", **{f"inferred_{name}": name for name in ("share", "low", "high")}}
+        own = own.drop(columns=list(names.values())).rename(columns=names)
+    shown = in_order(own[columns]) if columns == "language" else list(dict.fromkeys(own[columns]))
     cells = [
         f"{count:,} ({share:.1%} [{100 * low:.1f}, {100 * high:.1f}]){styles.dagger(n)}"
         for count, share, low, high, n in own[["flips", "share", "low", "high", "n"]].itertuples(index=False)
     ]
-    wide = wide_table(own.assign(cell=cells), rows, columns, "cell", names)
-    numbers = wide_table(own, rows, columns, "flips", names)[names]
-    best = numbers.eq(numbers.max(axis=1), axis=0) & (numbers > 0) & (len(names) > 1)
+    numbers = wide_table(own, rows, columns, "flips", shown)[shown]
     return styles.styled(
-        wide.fillna(styles.NOTHING),
+        wide_table(own.assign(cell=cells), rows, columns, "cell", shown).fillna(styles.NOTHING),
         caption=f"Flips ({criterion}), their share of N and its 95% interval in per cent; κ is "
         f"{theme.metric_label(metric)}",
-        best=best, headings=model_headings(names) if columns == "model" else language_headings(names),
+        best=_best(numbers) & (numbers > 0), headings=_headings(shown, columns),
     )  # fmt: skip
+
+
+def _cells(rows: pd.DataFrame, score: str, of: str | None = None, decimals: int = 3) -> list[str]:
+    """Means of *score* with their intervals; of: what the columns low and high begin with, by default the score."""
+    ends = f"{score}_" if of is None else of
+    parts = zip(rows[score], rows[f"{ends}low"], rows[f"{ends}high"], strict=True)
+    return [styles.with_interval(*part, decimals=decimals) for part in parts]
+
+
+def _best(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Which of several columns hold the highest of their row."""
+    return numbers.eq(numbers.max(axis=1), axis=0) & (len(numbers.columns) > 1)
 
 
 def wide_table(table: pd.DataFrame, rows: str, columns: str, value: str, names: list[str]) -> pd.DataFrame:
@@ -339,14 +306,11 @@ def _caption(text: str, metric: str, signature: str) -> str:
     return f"{text}; κ is {theme.metric_label(metric)}" + (f", {signature}" if signature else "")
 
 
-def language_headings(codes: Iterable[str]) -> dict[str, str]:
-    """Headings of columns that are languages: as codes, because seven columns have no room for names."""
-    return {code: code for code in codes}
-
-
-def model_headings(names: Iterable[str]) -> dict[str, str]:
-    """Headings of columns that are models."""
-    return {name: look.label for name, look in theme.model_looks(names).items()}
+def _headings(names: Iterable[str], columns: str) -> dict[str, str]:
+    """Headings of *columns* that are models, or languages: as codes, because seven have no room for their names."""
+    if columns == "model":
+        return {name: look.label for name, look in theme.model_looks(names).items()}
+    return {code: code for code in names}
 
 
 def _with_html(rows: pd.DataFrame, columns: list[Hashable], caption: str) -> Styler:
@@ -363,21 +327,29 @@ def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
 
     Only rows for which the paper prints a number are shown; the columns say whose number is whose.
     """
-    joined = published.beside(ours, artefact, on)
-    known = joined[joined["published"].notna()] if "published" in joined else joined
+    known = _printed(ours, artefact, on)
     if known.empty:
-        why = published.note(artefact)
-        if published.is_printed(artefact):
-            why = "The paper prints no number for any of these rows: it tested other models or languages."
-        return styles.empty(why, caption=published.title(artefact))
+        return _none_printed(artefact)
     value = published.value_column(artefact)
     shown = known[[*on, value, "printed", "difference", *(["note"] if known["note"].ne("").any() else [])]]
     return styles.styled(
         styles.named(shown),
-        caption=f"{published.title(artefact)}. Another corpus, and where named otherwise other models: a comparison, "
-        "not a replication.",
+        caption=f"{published.title(artefact)}. {_NO_REPLICATION}",
         headings={value: "this run", "printed": "paper", "difference": "this run − paper"},
     )
+
+
+def _printed(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> pd.DataFrame:
+    """The rows of *ours* for which the paper prints a number."""
+    joined = published.beside(ours, artefact, on)
+    return joined[joined["published"].notna()]
+
+
+def _none_printed(artefact: str) -> Styler:
+    why = published.note(artefact)
+    if published.is_printed(artefact):
+        why = "The paper prints no number for any of these rows: it tested other models or languages."
+    return styles.empty(why, caption=published.title(artefact))
 
 
 def quality_beside(quality: pd.DataFrame, as_coded: pd.DataFrame) -> Styler:
@@ -400,8 +372,8 @@ def quality_beside(quality: pd.DataFrame, as_coded: pd.DataFrame) -> Styler:
         table[columns],
         caption=f"{published.title('table2')}, three ways. As defined: BLEU-4 with smoothing, as in the table above. "
         "As coded: NLTK's sentence_bleu without smoothing and with translation and reference exchanged, which is what "
-        f"the printed values come from ({BleuAsCoded().signature(str(rows['language'].iloc[0]))}). Another corpus, and "
-        "where named otherwise other models: a comparison, not a replication.",
+        f"the printed values come from ({BleuAsCoded().signature(str(rows['language'].iloc[0]))}). "
+        f"{_NO_REPLICATION}",
         headings={
             "beta": "this run, as defined",
             "difference": "as defined − paper",
@@ -413,10 +385,9 @@ def quality_beside(quality: pd.DataFrame, as_coded: pd.DataFrame) -> Styler:
 
 def counts_beside(counts: pd.DataFrame) -> Styler:
     """N of this run beside the paper's (Table 1), compared as shares, because the sets differ in size."""
-    joined = published.beside(counts, "table1", ["language", "perturbation"])
-    known = joined[joined["published"].notna()]
+    known = _printed(counts, "table1", ["language", "perturbation"])
     if known.empty:
-        return beside(counts, "table1", ["language", "perturbation"])
+        return _none_printed("table1")
     totals = published.load("table1").set_index(["language", "perturbation"])["total"]
     theirs = (
         known["published"] / totals.loc[list(zip(known["language"], known["perturbation"], strict=True))].to_numpy()
@@ -450,10 +421,9 @@ def flips_beside(flips: pd.DataFrame, artefact: str) -> Styler:
     its models where the table adds them up.
     """
     keys = [name for name in ("language", "model", "perturbation") if name in published.load(artefact)]
-    joined = published.beside(flips, artefact, [*keys, "metric"])
-    known = joined[joined["published"].notna()]
+    known = _printed(flips, artefact, [*keys, "metric"])
     if known.empty:
-        return beside(flips, artefact, [*keys, "metric"])
+        return _none_printed(artefact)
     counted = [name for name in keys if name != "model"]
     n = published.load("table1").groupby(counted, as_index=False)["n"].sum()
     theirs = known["published"].to_numpy() / known[counted].merge(n, on=counted, how="left")["n"].to_numpy()
@@ -494,5 +464,5 @@ def as_printed(artefact: str, rows: str, columns: str) -> Styler:
         bold = wide_table(table, rows, columns, "bold", names).drop(columns=rows).astype(bool)
     return styles.styled(
         wide, caption=f"As printed in the paper. {published.title(artefact)}", best=bold,
-        headings=model_headings(names) if columns == "model" else language_headings(names),
+        headings=_headings(names, columns),
     )  # fmt: skip

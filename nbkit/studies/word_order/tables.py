@@ -5,13 +5,16 @@ Means have the intervals of `nbkit.measure.intervals`, and flips those of shares
 languages or models is the mean of their means, each of at least `min_n` pairs: all count alike, however many sentences
 they apply to. Flips are shares of all sentences instead, as the paper adds them up.
 
-Everything is made from sums (`blocks`), so that memory does not grow with the grid.
+Everything is made from sums (`steps.Block`), so that memory does not grow with the grid. The blocks of a run are read
+once for all tables that follow from them, which are kept for the next call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -21,21 +24,47 @@ from nbkit.measure.intervals import DIFFERENCE, UNIT, mean_interval, mean_of_dra
 from nbkit.measure.statistics import paired_tests, ratio, spearman_of_clusters
 from nbkit.models import label as model_label
 from nbkit.perturb import CONTROL, PERTURBATIONS
+from nbkit.seeding import address
 from nbkit.store import Store
-from nbkit.studies.word_order import steps
+from nbkit.studies.engine import Step
+from nbkit.studies.results import item_id
 from nbkit.studies.word_order.params import WordOrderParams
 from nbkit.studies.word_order.steps import (
+    STUDY,
     Block,
+    Recent,
+    Sums,
+    Variant,
+    behaviour_chunk,
+    blocks,
+    category_of,
+    chunk_of,
     chunk_starts,
-    difficulty_blocks,
+    difficulty_chunk,
+    difficulty_sums,
+    extent,
+    flip_criteria,
+    model_key,
+    n_pairs,
     perturbed_scores,
     read_chunk,
-    score_blocks,
-    similarity_blocks,
+    score_sums,
+    similarity_sums,
+    translate,
+    uses,
+    with_category,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
+
+T = TypeVar("T")
+
+_DIFFICULTY_KEYS = ["language", "metric", "perturbation", "score"]
+_SIMILARITY_KEYS = ["side", "metric", "perturbation_a", "perturbation_b"]
+_SCORE_KEYS = ["language", "model", "metric", "spacing", "perturbation", "score"]
+#: What flips can be told apart by.
+_FLIPS_BY = ("language", "model", "perturbation")
 
 
 def counts(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -44,31 +73,50 @@ def counts(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     Columns: language, perturbation, category, n, total (pairs read).
     """
     store = store or Store()
-    rows = []
-    for language, block in zip(params.languages, difficulty_blocks(params, store), strict=True):
-        known = block.quantities
-        first = block.where((known["metric"] == params.metrics[0]) & (known["score"] == "alpha_source"))
-        n = dict(zip(first.quantities["perturbation"], first.counts, strict=True))
-        total = steps.n_pairs(params, language, store)
-        rows += [(language, name, int(n.get(name, 0)), total) for name in params.perturbation_names]
-    return steps.with_category(frame(rows, ["language", "perturbation", "n", "total"]))
+    alphas = _alphas(params, store)
+    first = alphas[(alphas["metric"] == params.metrics[0]) & (alphas["score"] == "alpha_source")]
+    n = dict(zip(zip(first["language"], first["perturbation"], strict=True), first["n"], strict=True))
+    rows = [
+        (language, name, n.get((language, name), 0), n_pairs(params, language, store))
+        for language in params.languages
+        for name in params.perturbation_names
+    ]
+    return with_category(frame(rows, ["language", "perturbation", "n", "total"]))
 
 
 def left_out(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     """What was not used and why. Columns: language, reason, n, example."""
-    store = store or Store()
-    frames = [steps.extent(params, language, store).assign(language=language) for language in params.languages]
+    frames = [extent(params, language, store=store).assign(language=language) for language in params.languages]
     return _concat(frames)[["language", "reason", "n", "example"]]
 
 
 def quality(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     """β: mean κ of the unperturbed translations (Table 2). Columns: language, model, metric, beta, low, high, n."""
     # The control stands once for every pair, and so does β beside it, in every spacing.
-    table = _each(params, map(_control, score_blocks(params, store)), _SCORE_KEYS)
+    table = _control(_means(params, store))
     once = table["spacing"].eq(params.spacings[0]) & table["score"].eq("beta")
     return in_paper_order(
         table[once].rename(columns={"mean": "beta"})[["language", "model", "metric", "beta", "low", "high", "n"]]
     )
+
+
+@STUDY.step(
+    per=("language", "model"),
+    key=lambda params, language, model: model_key(params, language, model, as_coded=BleuAsCoded().identity(language)),
+    uses=uses,
+)
+def coded_quality(params: WordOrderParams, language: str, model: str, store: Store) -> pd.DataFrame:
+    """One row of `quality_as_coded`: beta, low, high, n."""
+    kappa, scores = BleuAsCoded(), []
+    for start in chunk_starts(n_pairs(params, language, store)):
+        pairs = [
+            pair
+            for pair in read_chunk(params, language, start, store).pairs
+            if min(len(pair.source), len(pair.target)) >= params.min_tokens
+        ]
+        hypotheses = translate(params, model, [pair.source.text for pair in pairs], language, store)
+        scores += kappa.scores(hypotheses, [pair.target.text for pair in pairs], language).tolist()
+    return frame([mean_interval(np.array(scores), within=UNIT)], ["beta", "low", "high", "n"])
 
 
 def quality_as_coded(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -76,29 +124,10 @@ def quality_as_coded(params: WordOrderParams, store: Store | None = None) -> pd.
 
     Columns: language, model, metric ("bleu", the metric whose printed values it belongs to), beta, low, high, n.
     """
-    store, kappa, rows = store or Store(), BleuAsCoded(), []
-    for language in params.languages:
-        for model in params.models:
-            key = steps.model_key(params, language, model)
-
-            def compute(language: str = language, model: str = model) -> pd.DataFrame:
-                scores: list[float] = []
-                for start in chunk_starts(steps.n_pairs(params, language, store)):
-                    pairs = [
-                        pair
-                        for pair in read_chunk(params, language, start, store)
-                        if min(len(pair.source), len(pair.target)) >= params.min_tokens
-                    ]
-                    texts = [pair.source.text for pair in pairs]
-                    hypotheses = steps.translate(params, model, texts, language, store)
-                    scores += kappa.scores(hypotheses, [pair.target.text for pair in pairs], language).tolist()
-                return frame([mean_interval(np.array(scores), within=UNIT)], ["beta", "low", "high", "n"])
-
-            config = steps.config(
-                "quality_as_coded", params, language, code=__name__, as_coded=kappa.identity(language), **key
-            )
-            beta = store.table(config, compute).iloc[0]
-            rows.append((language, model_label(model), "bleu", beta["beta"], beta["low"], beta["high"], int(beta["n"])))
+    rows = []
+    for language, model in product(params.languages, params.models):
+        beta = coded_quality(params, language, model, store=store).iloc[0]
+        rows.append((language, model_label(model), "bleu", *beta[["beta", "low", "high"]], int(beta["n"])))
     return in_paper_order(frame(rows, ["language", "model", "metric", "beta", "low", "high", "n"]))
 
 
@@ -111,8 +140,8 @@ def by_perturbation(params: WordOrderParams, store: Store | None = None) -> pd.D
     """
     scores = {name: name for name in ("beta", "beta1", "beta2", "chance", "difference")}
     by = ["language", "model", "perturbation", "metric", "spacing"]
-    means = _each(params, score_blocks(params, store), _SCORE_KEYS)
-    table = steps.with_category(_side_by_side(means, by, scores))
+    means = _means(params, store)
+    table = with_category(_side_by_side(means, by, scores))
     several = means.loc[means["score"] == "chance", [*by, "n"]].rename(columns={"n": "chance_n"})
     table = table.merge(several, on=by, how="left", validate="one_to_one")
     return in_paper_order(_led_by(table, ["language", "model", "perturbation", "category", "metric", "spacing"]))
@@ -123,7 +152,7 @@ def preference(params: WordOrderParams, store: Store | None = None) -> pd.DataFr
 
     Columns: language, model, metric, difference, low, high, n (perturbed pairs).
     """
-    return in_paper_order(_mean_of_means(params, ["language", "model", "metric"], store))
+    return in_paper_order(_once(params, score_sums, _of_scores, store)[1])
 
 
 def preference_by_perturbation(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -131,7 +160,7 @@ def preference_by_perturbation(params: WordOrderParams, store: Store | None = No
 
     Columns: perturbation, category, metric, difference, low, high, n.
     """
-    table = steps.with_category(_mean_of_means(params, ["perturbation", "metric"], store))
+    table = with_category(_once(params, score_sums, _of_scores, store)[2])
     return in_paper_order(_led_by(table, ["perturbation", "category", "metric"]))
 
 
@@ -147,8 +176,7 @@ def difficulty(params: WordOrderParams, store: Store | None = None) -> pd.DataFr
 
     Columns: language, side, perturbation, category, metric, alpha, low, high, n.
     """
-    table = _each(params, difficulty_blocks(params, store), ["language", "metric", "perturbation", "score"])
-    table = steps.with_category(table.rename(columns={"mean": "alpha"}))
+    table = with_category(_alphas(params, store).rename(columns={"mean": "alpha"}))
     table = table.assign(side=table["score"].str.removeprefix("alpha_"))
     columns = ["language", "side", "perturbation", "category", "metric", "alpha", "low", "high", "n"]
     return _concat([in_paper_order(table.loc[table["side"] == side, columns]) for side in ("source", "target")])
@@ -159,8 +187,7 @@ def similarity(params: WordOrderParams, store: Store | None = None) -> pd.DataFr
 
     Columns: language, side, metric, perturbation_a, perturbation_b, kappa, low, high, n; symmetric, 1 on the diagonal.
     """
-    keys = ["language", "side", "metric", "perturbation_a", "perturbation_b"]
-    return _symmetric(_each(params, similarity_blocks(params, store), keys), counts(params, store))
+    return _symmetric(_once(params, similarity_sums, _of_similarities, store)[0], counts(params, store))
 
 
 def similarity_of_languages(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -168,22 +195,21 @@ def similarity_of_languages(params: WordOrderParams, store: Store | None = None)
 
     Columns: side, metric, perturbation_a, perturbation_b, kappa, low, high, n; symmetric, 1 on the diagonal.
     """
-    sums = _pooled(params, similarity_blocks(params, store), ["side", "metric", "perturbation_a", "perturbation_b"])
-    return _symmetric(sums, counts(params, store).groupby("perturbation", sort=False)["n"].sum().reset_index())
+    n = counts(params, store).groupby("perturbation", sort=False)["n"].sum().reset_index()
+    return _symmetric(_once(params, similarity_sums, _of_similarities, store)[1], n)
 
 
 def flips(
     params: WordOrderParams, store: Store | None = None, *, by: Sequence[str] = ("language", "model", "perturbation")
 ) -> pd.DataFrame:
-    """How often the perturbed source is translated better (Tables 3 and 6), by both of `blocks.flip_criteria`.
+    """How often the perturbed source is translated better (Tables 3 and 6), by both of `steps.flip_criteria`.
 
     by: of "language", "model" and "perturbation" those to be told apart; the sentences of the others are added up.
     Columns: those of *by*, metric, flips (β1 > β), n, share, low, high (of the share); inferred, inferred_share,
     inferred_low, inferred_high: the same by the inferred criterion, β ≤ ½ < β1.
     """
     keys = [*by, "metric"]
-    blocks = (_main(params, block, "flip", "flip_inferred") for block in score_blocks(params, store))
-    table = _pooled(params, blocks, [*keys, "score"], share=True)
+    table = _once(params, score_sums, _of_flips, store)[frozenset(by)]
     table = table.assign(flips=table["total"].round().astype(int)).rename(columns={"mean": "share"})
     columns = ["flips", "n", "share", "low", "high"]
     worded, inferred = (table.loc[table["score"] == score, [*keys, *columns]] for score in ("flip", "flip_inferred"))
@@ -198,9 +224,8 @@ def spacing_effect(params: WordOrderParams, store: Store | None = None) -> pd.Da
     Columns: language, model, metric, spacing, beta, beta_low, beta_high, control, control_low,
     control_high, n.
     """
-    table = _each(params, map(_control, score_blocks(params, store)), _SCORE_KEYS)
     by = ["language", "model", "metric", "spacing"]
-    table = _side_by_side(table, by, {"beta": "beta", "beta1": "control"})
+    table = _side_by_side(_control(_means(params, store)), by, {"beta": "beta", "beta1": "control"})
     return in_paper_order(_led_by(table, by))
 
 
@@ -216,7 +241,72 @@ def in_paper_order(table: pd.DataFrame) -> pd.DataFrame:
     return table.loc[order].reset_index(drop=True)
 
 
-_SCORE_KEYS = ["language", "model", "metric", "spacing", "perturbation", "score"]
+# ----------------------------------------------------------------------------
+# From blocks to tables.
+
+#: What follows from the blocks of a run, kept while a page is made of it.
+_TABLES = Recent(16)
+
+
+def _once(params: WordOrderParams, step: Step, make: Callable[..., T], store: Store | None) -> T:
+    """What *make* makes of the blocks of a step of sums; each block is read once."""
+    store = store or Store()
+    configs = [step.config(params, **at) for at in STUDY.points(params, step.per)]
+    key = json.dumps([make.__name__, store.url, params.min_n, configs], sort_keys=True)
+    return _TABLES.get(key, lambda: make(params, blocks(step, params, store)))
+
+
+def _alphas(params: WordOrderParams, store: Store | None) -> pd.DataFrame:
+    return _once(params, difficulty_sums, _of_difficulties, store)
+
+
+def _means(params: WordOrderParams, store: Store | None) -> pd.DataFrame:
+    """Of every quantity of `score_sums`, each language and model for itself."""
+    return _once(params, score_sums, _of_scores, store)[0]
+
+
+def _of_difficulties(params: WordOrderParams, found: Iterable[Block]) -> pd.DataFrame:
+    each = _Pool(params, _DIFFICULTY_KEYS)
+    return _concat([each.table(), *(each.alone(block) for block in found)])
+
+
+def _of_similarities(params: WordOrderParams, found: Iterable[Block]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Of each language, and of all of them together."""
+    each, together = _Pool(params, ["language", *_SIMILARITY_KEYS]), _Pool(params, _SIMILARITY_KEYS)
+    tables = [each.table()]
+    for block in found:
+        tables.append(each.alone(block))
+        together.add(block)
+    return _concat(tables), together.table()
+
+
+def _of_scores(params: WordOrderParams, found: Iterable[Block]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Means of every quantity, and of β1 − β2 by language and model, and by perturbation."""
+    each = _Pool(params, _SCORE_KEYS)
+    by_model, by_name = (_MeanOfMeans(params, keys) for keys in (["language", "model", "metric"],
+                                                                 ["perturbation", "metric"]))  # fmt: skip
+    tables = [each.table()]
+    for block in found:
+        tables.append(each.alone(block))
+        main = _main(params, block, "difference")
+        by_model.add(main)
+        by_name.add(main)
+    return _concat(tables), by_model.table(), by_name.table()
+
+
+def _of_flips(params: WordOrderParams, found: Iterable[Block]) -> dict[frozenset[str], pd.DataFrame]:
+    """Flips told apart by every choice of language, model and perturbation."""
+    several = [by for n in range(len(_FLIPS_BY) + 1) for by in combinations(_FLIPS_BY, n)]
+    pools = {frozenset(by): _Pool(params, [*by, "metric", "score"]) for by in several}
+    tables: dict[frozenset[str], list[pd.DataFrame]] = {by: [] for by in pools}
+    for block in found:
+        main = _main(params, block, "flip", "flip_inferred")
+        for by, pool in pools.items():
+            if {"language", "model"} <= by:  # all of it is in this block
+                tables[by].append(pool.alone(main))
+            else:
+                pool.add(main)
+    return {by: _concat([*tables[by], pool.table()]) for by, pool in pools.items()}
 
 
 def _main(params: WordOrderParams, block: Block, *scores: str) -> Block:
@@ -226,70 +316,86 @@ def _main(params: WordOrderParams, block: Block, *scores: str) -> Block:
     return block.where(perturbed & known["score"].isin(scores))
 
 
-def _control(block: Block) -> Block:
-    return block.where(block.quantities["perturbation"] == CONTROL)
+def _control(means: pd.DataFrame) -> pd.DataFrame:
+    return means[means["perturbation"] == CONTROL]
 
 
-def _each(params: WordOrderParams, blocks: Iterable[Block], keys: list[str]) -> pd.DataFrame:
-    """Mean, interval and n of every quantity, each block for itself. Columns as `_pooled`."""
-    return _concat([_pooled(params, [], keys), *(_pooled(params, [block], keys) for block in blocks)])
+class _Pool:
+    """Mean, interval and n of all values that agree in *keys*, a block after the other.
 
-
-def _pooled(params: WordOrderParams, blocks: Iterable[Block], keys: list[str], *, share: bool = False) -> pd.DataFrame:
-    """Mean, interval and n of all values that agree in *keys*. Columns: *keys*, mean, low, high, total, n.
-
-    share: the values are 0 or 1. A quantity has one value per pair, so that there are as many pairs as its N, and of
-    several quantities at least as many as the largest N.
+    A quantity has one value per pair, so that there are as many pairs as its N, and of several quantities at least as
+    many as the largest N. Values of the scores "flip" and "flip_inferred" are 0 or 1: their means are shares.
     """
-    pooled: dict[tuple[str, ...], list[Any]] = {}
-    pairs: dict[tuple[str, ...], int] = {}
-    for block in blocks:
+
+    def __init__(self, params: WordOrderParams, keys: list[str]):
+        self._params, self._keys = params, keys
+        self._sums: dict[tuple[str, ...], list[Any]] = {}
+        self._pairs: dict[tuple[str, ...], int] = {}
+
+    def add(self, block: Block) -> None:
+        """Add the values of *block*."""
         parts = zip(block.totals, block.counts, block.total_draws, block.count_draws, strict=True)
-        for key, part in zip(block.quantities[keys].itertuples(index=False, name=None), parts, strict=True):
-            pooled[key] = [a + b for a, b in zip(pooled[key], part, strict=True)] if key in pooled else list(part)
-            pairs[key] = max(int(part[1]), pairs.get(key, 0))
-    rows, within = [], {score: ranges(params, score) for score in ("difference", "")}
-    for key, (total, n, totals, counts) in pooled.items():
-        draws, of = ratio(totals, counts), dict(zip(keys, key, strict=True))
-        if share or of.get("score") in ("flip", "flip_inferred"):
-            interval = share_of_draws(total / n, draws, units=pairs[key], values=n)
-        else:
-            bounds = within["difference" if of.get("score") == "difference" else ""][of["metric"]]
-            interval = mean_of_draws(total / n, draws, units=pairs[key], within=bounds)
-        rows.append((*key, total / n, *interval, total, int(n)))
-    return frame(rows, [*keys, "mean", "low", "high", "total", "n"])
+        for key, part in zip(block.quantities[self._keys].itertuples(index=False, name=None), parts, strict=True):
+            before = self._sums.get(key)
+            self._sums[key] = list(part) if before is None else [a + b for a, b in zip(before, part, strict=True)]
+            self._pairs[key] = max(int(part[1]), self._pairs.get(key, 0))
+
+    def alone(self, block: Block) -> pd.DataFrame:
+        """The table of *block* by itself."""
+        pool = _Pool(self._params, self._keys)
+        pool.add(block)
+        return pool.table()
+
+    def table(self) -> pd.DataFrame:
+        """Columns: the keys, mean, low, high, total, n."""
+        rows, within = [], {score: ranges(self._params, score) for score in ("difference", "")}
+        for key, (total, n, totals, counts) in self._sums.items():
+            draws, of = ratio(totals, counts), dict(zip(self._keys, key, strict=True))
+            if of.get("score") in ("flip", "flip_inferred"):
+                interval = share_of_draws(total / n, draws, units=self._pairs[key], values=n)
+            else:
+                bounds = within["difference" if of.get("score") == "difference" else ""][of["metric"]]
+                interval = mean_of_draws(total / n, draws, units=self._pairs[key], within=bounds)
+            rows.append((*key, total / n, *interval, total, int(n)))
+        return frame(rows, [*self._keys, "mean", "low", "high", "total", "n"])
+
+
+class _MeanOfMeans:
+    """Mean β1 − β2 of the cells (language, model, perturbation) that agree in *keys*, a block after the other.
+
+    Cells of fewer pairs than the run's min_n are left out.
+    """
+
+    def __init__(self, params: WordOrderParams, keys: list[str]):
+        self._params, self._keys = params, keys
+        self._sums: dict[tuple[str, ...], np.ndarray] = {}  # of means and of their draws, the numbers of cells, n, 1/n
+
+    def add(self, block: Block) -> None:
+        """Add the cells of *block*, whose quantities are differences."""
+        block = block.where(block.counts >= self._params.min_n)
+        means, draws = ratio(block.totals, block.counts), ratio(block.total_draws, block.count_draws)
+        values = np.column_stack([means, draws])
+        n = np.broadcast_to(block.counts[:, None], values.shape)
+        parts = np.stack([np.nan_to_num(values), ~np.isnan(values), n, 1 / n])
+        for i, key in enumerate(block.quantities[self._keys].itertuples(index=False, name=None)):
+            self._sums[key] = self._sums.get(key, 0.0) + parts[:, i]
+
+    def table(self) -> pd.DataFrame:
+        """Columns: the keys, difference, low, high, n."""
+        rows, within = [], ranges(self._params, "difference")
+        for key, (total, cells, n, inverse) in self._sums.items():
+            means = ratio(total, cells)
+            # What a mean of means of unequal N is as sure as: the harmonic mean of the N.
+            bounds = within[key[self._keys.index("metric")]]
+            interval = mean_of_draws(means[0], means[1:], units=cells[0] / inverse[0], within=bounds)
+            rows.append((*key, means[0], *interval, int(n[0])))
+        return frame(rows, [*self._keys, "difference", "low", "high", "n"])
 
 
 def ranges(params: WordOrderParams, score: str = "") -> dict[str, tuple[float, float] | None]:
     """What values a score by each metric of the run can have, None where the metric has no bounds."""
     bounds = DIFFERENCE if score == "difference" else UNIT
     return {kappa.name: bounds if kappa.bounded else None for kappa in params.kappas()}
-
-
-def _mean_of_means(params: WordOrderParams, keys: list[str], store: Store | None) -> pd.DataFrame:
-    """Mean β1 − β2 of the cells (language, model, perturbation) that agree in *keys*, with interval.
-
-    Columns: *keys*, difference, low, high, n.
-    """
-    sums: dict[tuple[str, ...], np.ndarray] = {}  # of means and of their draws, the numbers of cells, n, 1 / n
-    for block in score_blocks(params, store):
-        block = _main(params, block, "difference")
-        block = block.where(block.counts >= params.min_n)
-        means, draws = ratio(block.totals, block.counts), ratio(block.total_draws, block.count_draws)
-        values = np.column_stack([means, draws])
-        n = np.broadcast_to(block.counts[:, None], values.shape)
-        parts = np.stack([np.nan_to_num(values), ~np.isnan(values), n, 1 / n])
-        for i, key in enumerate(block.quantities[keys].itertuples(index=False, name=None)):
-            sums[key] = sums.get(key, 0.0) + parts[:, i]
-    rows, within = [], ranges(params, "difference")
-    for key, (total, cells, n, inverse) in sums.items():
-        means = ratio(total, cells)
-        # What a mean of means of unequal N is as sure as: the harmonic mean of the N.
-        interval = mean_of_draws(
-            means[0], means[1:], units=cells[0] / inverse[0], within=within[key[keys.index("metric")]]
-        )
-        rows.append((*key, means[0], *interval, int(n[0])))
-    return frame(rows, [*keys, "difference", "low", "high", "n"])
 
 
 def _side_by_side(table: pd.DataFrame, by: list[str], scores: dict[str, str]) -> pd.DataFrame:
@@ -342,6 +448,8 @@ def _concat(frames: list[pd.DataFrame]) -> pd.DataFrame:
 #: Sentences per length group are about equal in number; this many groups where the lengths allow.
 LENGTH_GROUPS = 6
 
+_CORRELATION_COLUMNS = ["language", "model", "metric", "score", "rho", "low", "high", "p", "n"]
+
 
 def correlations(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     """Spearman's ρ(β1, β) and ρ(β2, β) over perturbed sentences (Figure 7), with a cluster bootstrap's interval.
@@ -384,8 +492,8 @@ def difficulty_by_length(params: WordOrderParams, store: Store | None = None) ->
     for language in params.languages:
         table = _stacked(
             (
-                steps.difficulty_chunk(params, language, start, store)
-                for start in chunk_starts(steps.n_pairs(params, language, store))
+                difficulty_chunk(params, language, start, store=store)
+                for start in chunk_starts(n_pairs(params, language, store))
             ),
             ["pair", "perturbation", "metric", "length", "alpha_source"],
         )
@@ -443,31 +551,25 @@ def length_groups(lengths: Iterable[int], groups: int = LENGTH_GROUPS) -> list[t
     return list(zip(starts, (int(edge) for edge in edges), strict=True))
 
 
-def _correlations(params: WordOrderParams, with_column: str, store: Store | None) -> pd.DataFrame:
-    """Remembered a language and model: the bootstrap of ranks takes seconds for each."""
-    import pandas as pd
+@STUDY.step(per=("language", "model", "of"), key=model_key, uses=uses)
+def correlated(params: WordOrderParams, language: str, model: str, of: str, store: Store) -> pd.DataFrame:
+    """Rows of `correlations` with the column *of*; the bootstrap of ranks takes seconds for each."""
+    rows = []
+    for labels, group in _by_metric(params.narrowed(language, model), store):
+        for score in ("beta1", "beta2"):
+            result = spearman_of_clusters(
+                group[score].to_numpy(), group[of].to_numpy(), group["pair"].to_numpy(), seed=params.seed
+            )
+            rows.append((*labels, score, result.rho, result.low, result.high, result.p, result.n))
+    return frame(rows, _CORRELATION_COLUMNS)
 
-    columns = ["language", "model", "metric", "score", "rho", "low", "high", "p", "n"]
-    store, frames = store or Store(), [frame([], columns)]
-    for language in params.languages:
-        for model in params.models:
-            one = params.narrowed(language, model)
-            key = steps.model_key(params, language, model)
-            config = steps.config(f"correlations.{with_column}", one, language, code=__name__, **key)
 
-            def compute(one: WordOrderParams = one) -> pd.DataFrame:
-                rows = []
-                for labels, group in _by_metric(one, store):
-                    for score in ("beta1", "beta2"):
-                        result = spearman_of_clusters(
-                            group[score].to_numpy(), group[with_column].to_numpy(), group["pair"].to_numpy(),
-                            seed=one.seed,
-                        )  # fmt: skip
-                        rows.append((*labels, score, result.rho, result.low, result.high, result.p, result.n))
-                return frame(rows, columns)
-
-            frames.append(store.table(config, compute).assign(model=model_label(model)))
-    return pd.concat([table for table in frames if len(table)] or frames[:1], ignore_index=True)
+def _correlations(params: WordOrderParams, of: str, store: Store | None) -> pd.DataFrame:
+    frames = [frame([], _CORRELATION_COLUMNS)]
+    for language, model in product(params.languages, params.models):
+        # What is kept may be of another run, in which the same model goes by another name.
+        frames.append(correlated(params, language, model, of, store=store).assign(model=model_label(model)))
+    return _concat(frames)
 
 
 def _by_metric(params: WordOrderParams, store: Store | None) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
@@ -486,3 +588,208 @@ def _stacked(chunks: Iterable[pd.DataFrame], columns: list[str]) -> pd.DataFrame
     import pandas as pd
 
     return pd.concat([chunk[columns] for chunk in chunks], ignore_index=True)
+
+
+# ----------------------------------------------------------------------------
+# Sentences to read: what the perturbations do (Figure 3) and where they help (Tables 4 and 5).
+
+_COLUMNS = ["language", "model", "pair", "perturbation", "source", "perturbed_source", "moved", "reference",
+            "hypothesis", "perturbed_hypothesis", "beta", "beta1", "beta2"]  # fmt: skip
+
+
+def examples(params: WordOrderParams, k: int = 1, store: Store | None = None) -> pd.DataFrame:
+    """The first *k* pairs to which most perturbations apply, under each of them (Figure 3).
+
+    Columns: language, pair, perturbation, category, side ("source" or "target"), text, perturbed, moved (where in
+    the perturbed text the words stand that moved: `moved_spans`).
+    """
+    store, rows = store or Store(), []
+    for language in params.languages:
+        by_pair: dict[int, list[Variant]] = {}
+        for variant in read_chunk(params, language, 0, store).variants():
+            by_pair.setdefault(variant.index, []).append(variant)
+        chosen = sorted(by_pair, key=lambda pair: (-len(by_pair[pair]), pair))[:k]
+        for each in (variant for pair in chosen for variant in by_pair[pair] if variant.perturbation != CONTROL):
+            of = (language, each.index, each.perturbation)
+            rows.append((*of, "source", each.pair.source.text, each.source, each.moved("source")))
+            rows.append((*of, "target", each.pair.target.text, each.reference, each.moved("reference")))
+    columns = ["language", "pair", "perturbation", "side", "text", "perturbed", "moved"]
+    return with_category(frame(rows, columns))
+
+
+def flip_samples(params: WordOrderParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
+    """*k* translations a language and model that got better when the source was perturbed (Tables 4 and 5).
+
+    Drawn with addressed randomness among the flips (β1 > β in the run's κ), no sentence twice.
+    Columns: language, model, pair, perturbation, source, perturbed_source, moved (in the perturbed source, as in
+    `examples`), reference, hypothesis, perturbed_hypothesis, beta, beta1, beta2.
+    """
+    store, frames = store or Store(), []
+    for language, model in product(params.languages, params.models):
+        chosen = None
+        for table in _of_kappa(params, language, model, store):
+            chosen = _first(params, "flips", [chosen, table[table["beta1"] > table["beta"]]], k)
+        frames.append(_with_texts(params, chosen, language, model, store))
+    return _concat([frame([], _COLUMNS), *frames])
+
+
+def samples(params: WordOrderParams, k: int = 1, store: Store | None = None) -> pd.DataFrame:
+    """*k* drawn sentences of every language, model and perturbation, translated.
+
+    Columns as `flip_samples`.
+    """
+    import pandas as pd
+
+    store, frames = store or Store(), []
+    for language, model in product(params.languages, params.models):
+        chosen: dict[str, pd.DataFrame] = {}
+        for table in _of_kappa(params, language, model, store):
+            for name, group in table.groupby("perturbation", sort=False, observed=True):
+                chosen[str(name)] = _first(params, "samples", [chosen.get(str(name)), group], k)
+        rows = pd.concat(chosen.values()) if chosen else None
+        frames.append(_with_texts(params, rows, language, model, store))
+    return in_paper_order(_concat([frame([], _COLUMNS), *frames]))
+
+
+def _of_kappa(params: WordOrderParams, language: str, model: str, store: Store) -> Iterator[pd.DataFrame]:
+    for table in perturbed_scores(params, language, model, store):
+        yield table[table["metric"] == params.kappa]
+
+
+def _first(params: WordOrderParams, purpose: str, tables: list[pd.DataFrame | None], k: int) -> pd.DataFrame:
+    """The *k* rows of *tables* whose addresses come first, no pair twice: the same whatever the chunks."""
+    import pandas as pd
+
+    rows = pd.concat([table for table in tables if table is not None])
+    rank = [
+        address(params.seed, purpose, str(language), str(model), int(pair), str(name))
+        for language, model, pair, name in rows[["language", "model", "pair", "perturbation"]].itertuples(index=False)
+    ]
+    return rows.assign(rank=rank).sort_values("rank").drop_duplicates("pair").head(k).drop(columns="rank")
+
+
+def _with_texts(
+    params: WordOrderParams, rows: pd.DataFrame | None, language: str, model: str, store: Store
+) -> pd.DataFrame:
+    """*rows* with their texts; the translations come from the store."""
+    if rows is None or rows.empty:
+        return frame([], _COLUMNS)
+    known = {
+        (variant.index, variant.perturbation): variant
+        for start in sorted({chunk_of(int(pair)) for pair in rows["pair"]})
+        for variant in read_chunk(params, language, start, store).variants(params.spacings[0])
+    }
+    found = [known[key] for key in zip(rows["pair"], rows["perturbation"], strict=True)]
+    sources, perturbed = [each.pair.source.text for each in found], [each.source for each in found]
+    moves: list[Any] = [each.moved("source") for each in found]
+    return rows.assign(
+        source=sources,
+        perturbed_source=perturbed,
+        moved=moves,
+        reference=[each.pair.target.text for each in found],
+        hypothesis=translate(params, model, sources, language, store),
+        perturbed_hypothesis=translate(params, model, perturbed, language, store),
+    )[_COLUMNS]
+
+
+# ----------------------------------------------------------------------------
+# Scores in the shape that all studies share.
+
+
+@STUDY.outcomes(headline="nbkit.studies.word_order.tables:preference")
+def outcomes(params: WordOrderParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
+    """β, β₁ and β₂ of every pair, under every perturbation and the control, in every spacing, by every metric.
+
+    A flip is a *fail* of β₁: a model that translates the scrambled sentence better (β₁ > β) was thrown by the order
+    of the plain one, or is right by luck; the reason says which of both `steps.flip_criteria` it meets. All else of a
+    perturbed sentence is a *pass*; β, β₂ and the control are numbers without a verdict. Pairs are the clusters: the
+    perturbed forms of one are resampled together. The headline is `preference`, Figure 1 of the paper.
+    """
+    for language in params.languages:
+        for start in chunk_starts(n_pairs(params, language, store)):
+            chunk = read_chunk(params, language, start, store)
+            for spacing in params.spacings:
+                rows = chunk.variants(spacing)
+                items = _items(params, language, rows)
+                for model in params.models:
+                    table = behaviour_chunk(params, language, model, start, store=store)
+                    table = table[table["spacing"] == spacing]
+                    shown = _shown(params, language, model, rows, store) if texts else {}
+                    for metric, own in table.groupby("metric", sort=False):
+                        for score in ("beta", "beta1", "beta2"):
+                            yield items.assign(
+                                system=model_label(model), measure=f"{metric}/{score}", value=own[score].to_numpy(),
+                                **(_verdicts(own) if score == "beta1" else {}), **shown.get(score, {}),
+                            )  # fmt: skip
+
+
+def _items(params: WordOrderParams, language: str, rows: Sequence[Variant]) -> pd.DataFrame:
+    """What the outcomes of *rows* have in common, whatever the model: ids, clusters and groups."""
+    import pandas as pd
+
+    found = []
+    for each in rows:
+        treatment = {"perturbation": each.perturbation, "spacing": each.spacing}
+        given = [params.source, language, each.pair.source.text, each.pair.target.text]
+        is_random = each.perturbation != CONTROL and PERTURBATIONS.get(each.perturbation).random
+        item = item_id([*given, each.source, each.reference], treatment, [params.seed, 0] if is_random else [])
+        more = {"category": category_of(each.perturbation), "length": str(len(each.pair.source))}
+        found.append((item, item_id(given, {}), treatment | more))
+    table = pd.DataFrame(found, columns=["item", "cluster", "groups"])
+    return table.assign(source_language=params.source, target_language=language)
+
+
+def _verdicts(table: pd.DataFrame) -> dict[str, np.ndarray]:
+    flips = flip_criteria(table)
+    reasons = np.select([flips["flip_inferred"], flips["flip"]], ["flip, β ≤ ½ < β₁", "flip, β₁ > β"], "")
+    verdicts = np.where(flips["flip"], "fail", "pass").astype(object)
+    verdicts[table["perturbation"] == CONTROL] = None
+    return {"verdict": verdicts, "reason": np.where(verdicts == "fail", reasons, "")}
+
+
+def _shown(
+    params: WordOrderParams, language: str, model: str, rows: Sequence[Variant], store: Store
+) -> dict[str, dict[str, list[Any]]]:
+    """The texts of *rows* by score: what was translated and with what it was compared, words that moved marked."""
+
+    def marks(text: str, side: Literal["source", "reference"]) -> list[list[dict[str, Any]]]:
+        return [[{"text": text, "start": start, "end": end, "label": "moved"} for start, end in row.moved(side)]
+                for row in rows]  # fmt: skip
+
+    sources, changed = [row.pair.source.text for row in rows], [row.source for row in rows]
+    plain: dict[str, Any] = {
+        "source": sources,
+        "reference": [row.pair.target.text for row in rows],
+        "output": translate(params, model, sources, language, store),
+        "spans": [[] for _ in rows],
+    }
+    beta1 = plain | {"changed": changed, "output": translate(params, model, changed, language, store)}
+    beta1["spans"] = marks("changed", "source")
+    both = [a + b for a, b in zip(beta1["spans"], marks("reference", "reference"), strict=True)]
+    return {"beta": plain, "beta1": beta1, "beta2": beta1 | {"reference": [v.reference for v in rows], "spans": both}}
+
+
+@outcomes.table
+def preference_of_outcomes(found: pd.DataFrame, params: WordOrderParams) -> pd.DataFrame:
+    """`preference`, from outcomes alone.
+
+    Resamples draw pairs by their number, which outcomes do not hold: they are numbered as they come, so that intervals
+    are those of `preference` where no pair is too short and none stands twice, and else of other draws.
+    """
+    found = found.assign(
+        **{name: [groups[name] for groups in found["groups"]] for name in ("perturbation", "spacing")},
+        pair=found.groupby("target_language")["cluster"].transform(lambda clusters: clusters.factorize()[0]),
+    )
+    found[["metric", "score"]] = found["measure"].str.split("/", expand=True).to_numpy()
+    main = found["perturbation"].ne(CONTROL) & found["spacing"].eq(params.spacings[0]) & found["score"].ne("beta")
+    keys = ["target_language", "system", "pair", "perturbation", "metric", "item"]
+    found = found[main].assign(again=found[main].groupby([*keys, "score"]).cumcount())  # items that stand twice
+    wide = found.set_index([*keys, "again", "score"])["value"].unstack("score").reset_index()
+    wide = wide.assign(difference=wide["beta1"] - wide["beta2"])
+    pool = _MeanOfMeans(params, ["language", "model", "metric"])
+    for language, model in product(params.languages, map(model_label, params.models)):
+        names = params.perturbation_names
+        sums = Sums(params.seed, metric=params.metrics, perturbation=names, score=["difference"])
+        sums.add(wide[(wide["target_language"] == language) & (wide["system"] == model)], ["difference"])
+        pool.add(Block.of(sums.table(), language=language, model=model))
+    return in_paper_order(pool.table())
