@@ -20,7 +20,8 @@ from nbkit.files import looks_secret
 from nbkit.models.python import forgotten
 from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
-from nbkit.studies.base import Notebook, Study, StudyParams
+from nbkit.studies.base import Notebook, StudyParams
+from nbkit.studies.engine import Study
 
 Location = tuple[str | int, ...]
 

@@ -292,30 +292,3 @@ class Notebook:
     path: str
     title: str
     scope: Literal["cell", "grid"]
-
-
-@dataclass(frozen=True)
-class Study:
-    """A paper as the batch runner sees it.
-
-    params: the schema. cells: the grid's points. units: the work, in stages; *count* asks for their
-    texts and stored counts, which reads the corpus and the store but no model.
-    problems: what is wrong with the parameters in this installation, one message each, without loading
-    a model (languages, files, parsers, weights on disk, perturbations).
-    inputs: what stands behind the parameters outside the code (digests of corpora, weights, parsers), JSON-able.
-    """
-
-    name: str
-    title: str
-    paper: str
-    params: type[StudyParams]
-    cells: Callable[[Any], list[Cell]]
-    units: Callable[..., list[Unit]]
-    problems: Callable[[Any], list[str]]
-    inputs: Callable[[Any], Mapping[str, Any]]
-    notebooks: tuple[Notebook, ...]
-
-    @property
-    def package(self) -> str:
-        """The package whose source decides, with nbkit's own, whether a finished page is out of date."""
-        return self.params.__module__.partition(".")[0]
