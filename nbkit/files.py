@@ -1,5 +1,6 @@
-"""Files that appear whole or not at all, whatever ends the process that writes them; CSV for spreadsheets; paths and
-their variables; digests of files and what was noted of them; entries that are skipped.
+"""Files: written whole or not at all, as CSV for spreadsheets, found by paths with variables, known by digests.
+
+Also `Skipped`: the malformed entries that reading with ``on_error="skip"`` left out.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from nbkit.errors import DataError, NbkitError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# ----------------------------------------------------------------------------
+# Files that appear whole or not at all, whatever ends the process that writes them; and tables for spreadsheets.
 
 #: What a disk says that takes no more: nothing of the block's own doing.
 REFUSALS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
@@ -195,7 +199,8 @@ def plain_text(value: Any) -> Any:
 
 
 # ----------------------------------------------------------------------------
-# Where files are and what is in them: environment variables in paths, digests of files and folders.
+# Where files are and what is in them: environment variables in paths, digests of files and folders, and notes of what
+# was seen.
 
 #: Parts of names that variables with secrets in them have.
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS(WORD|WD|PHRASE|CODE)|_PASS\b|_PWD\b|CREDENTIAL|AUTH|COOKIE", re.IGNORECASE)
@@ -307,6 +312,9 @@ def read_note(note: Path) -> dict[str, Any]:
         return {}
     return known if isinstance(known, dict) else {}
 
+
+# ----------------------------------------------------------------------------
+# What becomes of a malformed line: an error with file and line, or an entry in the list of what was left out.
 
 T = TypeVar("T")
 #: "raise": the first malformed line ends the reading. "skip": it is counted and listed, and reading goes on.

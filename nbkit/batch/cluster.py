@@ -32,6 +32,9 @@ from nbkit.store.shards import Folder
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+# ----------------------------------------------------------------------------
+# A worker: it proves that it sees the same store and runs the same nbkit, then works.
+
 #: Packages whose versions are part of keys or file formats: a worker with another one would store what nobody finds.
 COMPARED = ("torch", "transformers", "ctranslate2", "spacy", "pyarrow")
 

@@ -1,8 +1,4 @@
-"""The folders of a run: one for temporary files, which lasts as long as the run does, and the output folder.
-
-Sockets, connection files and whatever its processes write to TMPDIR lie in one folder that the run holds a lock on.
-``kill -9`` leaves the folder but releases the lock, and the next run removes it with its named semaphores.
-"""
+"""The folders of a run: one for temporary files, which lasts as long as the run does, and the output folder."""
 
 from __future__ import annotations
 
@@ -27,6 +23,11 @@ from nbkit.files import atomic_write, remove_unfinished
 
 if TYPE_CHECKING:
     from nbkit.batch.workers import TaskError
+
+# ----------------------------------------------------------------------------
+# Temporary files: sockets, connection files and whatever a run's processes write to TMPDIR, in one locked folder.
+#
+# ``kill -9`` leaves the folder but releases the lock, and the next run removes it with its named semaphores.
 
 PREFIX = "nbkit-"
 

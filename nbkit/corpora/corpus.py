@@ -1,4 +1,4 @@
-"""Where the files of a corpus are: on this machine, or in a pinned revision of a repository of the hub."""
+"""What a corpus is to the rest of nbkit (`Corpus`), the corpora that are read from files, and where their files are."""
 
 from __future__ import annotations
 
@@ -34,6 +34,9 @@ from nbkit.text.parsers import (
     parser_for,
     parser_identity,
 )
+
+# ----------------------------------------------------------------------------
+# Where the files of a corpus are: on this machine, or in a pinned revision of a repository of the hub.
 
 _FIELD = re.compile(r"(?<!\$)\{(\w*)\}")
 

@@ -1,4 +1,4 @@
-"""The sandbox as a registered corpus; the sandbox itself knows nothing of corpora."""
+"""`load_pairs` and `CORPORA`: the pairs of any corpus, by a registered name (the sandbox among them) or a path."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from nbkit.registry import Registry
 from nbkit.store import Store
 from nbkit.text.parsers import OnError, Skipped
 from nbkit.text.sentences import Pair
+
+# ----------------------------------------------------------------------------
+# The sandbox as a registered corpus; the sandbox itself knows nothing of corpora.
 
 DEFAULT_SPLIT = "test"
 
@@ -221,7 +224,7 @@ _register()
 
 
 # ----------------------------------------------------------------------------
-# `load_pairs`: the pairs of any corpus; what identifies them; and what stands in the way.
+# `load_pairs`: the pairs of any corpus; what identifies them; and the problems of a corpus.
 
 
 def load_pairs(

@@ -1,4 +1,8 @@
-"""`NliPair`: a premise and a hypothesis with their label, and the labels in the order of every matrix."""
+"""Natural language inference: labelled pairs of a premise and a hypothesis, from named sets, files and the sandbox.
+
+In the order of the file: a pair and its label; tokens and parts of speech; pairs in files; the sandbox's pairs; the
+sets by name, and `load_nli`.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +43,9 @@ __all__ = [
     "nli_tokenizer",
     "raw_nli",
 ]
+
+# ----------------------------------------------------------------------------
+# `NliPair`: a premise and a hypothesis with their label, and the labels in the order of every matrix.
 
 #: The three classes; columns of probabilities are in this order everywhere.
 LABELS = ("entailment", "neutral", "contradiction")

@@ -24,6 +24,9 @@ from nbkit.files import as_csv, atomic_write
 from nbkit.measure.intervals import FEW
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, label
 
+# ----------------------------------------------------------------------------
+# Copies of figures and tables beside the report: PDF, CSV and LaTeX.
+
 Table = TypeVar("Table", Styler, pd.DataFrame)
 
 

@@ -235,8 +235,9 @@ def _check_name(name: str, src: str, tgt: str) -> None:
 
 
 # ----------------------------------------------------------------------------
-# From subwords to words: how uncertain a decoder is about the words that translate an idiom, and about the
-# others.
+# From subwords to words: how uncertain a decoder is about the words that translate an idiom, and about the others.
+#
+# Pure functions of what a probe measured.
 #
 # Source: idioms paper, §4.3 and appendix D.3, Figures 7, 20 and 21.
 

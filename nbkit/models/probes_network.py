@@ -1,6 +1,5 @@
 """The network's side of the idiom probes: encoder states of one context put among those of another, and what follows.
 
-Also where the subwords that a translator reads and writes stand in their text, whatever tokenizer cuts them.
 Source: idioms paper, §4, Figures 4, 17, 19 and 21; `nbkit.models.probes` says what a context is.
 """
 
@@ -23,6 +22,9 @@ from nbkit.models.translators.catalogue import label
 from nbkit.models.translators.seq2seq import Ids, Seq2SeqTranslator, TokenizedTranslator
 from nbkit.progress import progress_bar
 from nbkit.text.parsers import Span, tokens_in
+
+# ----------------------------------------------------------------------------
+# Where the subwords that a translator reads and writes stand in their text, whatever tokenizer cuts them.
 
 #: Of a token that stands for no characters: language codes, marks, the end.
 NOWHERE: Span = (0, 0)

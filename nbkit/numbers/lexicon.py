@@ -1,8 +1,7 @@
-"""Numbers written in digits: which runs of digits and signs are one number, and which is its value.
+"""Numbers in digits and in words: which characters belong to one number, and what its value is.
 
-Decided by the language's own convention first. What that cannot read, but can only mean one number by another
-convention (German ``1.23``, English ``1.234.567``), is read with ``localised=False``; everything else falls apart
-into its runs of digits (``3.5.2020``, ``1.2.3``, ``12:30``).
+In the order of the file: numbers in digits; from the pieces of a number to its value; Nepali and Tamil number words;
+the number words of a language; words for *both*.
 """
 
 from __future__ import annotations
@@ -19,6 +18,13 @@ from typing import Literal as OneOf
 
 from nbkit.errors import NbkitError
 from nbkit.numbers.number import THIN_SPACE, Convention, grouped_properly, language_data, plain_sign
+
+# ----------------------------------------------------------------------------
+# Numbers written in digits: which runs of digits and signs are one number, and which is its value.
+#
+# Decided by the language's own convention first. What that cannot read, but can only mean one number by another
+# convention (German ``1.23``, English ``1.234.567``), is read with ``localised=False``; everything else falls apart
+# into its runs of digits (``3.5.2020``, ``1.2.3``, ``12:30``).
 
 _SIGN = "[.,'\u2019\u00a0\u2007\u2009\u202f\uff0c\uff0e\uff07\u066c\u066b]"
 
@@ -573,7 +579,7 @@ def _first(number: int, lang: str) -> str:
 # The number words of a language: what num2words says for small numbers, and the language's own YAML file.
 #
 # num2words is asked once a language, for the words below one hundred (and whole hundreds), and its ordinals;
-# the composition of larger numbers is `nbkit.numbers.lexicon`. What it does not speak, or gets wrong, stands
+# larger numbers are put together by `compose`. What it does not speak, or gets wrong, stands
 # in the YAML file.
 
 #: A word: letters and marks of the scripts in which number words are spelled.

@@ -1,4 +1,7 @@
-"""`Number`: one number as it stands in a text; and the number rules of a language, one YAML file each."""
+"""`Number`, a number found in a text; how a language writes digits; and the number rules of a language.
+
+The rules of ten languages are data: one YAML file per language in ``languages/``, described in its ``README.md``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Pieces of numbers in languages that put spaces between words."""
+"""`find_numbers`: the numbers of a text, left to right, by the conventions of its language.
+
+A reader cuts the text into the pieces of numbers, with spaces between words or without; `nbkit.numbers.lexicon` puts
+them together; signs, percentages and the words around a number decide what it is.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +34,9 @@ from nbkit.numbers.lexicon import (
     traditional_literal,
 )
 from nbkit.numbers.number import Convention, Kind, Number, convention, language_data
+
+# ----------------------------------------------------------------------------
+# Pieces of numbers in languages that put spaces between words.
 
 _WORDS = re.compile(WORD)
 

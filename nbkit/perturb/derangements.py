@@ -1,16 +1,8 @@
-"""Derangements of a row of word forms, some of which repeat: counted, listed and drawn with equal probability.
+"""Permutations of sentences in which no word stands where a word of its form stood: derangements, drawn uniformly.
 
-Another order g₁ … g_m of the forms f₁ … f_m *deranges* them if gᵢ ≠ fᵢ everywhere. A form that stands c times may go
-to none of its c places, so the number of derangements is that of the ways to place m rooks that neither attack each
-other nor stand on a c × c block of any form:
+In the order of the file: rows of forms, counted, listed and drawn; the permutations of a pair of sentences.
 
-    number = Σₖ (−1)ᵏ rₖ (m − k)! / Π c!,   Σₖ rₖ xᵏ = Π Σⱼ C(c, j)² j! xʲ   (one factor a form)
-
-Every row of forms belongs to equally many permutations of its tokens (Π c!), so that a permutation drawn uniformly
-from those that derange is a uniform derangement. Everything here works on integers that stand for forms.
-
-Source: Riordan 1958, chapters 7 and 8 (rook polynomials; permutations with forbidden positions). The paper gives
-(w − 1)! as the number of permutations of w words (§4); five different words have 44 and not 24.
+Source: "Unnatural Language Inference", §4; Riordan 1958, chapters 7 and 8.
 """
 
 from __future__ import annotations
@@ -32,6 +24,21 @@ from nbkit.languages import is_unspaced
 from nbkit.perturb.view import is_punctuation
 from nbkit.seeding import generator
 from nbkit.text.sentences import Order, Sentence, Text
+
+# ----------------------------------------------------------------------------
+# Derangements of a row of word forms, some of which repeat: counted, listed and drawn with equal probability.
+#
+# Another order g₁ … g_m of the forms f₁ … f_m *deranges* them if gᵢ ≠ fᵢ everywhere. A form that stands c times may
+# go to none of its c places, so the number of derangements is that of the ways to place m rooks that neither attack
+# each other nor stand on a c × c block of any form:
+#
+#     number = Σₖ (−1)ᵏ rₖ (m − k)! / Π c!,   Σₖ rₖ xᵏ = Π Σⱼ C(c, j)² j! xʲ   (one factor a form)
+#
+# Every row of forms belongs to equally many permutations of its tokens (Π c!), so that a permutation drawn uniformly
+# from those that derange is a uniform derangement. Everything here works on integers that stand for forms.
+#
+# Source: Riordan 1958, chapters 7 and 8 (rook polynomials; permutations with forbidden positions). The paper gives
+# (w − 1)! as the number of permutations of w words (§4); five different words have 44 and not 24.
 
 #: Rows with at most this many derangements have all of them listed and shuffled.
 FEW = 1000

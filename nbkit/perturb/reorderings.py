@@ -1,9 +1,8 @@
-"""The four perturbations of the dependency tree (word-order paper, §4.3, Figures 3 and 4).
+"""The functions of the paper's 16 perturbations: by the dependency tree, by part of speech, and at random.
 
-In the mirrored tree every node's left and right dependents have traded sides, the order within a side being
-kept. Where a subtree is not contiguous, the walk's order counts, not the sentence's. Each subtree's order is
-put together from those of its parts, leaves first, so that no depth of a tree is too much. Final punctuation
-is left out wherever it hangs in the tree, as it keeps its place.
+Each takes a `View` and `Draws` and returns the new order of the movable tokens, or None if it does not apply.
+
+Source: "Sometimes We Want Ungrammatical Translations" (Parthasarathi et al. 2021), §4, Figures 3 and 4.
 """
 
 from __future__ import annotations
@@ -15,6 +14,14 @@ from operator import eq, ne
 from typing import TypeAlias
 
 from nbkit.perturb.view import Draws, Span, View
+
+# ----------------------------------------------------------------------------
+# The four perturbations of the dependency tree (word-order paper, §4.3, Figures 3 and 4).
+#
+# In the mirrored tree every node's left and right dependents have traded sides, the order within a side being kept.
+# Where a subtree is not contiguous, the walk's order counts, not the sentence's. Each subtree's order is put together
+# from those of its parts, leaves first, so that no depth of a tree is too much. Final punctuation is left out
+# wherever it hangs in the tree, as it keeps its place.
 
 
 def tree_mirror_pre(view: View, draws: Draws) -> list[int] | None:

@@ -1,8 +1,4 @@
-"""Random permutations that are addressed: equal for one address on every machine and in every version.
-
-A NumPy generator costs some ten microseconds to seed, more than a whole perturbation takes. A hash in
-counter mode costs less than one and keeps no state but the counter.
-"""
+"""What a perturbation is given: a `View` of the sentence, and `Draws`, random permutations that are addressed."""
 
 from __future__ import annotations
 
@@ -18,6 +14,12 @@ from nbkit.errors import NbkitError
 from nbkit.seeding import address
 from nbkit.text.noun_phrases import base_noun_phrases
 from nbkit.text.sentences import Sentence, computed_once
+
+# ----------------------------------------------------------------------------
+# Random permutations that are addressed: equal for one address on every machine and in every version.
+#
+# A NumPy generator costs some ten microseconds to seed, more than a whole perturbation takes. A hash in counter mode
+# costs less than one and keeps no state but the counter.
 
 _numbers = Struct("<16I").unpack  # the 32-bit numbers that one hash yields
 

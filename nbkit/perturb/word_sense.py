@@ -1,9 +1,10 @@
-"""Word-sense attacks: one word put in or replaced, and which seeds and samples are kept, by what models and biases say.
+"""Attacks on word-sense disambiguation: an adjective that goes with another sense, beside the homograph or elsewhere.
 
-Every other token stays as it is, and so do the heads that pointed to it: `Edited.origin` says where it was.
+In the order of the file: edits of a sentence; grammar errors by LanguageTool; which seeds and samples models and
+biases keep; candidates and the constraints on them.
 
 Source: "Detecting Word Sense Disambiguation Biases in Machine Translation for Model-Agnostic Adversarial Attacks",
-§3.1, "Seed sentence selection" and "Post-generation filtering".
+§3.1 and §3.3.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from nbkit.store import Store
 from nbkit.text.sentences import ROOT, Sentence, Text
 
 # ----------------------------------------------------------------------------
-# Edits of a sentence, and what a checker of grammar says of them.
+# Edits of a `Sentence`: one word put in, or one word put in the place of another.
+#
+# Every other token stays as it is, and so do the heads that pointed to it: `Edited.origin` says where it was.
+# Perturbations of word order insert nothing and are elsewhere (`nbkit.perturb.reorderings`).
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,12 @@ def _in_place(values: tuple[Any, ...], at: int, value: Any) -> tuple[Any, ...]:
     return (*values[:at], value, *values[at + 1 :])
 
 
+# ----------------------------------------------------------------------------
+# Grammar errors by LanguageTool: an optional extra that needs Java, or a LanguageTool server elsewhere.
+#
+# Source: disambiguation paper, §3.3, which counts the samples with more errors than their seeds, as Morris et al.
+# 2020 do.
+
 #: The address of a LanguageTool server of one's own, such as http://localhost:8081; no Java is needed here then.
 SERVER = "NBKIT_LANGUAGETOOL"
 
@@ -168,7 +178,9 @@ def grammar_errors(texts: Sequence[str], lang: str, *, store: Store) -> list[int
 
 
 # ----------------------------------------------------------------------------
-# Seeds, samples and their constraints.
+# Which seeds and samples of the attacks are kept, by what language models and biases say of them.
+#
+# Source: disambiguation paper, §3.1, "Seed sentence selection" and "Post-generation filtering".
 
 
 def sense_fillers(homograph: Homograph) -> list[str]:
@@ -228,6 +240,15 @@ def is_fluent(perplexities: np.ndarray, seeds: np.ndarray, rise: float) -> np.nd
     limit = np.asarray(seeds, dtype=np.float64) * (1 + rise)
     return np.asarray(perplexities, dtype=np.float64) <= limit * (1 + 1e-12)
 
+
+# ----------------------------------------------------------------------------
+# Candidates and their constraints.
+#
+# A `Candidate` is one edit of one seed sentence; `CONSTRAINTS` are the rules of §3.1 that can be checked on the
+# candidate alone, each by its name; `candidates` yields those that satisfy all of them. The filters that need models
+# stand above.
+#
+# Source: disambiguation paper, §3.1.
 
 #: The four types of perturbation, by the paper's names: what happens to which noun.
 PERTURBATIONS = {

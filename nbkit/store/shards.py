@@ -1,6 +1,4 @@
-"""What the store is made of: a folder on a disk or an object store whose files appear whole or not at all, shards (the
-Parquet files in it), and the shards of one configuration.
-"""
+"""What the store is made of: folders whose files appear whole, shards in them, and the shards of one configuration."""
 
 from __future__ import annotations
 
@@ -27,6 +25,9 @@ from nbkit.files import is_left_behind, owner_mark
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+# ----------------------------------------------------------------------------
+# A folder on a disk or an object store (any fsspec URL) whose files appear whole or not at all.
 
 TEMPORARY = ".tmp-"
 STALE_SECONDS = 24 * 3600

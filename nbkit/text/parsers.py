@@ -1,4 +1,7 @@
-"""Between characters and tokens: which tokens a range of characters covers."""
+"""Text to `Text` by spaCy pipelines: which pipeline parses a language, what it needs, and its parses, remembered.
+
+`load_parser` loads a pipeline, and only then is spaCy imported. CoNLL-U files are read by `nbkit.text.conllu`.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,9 @@ __all__ = [
     "read_conllu",
 ]
 
+# ----------------------------------------------------------------------------
+# Between characters and tokens: which tokens a range of characters covers.
+
 #: A half-open range of characters.
 Span: TypeAlias = tuple[int, int]
 
@@ -62,6 +68,11 @@ def tokens_in(spans: Iterable[Span], offsets: Sequence[Span]) -> tuple[int, ...]
         found.update(covered)
     return tuple(sorted(found))
 
+
+# ----------------------------------------------------------------------------
+# Which spaCy pipeline parses a language, whether it can be used here, and what identifies its parses.
+#
+# Nothing here loads a pipeline or imports spaCy: these are the answers for ``validate`` and for cache keys.
 
 #: Counts up when a pipeline's output is turned into a `Text` in another way, so that old parses are not used.
 CONVERSION = 1
@@ -238,6 +249,12 @@ def _installed(name: str) -> str | None:
     except metadata.PackageNotFoundError:
         return None
 
+
+# ----------------------------------------------------------------------------
+# Raw text to `Text` with a spaCy pipeline, and the stored parses.
+#
+# The parser's part-of-speech tags are universal whatever the pipeline. Its relations are not: UD pipelines use UD's
+# (*nsubj*, *obl*), the published English and Chinese ones ClearNLP's, the German one TIGER's (*sb*, *nk*).
 
 BATCH_SIZE = 256
 
@@ -442,7 +459,3 @@ def from_record(record: Mapping[str, Any], lang: str) -> Text:
         sentences.append(Sentence(lang=lang, **values))
         start += size
     return Text(tuple(sentences))
-
-
-# ----------------------------------------------------------------------------
-# Text to `Text`: spaCy pipelines and CoNLL-U files. spaCy is imported when a pipeline is loaded.

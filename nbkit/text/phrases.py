@@ -1,4 +1,10 @@
-"""English inflection for recognising words: by themselves, and where a parser's lemma is wrong (*held*, *punche*)."""
+"""Phrases of a list (idioms, terms, names of things) in parsed text, in all their variations; English inflection.
+
+In the order of the file: English inflection; stop words; phrases of a list as rules for spaCy's `Matcher`; passives
+and modifiers, which no list has; an index of the phrases that a text could hold; the matcher.
+
+Source: idioms paper, §3.1, appendix A and Figure 9.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +27,9 @@ from nbkit.text.sentences import Sentence, Text
 if TYPE_CHECKING:
     from spacy.matcher import Matcher
     from spacy.vocab import Vocab
+
+# ----------------------------------------------------------------------------
+# English inflection for recognising words: by themselves, and where a parser's lemma is wrong (*held*, *punche*).
 
 _SIBILANT = re.compile(r"(?:s|x|z|ch|sh)$")
 
@@ -126,6 +135,10 @@ def _forms_of(name: str, column: str) -> dict[str, tuple[str, ...]]:
         return {row[column]: tuple(row["forms"].split()) for row in rows}
 
 
+# ----------------------------------------------------------------------------
+# Stop words: words that say much about grammar and little about a topic, for tables of telling words.
+
+
 @cache
 def stop_words(lang: str) -> frozenset[str]:
     """Lemmas and forms of function words in lower case (``stop_words.yaml``). Raises `LanguageDataError`.
@@ -139,6 +152,16 @@ def stop_words(lang: str) -> frozenset[str]:
         raise LanguageDataError("stop words", lang, lists, "add a list to nbkit/text/stop_words.yaml")
     return frozenset(word for group in lists[lang].values() for word in str(group).split())
 
+
+# ----------------------------------------------------------------------------
+# Phrases as people list them, made into rules for spaCy's `Matcher`.
+#
+#     bury/hide your head in the sand                a word with alternatives, and a placeholder for any words
+#     (caught) between a rock and a hard place       words in parentheses may be missing
+#     keep tab(s) on someone
+#     throw in the towel / throw in the sponge       two wordings of one phrase: a space on either side of the slash
+#
+# Source: idioms paper, appendix A and Figure 9.
 
 #: One wording of a phrase: its parts from left to right.
 Wording: TypeAlias = "tuple[Part, ...]"
@@ -430,6 +453,15 @@ def _token_pattern(part: Part) -> TokenPattern:
     return pattern | {"OP": "?"} if part.optional else pattern
 
 
+# ----------------------------------------------------------------------------
+# Wordings of English phrases that a phrase list does not have: found on request, and reported as what they are.
+#
+#     passive     the beans were spilled              for "spill the beans"
+#     modifier    kick the proverbial bucket          for "kick the bucket"
+#
+# The paper's rules have neither. Both are guesses from the form of a phrase: no parser identifies its verb and
+# object.
+
 #: "passive": the object of a phrase that begins with a verb, a form of *be* or *get*, the verb's participle, and the
 #: rest. "modifier": one content word more between two words of the phrase.
 Variation: TypeAlias = Literal["passive", "modifier"]
@@ -509,6 +541,10 @@ def _within(part: Part, words: frozenset[str]) -> bool:
     return bool(part.words) and set(part.words) <= words
 
 
+# ----------------------------------------------------------------------------
+# Which phrases could be in a text at all: an index by the form of a word that every match of a phrase has.
+
+
 @dataclass(frozen=True)
 class Entry:
     """A phrase ready for matching.
@@ -568,6 +604,11 @@ def _most_pieces(parts: Wording) -> int:
     """How many pieces *parts* could have, each with a hyphen before or after it."""
     return sum(part.longest or 1 for part in parts) + len(parts)
 
+
+# ----------------------------------------------------------------------------
+# Find the phrases of a list (idioms, terms, names of things) in parsed text, in all their variations.
+#
+# Source: idioms paper, §3.1 and appendix A: rules of spaCy's `Matcher`, made from a phrase list.
 
 # What spaCy's `Matcher` calls the wordings of the list.
 _LISTED = "listed"

@@ -1,4 +1,9 @@
-"""What a homograph lexicon is: words, their senses, and the translations that tell the senses apart."""
+"""Homographs, their senses, and the translations that distinguish the senses: nbkit's list and published files.
+
+>>> lexicon = load_homographs("own")
+>>> len(lexicon) >= 40, lexicon.cluster_of("spring", "Quelle").name
+(True, 'water')
+"""
 
 from __future__ import annotations
 
@@ -36,6 +41,10 @@ __all__ = [
     "own_homographs",
     "translation_key",
 ]
+
+
+# ----------------------------------------------------------------------------
+# What a homograph lexicon is: words, their senses, and the translations that distinguish the senses.
 
 
 def translation_key(word: str) -> str:
@@ -470,11 +479,7 @@ def sandbox_homographs(tgt: str = "de") -> HomographLexicon:
 
 
 # ----------------------------------------------------------------------------
-# Homographs, their senses, and the translations that tell the senses apart: own list and published files.
-#
-# >>> lexicon = load_homographs("own")
-# >>> len(lexicon) >= 40, lexicon.cluster_of("spring", "Quelle").name
-# (True, 'water')
+# Lexicons by name or file.
 
 #: Names to functions of the target language.
 HOMOGRAPHS: Registry[Callable[[str], HomographLexicon]] = Registry("homograph lexicon")

@@ -1,7 +1,6 @@
-"""Sentence pairs with the places of an idiom in the source: found by the matcher, or read from files.
+"""Idioms in sentence pairs: where they stand, nbkit's list of English idioms, and the data for training and testing.
 
-The files are the idioms paper's: line-aligned ``NAME.en``, ``NAME.fr`` and ``NAME.spans.en`` with a line
-``IDIOM<TAB>[(start, end), …]`` a pair, in characters of the source.
+Source: idioms paper, §3.1 and Table 1.
 """
 
 from __future__ import annotations
@@ -22,6 +21,12 @@ from nbkit.files import atomic_write
 from nbkit.seeding import address
 from nbkit.text.phrases import PhraseMatcher, read_phrases
 from nbkit.text.sentences import Pair, sentence_key
+
+# ----------------------------------------------------------------------------
+# Sentence pairs with the places of an idiom in the source: found by the matcher, or read from files.
+#
+# The files are the idioms paper's: line-aligned ``NAME.en``, ``NAME.fr`` and ``NAME.spans.en`` with a line
+# ``IDIOM<TAB>[(start, end), …]`` per pair, in characters of the source.
 
 _SPANS = re.compile(r"\[\s*(?:\(\s*\d+\s*,\s*\d+\s*\)\s*(?:,\s*\(\s*\d+\s*,\s*\d+\s*\)\s*)*)\]")
 
@@ -161,7 +166,7 @@ def write_idiom_pairs(pairs: Iterable[IdiomPair], source: str | Path, target: st
 
 
 # ----------------------------------------------------------------------------
-# The project's own list of English idioms.
+# nbkit's list of English idioms.
 
 
 @lru_cache(maxsize=1)

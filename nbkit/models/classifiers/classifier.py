@@ -1,4 +1,4 @@
-"""Pairs as token ids: for classifying, for training, and padded into batches."""
+"""NLI classifiers: pairs of texts in, probabilities out; and pairs as token ids, for classifying and for training."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ from nbkit.models.loading import (
 from nbkit.models.networks.encoders import SentencePairClassifier
 from nbkit.models.pretrained import positions
 from nbkit.progress import progress_bar
+
+# ----------------------------------------------------------------------------
+# Pairs as token ids: for classifying, for training, and padded into batches.
 
 #: The ids of a pair, special tokens included, and, where the model is told, which side each belongs to (0 or 1).
 Encoded = tuple[tuple[int, ...], ...]
@@ -124,7 +127,8 @@ class CollatePairs:
 
 
 # ----------------------------------------------------------------------------
-# NLI classifiers: pairs of texts in, probabilities out.
+# The classifiers that transformers loads: Transformers that read both texts at once, and encoders of single
+# sentences.
 
 #: Pairs looked at together: what is in memory at a time, and what equal lengths are looked for in.
 WINDOW = 4096

@@ -1,4 +1,4 @@
-"""Labelled pairs as running text, for training: raw, some of them joined from tokens, with permuted copies."""
+"""Training an NLI classifier: a recipe in, an ordinary ``from_pretrained`` folder with a model card out."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ from nbkit.models.training import Batches, Card, Training, common_arguments, tab
 from nbkit.models.weights import check_bytes
 from nbkit.perturb.derangements import derange_pair
 from nbkit.seeding import address
+
+# ----------------------------------------------------------------------------
+# Labelled pairs as running text, for training: raw, some of them joined from tokens, with permuted copies.
 
 Split = Literal["dev", "test"]
 
@@ -135,7 +138,7 @@ def _percent(share: float | None) -> str:
 
 
 # ----------------------------------------------------------------------------
-# Training an NLI classifier: a recipe in, an ordinary ``from_pretrained`` folder out.
+# The training itself.
 
 
 def train_classifier(recipe: ClassifierRecipe, output: Path, *, resume: bool = True) -> Path:

@@ -1,4 +1,8 @@
-"""Texts as token ids for language models: whole, masked token by token, and with candidates in a place."""
+"""Language models: texts in, perplexities out; of masked ones also the probabilities of words in a place.
+
+In the order of the file: texts as token ids; log-probabilities of chosen tokens without all logits in memory; the
+causal and the masked model, with their formulas.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,9 @@ from nbkit.models.language_models.lifecycle import Likelihood, Span, one_by_one
 from nbkit.models.loading import load_tokenizer, load_trained, on_device, padded, torch_device, torch_dtype
 from nbkit.models.pretrained import positions
 from nbkit.progress import progress_bar
+
+# ----------------------------------------------------------------------------
+# Texts as token ids for language models: whole, masked token by token, and with candidates in a place.
 
 Ids = tuple[int, ...]
 
@@ -129,12 +136,11 @@ class TextEncoder:
 
 
 # ----------------------------------------------------------------------------
-# Log-probabilities of chosen tokens from any transformers language model, without all of its logits in
-# memory.
+# Log-probabilities of chosen tokens from any transformers language model, without all of its logits in memory.
 #
-# Batch × length × vocabulary logits are what fills memory when sentences are scored. Here the network's last
-# layer is given its inputs at the places that are asked for only, and these a few rows at a time; of each
-# chunk of logits nothing but the normaliser and the tokens asked for is kept.
+# Batch × length × vocabulary logits are what fills memory when sentences are scored. Here the network's last layer is
+# given its inputs only at the places asked for, and these a few rows at a time; of each chunk of logits nothing but
+# the normaliser and the tokens asked for is kept.
 
 #: Logits in memory at a time, by kind of device.
 LOGITS = {"cpu": 2**23, "cuda": 2**28}
@@ -209,7 +215,7 @@ class OutputLayer:
 
 
 # ----------------------------------------------------------------------------
-# Language models: texts in, perplexities out; of masked ones also the probabilities of words in a place.
+# Perplexities by a causal or a masked model.
 #
 # **Causal** (GPT-2): the perplexity of a text of the tokens t₁ … tₙ is
 #

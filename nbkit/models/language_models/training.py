@@ -1,4 +1,4 @@
-"""What language models learn from: one side of a parallel corpus, the pairs of an NLI set, or lines of a file."""
+"""Training a language model from scratch: a recipe in, an ordinary ``from_pretrained`` folder with a model card out."""
 
 from __future__ import annotations
 
@@ -39,6 +39,9 @@ from nbkit.models.training import (
 )
 from nbkit.models.translators.texts import text_pairs
 from nbkit.seeding import address, generator
+
+# ----------------------------------------------------------------------------
+# What language models learn from: one side of a parallel corpus, the pairs of an NLI set, or lines of a file.
 
 #: One text, or the two of a pair that are read together.
 Sample = tuple[str, ...]
@@ -278,7 +281,7 @@ def _number(perplexity: float | None) -> str:
 
 
 # ----------------------------------------------------------------------------
-# Training a language model from scratch: a recipe in, an ordinary ``from_pretrained`` folder out.
+# The training itself.
 
 
 def train_language_model(recipe: LanguageModelRecipe, output: Path, *, resume: bool = True) -> Path:

@@ -45,7 +45,7 @@ def _architectures() -> Mapping[str, Mapping[str, Any]]:
 
 
 # ----------------------------------------------------------------------------
-# Vocabularies of subwords.
+# Vocabularies of subwords, learnt from texts, for the tokenizer classes that published Transformers have.
 
 
 def byte_pairs(texts: Iterable[str], size: int, specials: Sequence[str]) -> dict[str, Any]:
@@ -213,8 +213,8 @@ def _sentence_tokenizer(texts: Iterable[str], recipe: ClassifierRecipe) -> Any:
 
 
 # ----------------------------------------------------------------------------
-# Networks with random weights. Transformers that have few texts to learn from begin with attention to the like, and
-# positions in waves.
+# Networks with random weights. Transformers that have few texts to learn from begin with mimetic attention and
+# sinusoidal positions.
 
 
 def new_model(recipe: TranslatorRecipe, tokenizer: Any) -> Any:

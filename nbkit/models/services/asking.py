@@ -1,4 +1,4 @@
-"""What came back for a text from a server, the rule that makes one line of it, and what it cost."""
+"""Asking a service for many texts: several at a time, what each answer says and costs, and the line it comes to."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ from nbkit.errors import ModelError
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.services.names import RemoteModel
 from nbkit.progress import progress_bar
+
+# ----------------------------------------------------------------------------
+# What came back for a text from a server, the rule that makes one line of it, and what it cost.
 
 #: What became of an answer. as is: one line, taken as it is. trimmed: a label, quotes, a fence or reasoning around the
 #: translation was taken off. cut: lines after it were left out. truncated: the model ran into its limit. empty: there

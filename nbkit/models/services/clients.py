@@ -22,6 +22,9 @@ from nbkit.models.decoding import Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, TransientError
 from nbkit.models.services.names import ServerModel, WebModel, is_this_machine, without_secrets
 
+# ----------------------------------------------------------------------------
+# One request to a server that speaks OpenAI's chat protocol, and what its answers mean.
+
 #: Bytes that an answer may have; more is no translation of a sentence.
 _MOST_BYTES = 4 * 2**20
 _PART = 2**16

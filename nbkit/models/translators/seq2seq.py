@@ -1,4 +1,7 @@
-"""What translators over a transformers tokenizer share, whatever runs the network: text to ids, batches, and back."""
+"""Translators over a transformers tokenizer: what all of them share, and the reference backend on torch.
+
+`nbkit.models.ct2.engines` runs the same checkpoints by CTranslate2.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,9 @@ from nbkit.models.loading import (
 from nbkit.models.translators.catalogue import Family, Reference, check_pair, label, resolve
 from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.progress import progress_bar
+
+# ----------------------------------------------------------------------------
+# What they share, whatever runs the network: text to ids, batches, and back.
 
 Ids = tuple[int, ...]
 

@@ -1,4 +1,4 @@
-"""Pairs as running text, for training and for BLEU: raw corpora are not parsed for it."""
+"""Parallel corpora as running text: pairs for training, and BLEU and chrF of a whole corpus."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from nbkit.corpora.corpus import FileCorpus, RawCorpus
 from nbkit.errors import NbkitError
 from nbkit.files import keep_good
 from nbkit.languages import base_language, is_unspaced
+
+# ----------------------------------------------------------------------------
+# Pairs as running text, for training and for BLEU: raw corpora are not parsed for it.
 
 
 class TextPair(NamedTuple):

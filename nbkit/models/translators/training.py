@@ -1,9 +1,7 @@
-"""Noise on what a translator reads in training: masked source words, random source words, random target words.
+"""Training a translator, from scratch or from a checkpoint: a recipe in, a ``from_pretrained`` folder out.
 
-Source: idioms paper, §3.2: "mask 10% of the source tokens" (+mask), "replace 10% of the source tokens with random
-ones" (+replace (enc)), "replace 10% of the target tokens with random ones" (+replace (dec)). On the target side it is
-what the decoder has read that is replaced (Voita et al. 2021, "Analyzing the Source and Target Contributions to
-Predictions in Neural Machine Translation"); what it has to write, the labels, stays.
+In the order of the file: noise on what is read; training data; weights to begin and to end with; the model card; the
+training itself.
 """
 
 from __future__ import annotations
@@ -46,6 +44,14 @@ from nbkit.models.translators.seq2seq import load_seq2seq, load_tokenizer
 from nbkit.models.translators.texts import TextPair, corpus_bleu, text_pairs
 from nbkit.models.weights import check_bytes
 from nbkit.seeding import address, generator
+
+# ----------------------------------------------------------------------------
+# Noise on what a translator reads in training: masked source words, random source words, random target words.
+#
+# Source: idioms paper, §3.2: "mask 10% of the source tokens" (+mask), "replace 10% of the source tokens with random
+# ones" (+replace (enc)), "replace 10% of the target tokens with random ones" (+replace (dec)). On the target side it
+# is what the decoder has read that is replaced (Voita et al. 2021, "Analyzing the Source and Target Contributions to
+# Predictions in Neural Machine Translation"); what it has to write, the labels, stays.
 
 
 @dataclass(frozen=True)
@@ -400,7 +406,7 @@ def _number(score: float | None) -> str:
 
 
 # ----------------------------------------------------------------------------
-# Training a translator, from scratch or from a checkpoint on: a recipe in, a ``from_pretrained`` folder out.
+# The training itself.
 
 _SCHEDULES = {"linear": "linear", "inverse_sqrt": "inverse_sqrt", "constant": "constant_with_warmup"}
 
