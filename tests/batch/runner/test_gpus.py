@@ -42,7 +42,8 @@ def wait(place: str, *names: str) -> None:
 
 
 def units(device: str, n: int = 1) -> list[Unit]:
-    return [Unit(str(i), "m:f", {"model": "opus-mt", "params": {"device": device}}) for i in range(n)]
+    arguments = {"model": "opus-mt", "params": {"device": device}}
+    return [Unit(str(i), "m:f", arguments, runs_models=device != "cpu") for i in range(n)]
 
 
 def test_gpus_are_those_that_may_be_used(four, monkeypatch):
@@ -89,7 +90,12 @@ def test_units_that_run_models_go_to_the_gpus_and_others_beside_them(four, monke
     reading, translating = (f"{__name__}:{function}" for function in ("read", "translate"))
     work = [Unit(f"read {i}", reading, {"place": str(tmp_path)}) for i in range(2)]
     work += [
-        Unit(f"translate {i}", translating, {"place": str(tmp_path), "params": {"device": "auto"}, "model": "opus-mt"})
+        Unit(
+            f"translate {i}",
+            translating,
+            {"place": str(tmp_path), "params": {"device": "auto"}, "model": "opus-mt"},
+            runs_models=True,
+        )
         for i in range(4)
     ]
     tasks = [Task(u.label, run_unit, (u.function, dict(u.arguments), {}), u.runs_models) for u in work]
