@@ -274,6 +274,11 @@ def folder_digest(folder: str | Path) -> str:
     return digest.hexdigest()
 
 
+def cache_folder() -> str:
+    """Where nbkit keeps what it can make again: ``$NBKIT_CACHE``, or ``~/.cache/nbkit``."""
+    return os.environ.get("NBKIT_CACHE") or os.path.expanduser("~/.cache/nbkit")  # noqa: PTH111 - may be a URL
+
+
 def first_sight(
     folder: Path, files: Sequence[Path], notes: Path, digests: Callable[[], Mapping[str, Any]]
 ) -> tuple[dict[str, Any], bool]:

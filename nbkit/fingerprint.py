@@ -27,8 +27,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from nbkit.errors import NbkitError
-from nbkit.files import atomic_write, read_note
-from nbkit.store import cache_folder
+from nbkit.files import atomic_write, cache_folder, read_note
 
 PACKAGE = "nbkit"
 #: Rooms that `digest` leaves out: what comes from there is remembered under keys of its own.
@@ -165,7 +164,8 @@ class _Search:
         for name, statements in self._reached.items():
             module = _module(name, self._declarations)
             shown = _shown(name, module.path)
-            for statement in statements.values():
+            # In the order of the source: that in which they were reached differs from process to process.
+            for _, statement in sorted(statements.items()):
                 for bound in statement.bound or {"(statement)"}:
                     key = f"{shown}:{bound}"
                     found[key] = _digest((found.get(key, "") + statement.digest()).encode())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
@@ -285,6 +286,17 @@ now = keys()
 print([name for name in before if before[name] != now[name]])
 """
     assert after(copy, script) == "[]\n"
+
+
+def test_digests_are_the_same_in_every_process():
+    """Whatever order sets have there: several statements may make one table, such as the sandbox's phenomena."""
+    code = "from nbkit.fingerprint import digest; print(digest('nbkit.sandbox'), digest('nbkit.studies.numbers.steps'))"
+    said = set()
+    for seed in ("1", "2", "3"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "NBKIT_CACHE": f"memory://{seed}"}  # nothing is remembered
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        said.add(done.stdout)
+    assert len(said) == 1, said
 
 
 def test_a_change_in_a_study_leaves_the_others_as_they_are(copy):

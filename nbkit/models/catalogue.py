@@ -81,7 +81,10 @@ class Origin:
 
 
 def read_catalogue(entry: type[EntryT], kind: str, path: Path) -> Registry[EntryT]:
-    """The models of a catalogue; `Registry.register` adds one's own *entry*, or Python code (`nbkit.models.python`)."""
+    """The models of a catalogue at *path*, beside the ``__file__`` of its wing.
+
+    `Registry.register` adds one's own *entry*, or Python code (`nbkit.models.python`).
+    """
     registry: Registry[EntryT] = Registry(kind, partial(as_entry, entry, kind))
     for name, fields in yaml.safe_load(path.read_text(encoding="utf-8")).items():
         values: dict[str, Any] = {

@@ -5,7 +5,8 @@ A shard's name is the time it was written and the digest of its bytes: it is wri
 renamed (one PUT on an object store), is never changed, and one that does not match its name is set aside.
 """
 
+from nbkit.files import cache_folder
 from nbkit.store.shards import DamagedShardWarning, StoreError
-from nbkit.store.store import NOT_REMEMBERED, Store, cache_folder, cache_problem
+from nbkit.store.store import NOT_REMEMBERED, Store, cache_problem
 
 __all__ = ["NOT_REMEMBERED", "DamagedShardWarning", "Store", "StoreError", "cache_folder", "cache_problem"]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nbkit.errors import NbkitError, as_problem
+from nbkit.files import cache_folder
 from nbkit.progress import progress_bar
 from nbkit.store import shards
 from nbkit.store.shards import SUFFIX, Folder, Partition, set_aside
@@ -34,11 +35,6 @@ _KIND = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _TOKEN = re.compile(rf'"{NOT_REMEMBERED}":"[^"]*\(([0-9a-f]+)\)"')
 # Of a stream: shards that are in memory at a time, and inputs, unless a single shard has more.
 _WINDOW_SHARDS, _WINDOW = 10, 20_000
-
-
-def cache_folder() -> str:
-    """Where nbkit keeps what it can make again: ``$NBKIT_CACHE``, or ``~/.cache/nbkit``."""
-    return os.environ.get("NBKIT_CACHE") or os.path.expanduser("~/.cache/nbkit")  # noqa: PTH111 - may be a URL
 
 
 @as_problem

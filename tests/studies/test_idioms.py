@@ -269,7 +269,7 @@ def test_every_system_and_the_controls_are_asked_once(params, translator):
 def test_units_do_the_work_in_stages(params, translator):
     dummy = translator(literally)
     units = STUDY.units(params, count=True)
-    assert [unit.stage for unit in units] == [1, 1, 2, 2, 2]
+    assert [unit.stage for unit in units] == [0, 1, 1, 1, 2]
     (translate,) = (unit for unit in units if unit.label.startswith("translate"))
     assert (translate.texts, translate.stored) == (6, 0)
     for unit in sorted(units, key=lambda unit: unit.stage):
