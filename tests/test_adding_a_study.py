@@ -52,7 +52,7 @@ def test_the_page_does_what_it_says(folder):
     assert (folder / "outputs/length/index.html").is_file()
     (page,) = (folder / "outputs/length/html").rglob("*.html")
     text = page.read_text(encoding="utf-8")
-    assert "stutter" in text and "over that of their sources" in text
+    assert "stutter" in text and '<img alt="Figure: Is anything dropped' in text
     rows = [json.loads(line) for line in (folder / "length.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {row["system"] for row in rows} == {"echo", "stutter"} and sum(row["count"] for row in rows) == 40
     assert all((row["verdict"] == "fail") == (row["system"] == "stutter") for row in rows)
