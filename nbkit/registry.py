@@ -36,7 +36,7 @@ def load_plugins(*files: Path) -> None:
             os.environ["PYTHONPATH"] = os.pathsep.join([folder, *filter(None, paths)])
         try:
             found = import_module(name).__file__
-        except Exception as error:  # whatever someone's own code raises
+        except (Exception, SystemExit) as error:  # whatever someone's own code raises
             raise NbkitError(f"plug-in {file} cannot be imported: {type(error).__name__}: {error}") from error
         if found is None or Path(found).resolve() != Path(file).resolve():
             raise NbkitError(f"plug-in {file}: another module is called {name} ({found}): rename the file")

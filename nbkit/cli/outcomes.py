@@ -35,7 +35,11 @@ def outcomes(
     All studies share the columns (see `nbkit.studies.results`). What the store does not hold yet is computed.
     """
     suffix = output.suffix.removeprefix(".") if output is not None else ""
-    form = form or (suffix if suffix in FORMATS else "jsonl")
+    if form is None and suffix and suffix not in FORMATS:
+        raise NbkitError(f"{output}: say which format it is to have (--format {', '.join(FORMATS)})")
+    form = form or suffix or "jsonl"
+    if output is not None and not output.absolute().parent.is_dir():
+        raise NbkitError(f"{output}: there is no folder {output.parent}; make it first")
     if output is None and form == "parquet":
         raise NbkitError("a Parquet file cannot be written to standard output: name a file with --output")
     params = _params(run, settings)

@@ -451,6 +451,10 @@ class Study:
         points: Callable[[Any], Iterable[Point]] | None,
         runs_models: bool | None,
     ) -> Work:
+        for axis in per if points is None else ():
+            if axis not in self.axes:
+                there = ", ".join(self.axes) or "none"
+                raise NbkitError(f"study '{self.name}': there is no axis '{axis}'; there are: {there}")
         before = tuple(unit for each in after for unit in (each.units if isinstance(each, Step) else (each,)))
         runs = uses is not None if runs_models is None else runs_models
         work = Work(self, name, tuple(per), function, before, uses, counts, points, runs)

@@ -180,6 +180,10 @@ def _completed(table: pd.DataFrame, study: str, texts: bool) -> pd.DataFrame:
     absent = [name for name in wanted if name not in table]
     if absent:
         raise NbkitError(f"the outcomes of the study '{study}' have no column {', '.join(absent)}")
+    strange = {verdict for verdict in table["verdict"] if isinstance(verdict, str)} - set(VERDICTS)
+    if strange:
+        known = ", ".join(VERDICTS)
+        raise NbkitError(f"the outcomes of the study '{study}' have the verdict '{min(strange)}'; known are: {known}")
     return table[wanted]
 
 

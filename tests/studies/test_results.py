@@ -140,5 +140,14 @@ def test_a_study_says_what_its_outcomes_lack():
 
     with pytest.raises(NbkitError, match="no column value, cluster, groups"):
         list(outcomes(Bare()))
+
+    @study.outcomes(headline="none")
+    def strange(params, store, texts):
+        yield next(made_up.stream(MadeUp(parts=[[1]]), store, texts)).assign(verdict="good")
+
+    with pytest.raises(NbkitError, match="verdict 'good'; known are: pass, fail, undecided"):
+        list(outcomes(Bare()))
+    with pytest.raises(NbkitError, match="no axis 'modell'; there are: none"):
+        study.step(per=["modell"], key=dict, unit="fill")(print)
     with pytest.raises(NbkitError, match="does not say how its headline follows"):
         headline(Bare(), [])
