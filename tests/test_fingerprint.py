@@ -299,6 +299,31 @@ def test_digests_are_the_same_in_every_process():
     assert len(said) == 1, said
 
 
+def test_a_remembered_digest_is_that_of_the_files_as_they_are(copy, tmp_path):
+    """The second process reads no source; one after a change does, and finds another digest."""
+    code = """
+import ast, nbkit.fingerprint as f
+parsed, parse = [], ast.parse
+ast.parse = lambda *given, **named: parsed.append(1) or parse(*given, **named)
+print(f.digest("nbkit.numbers.number"), bool(parsed))
+"""
+
+    def said() -> list[str]:
+        environment = {**os.environ, "NBKIT_CACHE": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", code], cwd=copy, env=environment, capture_output=True, text=True)
+        assert not done.returncode, done.stderr
+        return done.stdout.split()
+
+    (first, read), (second, again) = said(), said()
+    assert (read, again, second) == ("True", "False", first)
+    source = copy / "nbkit/numbers/number.py"
+    kept = source.read_text(encoding="utf-8")
+    source.write_text(f"{kept}\n\nADDED = 1\n", encoding="utf-8")
+    changed, _ = said()
+    source.write_text(kept, encoding="utf-8")
+    assert changed != first and said()[0] == first
+
+
 def test_a_change_in_a_study_leaves_the_others_as_they_are(copy):
     """Every function of a study's own folder is changed, one study after the other."""
     script = """

@@ -198,17 +198,11 @@ class Work:
         """The points at which there is a unit of it."""
         yield from self.points(params) if self.points else self.study.points(params, self.per)
 
-    def stage(self, params: Any) -> int:
-        """Units of a later stage start when all of the earlier ones are done; models that are asked come before."""
-        before = [each.stage(params) + 1 for each in self.after if next(each.where(params), None) is not None]
-        return max([int(self.uses is not None), *before])
-
-    def units(self, params: Any, count: bool, store: Store) -> Iterator[Unit]:
-        """The units of work of one run."""
+    def units(self, params: Any, points: Iterable[Point], stage: int, count: bool, store: Store) -> Iterator[Unit]:
+        """The units of work of one run, at the *points* that `where` says."""
         dump = params.model_dump(mode="json")
         where = f"{self.function.__module__}:{self.function.__name__}"
-        stage = self.stage(params)
-        for at in self.where(params):
+        for at in points:
             labels = {name: self.study.label(name, value) for name, value in at.items()}
             texts, stored = self.counted(params, at, store) if count else (0, 0)
             yield Unit(
@@ -218,7 +212,7 @@ class Work:
                 stage=stage,
                 texts=texts,
                 stored=stored,
-                runs_models=self.runs_models and params.model_dump().get("device") != "cpu",
+                runs_models=self.runs_models and dump.get("device") != "cpu",
             )
 
 
@@ -323,8 +317,16 @@ class Study:
         """
         store = store or Store()
         absent = list(self._absent(params))
-        work = [unit for each in self._works for unit in each.units(params, count, store)]
-        return [*absent, *sorted(work, key=lambda unit: unit.stage)]
+        found: list[Unit] = []
+        stages: dict[int, int] = {}  # of works that have units in this run, by their identity
+        for work in self._works:  # what comes before another is declared before it
+            points = list(work.where(params))  # asked once: it may count the pairs of a corpus
+            before = [stages[id(each)] + 1 for each in work.after if id(each) in stages]
+            stage = max([int(work.uses is not None), *before])
+            if points:
+                stages[id(work)] = stage
+            found += work.units(params, points, stage, count, store)
+        return [*absent, *sorted(found, key=lambda unit: unit.stage)]
 
     def problems(self, params: Any) -> list[str]:
         """What stands in the way of this run here, one message each; loads no model."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +14,7 @@ from pydantic import Field
 
 from nbkit.errors import DataError, NbkitError
 from nbkit.store import Store
-from nbkit.studies import headline, item_id, outcomes, read_outcomes, write_outcomes
+from nbkit.studies import STUDIES, headline, item_id, outcomes, read_outcomes, write_outcomes
 from nbkit.studies.base import StudyParams
 from nbkit.studies.engine import Study
 from nbkit.studies.results import COLUMNS, SCHEMA_VERSION, TEXTS, objects
@@ -151,3 +152,10 @@ def test_a_study_says_what_its_outcomes_lack():
         study.step(per=["modell"], key=dict, unit="fill")(print)
     with pytest.raises(NbkitError, match="does not say how its headline follows"):
         headline(Bare(), [])
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_names_a_headline_that_there_is(name):
+    results = STUDIES.get(name).results
+    module, _, function = results.headline.partition(":")
+    assert callable(getattr(import_module(module), function)) and results.again is not None
