@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export NBKIT_CACHE ?= $(CURDIR)/.cache/nbkit
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: setup demo sandbox test lint lab bench lock wheel clean
+.PHONY: setup demo sandbox test lint lab docs bench lock wheel clean
 
 setup: $(VENV)/.installed
 
@@ -41,6 +41,9 @@ bench: setup  ## ratios against named peers, measured in one run: tables in benc
 	for script in $(filter-out %/reporting.py %/random_models.py %/widened_models.py,$(wildcard benchmarks/*.py)); do \
 	  $(BIN)/python $$script $(BENCH_ARGS) || [ $$? = 77 ] || exit 1; done
 
+docs: setup  ## the documentation as a site, in build/site
+	$(BIN)/mkdocs build --strict
+
 lock: $(VENV)/.installed  ## re-pin requirements.lock; the local part of torch's version (+cpu) is dropped
 	$(BIN)/pip-compile --quiet --extra dev --strip-extras --allow-unsafe --no-header \
 	  --no-emit-index-url --no-emit-find-links --constraint constraints.txt -o requirements.lock pyproject.toml
@@ -50,4 +53,5 @@ wheel: setup
 	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf outputs .cache build dist
+	find outputs -mindepth 1 ! -path outputs/README.md -delete
+	rm -rf .cache build dist

@@ -31,24 +31,6 @@ def snippets(page: str = "README.md", language: str = "python") -> list[str]:
     return [textwrap.dedent(block) for block in found]
 
 
-def test_snippets_of_the_readme_run():
-    """All of them in one process of their own, but for what would train a model."""
-    code = "\n".join(snippets())
-    assert "word_order.preference(params)" in code and "first_to_last" in code
-    code = code.replace("word_order.preference(params)", "assert params.n_pairs == 100")
-    code += """
-from nbkit.measure import Kappa
-mine = load_metric("shared_words")
-assert isinstance(mine, Kappa) and mine.scores(["a b c", ""], ["b c d", ""], "en").tolist() == [0.5, 0.0]
-print(pair.source.joined)
-print(pair.source.reorder(perturb_text(pair.source, "first_to_last")))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    given, moved = (line.split() for line in done.stdout.splitlines()[-2:])
-    assert moved == [*given[1:-1], given[0], given[-1]]
-
-
 GUIDES = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("adding-*.md"))
 GUIDES.remove("docs/adding-a-study.md")  # whose blocks are files: see test_adding_a_study.py
 

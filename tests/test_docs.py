@@ -1,0 +1,108 @@
+"""The documentation: code runs, names can be imported, links lead somewhere, and the site can be built."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+#: Pages whose Python runs on its own; guides to extending nbkit have tests of their own.
+SNIPPETS = [
+    "README.md",
+    *(f"docs/studies/{path.name}" for path in (ROOT / "docs/studies").glob("*.md")),
+    "docs/systems.md",
+]
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The blocks of a page in one language."""
+    return re.findall(
+        rf"^```{language}\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+
+
+@pytest.mark.parametrize("page", [page for page in SNIPPETS if blocks(page, "python")])
+def test_code_on_a_page_runs_and_prints_what_it_says(page):
+    """All blocks in one process, but for what would train a model; a comment below a print says what is printed."""
+    code = "\n".join(blocks(page, "python"))
+    expected = re.findall(r"^print\(.*\)\n# (.*)$", code, re.MULTILINE)
+    code = code.replace("word_order.preference(params)", "assert params.n_pairs == 100")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == expected
+
+
+def test_commands_of_the_readme_print_what_it_shows(tmp_path):
+    """Each line that a block shows below a command is a line of what the command prints."""
+    (tmp_path / "source.txt").write_text("It is 1.5 km long.\nShe paid 12,300 dollars in 1998.\n", encoding="utf-8")
+    hypotheses = "Es ist 1,5 km lang.\nSie zahlte 12.300 Dollar im Jahr 1989.\n"
+    (tmp_path / "hypothesis.txt").write_text(hypotheses, encoding="utf-8")
+    shown = re.findall(r"^```\n\$ nbkit (.*?)\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert len(shown) == 2
+    for command, output in shown:
+        run = f"{sys.executable} -m nbkit {command}"
+        done = subprocess.run(["sh", "-c", run], capture_output=True, text=True, check=False, cwd=tmp_path)
+        printed = {*done.stdout.splitlines(), *done.stderr.splitlines()}
+        assert {line for line in output.splitlines() if line != "…"} <= printed
+
+
+def test_public_names_can_be_imported():
+    """Each name of each row of the page about the API."""
+    rows = re.findall(
+        r"^\| (`nbkit[^|]*) \| ([^|]*) \|$", (ROOT / "docs/api.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert len(rows) > 15
+    for modules, names in rows:
+        first, *others = re.findall(r"`([\w.]+)`", modules)
+        for name in [first, *(first.rpartition(".")[0] + other for other in others)]:
+            module = importlib.import_module(name)
+            if "__all__" in names:
+                assert all(hasattr(module, each) for each in module.__all__)
+                continue
+            for each in re.findall(r"`(\w+)`", names):
+                assert hasattr(module, each) or importlib.import_module(f"{name}.{each}"), f"{name}.{each}"
+
+
+def test_run_files_on_pages_name_parameters_that_there_are():
+    """Every study's page shows a run file; its parameters are those of the study."""
+    from nbkit.studies import STUDIES
+
+    seen = set()
+    for page in PAGES:
+        for block in re.findall(r"^```yaml\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+            for run in (yaml.safe_load(block) or {}).get("runs", []) if "\nruns:" in f"\n{block}" else []:
+                if run["study"] in STUDIES:
+                    fields = STUDIES.get(run["study"]).params.model_fields
+                    assert run.get("params", {}).keys() <= fields.keys(), page.name
+                    seen.add(run["study"])
+    assert seen == {"word_order", "numbers", "nli_permutation", "idioms", "disambiguation"}
+
+
+def test_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_links_lead_somewhere():
+    """Links to files of the project exist; the site's own check covers what is below docs."""
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!http|#)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.relative_to(ROOT)}: {target}"
+
+
+def test_the_site_is_built_without_a_warning_and_asks_nothing_of_the_network(tmp_path):
+    site = tmp_path / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(site)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = list(site.rglob("*.html"))
+    assert len(pages) >= len(PAGES) - 1
+    for page in pages:
+        loaded = re.findall(r"<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=\"?(https?:[^\s\">]+)", page.read_text())
+        assert not [each for each in loaded if "canonical" not in each], page.name
