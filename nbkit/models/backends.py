@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from nbkit.errors import MissingExtraError, ModelError
 
@@ -108,16 +109,44 @@ def split_backend(name: str) -> tuple[str, Backend]:
     return name, TRANSFORMERS
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where the files of the model *name* come from: a folder, a hub id, or a recipe to train by.
+
+    Exactly one of *folder*, *hub* and *recipe* is set, none of them for a service or Python code; *revision* belongs to
+    *hub*. *name* is that of the weights, without the backend that runs them.
+    """
+
+    name: str
+    folder: Path | None = field(default=None, kw_only=True)
+    hub: str | None = field(default=None, kw_only=True)
+    revision: str | None = field(default=None, kw_only=True)
+    recipe: str | None = field(default=None, kw_only=True)
+    backend: Backend = field(default=TRANSFORMERS, kw_only=True)
+
+    #: The transformers class that loads the weights.
+    auto_class: ClassVar[str] = "AutoModel"
+
+    @property
+    def full_name(self) -> str:
+        """The name with its backend: what stands for the system in tables and messages."""
+        return f"{self.name}@{self.backend.suffix}" if self.backend.suffix else self.name
+
+    @property
+    def stem(self) -> str | None:
+        """What the folder of a model that is trained here begins with."""
+        return self.recipe
+
+    @property
+    def has_files(self) -> bool:
+        """Whether it has files: a model behind a service, or in Python code, has none."""
+        return any(place is not None for place in (self.folder, self.hub, self.recipe))
+
+
 def backend_identity(device: str, dtype: str, backend: Backend = TRANSFORMERS) -> dict[str, Any]:
     """What stands for the arithmetic: the backend, library versions, the kind of device and the dtype."""
     kind = resolve_device(device).partition(":")[0]
     return {**backend.identity(), "device": kind, "dtype": resolve_dtype(dtype, kind)}
-
-
-def offered(device: str, dtype: str, **languages: str | None) -> dict[str, Any]:
-    """What Python code that makes a model may ask for: the languages, and the device and dtype spelled out."""
-    place = resolve_device(device)
-    return {**languages, "device": place, "dtype": resolve_dtype(dtype, place)}
 
 
 def check_device(device: str) -> str:

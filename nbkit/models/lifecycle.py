@@ -22,8 +22,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from nbkit.errors import ModelError, NbkitError
 from nbkit.models import recipes, weights
-from nbkit.models.backends import TRANSFORMERS, backend_identity, resolve_device, resolve_dtype
-from nbkit.models.catalogue import Origin
+from nbkit.models.backends import TRANSFORMERS, Origin, backend_identity, resolve_device, resolve_dtype
 from nbkit.models.kept import Kept, key_of
 from nbkit.models.weights import folder_digest, models_folder
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from nbkit.errors import ModelError
 from nbkit.models import weights
-from nbkit.models.backends import resolve_device
-from nbkit.models.catalogue import Origin
+from nbkit.models.backends import Origin, resolve_device
 from nbkit.models.lifecycle import origin_identity
 from nbkit.models.weights import check_bytes
 

@@ -14,8 +14,8 @@ ctranslate2 = pytest.importorskip("ctranslate2", reason='the extra "ct2" is not 
 from nbkit.errors import ModelError  # noqa: E402
 from nbkit.models import Decoding, ModelEntry, check_model, ensure_model, load_translator, resolve  # noqa: E402
 from nbkit.models.backends import DECODERS, ENCODERS  # noqa: E402
+from nbkit.models.catalogue import MODELS, families  # noqa: E402
 from nbkit.models.ct2 import conversion  # noqa: E402
-from nbkit.models.translators.catalogue import MODELS, families  # noqa: E402
 
 NAMES = ("marian", "mbart50", "m2m100-418m", "m2m100-1.2b", "nllb")
 SHORT = Decoding(beams=3, max_new_tokens=12, early_stopping=True)

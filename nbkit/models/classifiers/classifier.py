@@ -14,7 +14,7 @@ import torch
 
 from nbkit.corpora.nli import LABELS
 from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk
-from nbkit.models.classifiers.catalogue import ClassifierReference, classifier_label, output_order
+from nbkit.models.catalogue import ClassifierReference, classifier_label, output_order
 from nbkit.models.classifiers.lifecycle import Pair, Row
 from nbkit.models.loading import (
     attention_mask,

@@ -16,9 +16,15 @@ from nbkit.corpora.nli import LABELS, check_nli, find_nli
 from nbkit.errors import ModelError
 from nbkit.models import weights
 from nbkit.models.backends import ENCODERS, TRANSFORMERS
-from nbkit.models.catalogue import located
-from nbkit.models.classifiers.catalogue import ClassifierEntry, ClassifierReference, output_order, resolve_classifier
-from nbkit.models.language_models.catalogue import LANGUAGE_MODELS, resolve_language_model
+from nbkit.models.catalogue import (
+    LANGUAGE_MODELS,
+    ClassifierEntry,
+    ClassifierReference,
+    located,
+    output_order,
+    resolve_classifier,
+    resolve_language_model,
+)
 from nbkit.models.language_models.lifecycle import (
     LANGUAGE_MODEL,
     check_language_model,

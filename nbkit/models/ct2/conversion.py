@@ -27,11 +27,9 @@ from safetensors.torch import save_file
 from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
 
 from nbkit.errors import ModelError
-from nbkit.models.backends import CONVERSION
-from nbkit.models.catalogue import Origin
-from nbkit.models.classifiers.catalogue import ClassifierReference
+from nbkit.models.backends import CONVERSION, Origin
+from nbkit.models.catalogue import ClassifierReference, Reference, check_backend, family_of
 from nbkit.models.loading import load_trained
-from nbkit.models.translators.catalogue import Reference, check_backend, family_of
 from nbkit.models.translators.seq2seq import load_seq2seq
 from nbkit.models.weights import check_bytes, folder_digest, models_folder, write_digests
 

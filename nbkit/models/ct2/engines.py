@@ -17,18 +17,16 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 
 from nbkit.errors import ModelError
-from nbkit.models.catalogue import Origin
-from nbkit.models.classifiers.catalogue import ClassifierReference
+from nbkit.models.backends import Origin
+from nbkit.models.catalogue import ClassifierReference, Family, LanguageModelReference, Reference
 from nbkit.models.classifiers.classifier import INPUTS, Encoded, PairClassifier
 from nbkit.models.classifiers.lifecycle import Row
 from nbkit.models.ct2.conversion import HEAD_FILE, SEARCH_FILE, SETTINGS_FILE, ensure_converted
 from nbkit.models.decoding import Decoding
-from nbkit.models.language_models.catalogue import LanguageModelReference
 from nbkit.models.language_models.language_model import NextTokenModel
 from nbkit.models.language_models.lifecycle import Likelihood
 from nbkit.models.loading import attention_mask, padded, quiet, torch_device
 from nbkit.models.pretrained import positions
-from nbkit.models.translators.catalogue import Family, Reference
 from nbkit.models.translators.seq2seq import Ids, TokenizedTranslator
 from nbkit.models.weights import check_bytes, read_json
 

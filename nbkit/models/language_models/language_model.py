@@ -22,8 +22,8 @@ from torch.nn.functional import linear
 
 from nbkit.errors import ModelError
 from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk
+from nbkit.models.catalogue import Kind, LanguageModelReference, kind_of, language_model_label
 from nbkit.models.classifiers.classifier import at_most
-from nbkit.models.language_models.catalogue import Kind, LanguageModelReference, kind_of, language_model_label
 from nbkit.models.language_models.lifecycle import Likelihood, Span, one_by_one
 from nbkit.models.loading import load_tokenizer, load_trained, on_device, padded, torch_device, torch_dtype
 from nbkit.models.pretrained import positions

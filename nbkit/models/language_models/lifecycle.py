@@ -21,7 +21,7 @@ from nbkit.errors import ModelError, NbkitError
 from nbkit.files import expand_path
 from nbkit.models import weights
 from nbkit.models.backends import DECODERS
-from nbkit.models.language_models.catalogue import (
+from nbkit.models.catalogue import (
     LanguageModelReference,
     kind_of,
     language_model_label,

@@ -13,22 +13,21 @@ from nbkit import sandbox
 from nbkit.corpora import corpus_identity
 from nbkit.errors import ModelError
 from nbkit.models import weights
-from nbkit.models.decoding import DEFAULT, Decoding
-from nbkit.models.kept import key_of
-from nbkit.models.lifecycle import ModelKind, imported, with_revision
-from nbkit.models.python import PythonTranslator
-from nbkit.models.recipes import TranslatorRecipe
-from nbkit.models.services.asking import Answer, RemoteTranslator, Usage, one_line
-from nbkit.models.translators.catalogue import (
+from nbkit.models.catalogue import (
     BY_RULE,
     Reference,
     check_backend,
     check_pair,
     families,
     family_of,
-    not_spoken,
     resolve,
 )
+from nbkit.models.decoding import DEFAULT, Decoding
+from nbkit.models.kept import key_of
+from nbkit.models.lifecycle import ModelKind, imported, with_revision
+from nbkit.models.python import PythonTranslator
+from nbkit.models.recipes import TranslatorRecipe
+from nbkit.models.services.asking import Answer, RemoteTranslator, Usage, one_line
 from nbkit.models.translators.placeholder import Carried, PlaceholderTranslator, carry, rules_digest
 from nbkit.store import Store
 
@@ -98,7 +97,7 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
         Raises `ModelError` for a language the recipe is not for, and for a backend that does not run its architecture.
         """
         family = families()[reference.entry.family or "marian"]
-        check_pair(reference, family, None)
+        check_pair(reference, family)
         check_backend(reference, family)
         return super().recipe(reference)
 
@@ -128,7 +127,7 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
     def check_known(self, reference: Reference) -> None:
         """Raises `ModelError` for a pair that the catalogue's family does not speak."""
         if reference.entry.family in families():
-            check_pair(reference, families()[reference.entry.family or ""], None)
+            check_pair(reference, families()[reference.entry.family or ""])
 
     def check_folder(self, reference: Reference, folder: Path) -> None:
         """Raises `ModelError` where *folder* holds no translator for the pair, or not for the backend."""
@@ -165,11 +164,8 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
         return service or super().answering(reference, device, dtype)
 
     def _check_spoken(self, reference: Reference) -> None:
-        entry, remote = reference.entry, reference.remote
-        for side, lang, spoken in (("from", reference.src, entry.sources), ("to", reference.tgt, entry.targets)):
-            if spoken is not None and lang not in spoken:
-                raise not_spoken(reference.name, side, lang, spoken)
-        problem = None if remote is None else remote.problem(reference.src, reference.tgt)
+        check_pair(reference)
+        problem = None if reference.remote is None else reference.remote.problem(reference.src, reference.tgt)
         if problem is not None:
             raise ModelError(problem)
 

@@ -18,6 +18,7 @@ from transformers import DynamicCache, EncoderDecoderCache
 import nbkit.models.networks.sequence  # noqa: F401 - makes the project's own architectures known to transformers
 from nbkit.errors import ModelError
 from nbkit.models.batching import Budgeted, BulkPieces
+from nbkit.models.catalogue import Family, Reference, check_pair, label, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.loading import (
     SAFELY,
@@ -30,7 +31,6 @@ from nbkit.models.loading import (
     torch_device,
     torch_dtype,
 )
-from nbkit.models.translators.catalogue import Family, Reference, check_pair, label, resolve
 from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.progress import progress_bar
 
