@@ -11,16 +11,19 @@ What a model is run on, and how exactly, is said by a device and a dtype, ``auto
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from nbkit.errors import MissingExtraError, ModelError
+
+Model = TypeVar("Model")
 
 #: Goes up when checkpoints are converted, or searched with the same settings, in another way.
 CONVERSION = 1
@@ -184,3 +187,28 @@ def _best_device() -> str:
     import torch
 
     return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+class Kept(Generic[Model]):
+    """The last *most* models that were asked for; one that is not there is loaded, and the oldest let go first.
+
+    >>> kept = Kept(most=2)
+    >>> [kept.get(name, lambda name=name: name.upper()) for name in ("a", "b", "a", "c")]
+    ['A', 'B', 'A', 'C']
+    >>> list(kept.things)
+    ['a', 'c']
+    """
+
+    def __init__(self, most: int):
+        self.most = most
+        self.things: OrderedDict[Hashable, Model] = OrderedDict()
+
+    def get(self, key: Hashable, load: Callable[[], Model]) -> Model:
+        """What is kept under *key*, loaded now where it is not."""
+        if key in self.things:
+            self.things.move_to_end(key)
+            return self.things[key]
+        while len(self.things) >= self.most:
+            self.things.popitem(last=False)
+        self.things[key] = load()
+        return self.things[key]

@@ -115,15 +115,6 @@ def last_part(name: str) -> str:
     return next((part for part in reversed(parts) if part), name)
 
 
-def find_entry(registry: Registry[EntryT], entry: type[EntryT], name: str, place: str | None = None) -> EntryT:
-    """What a catalogue has under *name*, or an *entry* of a folder or hub id (of *place*, where it is given).
-
-    Raises `UnknownNameError` for a name that is neither, with the closest match.
-    """
-    place = place or name
-    return entry(hub=place) if name not in registry and is_place(place) else registry.get(name)
-
-
 def check_made_for(what: str, languages: tuple[str, ...] | None, lang: str | None) -> None:
     """Raises `ModelError` for a language that a model, *what*, was not made for. languages: None: any."""
     if languages is not None and lang not in languages:
@@ -248,7 +239,7 @@ class ModelEntry(Entry):
 _CONDITION = "{condition}"
 
 
-_CONDITIONS = r"(?P<condition>zero|joint|upsample-[1-9]\d*)"
+_CONDITIONS = r"(zero|joint|upsample-[1-9]\d*)"
 
 
 @dataclass(frozen=True)
@@ -277,39 +268,6 @@ class Variant:
 AS_IT_IS = Variant()
 
 
-def split_seed(name: str) -> tuple[str, int | None]:
-    """A model's name without its seed, and the seed; None where it names none.
-
-    Raises `ModelError` for a seed that no random generator takes.
-
-    >>> split_seed("sandbox-wsd-lstm#2"), split_seed("opus-mt"), split_seed("models/a#b")
-    (('sandbox-wsd-lstm', 2), ('opus-mt', None), ('models/a#b', None))
-    """
-    base, mark, seed = name.rpartition("#")
-    if not mark or "/" in name or not re.fullmatch(r"[0-9]+", seed):
-        return name, None  # a folder is called what it is called
-    if len(seed) > len(str(MOST_SEED)) or int(seed) > MOST_SEED:
-        raise ModelError(f"model '{name:.80}': a seed is a number from 0 to {MOST_SEED}")
-    return base, int(seed)
-
-
-def matching(name: str, names: Iterable[str]) -> tuple[str, str | None]:
-    """The one of *names* that *name* is called by, and the condition that stands for its placeholder.
-
-    >>> matching("idioms-zero", ["idioms-{condition}", "idioms-mask-{condition}"])
-    ('idioms-{condition}', 'zero')
-    >>> matching("opus-mt", ["opus-mt"])
-    ('opus-mt', None)
-    """
-    for known in names:
-        if name != known and _CONDITION in known:
-            pattern = re.escape(known).replace(re.escape(_CONDITION), _CONDITIONS)
-            found = re.fullmatch(pattern, name)
-            if found:
-                return known, found["condition"]
-    return name, None
-
-
 # ----------------------------------------------------------------------------
 # Names.
 
@@ -333,7 +291,7 @@ class Reference(Origin):
     @property
     def stem(self) -> str:
         """The name without a seed, which the recipe's digest holds."""
-        return split_seed(self.name)[0]
+        return self.name if self.variant.seed is None else self.name.rpartition("#")[0]
 
     @property
     def languages(self) -> dict[str, str]:
@@ -410,12 +368,28 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
 def split_variant(name: str) -> tuple[str, Variant]:
     """The catalogue's name of a model without its seed and condition, and these.
 
-    >>> split_variant("sandbox-wsd-lstm#2"), split_variant("opus-mt")[0]
-    (('sandbox-wsd-lstm', Variant(seed=2, condition=None)), 'opus-mt')
+    Raises `ModelError` for a seed that no random generator takes.
+
+    >>> split_variant("sandbox-wsd-lstm#2"), split_variant("sandbox-idioms-zero")
+    (('sandbox-wsd-lstm', Variant(seed=2, condition=None)),
+     ('sandbox-idioms-{condition}', Variant(seed=None, condition='zero')))
+    >>> split_variant("opus-mt")[0], split_variant("models/a#2")[0]
+    ('opus-mt', 'models/a#2')
     """
-    base, seed = split_seed(name)
-    known, condition = matching(base, MODELS)
-    return known, Variant(seed, condition)
+    base, mark, digits = name.rpartition("#")
+    seed = None
+    if not mark or "/" in name or not re.fullmatch(r"[0-9]+", digits):
+        base = name  # a folder is called what it is called
+    elif len(digits) > len(str(MOST_SEED)) or int(digits) > MOST_SEED:
+        raise ModelError(f"model '{name:.80}': a seed is a number from 0 to {MOST_SEED}")
+    else:
+        seed = int(digits)
+    for known in MODELS:
+        before, mark, after = known.partition(_CONDITION)
+        found = re.fullmatch(re.escape(before) + _CONDITIONS + re.escape(after), base) if mark else None
+        if found is not None:
+            return known, Variant(seed, found[1])
+    return base, Variant(seed)
 
 
 def _behind_service(name: str, entry: ModelEntry, src: str, tgt: str) -> Reference:
@@ -612,10 +586,9 @@ def order_of(labels: Sequence[str], place: str) -> list[int]:
     >>> order_of(["CONTRADICTION", "NEUTRAL", "ENTAILMENT"], "roberta-large-mnli")
     [2, 1, 0]
     """
-    spellings: Mapping[str, Sequence[str]] = nli_catalogue()["labels"]
-    meant = [next((name for name in LABELS if label.lower() in spellings[name]), None) for label in labels]
-    if sorted(filter(None, meant)) == sorted(LABELS) and len(meant) == len(LABELS):
-        return [meant.index(name) for name in LABELS]
+    order = _order(labels)
+    if order is not None:
+        return order
     raise ModelError(
         f"classifier '{place}': its outputs are called {', '.join(map(repr, labels)) or 'nothing'}, which are not "
         f"{', '.join(LABELS)}. If they mean these all the same, say behind the name what each output stands for, "
@@ -636,7 +609,7 @@ def output_order(reference: ClassifierReference, folder: Path) -> list[int]:
         if outputs not in (None, len(LABELS)):
             raise ModelError(f"classifier '{reference.name}': it has {outputs} outputs, {len(LABELS)} expected")
         return order_of(reference.labels, reference.name)
-    known = [order for order in map(_order_or_none, (forward, backward)) if order is not None]
+    known = [order for order in map(_order, (forward, backward)) if order is not None]
     if len(known) == 2 and known[0] != known[1]:
         raise ModelError(
             f"classifier '{reference.name}': id2label ({', '.join(forward)}) and label2id ({', '.join(backward)}) of "
@@ -645,17 +618,18 @@ def output_order(reference: ClassifierReference, folder: Path) -> list[int]:
     return known[0] if known else order_of(forward or backward, reference.name)
 
 
-def _order_or_none(labels: Sequence[str]) -> list[int] | None:
-    try:
-        return order_of(labels, "")
-    except ModelError:
+def _order(labels: Sequence[str]) -> list[int] | None:
+    spellings: Mapping[str, Sequence[str]] = nli_catalogue()["labels"]
+    meant = [next((name for name in LABELS if label.lower() in spellings[name]), None) for label in labels]
+    if sorted(filter(None, meant)) != sorted(LABELS) or len(meant) != len(LABELS):
         return None
+    return [meant.index(name) for name in LABELS]
 
 
 def known_order(folder: Path) -> list[int] | None:
     """The output for each of `LABELS` by the settings in *folder*, None where they do not say."""
     forward, backward = _both_names(read_json(folder / "config.json"), folder)
-    return _order_or_none(forward or backward)
+    return _order(forward or backward)
 
 
 def _both_names(config: Mapping[str, Any], folder: Path) -> tuple[list[str], list[str]]:

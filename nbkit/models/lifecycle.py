@@ -14,16 +14,16 @@ trains and converts them, go by name and are imported when they are needed: noth
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, TypeVar
 
 from nbkit.errors import ModelError, NbkitError
 from nbkit.models import recipes, weights
-from nbkit.models.backends import TRANSFORMERS, Origin, backend_identity, resolve_device, resolve_dtype
-from nbkit.models.kept import Kept, key_of
+from nbkit.models.backends import TRANSFORMERS, Kept, Origin, backend_identity, resolve_device, resolve_dtype
 from nbkit.models.weights import folder_digest, models_folder
 
 ReferenceT = TypeVar("ReferenceT", bound=Any)
@@ -105,12 +105,12 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
 
     def opened(self, reference: ReferenceT, folder: Path, device: str, dtype: str) -> ModelT:
         """The model in *folder*, whose bytes were checked, loaded."""
-        model: ModelT = imported(self.loaders[reference.backend.package])(reference, folder, device, dtype)
+        model: ModelT = resolve_name(self.loaders[reference.backend.package])(reference, folder, device, dtype)
         return model
 
     def kept_under(self, reference: ReferenceT, identity: Mapping[str, Any]) -> Hashable:
         """The key of a loaded model: references that one and the same model is for have the same."""
-        return key_of(identity, *reference.languages.values())
+        return (json.dumps(identity, sort_keys=True), *reference.languages.values())
 
     # What all of them do.
 
@@ -144,7 +144,7 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         assert folder is not None
         if weights.is_complete(folder):
             return folder
-        trained: Path = imported(self.trainer)(self.recipe(reference), folder)
+        trained: Path = resolve_name(self.trainer)(self.recipe(reference), folder)
         return trained
 
     def fetched(self, reference: ReferenceT) -> Path:
@@ -164,7 +164,7 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         reference.backend.require()
         folder = self.files(reference)
         if reference.backend != TRANSFORMERS:
-            imported(self.converter)(reference, folder)
+            resolve_name(self.converter)(reference, folder)
         return folder
 
     def is_here(self, *asked: Any) -> bool:
@@ -247,7 +247,11 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
 
         def load() -> ModelT:
             model = self.load(*asked, device=device, dtype=dtype)
-            check_unchanged(asked[0], identity, lambda: self.identity(*asked, device=device, dtype=dtype))
+            # Models with a recipe or a commit are known by that. What another one in the folder gives would be
+            # remembered as this one's.
+            is_folder = identity.get("weights") is not None and not {"recipe", "hub"} & set(identity)
+            if is_folder and self.identity(*asked, device=device, dtype=dtype)["weights"] != identity["weights"]:
+                raise ModelError(f"model '{asked[0]}' was changed while it was used: run it again")
             return model
 
         return self.loaded.get((self.kept_under(reference, identity), asked[0], device, dtype), load)
@@ -311,24 +315,3 @@ def with_revision(address: Callable[[], dict[str, Any]], download: Callable[[], 
         download()
         return address()
     return config
-
-
-def check_unchanged(name: str, identity: Mapping[str, Any], now: Callable[[], Mapping[str, Any]]) -> None:
-    """Raises `ModelError` where the folder of a model that was loaded holds another one *now* than its *identity* says.
-
-    What it gives would be remembered as the other one's. Models with a recipe or a commit are known by that.
-
-    >>> check_unchanged("models/mine", {"weights": "9ab3"}, lambda: {"weights": "77c1"})
-    Traceback (most recent call last):
-    nbkit.errors.ModelError: model 'models/mine' was changed while it was used: run it again
-    """
-    if identity.get("weights") is None or "recipe" in identity or "hub" in identity:
-        return
-    if now()["weights"] != identity["weights"]:
-        raise ModelError(f"model '{name}' was changed while it was used: run it again")
-
-
-def imported(name: str) -> Any:
-    """What ``"package.module:name"`` means, imported now."""
-    module, _, attribute = name.partition(":")
-    return getattr(import_module(module), attribute)

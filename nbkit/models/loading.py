@@ -97,16 +97,27 @@ def reading(what: str, folder: Path, failed: str = "cannot be loaded") -> Iterat
         raise ModelError(f"{what}: {folder} {failed}: {error}") from error
 
 
-def load_trained(auto: Any, folder: Path, device: torch.device, dtype: torch.dtype, what: str, kind: str) -> Any:
+def load_trained(
+    auto: Any,
+    folder: Path,
+    device: torch.device,
+    dtype: torch.dtype,
+    what: str,
+    kind: str,
+    *,
+    unused: str | None = None,
+    **settings: Any,
+) -> Any:
     """The model that the transformers class *auto* makes of a folder, on its device; every weight comes from there.
 
-    what, kind: the model and what it has to be, in the `ModelError` about a folder that is something else.
+    what, kind: the model and what it has to be, in the `ModelError` about a folder that is something else. unused: what
+    names of weights begin with that may be missing. settings: go over the checkpoint's own configuration.
     """
-    with reading(what, folder):
-        model, report = auto.from_pretrained(folder, dtype=dtype, output_loading_info=True, **SAFELY)
-    if report["missing_keys"]:  # which transformers fills with random numbers
-        missing = ", ".join(sorted(report["missing_keys"])[:3])
-        raise ModelError(f"{what}: {folder} holds no trained {kind}; missing: {missing}")
+    with reading(what, folder, f"cannot be loaded as {kind}"):
+        model, report = auto.from_pretrained(folder, dtype=dtype, output_loading_info=True, **SAFELY, **settings)
+    missing = sorted(key for key in report["missing_keys"] if unused is None or not key.startswith(unused))
+    if missing:  # which transformers fills with random numbers
+        raise ModelError(f"{what}: {folder} holds no trained {kind}; missing: {', '.join(missing[:3])}")
     return model.to(device).eval()
 
 

@@ -80,24 +80,15 @@ def load_network(model: str, auto_class: str, device: str, **settings: Any) -> t
     import torch
     import transformers
 
-    from nbkit.models.loading import SAFELY, reading, torch_device
+    from nbkit.models.loading import load_tokenizer, load_trained, torch_device
 
+    what, asked = f"model '{model}'", f" with {settings}" if settings else ""
     place = torch_device(resolve_device(device))
-    check_bytes(folder, f"model '{model}'")
-    with reading(f"model '{model}'", folder, f"cannot be loaded as {auto_class}"):
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        network, report = getattr(transformers, auto_class).from_pretrained(
-            folder, dtype=torch.float32, output_loading_info=True, **SAFELY, **settings
-        )
-    # transformers fills missing weights with random ones. An encoder's own pooler is not used.
-    missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
-    if missing:
-        asked = f" with {settings}" if settings else ""
-        raise ModelError(
-            f"model '{model}': {folder} is no trained {auto_class}{asked}: it holds no {', '.join(missing[:3])}"
-        )
-    network.eval()
-    network.to(place)
+    check_bytes(folder, what)
+    tokenizer = load_tokenizer(folder, what)
+    auto, kind = getattr(transformers, auto_class), f"{auto_class}{asked}"
+    # An encoder's own pooler is not used.
+    network = load_trained(auto, folder, place, torch.float32, what, kind, unused="pooler.", **settings)
     # Some tokenizers do not know their model's limit and say 10³⁰, which the Rust code behind them cannot hold.
     tokenizer.model_max_length = min(tokenizer.model_max_length, positions(network) or _USUAL_LIMIT)
     return tokenizer, network

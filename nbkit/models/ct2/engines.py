@@ -18,7 +18,7 @@ from transformers.modeling_outputs import BaseModelOutputWithPooling
 
 from nbkit.errors import ModelError
 from nbkit.models.backends import Origin
-from nbkit.models.catalogue import ClassifierReference, Family, LanguageModelReference, Reference
+from nbkit.models.catalogue import ClassifierReference, LanguageModelReference, Reference
 from nbkit.models.classifiers.classifier import INPUTS, Encoded, PairClassifier
 from nbkit.models.classifiers.lifecycle import Row
 from nbkit.models.ct2.conversion import HEAD_FILE, SEARCH_FILE, SETTINGS_FILE, ensure_converted
@@ -104,9 +104,9 @@ class CTranslate2Translator(TokenizedTranslator):
     #: of one size: the fewer the texts of a batch, the longer each takes.
     budgets: ClassVar = {"cpu": 16384, "cuda": 65536}
 
-    def __init__(self, reference: Reference, family: Family, folder: Path, device: str, dtype: str):
+    def __init__(self, reference: Reference, folder: Path, device: str, dtype: str):
         place = torch_device(device)
-        super().__init__(reference, family, folder, device)
+        super().__init__(reference, folder, device)
         self.model, converted = load_engine(ctranslate2.Translator, reference, folder, place, dtype)
         self._search = _read_settings(reference, converted / SEARCH_FILE, *_SEARCH_FIELDS)
         self.positions = min(self._search["positions"], self.tokenizer.model_max_length)

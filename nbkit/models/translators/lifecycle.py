@@ -5,6 +5,7 @@ Translations that were made once are never made again; a model is loaded only fo
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -23,8 +24,7 @@ from nbkit.models.catalogue import (
     resolve,
 )
 from nbkit.models.decoding import DEFAULT, Decoding
-from nbkit.models.kept import key_of
-from nbkit.models.lifecycle import ModelKind, imported, with_revision
+from nbkit.models.lifecycle import ModelKind, with_revision
 from nbkit.models.python import PythonTranslator
 from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.services.asking import Answer, RemoteTranslator, Usage, one_line
@@ -143,8 +143,7 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
     def check_answering(self, reference: Reference) -> None:
         """Raises `ModelError` where a model behind a service, or in Python, is not for the pair here; asks nobody."""
         self._check_spoken(reference)
-        if reference.entry.python is not None:
-            self.identity_of(reference)
+        super().check_answering(reference)
 
     def answering_identity(self, reference: Reference, device: str, dtype: str) -> dict[str, Any]:
         """A model behind a service is known by what it is called, where it is and what it is asked."""
@@ -169,17 +168,10 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
         if problem is not None:
             raise ModelError(problem)
 
-    def opened(self, reference: Reference, folder: Path, device: str, dtype: str) -> Translator:
-        """The model in *folder* and its tokenizer; the pair is checked first."""
-        family = family_of(reference, folder)
-        check_pair(reference, family, folder)
-        found: Translator = imported(self.loaders[reference.backend.package])(reference, family, folder, device, dtype)
-        return found
-
     def kept_under(self, reference: Reference, identity: Mapping[str, Any]) -> Hashable:
         """One model for all of its languages, without what a source begins with: it knows that for each of them."""
         identity = {field: value for field, value in identity.items() if field != "prefix"}
-        return key_of(identity, *self.place(reference))
+        return (json.dumps(identity, sort_keys=True), *self.place(reference))
 
     def place(self, reference: Reference) -> tuple[str | None, ...]:
         """Where the model's files belong; equal for two pairs that one and the same model translates."""

@@ -18,7 +18,7 @@ from transformers import DynamicCache, EncoderDecoderCache
 import nbkit.models.networks.sequence  # noqa: F401 - makes the project's own architectures known to transformers
 from nbkit.errors import ModelError
 from nbkit.models.batching import Budgeted, BulkPieces
-from nbkit.models.catalogue import Family, Reference, check_pair, label, resolve
+from nbkit.models.catalogue import Family, Reference, check_pair, family_of, label, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.loading import (
     SAFELY,
@@ -54,11 +54,12 @@ class TokenizedTranslator(Budgeted, ABC):
     budgets: ClassVar[Mapping[str, int]]
     positions: int
 
-    def __init__(self, reference: Reference, family: Family, folder: Path, device: str):
+    def __init__(self, reference: Reference, folder: Path, device: str):
         self.name = reference.full_name
-        self.reference, self.family, self.folder = reference, family, folder
+        self.reference, self.family, self.folder = reference, family_of(reference, folder), folder
+        check_pair(reference, self.family, folder)
         self.kind = device.partition(":")[0]
-        self.tokenizer = load_tokenizer(family, folder)
+        self.tokenizer = load_tokenizer(self.family, folder)
         self._silent = frozenset(self.tokenizer.all_special_ids) - {self.tokenizer.unk_token_id}
         self._bulk = BulkPieces(self.tokenizer) if BulkPieces.fits(self.tokenizer) else None
 
@@ -221,9 +222,9 @@ class Seq2SeqTranslator(TokenizedTranslator):
     #: benchmarks/backends.py).
     budgets: ClassVar = {"cpu": 2048, "cuda": 65536}
 
-    def __init__(self, reference: Reference, family: Family, folder: Path, device: str, dtype: str):
+    def __init__(self, reference: Reference, folder: Path, device: str, dtype: str):
         self.device = torch_device(device)
-        super().__init__(reference, family, folder, device)
+        super().__init__(reference, folder, device)
         self.model = load_seq2seq(reference, folder, torch_dtype(dtype)).to(self.device)
         # Emptied, so that what is passed to `generate` is all there is: transformers fills gaps from here.
         self._defaults = self.model.generation_config
