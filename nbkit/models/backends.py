@@ -127,8 +127,14 @@ class Origin:
     recipe: str | None = field(default=None, kw_only=True)
     backend: Backend = field(default=TRANSFORMERS, kw_only=True)
 
-    #: The transformers class that loads the weights.
+    #: What messages call it, and the transformers class that loads the weights.
+    noun: ClassVar[str] = "model"
     auto_class: ClassVar[str] = "AutoModel"
+
+    @property
+    def called(self) -> str:
+        """The model as messages name it."""
+        return f"{self.noun} '{self.name}'"
 
     @property
     def full_name(self) -> str:

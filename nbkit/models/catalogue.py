@@ -518,6 +518,7 @@ class ClassifierReference(Origin):
     lang: str
     labels: tuple[str, ...] | None = None
 
+    noun: ClassVar[str] = "classifier"
     auto_class: ClassVar[str] = "AutoModelForSequenceClassification"
 
     @property
@@ -607,12 +608,12 @@ def output_order(reference: ClassifierReference, folder: Path) -> list[int]:
     outputs = len(forward or backward) or config.get("num_labels")
     if reference.labels is not None:
         if outputs not in (None, len(LABELS)):
-            raise ModelError(f"classifier '{reference.name}': it has {outputs} outputs, {len(LABELS)} expected")
+            raise ModelError(f"{reference.called}: it has {outputs} outputs, {len(LABELS)} expected")
         return order_of(reference.labels, reference.name)
     known = [order for order in map(_order, (forward, backward)) if order is not None]
     if len(known) == 2 and known[0] != known[1]:
         raise ModelError(
-            f"classifier '{reference.name}': id2label ({', '.join(forward)}) and label2id ({', '.join(backward)}) of "
+            f"{reference.called}: id2label ({', '.join(forward)}) and label2id ({', '.join(backward)}) of "
             f"its settings contradict each other; say which holds: {reference.name}{_OPTION}{','.join(forward)}"
         )
     return known[0] if known else order_of(forward or backward, reference.name)
@@ -686,6 +687,7 @@ class LanguageModelReference(Origin):
     entry: LanguageModelEntry
     lang: str | None
 
+    noun: ClassVar[str] = "language model"
     auto_class: ClassVar[str] = "AutoModelForCausalLM or AutoModelForMaskedLM"
 
     @property
@@ -742,12 +744,12 @@ def kind_of(reference: LanguageModelReference, folder: Path) -> Kind:
     """
     config: dict[str, Any] = read_json(folder / "config.json")
     names = config.get("architectures") or []
-    check_trained_for(f"language model '{reference.name}'", folder, reference.lang)
+    check_trained_for(reference.called, folder, reference.lang)
     for kind, endings in _CLASSES.items():
         if any(str(name).endswith(endings) for name in names):
             return kind
     found = ", ".join(map(str, names)) or f"a '{config.get('model_type')}' model of no stated kind"
     raise ModelError(
-        f"language model '{reference.name}': {folder} holds {found}, which is neither a causal language model "
+        f"{reference.called}: {folder} holds {found}, which is neither a causal language model "
         "(…LMHeadModel, …ForCausalLM) nor a masked one (…ForMaskedLM)"
     )

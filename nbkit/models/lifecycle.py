@@ -37,7 +37,7 @@ KEPT = 2
 class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
     """One kind of model; a subclass sets
 
-    - noun: what messages call it; field: what its `version` is called in an identity
+    - field: what its `version` is called in an identity
     - recipe_file, recipe_type: its recipes; resolve: what a name means for languages
     - python: what asks Python code (`nbkit.models.python`)
     - trainer and converter, functions that train by a recipe and convert for another backend than transformers, and
@@ -45,7 +45,6 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
     - shards: how much is computed and written together, by device: what an interruption costs at most
     """
 
-    noun: ClassVar[str]
     field: ClassVar[str]
     #: Goes up when what it answers changes in a way that settings do not show.
     version: ClassVar[int] = 1
@@ -60,10 +59,6 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
 
     def __init__(self) -> None:
         self.loaded: Kept[ModelT] = Kept(KEPT)
-
-    def called(self, reference: ReferenceT) -> str:
-        """The model as messages name it."""
-        return f"{self.noun} '{reference.name}'"
 
     # What a subclass says.
 
@@ -116,7 +111,7 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
 
     def recipe(self, reference: ReferenceT) -> RecipeT:
         """The recipe of a model that is trained here, for the languages asked for."""
-        fields = recipes.recipe_fields(self.recipe_file, reference.recipe, self.called(reference))
+        fields = recipes.recipe_fields(self.recipe_file, reference.recipe, reference.called)
         values = {**fields, **self.recipe_changes(reference, fields)}
         recipe: RecipeT = self.recipe_type.checked(values, f"{self.recipe_file}: {reference.recipe}")
         return recipe
@@ -231,7 +226,7 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
             return self.answering(reference, device, dtype)
         reference.backend.require()
         folder = self.files(reference)
-        weights.check_bytes(folder, self.called(reference), weights=reference.backend == TRANSFORMERS)
+        weights.check_bytes(folder, reference.called, weights=reference.backend == TRANSFORMERS)
         place = resolve_device(device)
         return self.opened(reference, folder, place, resolve_dtype(dtype, place))
 
@@ -267,7 +262,7 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         """
         if reference.backend != TRANSFORMERS and architecture not in known:
             raise ModelError(
-                f"{self.noun} '{reference.full_name}': {reference.backend.package} has no conversion of its "
+                f"{reference.noun} '{reference.full_name}': {reference.backend.package} has no conversion of its "
                 f"architecture ({architecture or 'not stated'}), but of: {', '.join(known)}. "
                 f"Leave the backend out, transformers runs it: '{reference.name}'"
             )
@@ -275,7 +270,7 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
     def check_tokenizer(self, reference: ReferenceT, folder: Path) -> None:
         """Raises `ModelError` where *folder* holds none: transformers would make an empty one, that knows no word."""
         if not weights.has_tokenizer(folder):
-            raise ModelError(f"{self.called(reference)}: {folder} holds no tokenizer (tokenizer.json)")
+            raise ModelError(f"{reference.called}: {folder} holds no tokenizer (tokenizer.json)")
 
     def _offered(self, reference: ReferenceT, device: str, dtype: str) -> dict[str, Any]:
         """What Python code that makes a model may ask for: the languages, and the device and dtype spelled out."""

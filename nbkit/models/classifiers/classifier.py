@@ -142,7 +142,7 @@ def load_pair_classifier(reference: ClassifierReference, folder: Path, device: s
     """The classifier that transformers makes of the files in *folder*."""
     from transformers import AutoModelForSequenceClassification as Auto
 
-    what = f"classifier '{reference.name}'"
+    what = reference.called
     model = load_trained(Auto, folder, torch_device(device), torch_dtype(dtype), what, "classifier")
     kind = SentenceClassifier if isinstance(model, SentencePairClassifier) else PairClassifier
     return kind(reference, folder, model, positions=positions(model))
@@ -160,7 +160,7 @@ class PairClassifier(Budgeted):
     def __init__(self, reference: ClassifierReference, folder: Path, model: Any, *, positions: int | None):
         self.name = reference.full_name
         self.reference, self.folder, self.model = reference, folder, model
-        self.tokenizer = load_tokenizer(folder, f"classifier '{reference.name}'")
+        self.tokenizer = load_tokenizer(folder, reference.called)
         self.device: torch.device = model.device
         self._order = output_order(reference, folder)
         self._positions = at_most(positions, self.tokenizer)

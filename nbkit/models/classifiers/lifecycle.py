@@ -54,15 +54,15 @@ class Classifier(Protocol):
 class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier]):
     """What is classifiers' own: three labels, and checkpoints that one is fine-tuned from."""
 
-    noun, field = "classifier", "classification"
+    field = "classification"
     recipe_file, recipe_type = "classifier_recipes.yaml", ClassifierRecipe
     resolve = staticmethod(resolve_classifier)
     python = PythonClassifier
     trainer = "nbkit.models.classifiers.training:train_classifier"
-    converter = "nbkit.models.ct2.conversion:ensure_converted"
+    converter = "nbkit.models.ct2:ensure_converted"
     loaders: ClassVar = {
         "transformers": "nbkit.models.classifiers.classifier:load_pair_classifier",
-        "ctranslate2": "nbkit.models.ct2.engines:ConvertedClassifier",
+        "ctranslate2": "nbkit.models.ct2:ConvertedClassifier",
     }
 
     def recipe_changes(self, reference: ClassifierReference, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,12 +110,12 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
         if not any("Classif" in kind for kind in kinds):
             found = ", ".join(kinds) or f"a '{config.get('model_type')}' model of no stated kind"
             raise ModelError(
-                f"classifier '{reference.name}': {folder} holds {found}, which is no classifier; fine-tune it first: "
+                f"{reference.called}: {folder} holds {found}, which is no classifier; fine-tune it first: "
                 f"nbkit train classifier OUTPUT --start {folder}"
             )
         self.check_architecture(reference, config.get("model_type"), ENCODERS)
         self.check_tokenizer(reference, folder)
-        weights.check_trained_for(self.called(reference), folder, reference.lang)
+        weights.check_trained_for(reference.called, folder, reference.lang)
         output_order(reference, folder)
 
     def more_identity(self, reference: ClassifierReference) -> dict[str, Any]:

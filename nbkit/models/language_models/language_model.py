@@ -243,7 +243,7 @@ def load_trained_language_model(
 
     kind = kind_of(reference, folder)
     auto: Any = transformers.AutoModelForCausalLM if kind == "causal" else transformers.AutoModelForMaskedLM
-    what = f"language model '{reference.name}'"
+    what = reference.called
     model = load_trained(auto, folder, torch_device(device), torch_dtype(dtype), what, f"{kind} model")
     return (CausalLanguageModel if kind == "causal" else MaskedLanguageModel)(reference, folder, model)
 
@@ -261,7 +261,7 @@ class LanguageModel(Budgeted, ABC):
     def __init__(self, reference: LanguageModelReference, folder: Path, device: torch.device, positions: int | None):
         self.name, self.lang = reference.full_name, reference.lang
         self.reference, self.folder, self.device = reference, folder, device
-        self.tokenizer = load_tokenizer(folder, f"language model '{reference.name}'")
+        self.tokenizer = load_tokenizer(folder, reference.called)
         self._encoder = TextEncoder(self.tokenizer, at_most(positions, self.tokenizer), self.name)
 
     def perplexities(self, texts: Sequence[str], *, progress: bool = True) -> np.ndarray:

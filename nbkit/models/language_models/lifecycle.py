@@ -71,15 +71,15 @@ class Likelihood(NamedTuple):
 class LanguageModelKind(ModelKind[LanguageModelReference, LanguageModelRecipe, "AnyLanguageModel"]):
     """What is language models' own: causal and masked ones, and texts of several kinds."""
 
-    noun, field = "language model", "language_model"
+    field = "language_model"
     recipe_file, recipe_type = "language_model_recipes.yaml", LanguageModelRecipe
     resolve = staticmethod(resolve_language_model)
     python = PythonLanguageModel
     trainer = "nbkit.models.language_models.training:train_language_model"
-    converter = "nbkit.models.ct2.conversion:ensure_converted"
+    converter = "nbkit.models.ct2:ensure_converted"
     loaders: ClassVar = {
         "transformers": "nbkit.models.language_models.language_model:load_trained_language_model",
-        "ctranslate2": "nbkit.models.ct2.engines:ConvertedLanguageModel",
+        "ctranslate2": "nbkit.models.ct2:ConvertedLanguageModel",
     }
     shards: ClassVar = {"cpu": 4096, "cuda": 65536}
 

@@ -80,15 +80,15 @@ class Translator(Protocol):
 class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
     """What is translators' own: language pairs, families of architectures, services."""
 
-    noun, field = "model", "translation"
+    field = "translation"
     recipe_file, recipe_type = "recipes.yaml", TranslatorRecipe
     resolve = staticmethod(resolve)
     python = PythonTranslator
     trainer = "nbkit.models.translators.training:train_translator"
-    converter = "nbkit.models.ct2.conversion:ensure_converted"
+    converter = "nbkit.models.ct2:ensure_converted"
     loaders: ClassVar = {
         "transformers": "nbkit.models.translators.seq2seq:Seq2SeqTranslator",
-        "ctranslate2": "nbkit.models.ct2.engines:CTranslate2Translator",
+        "ctranslate2": "nbkit.models.ct2:CTranslate2Translator",
     }
 
     def recipe(self, reference: Reference) -> TranslatorRecipe:

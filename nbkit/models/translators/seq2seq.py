@@ -1,6 +1,6 @@
 """Translators over a transformers tokenizer: what all of them share, and the reference backend on torch.
 
-`nbkit.models.ct2.engines` runs the same checkpoints by CTranslate2.
+`nbkit.models.ct2` runs the same checkpoints by CTranslate2.
 """
 
 from __future__ import annotations
