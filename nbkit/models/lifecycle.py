@@ -21,7 +21,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, TypeVar
 
-from nbkit.errors import ModelError, NbkitError
+from nbkit.errors import ModelError, as_problem
 from nbkit.models import recipes, weights
 from nbkit.models.backends import TRANSFORMERS, Kept, Origin, backend_identity, resolve_device, resolve_dtype
 from nbkit.models.weights import folder_digest, models_folder
@@ -196,27 +196,25 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
             return origin_identity(reference, trained)
         return identity
 
+    @as_problem
     def check(self, *asked: Any) -> str | None:
         """Why a model cannot be had, in one message; None where nothing stands against it. Loads nothing.
 
         Looks at the name, the languages, the backend, and the files (on disk, in the Hugging Face cache, or offered by
         the hub) or the training data. Where no network is reachable this takes seconds at most.
         """
-        try:
-            reference = self.resolve(*asked)
-            if not reference.has_files:
-                self.check_answering(reference)
-                return None
-            reference.backend.require()
-            self.check_known(reference)
-            if reference.recipe is not None:
-                return self.recipe_problem(self.recipe(reference))
-            folder = weights.find(reference)
-            if folder is None:
-                return weights.obstacle(reference)
-            self.check_folder(reference, folder)
-        except NbkitError as error:
-            return str(error)
+        reference = self.resolve(*asked)
+        if not reference.has_files:
+            self.check_answering(reference)
+            return None
+        reference.backend.require()
+        self.check_known(reference)
+        if reference.recipe is not None:
+            return self.recipe_problem(self.recipe(reference))
+        folder = weights.find(reference)
+        if folder is None:
+            return weights.obstacle(reference)
+        self.check_folder(reference, folder)
         return None
 
     def load(self, *asked: Any, device: str = "auto", dtype: str = "auto") -> ModelT:

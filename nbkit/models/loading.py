@@ -33,15 +33,15 @@ def torch_dtype(name: str) -> torch.dtype:
     return dtype
 
 
-def times_the_memory(device: torch.device, gib: int = 32) -> int:
-    """How many times *gib* GiB the GPU has, at least once; what a batch can be larger by. A CPU gains nothing from it.
+def times_the_memory(device: torch.device) -> int:
+    """How many times 32 GiB the GPU has, at least once; what a batch can be larger by. A CPU gains nothing from it.
 
     >>> times_the_memory(torch.device("cpu"))
     1
     """
     if device.type != "cuda":
         return 1
-    return max(1, round(torch.cuda.get_device_properties(device).total_memory / 2**30 / gib))
+    return max(1, round(torch.cuda.get_device_properties(device).total_memory / 2**35))
 
 
 def on_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:

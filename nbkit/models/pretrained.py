@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from nbkit.errors import ModelError
+from nbkit.errors import as_problem
 from nbkit.models import weights
 from nbkit.models.backends import Origin, resolve_device
 from nbkit.models.lifecycle import origin_identity
@@ -45,16 +45,15 @@ def signature_label(model: str) -> str:
     return origin.folder.resolve().name if origin.folder is not None else model
 
 
+@as_problem
 def obstacle(model: str) -> str | None:
     """Why the weights of *model* cannot be had, or None; loads nothing."""
     origin = origin_of(model)
-    try:
-        folder = weights.find(origin)
-        if folder is not None:
-            weights.check_files(origin, folder)
-    except ModelError as error:
-        return str(error)
-    return None if folder is not None else weights.obstacle(origin)
+    folder = weights.find(origin)
+    if folder is None:
+        return weights.obstacle(origin)
+    weights.check_files(origin, folder)
+    return None
 
 
 def network_identity(model: str, device: str) -> dict[str, Any]:

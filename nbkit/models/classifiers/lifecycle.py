@@ -218,26 +218,17 @@ def classification_config(name: str, lang: str = "en", *, device: str = "auto", 
     return {"kind": "classification", "version": 1, "model": identity, "lang": lang}
 
 
-def classify_remembered(
-    name: str,
-    pairs: Sequence[tuple[str, str]],
-    *,
-    lang: str = "en",
-    store: Store,
-    device: str = "auto",
-    dtype: str = "auto",
-    progress: bool = True,
-) -> np.ndarray:
+def classify_remembered(name: str, pairs: Sequence[Pair], *, store: Store, **settings: Any) -> np.ndarray:
     """p(label | premise, hypothesis) of every pair, (pairs × 3) in the order of `LABELS`.
 
     Taken from *store* where it is known, else computed now and kept, shard by shard; where nothing is missing, no model
-    is loaded and torch is not imported. The largest p is the label, −Σ p ln p the entropy.
+    is loaded and torch is not imported. The largest p is the label, −Σ p ln p the entropy. settings: lang, device,
+    dtype and progress, as `iter_classified` takes them.
 
     Raises what `load_classifier` raises, but only where something is missing.
     """
     table = np.empty((len(pairs), len(LABELS)))
-    rows = iter_classified(name, pairs, lang=lang, store=store, device=device, dtype=dtype, progress=progress)
-    for i, row in enumerate(rows):
+    for i, row in enumerate(iter_classified(name, pairs, store=store, **settings)):
         table[i] = row
     return table
 

@@ -27,7 +27,7 @@ from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, urlsplit
 
 import yaml
 
-from nbkit.errors import DataError, MissingExtraError, ModelError, NbkitError, UnknownNameError, closest
+from nbkit.errors import DataError, MissingExtraError, ModelError, UnknownNameError, as_problem, closest
 from nbkit.languages import language_name
 from nbkit.models.decoding import Decoding
 from nbkit.yaml_text import load
@@ -407,12 +407,10 @@ class ServerModel(RemoteModel):
             return {"max_new_tokens": None}
         return {"max_new_tokens": decoding.identity()["max_new_tokens"]}
 
+    @as_problem
     def problem(self, src: str, tgt: str) -> str | None:
-        try:
-            url, key = self.url, self.key
-            self.loaded_prompt()
-        except NbkitError as error:
-            return str(error)
+        url, key = self.url, self.key
+        self.loaded_prompt()
         if key is not None or _host(url) != _host(VENDOR):
             return None  # servers of one's own mostly want no key; one that does says so when it is asked
         return (
@@ -578,11 +576,9 @@ class WebModel(RemoteModel):
                 f"model '{self.name}' needs the package deep-translator: pip install \"nbkit[deep-translator]\""
             )
 
+    @as_problem
     def problem(self, src: str, tgt: str) -> str | None:
-        try:
-            self.require()
-        except MissingExtraError as error:
-            return str(error)
+        self.require()
         unset = [variable for variable in self.entry.keys.values() if not os.environ.get(variable)]
         if unset:
             verb = "is not set" if len(unset) == 1 else "are not set"
