@@ -384,12 +384,8 @@ class ServerModel(RemoteModel):
             )
         return key
 
-    def loaded_prompt(self) -> Prompt:
-        """Its prompt. Raises as `load_prompt` does."""
-        return load_prompt(self.prompt)
-
     def labels(self, src: str, tgt: str) -> tuple[str, ...]:
-        return self.loaded_prompt().labels_for(src, tgt)
+        return load_prompt(self.prompt).labels_for(src, tgt)
 
     def identity(self) -> dict[str, Any]:
         """Model, host, digest of the prompt and what is sent of sampling; a server does not tell its weights."""
@@ -397,7 +393,7 @@ class ServerModel(RemoteModel):
             "backend": "openai",
             "model": self.model,
             "server": _host(self.url),
-            "prompt": self.loaded_prompt().digest,
+            "prompt": load_prompt(self.prompt).digest,
             "temperature": self.temperature,
             "seed": self.seed,
         }
@@ -410,7 +406,7 @@ class ServerModel(RemoteModel):
     @as_problem
     def problem(self, src: str, tgt: str) -> str | None:
         url, key = self.url, self.key
-        self.loaded_prompt()
+        load_prompt(self.prompt)
         if key is not None or _host(url) != _host(VENDOR):
             return None  # servers of one's own mostly want no key; one that does says so when it is asked
         return (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -347,7 +348,7 @@ def answers_remembered(
         assert isinstance(translator, RemoteTranslator)
         batch = [text for (text,) in missing]
         for text, answer in translator.answers(batch, src, tgt, decoding, progress=progress):
-            said[text] = {"text": text, **answer.record()}
+            said[text] = {"text": text, **asdict(answer)}
         return [said[text] for text in batch]
 
     wanted = [text for text in dict.fromkeys(texts) if text.strip()]
