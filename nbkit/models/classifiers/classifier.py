@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -13,7 +12,7 @@ import numpy as np
 import torch
 
 from nbkit.corpora.nli import LABELS
-from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk
+from nbkit.models.batching import Budgeted, CutWarning, bulk_encoded, has_bulk
 from nbkit.models.catalogue import ClassifierReference, classifier_label, output_order
 from nbkit.models.classifiers.lifecycle import Pair, Row
 from nbkit.models.loading import (
@@ -48,17 +47,14 @@ def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], most: int, name: str) ->
 
     The first one that is cut is warned of. Marks such as ``</s>`` that stand in a text are text like any other.
     """
-    stream, warned = iter(pairs), False
+    stream, warn = iter(pairs), CutWarning(f"classifier '{name}'")
     while chunk := list(islice(stream, _CHUNK)):
         for pair, encoded in zip(chunk, _whole(tokenizer, chunk), strict=True):
             size = len(encoded[0])
             if size <= most:
                 yield encoded
                 continue
-            if not warned:
-                cut = f"{size} tokens cut to its {most} positions"
-                warnings.warn(f"classifier '{name}': {cut}: {pair[0][:60]!r} …", stacklevel=2)
-            warned = True
+            warn(size, f"its {most} positions", pair[0])
             yield next(_tokenized(tokenizer, [pair], truncation="longest_first", max_length=most))
 
 

@@ -405,23 +405,11 @@ def costs(
 
 
 def carry_remembered(
-    name: str,
-    texts: Sequence[str],
-    src: str,
-    tgt: str,
-    decoding: Decoding = DEFAULT,
-    *,
-    store: Store,
-    device: str = "auto",
-    dtype: str = "auto",
-    progress: bool = True,
+    name: str, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, **settings: Any
 ) -> list[Carried]:
-    """`translate_remembered` of a ``placeholder:NAME``, with what became of each text's numbers."""
+    """`translate_remembered` of a ``placeholder:NAME``, with what became of each text's numbers.
+
+    settings: store, device, dtype and progress, as `translate_remembered` takes them.
+    """
     inner = name.removeprefix(BY_RULE)
-
-    def translate(masked: list[str]) -> list[str]:
-        return translate_remembered(
-            inner, masked, src, tgt, decoding, store=store, device=device, dtype=dtype, progress=progress
-        )
-
-    return carry(texts, src, tgt, translate)
+    return carry(texts, src, tgt, lambda some: translate_remembered(inner, some, src, tgt, decoding, **settings))

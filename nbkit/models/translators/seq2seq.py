@@ -17,7 +17,7 @@ from transformers import DynamicCache, EncoderDecoderCache
 
 import nbkit.models.networks.sequence  # noqa: F401 - makes the project's own architectures known to transformers
 from nbkit.errors import ModelError
-from nbkit.models.batching import Budgeted, BulkPieces
+from nbkit.models.batching import Budgeted, BulkPieces, CutWarning
 from nbkit.models.catalogue import Family, Reference, check_pair, family_of, label, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.loading import (
@@ -172,8 +172,7 @@ class TokenizedTranslator(Budgeted, ABC):
         """Token ids of every text, tokenized in bulk."""
         prefix = "" if target else self._prefix(tgt)
         side = "text_target" if target else "text"
-        stream = iter(texts)
-        cut = 0
+        stream, warn = iter(texts), CutWarning(f"model '{self.name}'")
         while chunk := list(islice(stream, _CHUNK)):
             if self._bulk is not None and not target:
                 rows = self._bulk.encoded(chunk, prefix.strip())
@@ -182,10 +181,7 @@ class TokenizedTranslator(Budgeted, ABC):
                 rows = self.tokenizer(**{side: written}, truncation=False, verbose=False)["input_ids"]
             for text, row in zip(chunk, rows, strict=True):
                 if len(row) > self.positions:
-                    cut += 1
-                    if cut == 1:
-                        size = f"{len(row)} tokens cut to its {self.positions} positions"
-                        warnings.warn(f"model '{self.name}': {size}: {text[:60]!r} …", stacklevel=3)
+                    warn(len(row), f"its {self.positions} positions", text)
                     ends = self.tokenizer(**{side: prefix + text, "truncation": True, "max_length": self.positions})
                     row = ends["input_ids"]
                 yield tuple(row)
