@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
-from functools import cache, partial
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from string import Formatter, Template
 from types import MappingProxyType
@@ -24,7 +24,7 @@ from nbkit.errors import ModelError, UnknownNameError
 from nbkit.files import looks_secret, public_environment
 from nbkit.languages import in_order
 from nbkit.models.backends import BACKENDS, TRANSFORMERS, Backend, Origin, split_backend
-from nbkit.models.python import as_entry
+from nbkit.models.python import PythonModel
 from nbkit.models.services.names import RemoteModel, is_remote, parse_remote
 from nbkit.models.weights import check_trained_for, read_json, read_record, tokenizer_config
 from nbkit.registry import Registry
@@ -61,13 +61,20 @@ class Catalogue(Registry[EntryT]):
     """
 
     def __init__(self, kind: str, entry: type[EntryT], file: str):
-        super().__init__(kind, partial(as_entry, entry, kind))
+        super().__init__(kind, self.as_entry)
         self.entry = entry
         for name, fields in yaml.safe_load(Path(__file__).with_name(file).read_text(encoding="utf-8")).items():
             values: dict[str, Any] = {
                 field: tuple(value) if isinstance(value, list) else value for field, value in fields.items()
             }
             self.register(name, entry(**values), summary=fields["summary"])
+
+    def as_entry(self, name: str, thing: Any) -> EntryT:
+        """What is registered of a *thing*: an entry as it is, Python code, alone or in an entry, in one."""
+        made = thing if isinstance(thing, self.entry) else self.entry(python=PythonModel(self.kind, name, thing))
+        if made.python is None or isinstance(made.python, PythonModel):
+            return made
+        return replace(made, python=PythonModel(self.kind, name, made.python))
 
     def label(self, name: str) -> str:
         """What figures call a model: the catalogue's label, the last part of a path or hub id otherwise."""

@@ -133,14 +133,12 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         Of several processes that ask, one trains and the others wait for it.
         """
         self.check_known(reference)
-        if reference.recipe is None:
-            return self.fetched(reference)
         folder = self.trained_folder(reference)
-        assert folder is not None
-        if weights.is_complete(folder):
-            return folder
-        trained: Path = resolve_name(self.trainer)(self.recipe(reference), folder)
-        return trained
+        if folder is None:
+            return self.fetched(reference)
+        if not weights.is_complete(folder):
+            resolve_name(self.trainer)(self.recipe(reference), folder)
+        return folder
 
     def fetched(self, reference: ReferenceT) -> Path:
         """The folder of a model that is not trained here; downloaded now where it is not there yet."""
