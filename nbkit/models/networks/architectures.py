@@ -44,6 +44,16 @@ def _architectures() -> Mapping[str, Mapping[str, Any]]:
     return yaml.safe_load(Path(__file__).with_name("architectures.yaml").read_text(encoding="utf-8"))
 
 
+def module_of(recipe: TranslatorRecipe) -> str | None:
+    """The module of this package that knows the recipe's network; None for one that transformers knows.
+
+    >>> module_of(TranslatorRecipe(architecture="lstm", steps=1)).partition(".")[0]
+    'nbkit'
+    """
+    module = _architectures()[recipe.architecture]["translator"].partition(":")[0]
+    return module if module.startswith("nbkit.") else None
+
+
 # ----------------------------------------------------------------------------
 # Vocabularies of subwords, learnt from texts, for the tokenizer classes that published Transformers have.
 
