@@ -11,7 +11,7 @@ from transformers import TrainerCallback
 
 from nbkit.errors import ModelError
 from nbkit.models import Decoding, TranslatorRecipe, check_model, load_translator, train_translator
-from nbkit.models.networks.architectures import new_model, train_vocabulary
+from nbkit.models.architectures import new_model, train_vocabulary
 from nbkit.models.translators import training
 from nbkit.models.translators import training as training_data
 from nbkit.models.translators.catalogue import families

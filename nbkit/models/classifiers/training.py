@@ -16,11 +16,11 @@ from torch import Tensor
 
 from nbkit.corpora.nli import LABELS, find_nli, load_nli, raw_nli
 from nbkit.errors import ModelError
+from nbkit.models.architectures import NAMES, new_classifier, train_tokenizer
 from nbkit.models.classifiers.catalogue import known_order, order_of
 from nbkit.models.classifiers.classifier import CollatePairs, NliExample, encode_pairs, positions_of
 from nbkit.models.classifiers.lifecycle import Pair, load_classifier, start_files
 from nbkit.models.loading import SAFELY, reading
-from nbkit.models.networks.architectures import NAMES, new_classifier, train_tokenizer
 from nbkit.models.recipes import ClassifierRecipe
 from nbkit.models.training import Batches, Card, Training, shown, train_by
 from nbkit.models.weights import check_bytes

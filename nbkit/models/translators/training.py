@@ -19,8 +19,8 @@ from torch import Tensor
 from transformers import Trainer, TrainerCallback, set_seed
 
 from nbkit.errors import ModelError
+from nbkit.models.architectures import encode_all, module_of, new_model, train_vocabulary
 from nbkit.models.decoding import Decoding
-from nbkit.models.networks.architectures import encode_all, module_of, new_model, train_vocabulary
 from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.training import (
     Batches,
