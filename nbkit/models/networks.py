@@ -28,6 +28,7 @@ from transformers import (
 from transformers import initialization as init
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput, SequenceClassifierOutput
 from transformers.models.bart.modeling_bart import shift_tokens_right
+from transformers.utils import can_return_tuple
 
 
 def recurrent_states(lstm: nn.LSTM, words: Tensor, lengths: Tensor) -> Tensor:
@@ -270,6 +271,7 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
         if self.config.tie_word_embeddings:
             self.decoder.embed_tokens = value
 
+    @can_return_tuple
     def forward(
         self,
         input_ids: Tensor | None = None,
@@ -283,7 +285,6 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
         use_cache: bool | None = None,
         output_attentions: bool | None = None,
         output_hidden_states: bool | None = None,
-        return_dict: bool | None = None,
     ) -> Any:
         """As of any encoder-decoder of transformers; *decoder_attention_mask* changes nothing: decoders are causal."""
         if encoder_outputs is None:
@@ -304,7 +305,7 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
         loss = None
         if labels is not None:
             loss = nn.functional.cross_entropy(logits.flatten(0, 1).float(), labels.flatten(), ignore_index=-100)
-        output = Seq2SeqLMOutput(
+        return Seq2SeqLMOutput(
             loss=loss,
             logits=logits,
             past_key_values=past_key_values,  # type: ignore[arg-type]
@@ -313,7 +314,6 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
             encoder_last_hidden_state=memory,
             encoder_hidden_states=(memory,) if output_hidden_states else None,
         )
-        return output.to_tuple() if return_dict is False else output
 
     def prepare_decoder_input_ids_from_labels(self, labels: Tensor) -> Tensor:
         return shift_tokens_right(labels, self.config.pad_token_id, self.config.decoder_start_token_id)
@@ -329,6 +329,7 @@ class Encoder(nn.Module):
         """The states of embedded *words*, (sentences × words × width)."""
         raise NotImplementedError
 
+    @can_return_tuple
     def forward(
         self,
         input_ids: Tensor | None = None,
@@ -336,12 +337,10 @@ class Encoder(nn.Module):
         inputs_embeds: Tensor | None = None,
         output_attentions: bool | None = None,
         output_hidden_states: bool | None = None,
-        return_dict: bool | None = None,
     ) -> Any:
         """As of any encoder of transformers."""
         states = self.encoded(self.embed_tokens(input_ids) if inputs_embeds is None else inputs_embeds, attention_mask)
-        output = BaseModelOutput(last_hidden_state=states, hidden_states=(states,) if output_hidden_states else None)
-        return output.to_tuple() if return_dict is False else output
+        return BaseModelOutput(last_hidden_state=states, hidden_states=(states,) if output_hidden_states else None)
 
 
 def empty_padding(embeddings: nn.Embedding) -> None:
