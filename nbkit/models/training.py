@@ -181,7 +181,8 @@ class Training:
         """
         for bars in (PrinterCallback, ProgressCallback):  # the trainer's own bars and raw numbers
             trainer.remove_callback(bars)
-        trainer.add_callback(TrainingProgress(self.name))
+        if trainer.is_world_process_zero():
+            trainer.add_callback(TrainingProgress(self.name))
         result = trainer.train(resume_from_checkpoint=last_checkpoint(self.checkpoints))
         finished = self.work / "finished"
         if trainer.is_world_process_zero():
@@ -305,7 +306,7 @@ def is_main_process() -> bool:
 
 
 class TrainingProgress(TrainerCallback):
-    """The steps of a training with its last loss and measures, under the model's name.
+    """The steps of a training with its last loss and measures, under the model's name; of the first process alone.
 
     In a worker process, which draws no bars (``TQDM_DISABLE``), it writes lines.
     """
@@ -316,8 +317,6 @@ class TrainingProgress(TrainerCallback):
         self._notes: dict[str, float] = {}
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        if not state.is_world_process_zero:
-            return
         if is_live() and not os.environ.get("TQDM_DISABLE"):
             self._bar = tqdm(total=state.max_steps, initial=state.global_step, desc=self._description, unit="step")
         else:
@@ -325,12 +324,9 @@ class TrainingProgress(TrainerCallback):
             self._bar.done = state.global_step
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        if self._bar is not None:
-            self._bar.update()
+        self._bar.update()
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
-        if self._bar is None:
-            return
         named = {name.removeprefix("eval_"): value for name, value in (logs or {}).items() if name in _TOLD}
         self._notes.update(named)
         self._bar.set_postfix_str(", ".join(f"{name} {value:.3f}" for name, value in self._notes.items()))
@@ -338,8 +334,7 @@ class TrainingProgress(TrainerCallback):
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         if isinstance(self._bar, Lines):
             self._bar.say()
-        if self._bar is not None:
-            self._bar.close()
+        self._bar.close()
 
 
 #: What is told of all that the trainer measures; its speed counts batches, which says nothing of pairs.

@@ -183,10 +183,10 @@ def test_masks_are_devlins(lines):
     tokenizer = train_tokenizer(SENTENCES, recipe)
     rows = list(examples(tokenizer, [(text,) for text in SENTENCES * 30], is_causal=False))
     special = tuple(tokenizer.all_special_ids)
-    collate = CollateMasked(tokenizer.pad_token_id, tokenizer.mask_token_id, special, len(tokenizer), 0.15, 0)
+    collate = CollateMasked(tokenizer, 0.15, 0)
     batch, again, other = collate([(4, rows)]), collate([(4, rows)]), collate([(5, rows)])
     chosen = batch["labels"] >= 0
-    plain = CollateMasked(tokenizer.pad_token_id, 0, special, len(tokenizer), 1e-9, 0)([(0, rows)])["attention_mask"]
+    plain = CollateMasked(tokenizer, 1e-9, 0)([(0, rows)])["attention_mask"]
     inner = sum(len(row.ids) - 2 for row in rows)
     assert 0.13 < chosen.sum() / inner < 0.17
     given, gold = batch["input_ids"][chosen], batch["labels"][chosen]

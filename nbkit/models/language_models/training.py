@@ -70,28 +70,19 @@ def _samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> Itera
     """The first *n* samples of a corpus: as running text, and as joined tokens where these are known."""
     if corpus.startswith(LINES):
         yield from (((line,), (line,)) for line in islice(_lines(line_file(corpus)), n))
-    elif corpus.startswith(PAIRS):
-        yield from _nli_samples(corpus.removeprefix(PAIRS), lang, n, wants_joined)
-    else:
-        found, _ = find_corpus(corpus)
-        _check_end(corpus, is_endless(corpus), n)
-        for pair in text_pairs(corpus, lang, other_language(found, lang), n):
-            yield (pair.source,), (pair.joined,)
-
-
-def _nli_samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> Iterator[tuple[Sample, Sample]]:
-    _check_end(corpus, find_nli(corpus)[0].endless, n)
-    if wants_joined:
-        for pair in load_nli(corpus, lang, n=n, parsers={lang: "tokenizer"}):
-            yield (pair.premise.text, pair.hypothesis.text), (pair.premise.joined, pair.hypothesis.joined)
         return
-    for premise, hypothesis, _ in raw_nli(corpus, lang, n=n):
-        yield (premise, hypothesis), (premise, hypothesis)
-
-
-def _check_end(corpus: str, has_no_end: bool, n: int | None) -> None:
-    if has_no_end and n is None:
-        raise ModelError(f"'{corpus}' has no last text: say how many are wanted (texts)")
+    name, is_nli = corpus.removeprefix(PAIRS), corpus.startswith(PAIRS)
+    if n is None and (find_nli(name)[0].endless if is_nli else is_endless(name)):
+        raise ModelError(f"'{name}' has no last text: say how many are wanted (texts)")
+    if not is_nli:
+        for pair in text_pairs(name, lang, other_language(find_corpus(name)[0], lang), n):
+            yield (pair.source,), (pair.joined,)
+    elif wants_joined:
+        for both in load_nli(name, lang, n=n, parsers={lang: "tokenizer"}):
+            yield (both.premise.text, both.hypothesis.text), (both.premise.joined, both.hypothesis.joined)
+    else:
+        for premise, hypothesis, _ in raw_nli(name, lang, n=n):
+            yield (premise, hypothesis), (premise, hypothesis)
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -184,19 +175,17 @@ class CollateCausal:
         }
 
 
-@dataclass(frozen=True)
 class CollateMasked:
     """Ids in which tokens are masked, and these tokens as labels (−100: not to be guessed).
 
-    special: ids that are never guessed. vocabulary: how many entries it has. share: of tokens that are guessed.
+    share: of the tokens that are not special, how many are guessed.
     """
 
-    pad: int
-    mask: int
-    special: tuple[int, ...]
-    vocabulary: int
-    share: float
-    seed: int
+    def __init__(self, tokenizer: Any, share: float, seed: int):
+        self.pad, self.mask = tokenizer.pad_token_id, tokenizer.mask_token_id
+        self.special = sorted(tokenizer.all_special_ids)
+        self.others = np.setdiff1d(np.arange(len(tokenizer)), self.special)
+        self.share, self.seed = share, seed
 
     def __call__(self, numbered: Sequence[tuple[int, Sequence[LanguageModelExample]]]) -> dict[str, torch.Tensor]:
         rows = list(chain.from_iterable(batch for _, batch in numbered))
@@ -217,8 +206,7 @@ class CollateMasked:
         # At least one token of a batch is guessed, however few there are.
         chosen = chances < max(self.share, np.nextafter(chances.min(), 1.0))
         fate = draw.random(ids.shape)
-        others = np.setdiff1d(np.arange(self.vocabulary), self.special)
-        replaced = np.where(fate < MASKED, self.mask, draw.choice(others, ids.shape))
+        replaced = np.where(fate < MASKED, self.mask, draw.choice(self.others, ids.shape))
         masked = np.where(chosen & (fate < CHANGED), replaced, ids)
         return np.where(chosen, ids, -100), masked
 
@@ -294,7 +282,9 @@ def _train(training: Training) -> Path:
             max_steps=steps, learning_rate=recipe.learning_rate, weight_decay=recipe.weight_decay, adam_beta2=0.98
         ),
         train_dataset=Rounds(batches, math.ceil(steps * at_once / len(batches)), recipe.seed),
-        data_collator=_collate(recipe, tokenizer),
+        data_collator=CollateCausal(tokenizer.eos_token_id)
+        if recipe.is_causal
+        else CollateMasked(tokenizer, recipe.masked, recipe.seed),
     )
 
     def facts(result: Any) -> dict[str, Any]:
@@ -328,12 +318,3 @@ class LanguageModelTrainer(Trainer):
             outputs = model(**inputs)
         loss = cross_entropy(outputs.logits.float(), labels[chosen])
         return (loss, outputs) if return_outputs else loss
-
-
-def _collate(recipe: LanguageModelRecipe, tokenizer: Any) -> CollateCausal | CollateMasked:
-    if recipe.is_causal:
-        return CollateCausal(tokenizer.eos_token_id)
-    special = tuple(sorted(tokenizer.all_special_ids))
-    return CollateMasked(
-        tokenizer.pad_token_id, tokenizer.mask_token_id, special, len(tokenizer), recipe.masked, recipe.seed
-    )

@@ -324,22 +324,13 @@ def _bleu(recipe: TranslatorRecipe, folder: Path, target: str, corpus: str, n: i
     sources = [pair.source for pair in pairs]
     hypotheses = translator.translate(sources, recipe.src, target, Decoding(), progress=False)
     bleu = corpus_bleu(hypotheses, [pair.target for pair in pairs], target, resamples=0)
-    score = bleu.score if pairs else None
-    return {"target": target, "corpus": corpus, "pairs": len(pairs), "BLEU": score, "signature": bleu.signature}
+    row = {"pair": f"{recipe.src}→{target}", "corpus": corpus, "pairs": len(pairs)}
+    return {**row, "BLEU": bleu.score if pairs else None, "signature": f"`{bleu.signature}`"}
 
 
 def card(recipe: TranslatorRecipe, rows: list[dict[str, Any]]) -> Card:
     """What is said of the model; *rows*: as `measure` has them."""
-    lines = [
-        (
-            f"{recipe.src}→{row['target']}",
-            row["corpus"],
-            row["pairs"],
-            shown(row["BLEU"], ".1f", "no pairs"),
-            f"`{row['signature']}`",
-        )
-        for row in rows
-    ]
+    lines = [{**row, "BLEU": shown(row["BLEU"], ".1f", "no pairs")}.values() for row in rows]
     module = module_of(recipe)
     said = {
         "into": ", ".join(recipe.targets),
