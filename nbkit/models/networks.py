@@ -220,9 +220,9 @@ class History:
         """The remembered rows of a layer, (sentences × positions × width)."""
         return self.cache.layers[layer].keys[:, 0]
 
-    def beside(self, layer: int) -> Tensor:
-        """The second rows of a layer, where it has any."""
-        return self.cache.layers[layer].values[:, 0]
+    def last(self, layer: int) -> tuple[Tensor, Tensor]:
+        """The last row of a layer and what belongs beside it, (sentences × width) each."""
+        return self.of(layer)[:, -1], self.cache.layers[layer].values[:, 0, -1]
 
     def add(self, layer: int, rows: Tensor, beside: Tensor | None = None) -> None:
         """Remembers the *rows* of new positions, and what belongs *beside* them."""
@@ -433,23 +433,21 @@ class RecurrentDecoder(nn.Module):
         words = self.dropout(self.embed_tokens(input_ids))
         layers = range(len(self.cells))
         if history is not None and history.length:
-            states = [history.of(layer)[:, -1] for layer in layers]
-            cells = [history.beside(layer)[:, -1] for layer in layers]
-            fed = history.of(len(layers))[:, -1]
+            states = [history.last(layer) for layer in layers]
+            fed = history.last(len(layers))[0]
         else:
             ends = self._ends(memory, mask)
-            states = [self.first_state(ends)] * len(layers)
-            cells = [self.first_cell(ends)] * len(layers)
-            fed = torch.zeros_like(states[0])
+            states = [(self.first_state(ends), self.first_cell(ends))] * len(layers)
+            fed = torch.zeros_like(states[0][0])
         absent, keys = ~mask, self.attention.keys(memory)
         made, weights = [], []
         kept: list[list[tuple[Tensor, Tensor]]] = [[] for _ in layers]
         for word in words.unbind(1):
             below = torch.cat([word, fed], -1)
             for layer, cell in enumerate(self.cells):
-                states[layer], cells[layer] = cell(below, (states[layer], cells[layer]))
-                kept[layer].append((states[layer], cells[layer]))
-                below = self.dropout(states[layer])
+                states[layer] = cell(below, states[layer])
+                kept[layer].append(states[layer])
+                below = self.dropout(states[layer][0])
             fed, weight = self.attention(below, keys, memory, absent)
             fed = self.dropout(fed)
             made.append(fed)

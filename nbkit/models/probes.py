@@ -614,20 +614,15 @@ def split_by_alignment(
     values = np.asarray(entropies, dtype=np.float64)
     if not idiom:
         raise NbkitError("entropies: the idiom has no words in the source")
-    of_idiom, linked = set(), set()
+    of_idiom, linked = np.zeros((2, len(values)), bool)
     for source, target in links:
         if not 0 <= target < len(values):
             raise NbkitError(f"entropies: link {source}-{target} is outside a reference of {len(values)} words")
-        linked.add(target)
-        if source in idiom:
-            of_idiom.add(target)
-    parts = []
-    for places in (of_idiom, linked - of_idiom):
-        found = values[sorted(places)]
-        found = found[~np.isnan(found)]
-        parts.append((float(found.mean()) if found.size else float("nan"), int(found.size)))
-    (idiom_mean, idiom_words), (other_mean, other_words) = parts
-    return SplitEntropy(idiom_mean, other_mean, idiom_words, other_words)
+        linked[target] = True
+        of_idiom[target] |= source in idiom
+    parts = [values[places & ~np.isnan(values)] for places in (of_idiom, linked & ~of_idiom)]
+    means = (float(part.mean()) if part.size else float("nan") for part in parts)
+    return SplitEntropy(*means, *(part.size for part in parts))
 
 
 def corpus_perplexity(log_probability: ArrayLike, subwords: ArrayLike) -> np.ndarray:

@@ -137,7 +137,7 @@ class Training:
         An item of their data set is a whole batch.
         """
         recipe: Recipe = self.recipe
-        common = {
+        common: dict[str, Any] = {
             "output_dir": str(self.checkpoints),
             "max_steps": recipe.steps or -1,
             "num_train_epochs": recipe.epochs or 1.0,

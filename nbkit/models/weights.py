@@ -82,7 +82,7 @@ def fetch(reference: Origin) -> Path:
     assert reference.hub is not None
     try:
         revision = reference.revision or _safetensors_revision(reference.hub)
-        files = {"revision": revision, "allow_patterns": list(FILES), "cache_dir": hub_cache()}
+        files: dict[str, Any] = {"revision": revision, "allow_patterns": list(FILES), "cache_dir": hub_cache()}
         folder = Path(snapshot_download(reference.hub, **files))
     except (HfHubHTTPError, httpx.HTTPError, OSError) as error:
         raise ModelError(f"{_missing(reference)}\n  The download failed: {error}") from error

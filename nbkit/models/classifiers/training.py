@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -29,8 +29,6 @@ from nbkit.seeding import address
 
 # ----------------------------------------------------------------------------
 # Labelled pairs as running text, for training: raw, some of them joined from tokens, with permuted copies.
-
-Split = Literal["dev", "test"]
 
 
 class LabelledPair(NamedTuple):
@@ -75,7 +73,7 @@ def _labelled(
         yield LabelledPair((texts[0], texts[1]), pair.label, tuple(found.texts()) if found else ())
 
 
-def held_out_pairs(recipe: ClassifierRecipe, split: Split) -> tuple[list[Pair], list[str]]:
+def held_out_pairs(recipe: ClassifierRecipe, split: str) -> tuple[list[Pair], list[str]]:
     """The pairs of dev or test that accuracy is measured on, and their labels."""
     corpus, start = (recipe.dev, recipe.dev_start) if split == "dev" else (recipe.test, 0)
     rows = list(raw_nli(corpus, recipe.lang, n=recipe.held_out, start=start))
