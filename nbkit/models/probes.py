@@ -621,8 +621,8 @@ def split_by_alignment(
         linked[target] = True
         of_idiom[target] |= source in idiom
     parts = [values[places & ~np.isnan(values)] for places in (of_idiom, linked & ~of_idiom)]
-    means = (float(part.mean()) if part.size else float("nan") for part in parts)
-    return SplitEntropy(*means, *(part.size for part in parts))
+    idiom_mean, other_mean = (float(part.mean()) if part.size else float("nan") for part in parts)
+    return SplitEntropy(idiom_mean, other_mean, parts[0].size, parts[1].size)
 
 
 def corpus_perplexity(log_probability: ArrayLike, subwords: ArrayLike) -> np.ndarray:
