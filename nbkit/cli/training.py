@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
@@ -12,7 +11,11 @@ import click
 from click.core import ParameterSource
 
 from nbkit.errors import ParamsError
-from nbkit.models.recipes import ClassifierRecipe, LanguageModelRecipe, Recipe, TranslatorRecipe, named_recipe
+from nbkit.models.classifiers.lifecycle import CLASSIFIER
+from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL
+from nbkit.models.lifecycle import ModelKind
+from nbkit.models.recipes import named_recipe
+from nbkit.models.translators.lifecycle import TRANSLATOR
 
 
 @click.group()
@@ -20,46 +23,36 @@ def train() -> None:
     """Train a translator, an NLI classifier or a language model."""
 
 
-class _Names(click.ParamType):
+def _names(value: str | tuple[str, ...]) -> tuple[str, ...]:
     """Names separated by commas."""
-
-    name = "names"
-
-    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> tuple[str, ...]:
-        return value if isinstance(value, tuple) else tuple(filter(None, map(str.strip, value.split(","))))
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        return "A,B,…"
+    return value if isinstance(value, tuple) else tuple(filter(None, map(str.strip, value.split(","))))
 
 
-def _option_type(annotation: Any) -> click.ParamType | type:
+def _option_type(annotation: Any) -> Any:
     if get_origin(annotation) is Literal:
         return click.Choice(get_args(annotation))
     if get_origin(annotation) is tuple:
-        return _Names()
+        return _names
     kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
     return _option_type(kinds[0]) if kinds else annotation
 
 
-def _command(
-    name: str, summary: str, recipe: type[Recipe], trainer: str, named: Callable[[str], dict[str, Any]] | None = None
-) -> click.Command:
-    """The command that trains what *recipe* describes, by the function *trainer* ("module:function").
-
-    named: the fields of a named recipe, if there are any.
-    """
-    options = [
-        click.Option(
-            [f"--{field.replace('_', '-')}"],
-            type=_option_type(about.annotation),
-            default=about.default,
-            show_default=about.default is not None,
-            help=about.description,
+def _command(name: str, kind: ModelKind, summary: str) -> click.Command:
+    recipe = kind.recipe_type
+    options = []
+    for field, about in recipe.model_fields.items():
+        form = _option_type(about.annotation)
+        options.append(
+            click.Option(
+                [f"--{field.replace('_', '-')}"],
+                type=form,
+                metavar="A,B,…" if form is _names else None,
+                default=about.default,
+                show_default=about.default is not None,
+                help=about.description,
+            )
         )
-        for field, about in recipe.model_fields.items()
-    ]
-
-    if named is not None:
+    if kind is TRANSLATOR:
         text = "A recipe of recipes.yaml, such as paper-lstm or idioms-mbart; options that are given go over it."
         options.insert(0, click.Option(["--recipe", "recipe_name"], metavar="NAME", help=text))
 
@@ -68,8 +61,8 @@ def _command(
             raise ParamsError(f"OUTPUT: '{output}' names no new folder; write one, such as models/mine")
         source = click.get_current_context().get_parameter_source
         given = {field: value for field, value in values.items() if source(field) != ParameterSource.DEFAULT}
-        if recipe_name is not None and named is not None:
-            values = {**named(recipe_name), **given}
+        if recipe_name is not None:
+            values = {**named_recipe(recipe_name), **given}
             for field, rival in (("steps", "epochs"), ("epochs", "steps")):
                 if given.get(field) is not None and rival not in given:
                     values.pop(rival, None)  # one of them says how long is to be learnt
@@ -77,9 +70,7 @@ def _command(
         if values.get("start") is not None and ignored:
             options_given = ", ".join(f"--{field.replace('_', '-')}" for field in ignored)
             raise ParamsError(f"{options_given} given, but start '{values['start']}' brings its own: leave it out")
-        checked = recipe.checked(values, "options")
-        module, _, function = trainer.partition(":")
-        click.echo(getattr(import_module(module), function)(checked, output, resume=resume))
+        click.echo(resolve_name(kind.trainer)(recipe.checked(values, "options"), output, resume=resume))
 
     return click.Command(
         name,
@@ -94,32 +85,13 @@ def _command(
     )
 
 
-train.add_command(
-    _command(
-        "translator",
-        "Train a translator, from scratch (--architecture) or from a checkpoint on (--start),",
-        TranslatorRecipe,
-        "nbkit.models.translators.training:train_translator",
-        named_recipe,
-    )
-)
-
-
-train.add_command(
-    _command(
-        "classifier",
+_KINDS: dict[str, tuple[ModelKind, str]] = {
+    "translator": (TRANSLATOR, "Train a translator, from scratch (--architecture) or from a checkpoint on (--start),"),
+    "classifier": (
+        CLASSIFIER,
         "Train an NLI classifier, from scratch (--architecture) or from a checkpoint on (--start),",
-        ClassifierRecipe,
-        "nbkit.models.classifiers.training:train_classifier",
-    )
-)
-
-
-train.add_command(
-    _command(
-        "lm",
-        "Train a small language model, causal (gpt2) or masked,",
-        LanguageModelRecipe,
-        "nbkit.models.language_models.training:train_language_model",
-    )
-)
+    ),
+    "lm": (LANGUAGE_MODEL, "Train a small language model, causal (gpt2) or masked,"),
+}
+for _name, _kind in _KINDS.items():
+    train.add_command(_command(_name, *_kind))

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -24,6 +24,23 @@ from nbkit.models.catalogue import MOST_SEED
 _MOST = 10**9
 
 
+#: Limits of fields, beside those that single ones have.
+Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Part = Annotated[float, Field(ge=0, lt=1)]
+
+
+def _field(default: Any, description: str, **limits: Any) -> Any:
+    """A field of a recipe, an option of its command and a row of its model's card."""
+    return Field(default, description=description, **limits)
+
+
+def _added(default: Any, description: str, **limits: Any) -> Any:
+    """A field from after the first models: recipes that leave it as it was keep their digest, and their models."""
+    return _field(default, description, exclude_if=lambda value: value == default, **limits)
+
+
 class Recipe(BaseModel):
     """What every model that is trained here is trained by: optimisation, seed."""
 
@@ -34,13 +51,13 @@ class Recipe(BaseModel):
     #: What a checkpoint that is fine-tuned brings along: fields that say nothing beside start.
     of_new_models: ClassVar[frozenset[str]] = frozenset()
 
-    steps: int | None = Field(None, ge=1, description="optimiser steps; alternative to epochs")
-    epochs: float | None = Field(None, gt=0, description="passes over the data; alternative to steps")
-    batch_tokens: int = Field(4096, ge=16, description="tokens of a batch, both sides, padding included")
-    warmup: int = Field(100, ge=0, description="steps until the highest learning rate; it then falls in a line to 0")
-    save_every: int = Field(500, ge=1, description="steps between checkpoints, from which an interrupted run resumes")
-    seed: int = Field(0, ge=0, le=MOST_SEED, description="seed of initial weights, dropout and order of batches")
-    threads: int = Field(1, ge=1, description="CPU threads; another number may round differently")
+    steps: Count | None = _field(None, "optimiser steps; alternative to epochs")
+    epochs: Positive | None = _field(None, "passes over the data; alternative to steps")
+    batch_tokens: int = _field(4096, "tokens of a batch, both sides, padding included", ge=16)
+    warmup: int = _field(100, "steps until the highest learning rate; it then falls in a line to 0", ge=0)
+    save_every: Count = _field(500, "steps between checkpoints, from which an interrupted run resumes")
+    seed: int = _field(0, "seed of initial weights, dropout and order of batches", ge=0, le=MOST_SEED)
+    threads: Count = _field(1, "CPU threads; another number may round differently")
 
     @field_validator("*")
     @classmethod
@@ -50,12 +67,22 @@ class Recipe(BaseModel):
         return value
 
     @model_validator(mode="after")
-    def _ends(self) -> Self:
-        if self.steps is None and self.epochs is None:
-            raise ValueError("neither steps nor epochs given: how long is it to learn?")
-        if self.steps is not None and self.epochs is not None:
-            raise ValueError(f"both steps ({self.steps}) and epochs ({self.epochs}) given; one of them expected")
+    def _consistent(self) -> Self:
+        try:
+            for problem in self._problems():
+                raise ValueError(problem)
+        except NbkitError as error:
+            raise ValueError(str(error)) from None
         return self
+
+    def _problems(self) -> Iterator[str]:
+        """What is wrong with fields that do not fit each other; `NbkitError` where one is wrong by itself."""
+        if self.steps is None and self.epochs is None:
+            yield "neither steps nor epochs given: how long is it to learn?"
+        if self.steps is not None and self.epochs is not None:
+            yield f"both steps ({self.steps}) and epochs ({self.epochs}) given; one of them expected"
+        for lang in self.languages:
+            check_language(lang)
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], place: str = "recipe") -> Self:
@@ -93,23 +120,10 @@ class Recipe(BaseModel):
 class PairsRecipe(Recipe):
     """What every model that is trained here on pairs of texts is trained by."""
 
-    train: str = Field("sandbox:train", description="corpus to train on: a name, name:split, or a path")
-    pairs: int | None = Field(
-        None, ge=1, description="training pairs (of translators: a target language); all there are where not given"
+    train: str = _field("sandbox:train", "corpus to train on: a name, name:split, or a path")
+    pairs: Count | None = _field(
+        None, "training pairs (of translators: a target language); all there are where not given"
     )
-
-
-def _added(default: Any, description: str, **limits: Any) -> Any:
-    """A field from after the first models: recipes that leave it as it was keep their digest, and their models."""
-    return Field(default, description=description, exclude_if=lambda value: value == default, **limits)
-
-
-def _check_languages(languages: Iterable[str]) -> None:
-    for lang in languages:
-        try:
-            check_language(lang)
-        except NbkitError as error:
-            raise ValueError(str(error)) from None
 
 
 class TranslatorRecipe(PairsRecipe):
@@ -124,77 +138,67 @@ class TranslatorRecipe(PairsRecipe):
         | {"encoder_layers", "decoder_layers"}
     )
 
-    architecture: Literal["marian", "m2m100", "mbart", "lstm", "convs2s"] = Field(
-        "marian", description="of a model from scratch: one target, but for m2m100, which takes several"
+    architecture: Literal["marian", "m2m100", "mbart", "lstm", "convs2s"] = _field(
+        "marian", "of a model from scratch: one target, but for m2m100, which takes several"
     )
     start: str | None = _added(
         None, "checkpoint to fine-tune, of any architecture nbkit translates with: a name, a folder or a hub id"
     )
-    src: str = Field("en", description="source language")
-    targets: tuple[str, ...] = Field(("de",), min_length=1, description="target languages")
+    src: str = _field("en", "source language")
+    targets: tuple[str, ...] = _field(("de",), "target languages", min_length=1)
     idioms: str | None = _added(None, "corpus of idiom-train: more training pairs, as often as condition says")
     condition: str = _added("joint", "zero, joint or upsample-N: without idioms, with them once, or N times")
-    idiom_pairs: int | None = _added(None, "pairs of idioms; all there are where not given", ge=1)
-    dev: str = Field("sandbox:dev", description="corpus for the model card's development BLEU")
-    test: str = Field("sandbox:test", description="corpus for the model card's test BLEU")
-    card_pairs: int = Field(200, ge=1, description="pairs of dev and test a target language behind the card's BLEU")
+    idiom_pairs: Count | None = _added(None, "pairs of idioms; all there are where not given")
+    dev: str = _field("sandbox:dev", "corpus for the model card's development BLEU")
+    test: str = _field("sandbox:test", "corpus for the model card's test BLEU")
+    card_pairs: Count = _field(200, "pairs of dev and test a target language behind the card's BLEU")
     keep: Literal["last", "average", "best"] = _added(
         "last", "which weights: the last ones, the mean of the last checkpoints, or those of the best dev BLEU"
     )
-    averaged: int = _added(5, "checkpoints behind keep average", ge=1)
-    dev_pairs: int = _added(1000, "pairs of dev a target language behind keep best, at most", ge=1)
-    joined: float = Field(
-        0.5,
-        ge=0,
-        le=1,
-        description="share of training sources written as tokens joined by spaces, as perturbed sentences are",
+    averaged: Count = _added(5, "checkpoints behind keep average")
+    dev_pairs: Count = _added(1000, "pairs of dev a target language behind keep best, at most")
+    joined: Share = _field(
+        0.5, "share of training sources written as tokens joined by spaces, as perturbed sentences are"
     )
-    mask: float = _added(0.0, "share of source tokens that are masked in training, drawn anew each time", ge=0, lt=1)
-    replace_source: float = _added(0.0, "share of source tokens replaced by random ones in training", ge=0, lt=1)
-    replace_target: float = _added(
-        0.0, "share of the decoder's input tokens replaced by random ones in training; labels stay", ge=0, lt=1
+    mask: Part = _added(0.0, "share of source tokens that are masked in training, drawn anew each time")
+    replace_source: Part = _added(0.0, "share of source tokens replaced by random ones in training")
+    replace_target: Part = _added(
+        0.0, "share of the decoder's input tokens replaced by random ones in training; labels stay"
     )
-    vocabulary: int = Field(4000, ge=50, description="pieces of the joint SentencePiece vocabulary, at most")
+    vocabulary: int = _field(4000, "pieces of the joint SentencePiece vocabulary, at most", ge=50)
     coverage: float = _added(1.0, "share of all characters that the vocabulary has pieces for", gt=0, le=1)
     split_digits: bool = _added(
         False, "whether each digit is a piece of its own, so that a number is written digit by digit"
     )
-    d_model: int = Field(128, ge=8, description="width of the model, embeddings included")
-    ffn: int = Field(512, ge=8, description="width of a Transformer's feed-forward layers")
-    heads: int = Field(4, ge=1, description="a Transformer's attention heads; they divide d_model")
-    encoder_layers: int = Field(2, ge=1, description="layers of the encoder")
-    decoder_layers: int = Field(2, ge=1, description="layers of the decoder")
-    kernel: int = _added(3, "positions that a convolution of convs2s sees; odd", ge=1)
-    dropout: float = Field(0.1, ge=0, lt=1, description="dropout in training")
-    attention_dropout: float = _added(0.0, "dropout of a Transformer's attention weights", ge=0, lt=1)
-    learning_rate: float = Field(2e-3, gt=0, description="highest learning rate, after the warm-up")
+    d_model: int = _field(128, "width of the model, embeddings included", ge=8)
+    ffn: int = _field(512, "width of a Transformer's feed-forward layers", ge=8)
+    heads: Count = _field(4, "a Transformer's attention heads; they divide d_model")
+    encoder_layers: Count = _field(2, "layers of the encoder")
+    decoder_layers: Count = _field(2, "layers of the decoder")
+    kernel: Count = _added(3, "positions that a convolution of convs2s sees; odd")
+    dropout: Part = _field(0.1, "dropout in training")
+    attention_dropout: Part = _added(0.0, "dropout of a Transformer's attention weights")
+    learning_rate: Positive = _field(2e-3, "highest learning rate, after the warm-up")
     schedule: Literal["linear", "inverse_sqrt", "constant"] = _added(
         "linear", "after the warm-up: in a line to 0, with the inverse square root of the step, or constant"
     )
     beta2: float = _added(0.98, "Adam's second β", gt=0, lt=1)
-    epsilon: float = _added(1e-8, "Adam's ε", gt=0)
-    accumulate: int = _added(1, "batches a step: a large step on a small GPU", ge=1)
-    label_smoothing: float = Field(0.1, ge=0, lt=1, description="label smoothing")
+    epsilon: Positive = _added(1e-8, "Adam's ε")
+    accumulate: Count = _added(1, "batches a step: a large step on a small GPU")
+    label_smoothing: Part = _field(0.1, "label smoothing")
 
-    @model_validator(mode="after")
-    def _consistent(self) -> TranslatorRecipe:
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
         scratch = self.architecture if self.start is None else None
         if scratch not in (None, "m2m100") and len(self.targets) != 1:
-            raise ValueError(
-                f"architecture {scratch} takes one target, {len(self.targets)} given; m2m100 takes several"
-            )
-        _check_languages(self.languages)
+            yield f"architecture {scratch} takes one target, {len(self.targets)} given; m2m100 takes several"
         if self.d_model % self.heads or self.d_model % 2:
-            raise ValueError(f"d_model {self.d_model}: an even multiple of heads ({self.heads}) expected")
+            yield f"d_model {self.d_model}: an even multiple of heads ({self.heads}) expected"
         if self.kernel % 2 == 0:
-            raise ValueError(f"kernel {self.kernel}: an odd number expected, as many positions on either side")
-        try:
-            training_copies(self.condition)
-        except NbkitError as error:
-            raise ValueError(str(error)) from None
+            yield f"kernel {self.kernel}: an odd number expected, as many positions on either side"
+        training_copies(self.condition)
         if self.idioms is None and (self.condition != "joint" or self.idiom_pairs is not None):
-            raise ValueError(f"condition {self.condition}: no idioms given that could be trained on")
-        return self
+            yield f"condition {self.condition}: no idioms given that could be trained on"
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -239,65 +243,57 @@ class ClassifierRecipe(PairsRecipe):
         | {"comparison", "dropout"}
     )
 
-    architecture: ClassifierArchitecture | None = Field(
-        None, description="what is trained from scratch; alternative to start"
-    )
-    start: str | None = Field(
+    architecture: ClassifierArchitecture | None = _field(None, "what is trained from scratch; alternative to start")
+    start: str | None = _field(
         None,
-        description="masked language model or classifier to fine-tune: a language model's name, a folder or a hub id; "
+        "masked language model or classifier to fine-tune: a language model's name, a folder or a hub id; "
         "alternative to that",
     )
-    lang: str = Field("en", description="language of the data")
-    dev: str = Field("sandbox:dev", description="corpus that decides when to stop and which checkpoint is kept")
-    dev_start: int = Field(
-        0, ge=0, description="pairs of dev that are passed over: those trained on, where it is train"
+    lang: str = _field("en", "language of the data")
+    dev: str = _field("sandbox:dev", "corpus that decides when to stop and which checkpoint is kept")
+    dev_start: int = _field(0, "pairs of dev that are passed over: those trained on, where it is train", ge=0)
+    test: str = _field("sandbox:test", "corpus for the model card's test accuracy")
+    held_out: Count = _field(5000, "pairs of dev and of test, at most")
+    joined: Share = _field(0.0, "share of training pairs written as tokens joined by spaces, as permuted ones are")
+    tokens: str = _field(
+        "tokenizer", "what cuts joined and permuted pairs into words: tokenizer, jieba, or a spaCy pipeline"
     )
-    test: str = Field("sandbox:test", description="corpus for the model card's test accuracy")
-    held_out: int = Field(5000, ge=1, description="pairs of dev and of test, at most")
-    joined: float = Field(
-        0.0, ge=0, le=1, description="share of training pairs written as tokens joined by spaces, as permuted ones are"
-    )
-    tokens: str = Field(
-        "tokenizer", description="what cuts joined and permuted pairs into words: tokenizer, jieba, or a spaCy pipeline"
-    )
-    unit: Literal["word", "character", "piece"] | None = Field(
+    unit: Literal["word", "character", "piece"] | None = _field(
         None,
-        description="what a sentence encoder reads: words, characters (the default where words have no spaces between "
-        "them), or pieces of words",
+        "what a sentence encoder reads: words, characters (the default where words have no spaces between them), "
+        "or pieces of words",
     )
-    lowercase: bool = Field(True, description="sentence encoders and DistilBERT: write all in lower case first")
-    vocabulary: int = Field(20000, ge=50, description="entries of the vocabulary, at most")
-    vectors: str | None = Field(
-        None, description="word vectors to start from (GloVe's text format), as wide as embedding; sentence encoders"
+    lowercase: bool = _field(True, "sentence encoders and DistilBERT: write all in lower case first")
+    vocabulary: int = _field(20000, "entries of the vocabulary, at most", ge=50)
+    vectors: str | None = _field(
+        None, "word vectors to start from (GloVe's text format), as wide as embedding; sentence encoders"
     )
-    embedding: int = Field(300, ge=2, description="width of the word vectors of a sentence encoder")
-    width: int = Field(128, ge=4, description="width of a Transformer, or an LSTM's units in each direction")
-    ffn: int = Field(256, ge=4, description="width of a Transformer's feed-forward layers")
-    heads: int = Field(4, ge=1, description="attention heads; they divide the width")
-    layers: int = Field(2, ge=1, description="layers of a Transformer (BART: of encoder and of decoder)")
-    comparison: int = Field(512, ge=4, description="width of the layer that compares two sentence codes")
-    dropout: float = Field(0.1, ge=0, lt=1, description="dropout in training")
-    max_entropy: float = Field(0.0, ge=0, description="λ: weight of the entropy on permuted copies of each pair")
-    copies: int = Field(1, ge=1, description="permuted copies of each pair, where max_entropy is above 0")
-    learning_rate: float | None = Field(
-        None, gt=0, description="highest learning rate, after the warm-up; 0.001, or 0.00002 from a checkpoint on"
+    embedding: int = _field(300, "width of the word vectors of a sentence encoder", ge=2)
+    width: int = _field(128, "width of a Transformer, or an LSTM's units in each direction", ge=4)
+    ffn: int = _field(256, "width of a Transformer's feed-forward layers", ge=4)
+    heads: Count = _field(4, "attention heads; they divide the width")
+    layers: Count = _field(2, "layers of a Transformer (BART: of encoder and of decoder)")
+    comparison: int = _field(512, "width of the layer that compares two sentence codes", ge=4)
+    dropout: Part = _field(0.1, "dropout in training")
+    max_entropy: float = _field(0.0, "λ: weight of the entropy on permuted copies of each pair", ge=0)
+    copies: Count = _field(1, "permuted copies of each pair, where max_entropy is above 0")
+    learning_rate: Positive | None = _field(
+        None, "highest learning rate, after the warm-up; 0.001, or 0.00002 from a checkpoint on"
     )
-    weight_decay: float = Field(0.0, ge=0, description="AdamW's weight decay")
-    patience: int | None = Field(
-        None, ge=1, description="stop after so many looks at dev (one every save_every steps) without a better one"
+    weight_decay: float = _field(0.0, "AdamW's weight decay", ge=0)
+    patience: Count | None = _field(
+        None, "stop after so many looks at dev (one every save_every steps) without a better one"
     )
 
-    @model_validator(mode="after")
-    def _consistent(self) -> ClassifierRecipe:
-        _check_languages(self.languages)
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
         if (self.architecture is None) == (self.start is None):
             given = "neither architecture nor start" if self.start is None else "both architecture and start"
-            raise ValueError(f"{given} given: a model is trained from scratch, or from a checkpoint on")
+            yield f"{given} given: a model is trained from scratch, or from a checkpoint on"
         if self.architecture not in (None, *SENTENCE_ENCODERS) and self.width % self.heads:
-            raise ValueError(f"width {self.width}: a multiple of heads ({self.heads}) expected")
+            yield f"width {self.width}: a multiple of heads ({self.heads}) expected"
         if self.vectors is not None and not self.has_words:
-            raise ValueError("vectors are for the words of infersent, bilstm and convnet")
-        return self
+            yield "vectors are for the words of infersent, bilstm and convnet"
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -336,52 +332,46 @@ class LanguageModelRecipe(Recipe):
     False
     """
 
-    architecture: Literal["gpt2", "bert", "distilbert", "roberta"] = Field(
-        "gpt2", description="gpt2: causal; bert, distilbert, roberta: masked"
+    architecture: Literal["gpt2", "bert", "distilbert", "roberta"] = _field(
+        "gpt2", "gpt2: causal; bert, distilbert, roberta: masked"
     )
-    lang: str = Field("en", description="language of the texts")
-    train: tuple[str, ...] = Field(
+    lang: str = _field("en", "language of the texts")
+    train: tuple[str, ...] = _field(
         ("sandbox:train",),
-        min_length=1,
-        description="what to train on, commas between: corpora (name, name:split, path; their side of the language), "
+        "what to train on, commas between: corpora (name, name:split, path; their side of the language), "
         "nli:CORPUS (premise and hypothesis, read together by masked models), text:FILE (a text a line)",
+        min_length=1,
     )
-    texts: int | None = Field(None, ge=1, description="training texts of each of these, at most; all where not given")
-    dev: str = Field("sandbox:dev", description="corpus or text:FILE for the model card's development perplexity")
-    test: str = Field("sandbox:test", description="corpus or text:FILE for the model card's test perplexity")
-    held_out: int = Field(200, ge=1, description="texts of dev and of test behind the card's perplexities")
-    joined: float = Field(
-        0.0, ge=0, le=1, description="share of training texts written as tokens joined by spaces, as perturbed ones are"
-    )
-    repeated: float = Field(
+    texts: Count | None = _field(None, "training texts of each of these, at most; all where not given")
+    dev: str = _field("sandbox:dev", "corpus or text:FILE for the model card's development perplexity")
+    test: str = _field("sandbox:test", "corpus or text:FILE for the model card's test perplexity")
+    held_out: Count = _field(200, "texts of dev and of test behind the card's perplexities")
+    joined: Share = _field(0.0, "share of training texts written as tokens joined by spaces, as perturbed ones are")
+    repeated: Share = _field(
         0.0,
-        ge=0,
-        le=1,
-        description="share of single texts that a masked model reads twice in a row, as the two of a pair: what is "
-        "masked in one stands in the other, and finding it there is what a classifier of pairs starts from",
+        "share of single texts that a masked model reads twice in a row, as the two of a pair: what is masked in "
+        "one stands in the other, and finding it there is what a classifier of pairs starts from",
     )
-    vocabulary: int = Field(4000, ge=300, description="entries of the vocabulary, at most")
-    lowercase: bool = Field(False, description="bert and distilbert: write all in lower case first")
-    width: int = Field(128, ge=8, description="width of the model")
-    ffn: int = Field(256, ge=8, description="width of its feed-forward layers")
-    heads: int = Field(4, ge=1, description="attention heads; they divide the width")
-    layers: int = Field(2, ge=1, description="layers")
-    dropout: float = Field(0.1, ge=0, lt=1, description="dropout in training")
-    masked: float = Field(0.15, gt=0, lt=1, description="share of tokens that a masked model is to guess")
-    learning_rate: float = Field(2e-3, gt=0, description="highest learning rate, after the warm-up")
-    weight_decay: float = Field(0.01, ge=0, description="AdamW's weight decay")
+    vocabulary: int = _field(4000, "entries of the vocabulary, at most", ge=300)
+    lowercase: bool = _field(False, "bert and distilbert: write all in lower case first")
+    width: int = _field(128, "width of the model", ge=8)
+    ffn: int = _field(256, "width of its feed-forward layers", ge=8)
+    heads: Count = _field(4, "attention heads; they divide the width")
+    layers: Count = _field(2, "layers")
+    dropout: Part = _field(0.1, "dropout in training")
+    masked: float = _field(0.15, "share of tokens that a masked model is to guess", gt=0, lt=1)
+    learning_rate: Positive = _field(2e-3, "highest learning rate, after the warm-up")
+    weight_decay: float = _field(0.01, "AdamW's weight decay", ge=0)
 
     @field_validator("train", mode="before")
     @classmethod
     def _several(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str) else value
 
-    @model_validator(mode="after")
-    def _consistent(self) -> LanguageModelRecipe:
-        _check_languages(self.languages)
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
         if self.width % self.heads:
-            raise ValueError(f"width {self.width}: a multiple of heads ({self.heads}) expected")
-        return self
+            yield f"width {self.width}: a multiple of heads ({self.heads}) expected"
 
     @property
     def languages(self) -> tuple[str, ...]:

@@ -9,19 +9,21 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 import torch
+import yaml
 from filelock import FileLock
 from torch.utils.data import Dataset
 from tqdm.auto import tqdm
-from transformers import TrainerCallback
+from transformers import PrinterCallback, ProgressCallback, Trainer, TrainerCallback, TrainingArguments
 
 from nbkit.errors import ModelError, NbkitError
 from nbkit.models import weights
-from nbkit.models.loading import attention_mask, padded
+from nbkit.models.loading import attention_mask, padded, quiet
 from nbkit.models.recipes import Recipe
 from nbkit.models.weights import RECORD_FILE, write_digests
 from nbkit.progress import Lines, is_live
@@ -62,18 +64,53 @@ def trained_once(
 
 @dataclass(frozen=True)
 class Card:
-    """What differs between the model cards (``README.md``) of the kinds of models.
+    """The model card of a kind of model in ``cards.yaml``.
 
-    task: as hubs call it. title: what it is. data: what it was trained on, and what that means. scores: how good it is,
-    with a heading. packages: it was made with. remarks: what else is to be known, before these.
+    rows: how good the model is. said: what the card's texts name beside the fields of the recipe.
     """
 
-    task: str
-    title: str
-    data: str
-    scores: str
-    packages: tuple[str, ...]
-    remarks: str = ""
+    kind: str
+    rows: Iterable[Iterable[object]]
+    said: Mapping[str, object]
+
+    def page(self, recipe: Recipe, facts: Mapping[str, object]) -> str:
+        """The text of ``README.md``: data, settings, what came of the training (*facts*) and how good the model is."""
+        known = {**dict(recipe), **self.said}
+        texts = {part: text.format(**known) for part, text in _cards()[self.kind].items()}
+        return _cards()["page"].format(
+            **texts,
+            languages="\n".join(f"  - {lang}" for lang in recipe.languages),
+            measured=table(texts["columns"], self.rows),
+            training=table("| | |", facts.items()),
+            settings=table("| field | value |", recipe.settings.items()),
+            made_with=", ".join(f"{name} {version(name)}" for name in texts["packages"].split()),
+        )
+
+
+@cache
+def _cards() -> dict[str, Any]:
+    return yaml.safe_load(Path(__file__).with_name("cards.yaml").read_text(encoding="utf-8"))
+
+
+def shown(value: float | None, form: str, none: str) -> str:
+    """A measure on a card, *none* where there was nothing to measure.
+
+    >>> shown(0.123, ".1%", "no pairs"), shown(None, ".1%", "no pairs")
+    ('12.3%', 'no pairs')
+    """
+    return none if value is None else format(value, form)
+
+
+def table(header: str, rows: Iterable[Iterable[object]]) -> str:
+    """A table of a model card.
+
+    >>> print(table("| loss | steps |", [(0.5, 2)]))
+    | loss | steps |
+    |---|---|
+    | 0.5 | 2 |
+    """
+    lines = (f"| {' | '.join(map(str, row))} |" for row in rows)
+    return "\n".join([header, "|" + "---|" * (header.count("|") - 1), *lines])
 
 
 @dataclass(frozen=True)
@@ -94,9 +131,45 @@ class Training:
         """The folder of its checkpoints."""
         return self.work / "checkpoints"
 
+    def arguments(self, **more: Any) -> TrainingArguments:
+        """What the trainers of all kinds of models are told; *more* goes over it.
+
+        An item of their data set is a whole batch.
+        """
+        recipe: Recipe = self.recipe
+        common: dict[str, Any] = {
+            "output_dir": str(self.checkpoints),
+            "max_steps": recipe.steps or -1,
+            "num_train_epochs": recipe.epochs or 1.0,
+            "per_device_train_batch_size": 1,
+            "warmup_steps": recipe.warmup,
+            "max_grad_norm": 1.0,
+            "bf16": torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
+            "seed": recipe.seed,
+            "save_strategy": "steps",
+            "save_steps": recipe.save_every,
+            "save_total_limit": 2,
+            "logging_steps": 50,
+            "remove_unused_columns": False,
+            "dataloader_pin_memory": torch.cuda.is_available(),
+            "disable_tqdm": True,
+            "report_to": [],
+        }
+        return TrainingArguments(**{**common, **more})
+
+    def best_by(self, measure: str) -> dict[str, Any]:
+        """Arguments of a trainer that measures each checkpoint on dev and keeps the one with the highest *measure*."""
+        return {
+            "eval_strategy": "steps",
+            "eval_steps": self.recipe.save_every,
+            "load_best_model_at_end": True,
+            "metric_for_best_model": measure,
+            "greater_is_better": True,
+        }
+
     def through(
         self,
-        trainer: Any,
+        trainer: Trainer,
         tokenizer: Any,
         facts: Callable[[Any], Mapping[str, Any]],
         card: Callable[[Path], Card],
@@ -106,16 +179,19 @@ class Training:
         facts: what the card says of the training, by its result; weights that it changes are those that are kept.
         card: of the model in a folder.
         """
-        tell(trainer, self.name)
+        for bars in (PrinterCallback, ProgressCallback):  # the trainer's own bars and raw numbers
+            trainer.remove_callback(bars)
+        if trainer.is_world_process_zero():
+            trainer.add_callback(TrainingProgress(self.name))
         result = trainer.train(resume_from_checkpoint=last_checkpoint(self.checkpoints))
         finished = self.work / "finished"
         if trainer.is_world_process_zero():
-            model = trainer.accelerator.unwrap_model(trainer.model)
-            found = facts(result)
+            model: Any = trainer.accelerator.unwrap_model(trainer.model)
+            found = dict(facts(result))
             save_trained(model, tokenizer, self.record, finished)
-            found = {**found, "parameters": model.num_parameters(), "vocabulary": len(tokenizer)}
-            found_card = card(finished)
-            write_card(found_card, self.recipe, finished, {**found, "seconds": round(time.monotonic() - self.started)})
+            found |= {"parameters": model.num_parameters(), "vocabulary": len(tokenizer)}
+            page = card(finished).page(self.recipe, {**found, "seconds": round(time.monotonic() - self.started)})
+            (finished / "README.md").write_text(page, encoding="utf-8")
         trainer.accelerator.wait_for_everyone()
         return finished
 
@@ -128,61 +204,26 @@ def train_by(
     *,
     resume: bool = True,
 ) -> Path:
-    """`trained_once` by a *recipe*; *languages* stand beside it in the folder's record."""
+    """`trained_once` by a *recipe*, on its threads; *languages* stand beside it in the folder's record."""
     record = {**languages, "recipe": recipe.model_dump(mode="json")}
     output = Path(output)
-    return trained_once(record, output, lambda work: train(Training(recipe, record, work, output.name)), resume=resume)
+
+    def in_folder(work: Path) -> Path:
+        with threads(recipe.threads), quiet():
+            return train(Training(recipe, record, work, output.name))
+
+    return trained_once(record, output, in_folder, resume=resume)
 
 
-def write_card(card: Card, recipe: Recipe, folder: Path, facts: Mapping[str, Any]) -> None:
-    """Writes ``README.md``: data, settings, what came of the training (*facts*) and how good the model is."""
-    languages = "\n".join(f"  - {lang}" for lang in recipe.languages)
-    made_with = ", ".join(f"{name} {version(name)}" for name in ("nbkit", *card.packages))
-    (folder / "README.md").write_text(
-        f"""---
-library_name: transformers
-pipeline_tag: {card.task}
-language:
-{languages}
----
-
-# {card.title}
-
-{card.data} Made for behavioural tests, not for use.
-
-{card.scores}
-
-## Training
-
-{table("| | |", facts.items())}
-
-## Settings
-
-{table("| field | value |", recipe.settings.items())}
-
-{card.remarks}Made with {made_with}.
-""",
-        encoding="utf-8",
-    )
-
-
-def table(header: str, rows: Iterable[Iterable[object]]) -> str:
-    """A table of a model card.
-
-    >>> print(table("| loss | steps |", [(0.5, 2)]))
-    | loss | steps |
-    |---|---|
-    | 0.5 | 2 |
-    """
-    lines = (f"| {' | '.join(map(str, row))} |" for row in rows)
-    return "\n".join([header, "|" + "---|" * (header.count("|") - 1), *lines])
+def checkpoints_in(folder: Path) -> list[Path]:
+    """The checkpoints in *folder*, oldest first."""
+    return sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
 
 
 def last_checkpoint(folder: Path) -> str | None:
     """The newest checkpoint that was written to its end: the trainer's state is its last file."""
-    found = [path for path in folder.glob("checkpoint-*") if _is_whole(path / "trainer_state.json")]
-    newest = max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
-    return None if newest is None else str(newest)
+    whole = [path for path in checkpoints_in(folder) if _is_whole(path / "trainer_state.json")]
+    return str(whole[-1]) if whole else None
 
 
 def _is_whole(path: Path) -> bool:
@@ -216,28 +257,6 @@ def fresh(folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
-
-
-def common_arguments(recipe: Recipe, folder: Path) -> dict[str, Any]:
-    """What the trainers of all kinds of models are told: an item of their data set is a whole batch."""
-    return {
-        "output_dir": str(folder),
-        "max_steps": recipe.steps or -1,
-        "num_train_epochs": recipe.epochs or 1.0,
-        "per_device_train_batch_size": 1,
-        "warmup_steps": recipe.warmup,
-        "max_grad_norm": 1.0,
-        "bf16": torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
-        "seed": recipe.seed,
-        "save_strategy": "steps",
-        "save_steps": recipe.save_every,
-        "save_total_limit": 2,
-        "logging_steps": 50,
-        "remove_unused_columns": False,
-        "dataloader_pin_memory": torch.cuda.is_available(),
-        "disable_tqdm": True,
-        "report_to": [],
-    }
 
 
 @contextmanager
@@ -287,7 +306,7 @@ def is_main_process() -> bool:
 
 
 class TrainingProgress(TrainerCallback):
-    """The steps of a training with its last loss and measures, under the model's name.
+    """The steps of a training with its last loss and measures, under the model's name; of the first process alone.
 
     In a worker process, which draws no bars (``TQDM_DISABLE``), it writes lines.
     """
@@ -298,8 +317,6 @@ class TrainingProgress(TrainerCallback):
         self._notes: dict[str, float] = {}
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        if not state.is_world_process_zero:
-            return
         if is_live() and not os.environ.get("TQDM_DISABLE"):
             self._bar = tqdm(total=state.max_steps, initial=state.global_step, desc=self._description, unit="step")
         else:
@@ -307,12 +324,9 @@ class TrainingProgress(TrainerCallback):
             self._bar.done = state.global_step
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        if self._bar is not None:
-            self._bar.update()
+        self._bar.update()
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
-        if self._bar is None:
-            return
         named = {name.removeprefix("eval_"): value for name, value in (logs or {}).items() if name in _TOLD}
         self._notes.update(named)
         self._bar.set_postfix_str(", ".join(f"{name} {value:.3f}" for name, value in self._notes.items()))
@@ -320,21 +334,11 @@ class TrainingProgress(TrainerCallback):
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         if isinstance(self._bar, Lines):
             self._bar.say()
-        if self._bar is not None:
-            self._bar.close()
+        self._bar.close()
 
 
 #: What is told of all that the trainer measures; its speed counts batches, which says nothing of pairs.
 _TOLD = ("loss", "eval_accuracy", "eval_entropy", "eval_bleu")
-
-
-def tell(trainer: Any, name: str) -> None:
-    """Let *trainer* tell its progress under the model's *name*, in place of its own bars and raw numbers."""
-    from transformers import PrinterCallback, ProgressCallback
-
-    for callback in (PrinterCallback, ProgressCallback):
-        trainer.remove_callback(callback)
-    trainer.add_callback(TrainingProgress(name))
 
 
 # ----------------------------------------------------------------------------
@@ -373,26 +377,27 @@ class Batches(Dataset, Generic[ExampleT]):
 
     What is trained on together is drawn from *seed* (pairs of one length are in random order), so that an
     interrupted run sees the same batches when it goes on. The trainer shuffles the batches.
+    numbers: of the examples in each batch.
     """
 
     def __init__(self, examples: Sequence[ExampleT], budget: int, seed: int):
+        self.examples = examples
         order = generator(seed, "batches").permutation(len(examples))
-        ranked = sorted(order.tolist(), key=lambda i: examples[i].lengths)
-        self.batches: list[list[ExampleT]] = [[]]
+        self.numbers: list[list[int]] = [[]]
         widths: tuple[int, ...] = ()
-        for i in ranked:
-            lengths = examples[i].lengths
-            widths = tuple(map(max, widths, lengths)) if self.batches[-1] else lengths
-            if self.batches[-1] and (len(self.batches[-1]) + 1) * sum(widths) > budget:
-                self.batches.append([])
+        for number in sorted(order.tolist(), key=lambda number: examples[number].lengths):
+            lengths = examples[number].lengths
+            widths = tuple(map(max, widths, lengths)) if self.numbers[-1] else lengths
+            if self.numbers[-1] and (len(self.numbers[-1]) + 1) * sum(widths) > budget:
+                self.numbers.append([])
                 widths = lengths
-            self.batches[-1].append(examples[i])
+            self.numbers[-1].append(number)
 
     def __len__(self) -> int:
-        return len(self.batches)
+        return len(self.numbers)
 
     def __getitem__(self, index: int) -> list[ExampleT]:
-        return self.batches[index]
+        return [self.examples[number] for number in self.numbers[index]]
 
 
 @dataclass(frozen=True)

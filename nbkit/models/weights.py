@@ -74,13 +74,15 @@ def fetch(reference: Origin) -> Path:
     problem = obstacle(reference)
     if problem is not None:
         raise ModelError(problem)
+    from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
     from huggingface_hub.utils import httpx
 
     assert reference.hub is not None
     try:
         revision = reference.revision or _safetensors_revision(reference.hub)
-        folder = _download(reference.hub, revision)
+        files: dict[str, Any] = {"revision": revision, "allow_patterns": list(FILES), "cache_dir": hub_cache()}
+        folder = Path(snapshot_download(reference.hub, **files))
     except (HfHubHTTPError, httpx.HTTPError, OSError) as error:
         raise ModelError(f"{_missing(reference)}\n  The download failed: {error}") from error
     check_files(reference, folder)
@@ -132,8 +134,7 @@ def has_tokenizer(folder: Path) -> bool:
 
 def tokenizer_config(folder: Path) -> dict[str, Any]:
     """The model's ``tokenizer_config.json``, empty where it has none."""
-    path = folder / "tokenizer_config.json"
-    return read_json(path) if path.is_file() else {}
+    return _read_if_there(folder / "tokenizer_config.json")
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -149,7 +150,10 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def read_record(folder: Path) -> dict[str, Any]:
     """What training here left beside the weights in *folder*, empty where it was trained elsewhere."""
-    path = folder / RECORD_FILE
+    return _read_if_there(folder / RECORD_FILE)
+
+
+def _read_if_there(path: Path) -> dict[str, Any]:
     return read_json(path) if path.is_file() else {}
 
 
@@ -186,12 +190,6 @@ def is_complete(folder: Path) -> bool:
     if index.is_file():
         return all((folder / shard).is_file() for shard in set(read_json(index).get("weight_map", {}).values()))
     return (folder / _SAFE[0]).is_file()
-
-
-def _download(hub: str, revision: str | None) -> Path:
-    from huggingface_hub import snapshot_download
-
-    return Path(snapshot_download(hub, revision=revision, allow_patterns=list(FILES), cache_dir=hub_cache()))
 
 
 def _has_any(folder: Path, names: tuple[str, ...]) -> bool:
@@ -281,7 +279,6 @@ def _safetensors_revision(hub: str) -> str | None:
 
 #: Lists the digests of the files beside it. No ``.json``: it is no part of what a folder is known by.
 DIGESTS = "nbkit.digests"
-_BLOCK = 2**18
 _THREADS = 4
 #: The names of the Hugging Face cache's blobs: SHA-256 of a large file, git's own digest of a small one.
 _BLOB = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -318,18 +315,21 @@ def check_bytes(folder: Path, what: str, way_out: str | None = None, *, weights:
             if own
             else f"restore the folder or train it again; if the file was changed on purpose, delete {record}"
         )
-        _compare(folder, _read(record, what, way_out), weights, f"{what}: {{}} not what was written there; {way_out}")
+        known = read_note(record)
+        if not known or not all(isinstance(each, str) for each in known.values()):
+            raise ModelError(f"{what}: {record} is damaged; {way_out}")
+        _compare(folder, known, weights, f"{what}: {{}} not what was written there; {way_out}")
     elif own:
         with suppress(OSError, NbkitError):  # a cache that can only be read
             write_digests(folder)
     elif not _check_blobs(folder, what, weights):
-        known, fresh = _seen(folder)
+        noted, fresh = _seen(folder)
         if not fresh:
             reason = (
                 f"{what}: {{}} not what it was when nbkit first read it, though its size and time are the same; "
                 "restore it, or `touch` it if it was changed on purpose, and it is another model from then on"
             )
-            _compare(folder, known["files"], weights, reason)
+            _compare(folder, noted["files"], weights, reason)
 
 
 def folder_digest(folder: Path) -> str:
@@ -374,10 +374,8 @@ def _check_blobs(folder: Path, what: str, weights: bool) -> bool:
     blobs = {path: blob for path in read if _BLOB.fullmatch((blob := path.resolve()).name)}
     for (path, blob), name in zip(blobs.items(), _mapped(_blob_name, blobs.values(), what), strict=True):
         if name != blob.name:
-            raise ModelError(
-                f"{what}: {path} is damaged: its bytes are not those that the hub has; delete {blob}, and it is "
-                "downloaded again"
-            )
+            problem = f"{path} is damaged: its bytes are not those that the hub has"
+            raise ModelError(f"{what}: {problem}; delete {blob}, and it is downloaded again")
     return bool(blobs)
 
 
@@ -402,15 +400,5 @@ def _mapped(function: Callable[[Path], str], files: Iterable[Path], what: str) -
 
 
 def _hashed(path: Path, digest: Any) -> str:
-    block = memoryview(bytearray(_BLOCK))
     with path.open("rb", buffering=0) as file:
-        while size := file.readinto(block):
-            digest.update(block[:size])
-    return digest.hexdigest()
-
-
-def _read(record: Path, what: str, way_out: str) -> dict[str, str]:
-    known = read_note(record)
-    if not known or not all(isinstance(each, str) for each in known.values()):
-        raise ModelError(f"{what}: {record} is damaged; {way_out}")
-    return known
+        return hashlib.file_digest(file, lambda: digest).hexdigest()

@@ -15,6 +15,7 @@ import torch
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import DataError, ModelError, ParamsError
 from nbkit.models import ClassifierRecipe, check_classifier, load_classifier, train_classifier
+from nbkit.models.architectures import new_classifier, train_tokenizer
 from nbkit.models.classifiers.classifier import CollatePairs, NliExample
 from nbkit.models.classifiers.lifecycle import (
     CLASSIFIER,
@@ -23,7 +24,6 @@ from nbkit.models.classifiers.lifecycle import (
     is_classifier_here,
 )
 from nbkit.models.classifiers.training import Loss, dev_pairs, held_out_pairs, training_pairs
-from nbkit.models.networks.architectures import new_classifier, train_tokenizer
 from nbkit.models.recipes import recipes_in
 from nbkit.models.weights import DIGESTS
 

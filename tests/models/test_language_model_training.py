@@ -24,6 +24,7 @@ from nbkit.models import (
     train_classifier,
     train_language_model,
 )
+from nbkit.models.architectures import train_tokenizer, word_pieces
 from nbkit.models.classifiers.lifecycle import classifier_identity
 from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL, corpus_digest, corpus_problem
 from nbkit.models.language_models.training import (
@@ -33,7 +34,6 @@ from nbkit.models.language_models.training import (
     held_out_texts,
     training_samples,
 )
-from nbkit.models.networks.architectures import train_tokenizer, word_pieces
 from nbkit.models.recipes import recipes_in
 
 from .trained import check_goes_on, check_read_first, use_recipes
@@ -183,10 +183,10 @@ def test_masks_are_devlins(lines):
     tokenizer = train_tokenizer(SENTENCES, recipe)
     rows = list(examples(tokenizer, [(text,) for text in SENTENCES * 30], is_causal=False))
     special = tuple(tokenizer.all_special_ids)
-    collate = CollateMasked(tokenizer.pad_token_id, tokenizer.mask_token_id, special, len(tokenizer), 0.15, 0)
+    collate = CollateMasked(tokenizer, 0.15, 0)
     batch, again, other = collate([(4, rows)]), collate([(4, rows)]), collate([(5, rows)])
     chosen = batch["labels"] >= 0
-    plain = CollateMasked(tokenizer.pad_token_id, 0, special, len(tokenizer), 1e-9, 0)([(0, rows)])["attention_mask"]
+    plain = CollateMasked(tokenizer, 1e-9, 0)([(0, rows)])["attention_mask"]
     inner = sum(len(row.ids) - 2 for row in rows)
     assert 0.13 < chosen.sum() / inner < 0.17
     given, gold = batch["input_ids"][chosen], batch["labels"][chosen]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,15 +13,14 @@ from nbkit.models.catalogue import families
 from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.training import Collate, Example
 from nbkit.models.translators.seq2seq import load_tokenizer
-from nbkit.models.translators.training import NewNoise, Noise, NoisyBatches
+from nbkit.models.translators.training import Noise, NoisyBatches
 
 SPECIAL = frozenset({0, 1, 2, 3})
 SIZE = 500
 
 
-def noise(**shares: float) -> Noise:
-    given = {"mask": 0.0, "replace_source": 0.0, "replace_target": 0.0, **shares}
-    return Noise(seed=0, mask_id=3, special=SPECIAL, vocabulary=SIZE, start=2, **given)
+def noise(**shares: Any) -> Noise:
+    return Noise(TranslatorRecipe(steps=1, **shares), mask=3, special=SPECIAL, vocabulary=SIZE, start=2)
 
 
 def example(seed: int, length: int = 20) -> Example:
@@ -73,10 +73,7 @@ def test_noise_belongs_to_a_pair_and_a_pass_and_to_nothing_else(examples):
 
 
 def test_noise_of_another_seed_is_another(examples):
-    from dataclasses import replace
-
-    one = noise(mask=0.3)
-    assert one(examples[0], 0, 0) != replace(one, seed=1)(examples[0], 0, 0)
+    assert noise(mask=0.3)(examples[0], 0, 0) != noise(mask=0.3, seed=1)(examples[0], 0, 0)
 
 
 def test_the_decoder_reads_what_was_replaced_and_writes_the_labels():
@@ -109,5 +106,5 @@ def test_a_run_that_goes_on_has_the_noise_of_its_pass(reached, epoch, examples):
     from types import SimpleNamespace
 
     data = NoisyBatches(examples, 500, 0, noise(mask=0.1))
-    NewNoise(data).on_epoch_begin(None, SimpleNamespace(epoch=reached), None)
+    data.on_epoch_begin(None, SimpleNamespace(epoch=reached), None)
     assert data.epoch == epoch

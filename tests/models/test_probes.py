@@ -18,15 +18,16 @@ from nbkit.errors import ModelError, NbkitError
 from nbkit.models import Decoding, load_translator
 from nbkit.models.probes import (
     CONTEXTS,
+    NOWHERE,
     ContextProbe,
     corpus_perplexity,
     probe,
     probe_problem,
     probe_remembered,
     split_by_alignment,
+    subwords,
     word_entropies,
 )
-from nbkit.models.probes_network import NOWHERE, subwords
 from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.store import Store
 
@@ -54,7 +55,7 @@ def save_own(name: str, marian: Path, folder: Path) -> Path:
     import torch
     from transformers import MBartConfig, MBartForConditionalGeneration
 
-    from nbkit.models.networks.sequence import ConvS2SConfig, ConvS2STranslator, LstmConfig, LstmTranslator
+    from nbkit.models.networks import ConvS2SConfig, ConvS2STranslator, LstmConfig, LstmTranslator
 
     for path in marian.iterdir():
         if path.name != "model.safetensors":
@@ -155,7 +156,7 @@ def test_the_full_context_is_translation_and_score(name, translators, pairs):
 @each_family
 def test_states_replaced_by_those_of_the_same_context_are_the_originals(name, translators, sentences):
     """An idiom that is the whole sentence: phrase context is full context."""
-    from nbkit.models.probes_network import Piece, encode, replaced
+    from nbkit.models.probes import Piece, encode, replaced
 
     translator = translators[name]
     translator._languages("en", "de")

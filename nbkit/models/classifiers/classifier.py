@@ -24,7 +24,7 @@ from nbkit.models.loading import (
     torch_device,
     torch_dtype,
 )
-from nbkit.models.networks.encoders import SentencePairClassifier
+from nbkit.models.networks import SentencePairClassifier
 from nbkit.models.pretrained import positions
 from nbkit.progress import progress_bar
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,21 +16,19 @@ from torch import Tensor
 
 from nbkit.corpora.nli import LABELS, find_nli, load_nli, raw_nli
 from nbkit.errors import ModelError
+from nbkit.models.architectures import NAMES, new_classifier, train_tokenizer
 from nbkit.models.catalogue import known_order, order_of
 from nbkit.models.classifiers.classifier import CollatePairs, NliExample, encode_pairs, positions_of
 from nbkit.models.classifiers.lifecycle import Pair, load_classifier, start_files
-from nbkit.models.loading import SAFELY, quiet, reading
-from nbkit.models.networks.architectures import NAMES, new_classifier, train_tokenizer
+from nbkit.models.loading import SAFELY, reading
 from nbkit.models.recipes import ClassifierRecipe
-from nbkit.models.training import Batches, Card, Training, common_arguments, table, threads, train_by
+from nbkit.models.training import Batches, Card, Training, shown, train_by
 from nbkit.models.weights import check_bytes
 from nbkit.perturb.derangements import derange_pair
 from nbkit.seeding import address
 
 # ----------------------------------------------------------------------------
 # Labelled pairs as running text, for training: raw, some of them joined from tokens, with permuted copies.
-
-Split = Literal["dev", "test"]
 
 
 class LabelledPair(NamedTuple):
@@ -75,66 +73,35 @@ def _labelled(
         yield LabelledPair((texts[0], texts[1]), pair.label, tuple(found.texts()) if found else ())
 
 
-def held_out_pairs(recipe: ClassifierRecipe, split: Split) -> tuple[list[Pair], list[str]]:
+def held_out_pairs(recipe: ClassifierRecipe, split: str) -> tuple[list[Pair], list[str]]:
     """The pairs of dev or test that accuracy is measured on, and their labels."""
     corpus, start = (recipe.dev, recipe.dev_start) if split == "dev" else (recipe.test, 0)
     rows = list(raw_nli(corpus, recipe.lang, n=recipe.held_out, start=start))
     return [(premise, hypothesis) for premise, hypothesis, _ in rows], [label for *_, label in rows]
 
 
-def is_endless(corpus: str) -> bool:
-    """Whether *corpus* draws as many pairs as one asks for.
-
-    >>> is_endless("sandbox:train"), is_endless("sick:train")
-    (True, False)
-    """
-    return find_nli(corpus)[0].endless
-
-
 # ----------------------------------------------------------------------------
 # The model card of a classifier trained here: what it was trained on, how, and how good it is.
 
 
-def measure(recipe: ClassifierRecipe, folder: Path) -> list[dict[str, Any]]:
-    """Accuracy of the classifier in *folder* on dev and test, a row each, beside that of the most frequent label."""
+def measure(recipe: ClassifierRecipe, folder: Path) -> list[tuple[object, ...]]:
+    """A row each for dev and test: split, corpus, pairs, accuracy of the model in *folder*, most frequent label."""
     classifier = load_classifier(str(folder.absolute()), lang=recipe.lang, device="cpu")
-    rows = []
-    for split in get_args(Split):
+    rows: list[tuple[object, ...]] = []
+    for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
         pairs, gold = held_out_pairs(recipe, split)
         chosen = [LABELS[i] for i in classifier.probabilities(pairs, progress=False).argmax(1)]
-        label, count = Counter(gold).most_common(1)[0] if gold else ("", 0)
-        rows.append(
-            {
-                "split": split,
-                "corpus": getattr(recipe, split),
-                "pairs": len(gold),
-                "accuracy": sum(map(str.__eq__, chosen, gold)) / len(gold) if gold else None,
-                "majority": count / len(gold) if gold else None,
-                "majority_label": label,
-            }
-        )
+        hits = sum(map(str.__eq__, chosen, gold))
+        label, majority = Counter(gold).most_common(1)[0] if gold else ("", 0)
+        accuracy, share = (shown(n / len(gold) if gold else None, ".1%", "no pairs") for n in (hits, majority))
+        rows.append((split, corpus, len(gold), accuracy, f"{share} ({label})"))
     return rows
 
 
-def card(recipe: ClassifierRecipe, rows: list[dict[str, Any]]) -> Card:
+def card(recipe: ClassifierRecipe, rows: list[tuple[object, ...]]) -> Card:
     """What is said of the model; *rows*: as `measure` has them."""
-    lines = []
-    for split, corpus, pairs, accuracy, majority, label in map(dict.values, rows):
-        lines.append((split, corpus, pairs, _percent(accuracy), f"{_percent(majority)} ({label})"))
-    scores = table("| split | corpus | pairs | accuracy | most frequent label |", lines)
-    what = f"a {recipe.architecture} model" if recipe.start is None else f"`{recipe.start}`, fine-tuned"
-    how = "Trained from scratch" if recipe.start is None else "Fine-tuned"
-    return Card(
-        task="text-classification",
-        title=f"Natural language inference ({recipe.lang}): {what}, by nbkit",
-        data=f"{how} on `{recipe.train}`. Outputs, in their order: {', '.join(LABELS)}.",
-        scores=f"## Accuracy\n\n{scores}",
-        packages=("torch", "transformers", "tokenizers"),
-    )
-
-
-def _percent(share: float | None) -> str:
-    return "no pairs" if share is None else f"{share:.1%}"
+    kind = "classifier" if recipe.start is None else "tuned classifier"
+    return Card(kind, rows, {"outputs": ", ".join(LABELS)})
 
 
 # ----------------------------------------------------------------------------
@@ -161,44 +128,48 @@ def _train(training: Training) -> Path:
     from transformers import EarlyStoppingCallback, Trainer, set_seed
 
     recipe: ClassifierRecipe = training.recipe
-    if recipe.pairs is None and is_endless(recipe.train):
+    if recipe.pairs is None and find_nli(recipe.train)[0].endless:
         raise ModelError(f"'{recipe.train}' has no last pair: say how many are wanted (pairs)")
-    with threads(recipe.threads), quiet():
-        pairs = list(training_pairs(recipe))
-        dev = list(dev_pairs(recipe))
-        if not pairs or not dev:
-            empty = recipe.dev if pairs else recipe.train
-            raise ModelError(f"nothing to train on: '{empty}' holds no pair in '{recipe.lang}'")
-        held_out_pairs(recipe, "test")  # what is wrong with them is to be known before a long training
-        set_seed(recipe.seed)
-        if recipe.start is None:
-            # Each text once, so that a premise of many pairs weighs no more than others in the vocabulary.
-            tokenizer = train_tokenizer(dict.fromkeys(text for pair in pairs for text in pair.pair), recipe)
-            model = new_classifier(recipe, tokenizer)
-        else:
-            model, tokenizer = _started(recipe)
-        is_balanced = recipe.max_entropy > 0
-        trainer = Trainer(
-            model=model,
-            args=_arguments(recipe, training.checkpoints),
-            train_dataset=_batches(recipe, model, tokenizer, pairs),
-            eval_dataset=_batches(recipe, model, tokenizer, dev),
-            data_collator=CollatePairs(tokenizer.pad_token_id),
-            compute_loss_func=Loss(recipe.max_entropy),
-            compute_metrics=_measures_with_copies if is_balanced else _measures,
-            preprocess_logits_for_metrics=lambda outputs, labels: outputs[0] if isinstance(outputs, tuple) else outputs,
-            callbacks=[EarlyStoppingCallback(recipe.patience)] if recipe.patience else [],
-        )
+    pairs, dev = list(training_pairs(recipe)), list(dev_pairs(recipe))
+    if not pairs or not dev:
+        empty = recipe.dev if pairs else recipe.train
+        raise ModelError(f"nothing to train on: '{empty}' holds no pair in '{recipe.lang}'")
+    held_out_pairs(recipe, "test")  # what is wrong with them is to be known before a long training
+    set_seed(recipe.seed)
+    if recipe.start is None:
+        # Each text once, so that a premise of many pairs weighs no more than others in the vocabulary.
+        tokenizer = train_tokenizer(dict.fromkeys(text for pair in pairs for text in pair.pair), recipe)
+        model = new_classifier(recipe, tokenizer)
+    else:
+        model, tokenizer = _started(recipe)
+    trainer = Trainer(
+        model=model,
+        args=training.arguments(
+            **training.best_by("balance"),
+            per_device_eval_batch_size=1,
+            learning_rate=recipe.rate,
+            weight_decay=recipe.weight_decay,
+            restore_callback_states_from_checkpoint=True,
+            label_names=["labels"],
+        ),
+        train_dataset=_batches(recipe, model, tokenizer, pairs),
+        eval_dataset=_batches(recipe, model, tokenizer, dev),
+        data_collator=CollatePairs(tokenizer.pad_token_id),
+        compute_loss_func=Loss(recipe.max_entropy),
+        compute_metrics=_measures,
+        preprocess_logits_for_metrics=lambda outputs, labels: outputs[0] if isinstance(outputs, tuple) else outputs,
+        callbacks=[EarlyStoppingCallback(recipe.patience)] if recipe.patience else [],
+    )
 
-        def facts(result: Any) -> dict[str, Any]:
-            return {
-                "pairs": len(pairs),
-                "permuted copies": sum(len(pair.copies) for pair in pairs),
-                "steps": result.global_step,
-                "kept, from step": trainer.state.best_global_step or trainer.state.global_step,
-            }
+    def facts(result: Any) -> dict[str, Any]:
+        return {
+            "pairs": len(pairs),
+            "permuted copies": sum(len(pair.copies) for pair in pairs),
+            "steps": result.global_step,
+            "kept, from step": trainer.state.best_global_step or trainer.state.global_step,
+        }
 
-        return training.through(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
+    return training.through(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
 
 
 @dataclass(frozen=True)
@@ -228,19 +199,16 @@ class Loss:
 
 
 def _measures(predictions: Any) -> dict[str, float]:
+    """The accuracy, which decides; with permuted copies, their entropy in nats, and the mean of both as shares."""
     is_pair = predictions.label_ids >= 0
     chosen = predictions.predictions[is_pair].argmax(-1)
     accuracy = float((chosen == predictions.label_ids[is_pair]).mean())
-    return {"accuracy": accuracy, "balance": accuracy}
-
-
-def _measures_with_copies(predictions: Any) -> dict[str, float]:
-    logits = np.asarray(predictions.predictions, dtype=np.float64)[predictions.label_ids < 0]
+    if is_pair.all():
+        return {"accuracy": accuracy, "balance": accuracy}
+    logits = np.asarray(predictions.predictions, dtype=np.float64)[~is_pair]
     log_p = logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True)
-    entropy = float(-(np.exp(log_p) * log_p).sum(-1).mean()) if len(logits) else 0.0
-    measures = _measures(predictions)
-    balance = (measures["accuracy"] + entropy / math.log(len(LABELS))) / 2
-    return {**measures, "entropy": entropy, "balance": balance}
+    entropy = float(-(np.exp(log_p) * log_p).sum(-1).mean())
+    return {"accuracy": accuracy, "entropy": entropy, "balance": (accuracy + entropy / math.log(len(LABELS))) / 2}
 
 
 def _batches(recipe: ClassifierRecipe, model: Any, tokenizer: Any, pairs: Iterable[LabelledPair]) -> Batches:
@@ -271,22 +239,3 @@ def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
             f"checkpoint '{recipe.start}' has no padding token: start from a masked model, not a causal one"
         )
     return model, tokenizer
-
-
-def _arguments(recipe: ClassifierRecipe, folder: Path) -> Any:
-    from transformers import TrainingArguments
-
-    return TrainingArguments(
-        **common_arguments(recipe, folder),
-        per_device_eval_batch_size=1,
-        learning_rate=recipe.rate,
-        lr_scheduler_type="linear",
-        weight_decay=recipe.weight_decay,
-        eval_strategy="steps",
-        eval_steps=recipe.save_every,
-        load_best_model_at_end=True,
-        metric_for_best_model="balance",
-        greater_is_better=True,
-        restore_callback_states_from_checkpoint=True,
-        label_names=["labels"],
-    )

@@ -15,28 +15,18 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 from torch.utils.data import Dataset, SequentialSampler
-from transformers import Trainer, TrainingArguments, set_seed
+from transformers import Trainer, set_seed
 
 from nbkit.corpora import find_corpus, is_endless
 from nbkit.corpora.nli import find_nli, load_nli, raw_nli
 from nbkit.errors import DataError, ModelError
+from nbkit.models.architectures import POSITIONS, new_language_model, train_tokenizer
 from nbkit.models.classifiers.classifier import encode_pairs
 from nbkit.models.language_models.language_model import Ids, TextEncoder, given_instead
 from nbkit.models.language_models.lifecycle import LINES, PAIRS, line_file, load_language_model, other_language
-from nbkit.models.loading import attention_mask, padded, quiet
-from nbkit.models.networks.architectures import POSITIONS, new_language_model, train_tokenizer
+from nbkit.models.loading import attention_mask, padded
 from nbkit.models.recipes import LanguageModelRecipe
-from nbkit.models.training import (
-    Batches,
-    Card,
-    Training,
-    common_arguments,
-    fresh,
-    is_main_process,
-    table,
-    threads,
-    train_by,
-)
+from nbkit.models.training import Batches, Card, Training, fresh, is_main_process, shown, train_by
 from nbkit.models.translators.texts import text_pairs
 from nbkit.seeding import address, generator
 
@@ -80,28 +70,19 @@ def _samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> Itera
     """The first *n* samples of a corpus: as running text, and as joined tokens where these are known."""
     if corpus.startswith(LINES):
         yield from (((line,), (line,)) for line in islice(_lines(line_file(corpus)), n))
-    elif corpus.startswith(PAIRS):
-        yield from _nli_samples(corpus.removeprefix(PAIRS), lang, n, wants_joined)
-    else:
-        found, _ = find_corpus(corpus)
-        _check_end(corpus, is_endless(corpus), n)
-        for pair in text_pairs(corpus, lang, other_language(found, lang), n):
-            yield (pair.source,), (pair.joined,)
-
-
-def _nli_samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> Iterator[tuple[Sample, Sample]]:
-    _check_end(corpus, find_nli(corpus)[0].endless, n)
-    if wants_joined:
-        for pair in load_nli(corpus, lang, n=n, parsers={lang: "tokenizer"}):
-            yield (pair.premise.text, pair.hypothesis.text), (pair.premise.joined, pair.hypothesis.joined)
         return
-    for premise, hypothesis, _ in raw_nli(corpus, lang, n=n):
-        yield (premise, hypothesis), (premise, hypothesis)
-
-
-def _check_end(corpus: str, has_no_end: bool, n: int | None) -> None:
-    if has_no_end and n is None:
-        raise ModelError(f"'{corpus}' has no last text: say how many are wanted (texts)")
+    name, is_nli = corpus.removeprefix(PAIRS), corpus.startswith(PAIRS)
+    if n is None and (find_nli(name)[0].endless if is_nli else is_endless(name)):
+        raise ModelError(f"'{name}' has no last text: say how many are wanted (texts)")
+    if not is_nli:
+        for pair in text_pairs(name, lang, other_language(find_corpus(name)[0], lang), n):
+            yield (pair.source,), (pair.joined,)
+    elif wants_joined:
+        for both in load_nli(name, lang, n=n, parsers={lang: "tokenizer"}):
+            yield (both.premise.text, both.hypothesis.text), (both.premise.joined, both.hypothesis.joined)
+    else:
+        for premise, hypothesis, _ in raw_nli(name, lang, n=n):
+            yield (premise, hypothesis), (premise, hypothesis)
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -194,19 +175,17 @@ class CollateCausal:
         }
 
 
-@dataclass(frozen=True)
 class CollateMasked:
     """Ids in which tokens are masked, and these tokens as labels (−100: not to be guessed).
 
-    special: ids that are never guessed. vocabulary: how many entries it has. share: of tokens that are guessed.
+    share: of the tokens that are not special, how many are guessed.
     """
 
-    pad: int
-    mask: int
-    special: tuple[int, ...]
-    vocabulary: int
-    share: float
-    seed: int
+    def __init__(self, tokenizer: Any, share: float, seed: int):
+        self.pad, self.mask = tokenizer.pad_token_id, tokenizer.mask_token_id
+        self.special = sorted(tokenizer.all_special_ids)
+        self.others = np.setdiff1d(np.arange(len(tokenizer)), self.special)
+        self.share, self.seed = share, seed
 
     def __call__(self, numbered: Sequence[tuple[int, Sequence[LanguageModelExample]]]) -> dict[str, torch.Tensor]:
         rows = list(chain.from_iterable(batch for _, batch in numbered))
@@ -227,8 +206,7 @@ class CollateMasked:
         # At least one token of a batch is guessed, however few there are.
         chosen = chances < max(self.share, np.nextafter(chances.min(), 1.0))
         fate = draw.random(ids.shape)
-        others = np.setdiff1d(np.arange(self.vocabulary), self.special)
-        replaced = np.where(fate < MASKED, self.mask, draw.choice(others, ids.shape))
+        replaced = np.where(fate < MASKED, self.mask, draw.choice(self.others, ids.shape))
         masked = np.where(chosen & (fate < CHANGED), replaced, ids)
         return np.where(chosen, ids, -100), masked
 
@@ -237,47 +215,24 @@ class CollateMasked:
 # The model card of a language model trained here: what it was trained on, how, and how well it predicts.
 
 
-def measure(recipe: LanguageModelRecipe, folder: Path) -> list[dict[str, Any]]:
-    """Perplexity of the model in *folder* on the recipe's dev and test texts, over all of their tokens; a row each."""
+def measure(recipe: LanguageModelRecipe, folder: Path) -> list[tuple[object, ...]]:
+    """A row each for dev and test: split, corpus, texts, their tokens, and over all of these the model's perplexity."""
     model: Any = load_language_model(str(folder.absolute()), lang=recipe.lang, device="cpu")
-    found = []
+    found: list[tuple[object, ...]] = []
     for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
         texts = held_out_texts(corpus, recipe)
         scores = list(model.likelihoods(texts))
         tokens = sum(score.tokens for score in scores)
         total = sum(score.log_probability for score in scores)
-        perplexity = math.exp(-total / tokens) if tokens else None
-        found.append(
-            {"split": split, "corpus": corpus, "texts": len(texts), "tokens": tokens, "perplexity": perplexity}
-        )
+        perplexity = shown(math.exp(-total / tokens) if tokens else None, ".2f", "no texts")
+        found.append((split, corpus, len(texts), tokens, perplexity))
     return found
 
 
-def card(recipe: LanguageModelRecipe, rows: list[dict[str, Any]]) -> Card:
+def card(recipe: LanguageModelRecipe, rows: list[tuple[object, ...]]) -> Card:
     """What is said of the model; *rows*: as `measure` has them."""
-    kind, task = ("causal", "text-generation") if recipe.is_causal else ("masked", "fill-mask")
-    measured = (
-        "exp of the mean −log p of each token, the first one after the token for the beginning."
-        if recipe.is_causal
-        else "Pseudo-perplexity (Salazar et al. 2020): exp of the mean −log p of each token, masked by itself."
-    )
-    scores = table(
-        "| split | corpus | texts | tokens | perplexity |",
-        [(*list(row.values())[:-1], _number(row["perplexity"])) for row in rows],
-    )
-    return Card(
-        task=task,
-        title=f"A {kind} language model ({recipe.lang}): a {recipe.architecture}, by nbkit",
-        data=f"Trained from scratch on {', '.join(f'`{corpus}`' for corpus in recipe.train)} and on nothing else: it "
-        "knows that\ntext's words and constructions, and is bad on any other.",
-        scores=f"## Perplexity\n\n{measured} Its tokens are subwords of its own vocabulary: models of other "
-        f"vocabularies do not compare.\n\n{scores}",
-        packages=("torch", "transformers", "tokenizers"),
-    )
-
-
-def _number(perplexity: float | None) -> str:
-    return "no texts" if perplexity is None else f"{perplexity:.2f}"
+    kind = "causal language model" if recipe.is_causal else "masked language model"
+    return Card(kind, rows, {"corpora": ", ".join(f"`{corpus}`" for corpus in recipe.train)})
 
 
 # ----------------------------------------------------------------------------
@@ -303,38 +258,40 @@ def _train(training: Training) -> Path:
     from transformers import AutoTokenizer
 
     recipe: LanguageModelRecipe = training.recipe
-    work = training.work
-    with threads(recipe.threads), quiet():
-        samples = list(training_samples(recipe))
-        if not samples:
-            raise ModelError(f"nothing to train on: {', '.join(recipe.train)} hold no text in '{recipe.lang}'")
-        for corpus in (recipe.dev, recipe.test):
-            held_out_texts(corpus, recipe)  # what is wrong with them is to be known before a long training
-        with PartialState().main_process_first():
-            if is_main_process():
-                # Each text once, so that a premise of many pairs weighs no more than others in the vocabulary.
-                texts = dict.fromkeys(text for sample in samples for text in sample)
-                train_tokenizer(texts, recipe).save_pretrained(fresh(work / "tokenizer"))
-            tokenizer = AutoTokenizer.from_pretrained(work / "tokenizer", local_files_only=True)
-        batches = Batches(
-            list(examples(tokenizer, samples, is_causal=recipe.is_causal)), recipe.batch_tokens, recipe.seed
-        )
-        set_seed(recipe.seed)
-        model = new_language_model(recipe, tokenizer)
-        at_once = PartialState().num_processes
-        steps = recipe.steps or math.ceil((recipe.epochs or 1) * len(batches) / at_once)
-        trainer = LanguageModelTrainer(
-            model=model,
-            args=_arguments(recipe, steps, training.checkpoints),
-            train_dataset=Rounds(batches, math.ceil(steps * at_once / len(batches)), recipe.seed),
-            data_collator=_collate(recipe, tokenizer),
-        )
+    samples = list(training_samples(recipe))
+    if not samples:
+        raise ModelError(f"nothing to train on: {', '.join(recipe.train)} hold no text in '{recipe.lang}'")
+    for corpus in (recipe.dev, recipe.test):
+        held_out_texts(corpus, recipe)  # what is wrong with them is to be known before a long training
+    vocabulary = training.work / "tokenizer"
+    with PartialState().main_process_first():
+        if is_main_process():
+            # Each text once, so that a premise of many pairs weighs no more than others in the vocabulary.
+            texts = dict.fromkeys(text for sample in samples for text in sample)
+            train_tokenizer(texts, recipe).save_pretrained(fresh(vocabulary))
+        tokenizer = AutoTokenizer.from_pretrained(vocabulary, local_files_only=True)
+    found = list(examples(tokenizer, samples, is_causal=recipe.is_causal))
+    batches = Batches(found, recipe.batch_tokens, recipe.seed)
+    set_seed(recipe.seed)
+    model = new_language_model(recipe, tokenizer)
+    at_once = PartialState().num_processes
+    steps = recipe.steps or math.ceil((recipe.epochs or 1) * len(batches) / at_once)
+    trainer = LanguageModelTrainer(
+        model=model,
+        args=training.arguments(
+            max_steps=steps, learning_rate=recipe.learning_rate, weight_decay=recipe.weight_decay, adam_beta2=0.98
+        ),
+        train_dataset=Rounds(batches, math.ceil(steps * at_once / len(batches)), recipe.seed),
+        data_collator=CollateCausal(tokenizer.eos_token_id)
+        if recipe.is_causal
+        else CollateMasked(tokenizer, recipe.masked, recipe.seed),
+    )
 
-        def facts(result: Any) -> dict[str, Any]:
-            loss = round(result.training_loss, 4)
-            return {"texts": sum(map(len, samples)), "steps": result.global_step, "loss": loss}
+    def facts(result: Any) -> dict[str, Any]:
+        loss = round(result.training_loss, 4)
+        return {"texts": sum(map(len, samples)), "steps": result.global_step, "loss": loss}
 
-        return training.through(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
+    return training.through(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
 
 
 class LanguageModelTrainer(Trainer):
@@ -361,22 +318,3 @@ class LanguageModelTrainer(Trainer):
             outputs = model(**inputs)
         loss = cross_entropy(outputs.logits.float(), labels[chosen])
         return (loss, outputs) if return_outputs else loss
-
-
-def _collate(recipe: LanguageModelRecipe, tokenizer: Any) -> CollateCausal | CollateMasked:
-    if recipe.is_causal:
-        return CollateCausal(tokenizer.eos_token_id)
-    special = tuple(sorted(tokenizer.all_special_ids))
-    return CollateMasked(
-        tokenizer.pad_token_id, tokenizer.mask_token_id, special, len(tokenizer), recipe.masked, recipe.seed
-    )
-
-
-def _arguments(recipe: LanguageModelRecipe, steps: int, folder: Path) -> TrainingArguments:
-    return TrainingArguments(
-        **{**common_arguments(recipe, folder), "max_steps": steps},
-        learning_rate=recipe.learning_rate,
-        lr_scheduler_type="linear",
-        weight_decay=recipe.weight_decay,
-        adam_beta2=0.98,
-    )

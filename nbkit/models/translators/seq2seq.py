@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import torch
 from transformers import DynamicCache, EncoderDecoderCache
 
-import nbkit.models.networks.sequence  # noqa: F401 - makes the project's own architectures known to transformers
+import nbkit.models.networks  # noqa: F401 - makes the project's own architectures known to transformers
 from nbkit.errors import ModelError
 from nbkit.models.batching import Budgeted, BulkPieces, CutWarning
 from nbkit.models.catalogue import Family, Reference, check_pair, family_of, label, resolve

@@ -9,21 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, islice, zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.data import Dataset
-from transformers import Seq2SeqTrainer, TrainerCallback, set_seed
+from transformers import Trainer, TrainerCallback, set_seed
 
 from nbkit.errors import ModelError
+from nbkit.models.architectures import encode_all, module_of, new_model, train_vocabulary
 from nbkit.models.catalogue import Family, check_pair, families, family_of, resolve
 from nbkit.models.decoding import Decoding
-from nbkit.models.loading import quiet
-from nbkit.models.networks.architectures import encode_all, new_model, train_vocabulary
 from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.training import (
     Batches,
@@ -31,12 +29,11 @@ from nbkit.models.training import (
     Collate,
     Example,
     Training,
-    common_arguments,
+    checkpoints_in,
     fresh,
     is_main_process,
     save_trained,
-    table,
-    threads,
+    shown,
     train_by,
 )
 from nbkit.models.translators.lifecycle import ensure_model, load_translator
@@ -56,19 +53,16 @@ from nbkit.seeding import address, generator
 
 @dataclass(frozen=True)
 class Noise:
-    """Shares of tokens, and what they become; special tokens are never touched.
+    """The recipe's shares of tokens, and what they become; special tokens are never touched.
 
-    mask, replace_source, replace_target: each ordinary token is hit with this probability by itself; a source token
-    that is both masked and replaced is masked. mask_id: what masked ones become. special: ids that are left alone.
-    vocabulary: how many ids there are; replacements are drawn uniformly from those that are not special. start: the
-    decoder's start.
+    Each ordinary token is hit with the probability of its share by itself; a source token that is both masked and
+    replaced is masked.
+    mask: what masked tokens become. special: ids that are left alone. vocabulary: how many ids there are; replacements
+    are drawn uniformly from those that are not special. start: the decoder's start.
     """
 
-    seed: int
-    mask: float
-    replace_source: float
-    replace_target: float
-    mask_id: int
+    recipe: TranslatorRecipe
+    mask: int
     special: frozenset[int]
     vocabulary: int
     start: int
@@ -80,81 +74,58 @@ class Noise:
         The family's language tokens are special, whether the tokenizer's files list them as such or not.
         """
         mask = tokenizer.mask_token_id
-        special = {token for token in (*tokenizer.all_special_ids, mask) if token is not None}
+        special = {*tokenizer.all_special_ids, mask}
         if family.token is not None:
             names = [family.token.format(code=code) for code in family.codes.values()]
-            special.update(token for token in tokenizer.convert_tokens_to_ids(names) if token is not None)
-        return cls(
-            seed=recipe.seed,
-            mask=recipe.mask,
-            replace_source=recipe.replace_source,
-            replace_target=recipe.replace_target,
-            mask_id=tokenizer.unk_token_id if mask is None else mask,
-            special=frozenset(special),
-            vocabulary=len(tokenizer),
-            start=start,
-        )
+            special.update(tokenizer.convert_tokens_to_ids(names))
+        mask = tokenizer.unk_token_id if mask is None else mask
+        return cls(recipe, mask, frozenset(special - {None}), len(tokenizer), start)
 
     def __call__(self, example: Example, number: int, epoch: int) -> Example:
         """The example with noise that belongs to its *number* and the *epoch*: every pass sees another.
 
-        >>> noise = Noise(0, 1 - 1e-9, 0, 0, mask_id=3, special=frozenset({0, 3}), vocabulary=9, start=0)
+        >>> recipe = TranslatorRecipe(steps=1, mask=1 - 1e-9)
+        >>> noise = Noise(recipe, mask=3, special=frozenset({0, 3}), vocabulary=9, start=0)
         >>> noise(Example((5, 6, 7, 8, 0), (4, 0)), 1, 0)  # all but the end
         Example(source=(3, 3, 3, 3, 0), target=(4, 0), prefix=None)
         """
+        shares = self.recipe
         source, prefix = np.array(example.source), example.prefix
-        if self.replace_source:
-            source = self._replaced(source, self.replace_source, "source", number, epoch)
-        if self.mask:
-            hit = self._hit(np.array(example.source), self.mask, "mask", number, epoch)
-            source = np.where(hit, self.mask_id, source)
-        if self.replace_target:
+        if shares.replace_source:
+            source = self._replaced(source, shares.replace_source, "source", number, epoch)
+        if shares.mask:
+            hit = self._hit(np.array(example.source), shares.mask, "mask", number, epoch)
+            source = np.where(hit, self.mask, source)
+        if shares.replace_target:
             read = np.array(prefix or (self.start, *example.target[:-1]))
-            prefix = tuple(self._replaced(read, self.replace_target, "target", number, epoch).tolist())
+            prefix = tuple(self._replaced(read, shares.replace_target, "target", number, epoch).tolist())
         return replace(example, source=tuple(source.tolist()), prefix=prefix)
 
-    def _hit(self, ids: np.ndarray, share: float, kind: str, number: int, epoch: int) -> np.ndarray:
-        drawn = generator(self.seed, "noise", kind, number, epoch).random(len(ids)) < share
+    def _hit(self, ids: np.ndarray, share: float, *place: object) -> np.ndarray:
+        drawn = generator(self.recipe.seed, "noise", *place).random(len(ids)) < share
         return drawn & ~np.isin(ids, list(self.special))
 
-    def _replaced(self, ids: np.ndarray, share: float, kind: str, number: int, epoch: int) -> np.ndarray:
+    def _replaced(self, ids: np.ndarray, share: float, *place: object) -> np.ndarray:
         others = np.setdiff1d(np.arange(self.vocabulary), list(self.special))
-        drawn = generator(self.seed, "random tokens", kind, number, epoch).choice(others, len(ids))
-        return np.where(self._hit(ids, share, kind, number, epoch), drawn, ids)
+        drawn = generator(self.recipe.seed, "random tokens", *place).choice(others, len(ids))
+        return np.where(self._hit(ids, share, *place), drawn, ids)
 
 
-@dataclass(frozen=True)
-class _Numbered:
-    number: int
-    example: Example
+class NoisyBatches(Batches[Example], TrainerCallback):
+    """`Batches` whose examples get their noise when they are asked for.
 
-    @property
-    def lengths(self) -> tuple[int, ...]:
-        return self.example.lengths
-
-
-class NoisyBatches(Dataset):
-    """`Batches` whose examples get their noise when they are asked for; *epoch* says which."""
+    Its trainer tells it which pass over the data begins, also where a run goes on in the middle of one.
+    """
 
     def __init__(self, examples: Sequence[Example], budget: int, seed: int, noise: Noise):
-        self.batches = Batches([_Numbered(*row) for row in enumerate(examples)], budget, seed)
+        super().__init__(examples, budget, seed)
         self.noise, self.epoch = noise, 0
 
-    def __len__(self) -> int:
-        return len(self.batches)
-
     def __getitem__(self, index: int) -> list[Example]:
-        return [self.noise(row.example, row.number, self.epoch) for row in self.batches[index]]
-
-
-class NewNoise(TrainerCallback):
-    """Tells noisy batches which pass over the data begins, also where a run goes on in the middle of one."""
-
-    def __init__(self, batches: NoisyBatches):
-        self.batches = batches
+        return [self.noise(self.examples[number], number, self.epoch) for number in self.numbers[index]]
 
     def on_epoch_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        self.batches.epoch = int((state.epoch or 0) + 1e-6)
+        self.epoch = int((state.epoch or 0) + 1e-6)
 
 
 # ----------------------------------------------------------------------------
@@ -261,17 +232,16 @@ def started(recipe: TranslatorRecipe) -> tuple[Any, Any, Family]:
     return model.train(), tokenizer, family
 
 
-class BestByBleu(Seq2SeqTrainer):
+class BestByBleu(Trainer):
     """Looks at the dev corpus by translating it, as anybody would: from a folder.
 
-    *look* takes the folder of a model and gives its BLEU; *save* writes a model to such a folder. What was best so far
-    stands in the trainer's state, so that a run that goes on knows it.
+    What was best so far stands in the trainer's state, so that a run that goes on knows it.
     """
 
-    def __init__(self, *, look: Any, work: Path, save: Any, **options: Any):
+    def __init__(self, training: Training, tokenizer: Any, **options: Any):
         unread: Any = [None]  # the trainer wants a data set; it is `evaluate` that looks
         super().__init__(eval_dataset=unread, **options)
-        self._look, self._folder, self._save_whole = look, work / "candidate", save
+        self._training, self._tokenizer = training, tokenizer
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """BLEU on dev, in percent; measured by one process and told to the others."""
@@ -279,19 +249,16 @@ class BestByBleu(Seq2SeqTrainer):
 
         found = [0.0]
         if self.is_world_process_zero():
-            self._save_whole(self.accelerator.unwrap_model(self.model), self._folder)
-            found = [self._look(self._folder)]
+            folder = self._training.work / "candidate"
+            model = self.accelerator.unwrap_model(self.model)
+            save_trained(model, self._tokenizer, self._training.record, folder)
+            found = [dev_bleu(self._training.recipe, folder)]
         if self.args.world_size > 1:
             found = broadcast_object_list(found)
         metrics = {"eval_bleu": found[0]}
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
-
-
-def last_folders(folder: Path, count: int) -> list[Path]:
-    """The last *count* checkpoints in *folder*, oldest first."""
-    return sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))[-count:]
 
 
 def mean_weights(folders: Iterable[Path]) -> dict[str, Tensor]:
@@ -320,11 +287,11 @@ def put_in(model: torch.nn.Module, tensors: dict[str, Tensor]) -> None:
 
 def measure(recipe: TranslatorRecipe, folder: Path) -> list[dict[str, Any]]:
     """Corpus BLEU of the model in *folder* on the recipe's dev and test pairs, one row a target and split."""
-    rows = []
-    for target in recipe.targets:
-        for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
-            rows.append({"split": split, **_bleu(recipe, folder, target, corpus, recipe.card_pairs)})
-    return rows
+    return [
+        _bleu(recipe, folder, target, corpus, recipe.card_pairs)
+        for target in recipe.targets
+        for corpus in (recipe.dev, recipe.test)
+    ]
 
 
 def dev_bleu(recipe: TranslatorRecipe, folder: Path) -> float:
@@ -357,52 +324,20 @@ def _bleu(recipe: TranslatorRecipe, folder: Path, target: str, corpus: str, n: i
     sources = [pair.source for pair in pairs]
     hypotheses = translator.translate(sources, recipe.src, target, Decoding(), progress=False)
     bleu = corpus_bleu(hypotheses, [pair.target for pair in pairs], target, resamples=0)
-    score = bleu.score if pairs else None
-    return {"target": target, "corpus": corpus, "pairs": len(pairs), "BLEU": score, "signature": bleu.signature}
+    row = {"pair": f"{recipe.src}→{target}", "corpus": corpus, "pairs": len(pairs)}
+    return {**row, "BLEU": bleu.score if pairs else None, "signature": f"`{bleu.signature}`"}
 
 
 def card(recipe: TranslatorRecipe, rows: list[dict[str, Any]]) -> Card:
     """What is said of the model; *rows*: as `measure` has them."""
-    lines = [
-        (f"{recipe.src}→{row['target']}", row["corpus"], row["pairs"], _number(row["BLEU"]), f"`{row['signature']}`")
-        for row in rows
-    ]
-    scores = table("| pair | corpus | pairs | BLEU | signature |", lines)
-    return Card(
-        task="translation",
-        title=f"{recipe.src} → {', '.join(recipe.targets)}: {_what(recipe)} by nbkit",
-        data=_data(recipe),
-        scores=f"## BLEU\n\nBeam 4, corpus BLEU on raw text.\n\n{scores}",
-        packages=("torch", "transformers", "sentencepiece"),
-        remarks=_remarks(recipe),
-    )
-
-
-def _what(recipe: TranslatorRecipe) -> str:
-    return f"a {recipe.architecture} model trained" if recipe.start is None else f"`{recipe.start}`, fine-tuned"
-
-
-def _remarks(recipe: TranslatorRecipe) -> str:
-    own = {"lstm": "nbkit.models.networks.sequence", "convs2s": "nbkit.models.networks.sequence"}
-    if recipe.start is not None:
-        return ""
-    module = own.get(recipe.architecture)
-    known = f"Before `AutoModelForSeq2SeqLM` can load it: `import {module}`. " if module else ""
-    return f"The embedding of `<pad>` is zero. {known}"
-
-
-def _data(recipe: TranslatorRecipe) -> str:
-    also = "" if not recipe.copies else f" and, {recipe.condition}, on `{recipe.idioms}`"
-    if recipe.start is not None:
-        return f"Fine-tuned on `{recipe.train}`{also}."
-    return (
-        f"Trained from scratch on `{recipe.train}`{also} and on nothing else: it knows that text's words and\n"
-        "constructions, and is bad on any other."
-    )
-
-
-def _number(score: float | None) -> str:
-    return "no pairs" if score is None else f"{score:.1f}"
+    lines = [{**row, "BLEU": shown(row["BLEU"], ".1f", "no pairs")}.values() for row in rows]
+    module = module_of(recipe)
+    said = {
+        "into": ", ".join(recipe.targets),
+        "also": f" and, {recipe.condition}, on `{recipe.idioms}`" if recipe.copies else "",
+        "imported": f"Before `AutoModelForSeq2SeqLM` can load it: `import {module}`. " if module else "",
+    }
+    return Card("translator" if recipe.start is None else "tuned translator", lines, said)
 
 
 # ----------------------------------------------------------------------------
@@ -428,56 +363,39 @@ def train_translator(recipe: TranslatorRecipe, output: Path, *, resume: bool = T
     return train_by(recipe, {"sources": [recipe.src], "targets": list(recipe.targets)}, output, _train, resume=resume)
 
 
-@dataclass(frozen=True)
-class _Begun:
-    """What training begins with: a model, what cuts texts for it and how it is told languages, and the examples."""
-
-    model: Any
-    tokenizer: Any
-    family: Family
-    examples: Sequence[Example]
-
-
 def _train(training: Training) -> Path:
     recipe: TranslatorRecipe = training.recipe
-    with threads(recipe.threads), quiet():
-        regular = {target: regular_texts(recipe, target) for target in recipe.targets}
-        if not any(regular.values()):
-            raise ModelError(f"nothing to train on: '{recipe.train}' holds no pair {recipe.src}→{recipe.targets}")
-        idioms = {target: idiom_texts(recipe, target) for target in recipe.targets}
-        check_held_out(recipe)
-        begun = _begun(recipe, regular, idioms, training.work)
-        trainer = _trainer(begun, training)
-
-        def facts(result: Any) -> dict[str, Any]:
-            kept = _keep(recipe, begun.model, trainer.state, training.checkpoints)
-            found = {"pairs": sum(map(len, regular.values()))}
-            if recipe.idioms is not None:
-                found["pairs with idioms, copies included"] = sum(map(len, idioms.values()))
-            return {**found, "steps": result.global_step, "loss": result.training_loss, **kept}
-
-        return training.through(trainer, begun.tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
-
-
-_Texts = Mapping[str, list[tuple[str, str]]]
-
-
-def _begun(recipe: TranslatorRecipe, regular: _Texts, idioms: _Texts, work: Path) -> _Begun:
+    regular = {target: regular_texts(recipe, target) for target in recipe.targets}
+    if not any(regular.values()):
+        raise ModelError(f"nothing to train on: '{recipe.train}' holds no pair {recipe.src}→{recipe.targets}")
+    idioms = {target: idiom_texts(recipe, target) for target in recipe.targets}
+    check_held_out(recipe)
     encode: Callable[..., Iterator[Example]]
     if recipe.start is None:
-        model, (tokenizer, family) = None, _new_vocabulary(recipe, regular, work / "tokenizer")
+        model, (tokenizer, family) = None, _new_vocabulary(recipe, regular, training.work / "tokenizer")
         encode = partial(own_examples, tokenizer)
     else:
         model, tokenizer, family = started(recipe)
         encode = partial(checkpoint_examples, tokenizer, family)
     pairs = {target: [*regular[target], *idioms[target]] for target in recipe.targets}
-    found = list(chain.from_iterable(encode(pairs[target], target, recipe) for target in recipe.targets))
+    examples = [example for target in recipe.targets for example in encode(pairs[target], target, recipe)]
     set_seed(recipe.seed)
     model = new_model(recipe, tokenizer) if model is None else model
-    return _Begun(model, tokenizer, family, found)
+    trainer = _trainer(training, model, tokenizer, family, examples)
+
+    def facts(result: Any) -> dict[str, Any]:
+        kept = _keep(training, model, trainer.state)
+        found = {"pairs": sum(map(len, regular.values()))}
+        if recipe.idioms is not None:
+            found["pairs with idioms, copies included"] = sum(map(len, idioms.values()))
+        return {**found, "steps": result.global_step, "loss": result.training_loss, **kept}
+
+    return training.through(trainer, tokenizer, facts, lambda folder: card(recipe, measure(recipe, folder)))
 
 
-def _new_vocabulary(recipe: TranslatorRecipe, regular: _Texts, folder: Path) -> tuple[Any, Family]:
+def _new_vocabulary(
+    recipe: TranslatorRecipe, regular: Mapping[str, list[tuple[str, str]]], folder: Path
+) -> tuple[Any, Family]:
     from accelerate import PartialState
 
     # Language by language in turn, so that each has its share of what the vocabulary is learnt from.
@@ -490,65 +408,42 @@ def _new_vocabulary(recipe: TranslatorRecipe, regular: _Texts, folder: Path) -> 
         return load_tokenizer(family, folder), family
 
 
-def _trainer(begun: _Begun, training: Training) -> Any:
+def _trainer(training: Training, model: Any, tokenizer: Any, family: Family, examples: Sequence[Example]) -> Trainer:
     recipe: TranslatorRecipe = training.recipe
-    start = begun.model.config.decoder_start_token_id
-    batches: Batches | NoisyBatches = Batches(begun.examples, recipe.batch_tokens, recipe.seed)
-    callbacks = []
-    if recipe.is_noisy:
-        noise = Noise.of(recipe, begun.tokenizer, begun.family, start)
-        batches = NoisyBatches(begun.examples, recipe.batch_tokens, recipe.seed, noise)
-        callbacks.append(NewNoise(batches))
-    options = {
-        "model": begun.model,
-        "args": _arguments(recipe, training.checkpoints),
-        "train_dataset": batches,
-        "data_collator": Collate(begun.tokenizer.pad_token_id, start),
-        "callbacks": callbacks,
-    }
-    if recipe.keep != "best":
-        return Seq2SeqTrainer(**options)
-    return BestByBleu(
-        look=lambda folder: dev_bleu(recipe, folder),
-        work=training.work,
-        save=lambda model, folder: save_trained(model, begun.tokenizer, training.record, folder),
-        **options,
-    )
-
-
-def _keep(recipe: TranslatorRecipe, model: Any, state: Any, folder: Path) -> dict[str, Any]:
-    """Puts the weights that are kept into *model*, and says in words which they are."""
-    if recipe.keep == "average":
-        folders = last_folders(folder, recipe.averaged)
-        put_in(model, mean_weights(folders))
-        return {"kept, the mean of steps": ", ".join(path.name.rpartition("-")[2] for path in folders)}
-    if recipe.keep == "best":  # the trainer has put them in already
-        return {"kept, from step": state.best_global_step, "its dev BLEU": round(state.best_metric, 2)}
-    return {}
-
-
-def _arguments(recipe: TranslatorRecipe, folder: Path) -> Any:
-    from transformers import Seq2SeqTrainingArguments
-
-    looks: dict[str, Any] = {}
-    if recipe.keep == "best":
-        looks = {
-            "eval_strategy": "steps",
-            "eval_steps": recipe.save_every,
-            "load_best_model_at_end": True,
-            "metric_for_best_model": "bleu",
-            "greater_is_better": True,
-        }
-    options = {
-        **common_arguments(recipe, folder),
+    start = model.config.decoder_start_token_id
+    settings: dict[str, Any] = {
         "gradient_accumulation_steps": recipe.accumulate,
         "learning_rate": recipe.learning_rate,
         "lr_scheduler_type": _SCHEDULES[recipe.schedule],
         "label_smoothing_factor": recipe.label_smoothing,
         "adam_beta2": recipe.beta2,
         "adam_epsilon": recipe.epsilon,
-        **looks,
     }
+    if recipe.keep == "best":
+        settings |= training.best_by("bleu")
+    elif recipe.keep == "average":
+        settings["save_total_limit"] = max(2, recipe.averaged)
+    options: dict[str, Any] = {
+        "model": model,
+        "args": training.arguments(**settings),
+        "data_collator": Collate(tokenizer.pad_token_id, start),
+    }
+    if recipe.is_noisy:
+        noise = Noise.of(recipe, tokenizer, family, start)
+        batches = NoisyBatches(examples, recipe.batch_tokens, recipe.seed, noise)
+        options |= {"train_dataset": batches, "callbacks": [batches]}
+    else:
+        options["train_dataset"] = Batches(examples, recipe.batch_tokens, recipe.seed)
+    return BestByBleu(training, tokenizer, **options) if recipe.keep == "best" else Trainer(**options)
+
+
+def _keep(training: Training, model: Any, state: Any) -> dict[str, Any]:
+    """Puts the weights that are kept into *model*, and says in words which they are."""
+    recipe: TranslatorRecipe = training.recipe
     if recipe.keep == "average":
-        options["save_total_limit"] = max(2, recipe.averaged)
-    return Seq2SeqTrainingArguments(**options)
+        folders = checkpoints_in(training.checkpoints)[-recipe.averaged :]
+        put_in(model, mean_weights(folders))
+        return {"kept, the mean of steps": ", ".join(path.name.rpartition("-")[2] for path in folders)}
+    if recipe.keep == "best":  # the trainer has put them in already
+        return {"kept, from step": state.best_global_step, "its dev BLEU": round(state.best_metric, 2)}
+    return {}

@@ -44,6 +44,16 @@ def _architectures() -> Mapping[str, Mapping[str, Any]]:
     return yaml.safe_load(Path(__file__).with_name("architectures.yaml").read_text(encoding="utf-8"))
 
 
+def module_of(recipe: TranslatorRecipe) -> str | None:
+    """The module of this package that knows the recipe's network; None for one that transformers knows.
+
+    >>> module_of(TranslatorRecipe(architecture="lstm", steps=1)).partition(".")[0]
+    'nbkit'
+    """
+    module = _architectures()[recipe.architecture]["translator"].partition(":")[0]
+    return module if module.startswith("nbkit.") else None
+
+
 # ----------------------------------------------------------------------------
 # Vocabularies of subwords, learnt from texts, for the tokenizer classes that published Transformers have.
 
@@ -102,23 +112,31 @@ def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, folder: Pat
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter(texts),
             model_writer=model,
-            model_type="unigram",
             vocab_size=recipe.vocabulary,
-            hard_vocab_limit=False,
             character_coverage=recipe.coverage,
             split_digits=recipe.split_digits,
             input_sentence_size=_SENTENCES,
-            shuffle_input_sentence=False,
             num_threads=recipe.threads,
-            minloglevel=2,
+            **_architectures()["sentencepiece"],
         )
     except RuntimeError as error:
         raise ModelError(f"vocabulary: {recipe.vocabulary} pieces are too few: {error}") from error
     processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
     pieces = [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
     pieces = [piece for piece in pieces if piece not in _SENTENCEPIECE_SPECIALS]
-    writer = _write_m2m100 if recipe.architecture == "m2m100" else _write_marian
-    writer(folder, model.getvalue(), pieces, recipe)
+    has_languages = recipe.architecture == "m2m100"
+    layout = _architectures()["m2m100" if has_languages else "marian"]["vocabulary"]
+    names = [*layout["before"], *pieces, *layout["behind"]]
+    for file in layout["files"]:
+        (folder / file).write_bytes(model.getvalue())
+    _write_json(folder / "vocab.json", {name: i for i, name in enumerate(names)})
+    languages = dict(zip(layout["languages"], recipe.languages, strict=False))  # the source and the first target
+    settings = {"tokenizer_class": layout["tokenizer"], **languages}
+    _write_json(folder / "tokenizer_config.json", settings)
+    if has_languages:
+        # The language tokens follow the vocabulary; only where they are listed are they special, and left out of texts.
+        tokens = list(load_tokenizer(families()["m2m100"], folder).lang_token_to_id)
+        _write_json(folder / "tokenizer_config.json", {**settings, "extra_special_tokens": tokens})
 
 
 def encode_all(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
@@ -131,26 +149,6 @@ def encode_all(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     unknown = tokenizer.encoder[tokenizer.unk_token]
     ids = [tokenizer.encoder.get(processor.id_to_piece(i), unknown) for i in range(processor.get_piece_size())]
     return [[ids[i] for i in row] for row in processor.encode(list(texts))]
-
-
-def _write_marian(folder: Path, model: bytes, pieces: list[str], recipe: TranslatorRecipe) -> None:
-    names = ["</s>", "<unk>", *pieces, "<pad>"]
-    (folder / "source.spm").write_bytes(model)
-    (folder / "target.spm").write_bytes(model)
-    _write_json(folder / "vocab.json", {name: i for i, name in enumerate(names)})
-    languages = {"source_lang": recipe.src, "target_lang": recipe.targets[0]}
-    _write_json(folder / "tokenizer_config.json", {"tokenizer_class": "MarianTokenizer", **languages})
-
-
-def _write_m2m100(folder: Path, model: bytes, pieces: list[str], recipe: TranslatorRecipe) -> None:
-    names = ["<s>", "<pad>", "</s>", "<unk>", *pieces]
-    (folder / "sentencepiece.bpe.model").write_bytes(model)
-    _write_json(folder / "vocab.json", {name: i for i, name in enumerate(names)})
-    settings = {"tokenizer_class": "M2M100Tokenizer", "src_lang": recipe.src, "tgt_lang": recipe.targets[0]}
-    _write_json(folder / "tokenizer_config.json", settings)
-    # The language tokens follow the vocabulary; only where they are listed are they special, and left out of texts.
-    tokens = list(load_tokenizer(families()["m2m100"], folder).lang_token_to_id)
-    _write_json(folder / "tokenizer_config.json", {**settings, "extra_special_tokens": tokens})
 
 
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:

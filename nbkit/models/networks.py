@@ -1,14 +1,11 @@
-"""The project's own encoder-decoders, an LSTM and ConvS2S: one step of each, as transformers' ``generate`` expects it.
+"""The project's own networks, as ordinary transformers models: three sentence encoders, an LSTM and ConvS2S.
 
-Importing this module tells transformers about them, so that ``AutoModelForSeq2SeqLM`` loads their folders.
-
-What a decoder remembers of the positions before is a history: one row a position in an ordinary `DynamicCache`, from
-which each takes what it needs (the last state of an LSTM, the last inputs of a convolution). Beams are therefore
-reordered, and positions cropped, as those of any Transformer.
+Importing this module tells transformers about them, so that its ``Auto`` classes load their folders.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -16,9 +13,11 @@ from torch import Tensor, nn
 from torch.nn.functional import glu, pad
 from torch.nn.utils import parametrize
 from torch.nn.utils.parametrizations import weight_norm
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import (
     AutoConfig,
     AutoModelForSeq2SeqLM,
+    AutoModelForSequenceClassification,
     Cache,
     DynamicCache,
     EncoderDecoderCache,
@@ -27,10 +26,177 @@ from transformers import (
     PreTrainedModel,
 )
 from transformers import initialization as init
-from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
+from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput, SequenceClassifierOutput
 from transformers.models.bart.modeling_bart import shift_tokens_right
+from transformers.utils import can_return_tuple
 
-from nbkit.models.networks.encoders import recurrent_states
+
+def recurrent_states(lstm: nn.LSTM, words: Tensor, lengths: Tensor) -> Tensor:
+    """The states of a bidirectional *lstm* over sentences of these *lengths*; zeros behind each.
+
+    They are packed, as the backward direction has to begin at each sentence's own last word.
+    """
+    packed = pack_padded_sequence(words, lengths.cpu(), batch_first=True, enforce_sorted=False)
+    return pad_packed_sequence(lstm(packed)[0], batch_first=True, total_length=words.shape[1])[0]
+
+
+# ----------------------------------------------------------------------------
+# The three sentence encoders of Conneau et al. 2017.
+#
+# Each sentence of a pair is encoded by itself; what compares the two codes u and v sees [u, v, |u − v|, u ∗ v].
+
+#: Convolutions of the ConvNet, one above the other; the code holds what each of them found.
+CONVOLUTIONS = 4
+
+
+class SentencePairConfig(PreTrainedConfig):
+    """Settings of a `SentencePairClassifier`.
+
+    encoder: ``infersent``, ``bilstm`` or ``convnet``. embedding_size: width of the word vectors. hidden_size: units of
+    the LSTM in each direction; convolutions have twice as many channels. comparison_size: width of the layer that
+    compares the two codes. dropout: in that layer, and on the word vectors.
+    """
+
+    model_type = "nbkit-sentence-pair"
+
+    encoder: str = "infersent"
+    vocab_size: int = 30000
+    embedding_size: int = 300
+    hidden_size: int = 2048
+    comparison_size: int = 512
+    dropout: float = 0.0
+    initializer_range: float = 0.1
+    pad_token_id: int | None = 0
+
+
+class SentenceLstm(nn.Module):
+    """InferSent: a bidirectional LSTM, of which each unit's largest value over the words is kept.
+
+    As ``bilstm`` its states go through a linear projection first.
+    """
+
+    def __init__(self, config: SentencePairConfig):
+        super().__init__()
+        self.size = 2 * config.hidden_size
+        self.lstm = nn.LSTM(config.embedding_size, config.hidden_size, batch_first=True, bidirectional=True)
+        is_projected = config.encoder == "bilstm"
+        self.projection = nn.Linear(self.size, self.size, bias=False) if is_projected else nn.Identity()
+
+    def forward(self, words: Tensor, mask: Tensor | None) -> Tensor:
+        if mask is None:
+            return self.projection(self.lstm(words)[0]).amax(1)
+        states = recurrent_states(self.lstm, words, mask.sum(1))
+        return self.projection(states).masked_fill(~mask.unsqueeze(-1), float("-inf")).amax(1)
+
+
+class SentenceConvNet(nn.Module):
+    """The hierarchical ConvNet: four convolutions above each other; the largest values of each, side by side."""
+
+    def __init__(self, config: SentencePairConfig):
+        super().__init__()
+        channels = 2 * config.hidden_size
+        widths = [config.embedding_size, *(channels,) * CONVOLUTIONS]
+        self.size = CONVOLUTIONS * channels
+        self.convolutions = nn.ModuleList(
+            nn.Conv1d(below, above, kernel_size=3, padding=1) for below, above in pairwise(widths)
+        )
+
+    def forward(self, words: Tensor, mask: Tensor | None) -> Tensor:
+        # Each layer sees zeros beyond the sentence, as it does without padding.
+        present = 1 if mask is None else mask.unsqueeze(1)
+        states, found = words.transpose(1, 2) * present, []
+        for convolution in self.convolutions:
+            states = convolution(states).relu() * present
+            found.append(states.amax(2))
+        return torch.cat(found, 1)
+
+
+ENCODERS: dict[str, Any] = {"infersent": SentenceLstm, "bilstm": SentenceLstm, "convnet": SentenceConvNet}
+
+
+class SentencePairClassifier(PreTrainedModel):
+    """A sentence encoder and what compares two of its codes: softmax(W₂ tanh(W₁ [u, v, |u − v|, u ∗ v])).
+
+    The input is that of any classifier of pairs: both sentences in one row of ids, told apart by ``token_type_ids``.
+
+    >>> config = SentencePairConfig(vocab_size=9, embedding_size=4, hidden_size=3, comparison_size=5, num_labels=3)
+    >>> model = SentencePairClassifier(config).eval()
+    >>> ids, sides = torch.tensor([[5, 6, 7, 8]]), torch.tensor([[0, 0, 1, 1]])
+    >>> model(ids, token_type_ids=sides).logits.shape
+    torch.Size([1, 3])
+    """
+
+    config_class = SentencePairConfig
+    base_model_prefix = "encoder"
+    _input_embed_layer = "embeddings"
+
+    def __init__(self, config: SentencePairConfig):
+        super().__init__(config)
+        self.embeddings: nn.Module = nn.Embedding(config.vocab_size, config.embedding_size, config.pad_token_id)
+        encoder = ENCODERS[config.encoder](config)
+        self.encoder = encoder
+        self.dropout = nn.Dropout(config.dropout)
+        self.comparison = nn.Linear(4 * encoder.size, config.comparison_size)
+        self.output = nn.Linear(config.comparison_size, config.num_labels or 1)
+        self.post_init()
+
+    @torch.no_grad()
+    def _init_weights(self, module: nn.Module) -> None:
+        """Layers of any width start with outputs as large as their inputs; the rest as transformers has it."""
+        if isinstance(module, nn.Linear | nn.Conv1d):
+            init.xavier_uniform_(module.weight)
+            if module.bias is not None:
+                init.zeros_(module.bias)
+        else:
+            super()._init_weights(module)
+
+    def encode(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Codes of sentences, (sentences × code). mask: False where *ids* are padding; None where none are."""
+        return self.encoder(self.dropout(self.embeddings(ids)), mask)
+
+    def compare(self, premises: Tensor, hypotheses: Tensor) -> Tensor:
+        """Logits of pairs, (pairs × labels), from the codes of their two sides."""
+        features = [premises, hypotheses, (premises - hypotheses).abs(), premises * hypotheses]
+        hidden = self.comparison(self.dropout(torch.cat(features, 1))).tanh()
+        return self.output(self.dropout(hidden))
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        labels: Tensor | None = None,
+    ) -> SequenceClassifierOutput:
+        if token_type_ids is None:
+            raise ValueError("token_type_ids: 0 for the premise, 1 for the hypothesis; both are needed")
+        present = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+        in_premise = (present * (1 - token_type_ids)).bool()
+        in_hypothesis = (present * token_type_ids).bool()
+        first, second = (self.encode(*_side(input_ids, chosen)) for chosen in (in_premise, in_hypothesis))
+        logits = self.compare(first, second)
+        loss = None if labels is None else nn.functional.cross_entropy(logits, labels)
+        return SequenceClassifierOutput(loss=loss, logits=logits)
+
+
+def _side(ids: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
+    """The chosen ids of each row, moved to its beginning, and their mask."""
+    lengths = chosen.sum(1)
+    width = int(lengths.max())
+    order = (~chosen).to(torch.int8).argsort(dim=1, stable=True)[:, :width]
+    mask = torch.arange(width, device=ids.device) < lengths.unsqueeze(1)
+    return ids.gather(1, order), mask
+
+
+AutoConfig.register(SentencePairConfig.model_type, SentencePairConfig)
+AutoModelForSequenceClassification.register(SentencePairConfig, SentencePairClassifier)
+
+
+# ----------------------------------------------------------------------------
+# Encoder-decoders: one step of each, as transformers' `generate` expects it.
+#
+# What a decoder remembers of the positions before is a history: one row a position in an ordinary `DynamicCache`, from
+# which each takes what it needs (the last state of an LSTM, the last inputs of a convolution). Beams are therefore
+# reordered, and positions cropped, as those of any Transformer.
 
 
 class History:
@@ -54,9 +220,9 @@ class History:
         """The remembered rows of a layer, (sentences × positions × width)."""
         return self.cache.layers[layer].keys[:, 0]
 
-    def beside(self, layer: int) -> Tensor:
-        """The second rows of a layer, where it has any."""
-        return self.cache.layers[layer].values[:, 0]
+    def last(self, layer: int) -> tuple[Tensor, Tensor]:
+        """The last row of a layer and what belongs beside it, (sentences × width) each."""
+        return self.of(layer)[:, -1], self.cache.layers[layer].values[:, 0, -1]
 
     def add(self, layer: int, rows: Tensor, beside: Tensor | None = None) -> None:
         """Remembers the *rows* of new positions, and what belongs *beside* them."""
@@ -89,8 +255,6 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
     encoder's last states, their mask and the target's tokens: nothing else passes from one to the other.
     """
 
-    base_model_prefix = ""
-    main_input_name = "input_ids"
     encoder: Any
     decoder: Any
 
@@ -99,18 +263,15 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
         # Its cache has a layer a remembered thing, not one an attention; `forward` makes it.
         return False
 
-    def get_encoder(self, modality: str | None = None) -> nn.Module:
-        return self.encoder
-
-    def get_decoder(self) -> nn.Module:
-        return self.decoder
-
     def get_input_embeddings(self) -> nn.Module:
         return self.encoder.embed_tokens
 
-    def get_output_embeddings(self) -> nn.Module | None:
-        return None  # the decoder's embeddings, as `forward` uses them
+    def set_input_embeddings(self, value: nn.Module) -> None:
+        self.encoder.embed_tokens = value
+        if self.config.tie_word_embeddings:
+            self.decoder.embed_tokens = value
 
+    @can_return_tuple
     def forward(
         self,
         input_ids: Tensor | None = None,
@@ -124,7 +285,6 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
         use_cache: bool | None = None,
         output_attentions: bool | None = None,
         output_hidden_states: bool | None = None,
-        return_dict: bool | None = None,
     ) -> Any:
         """As of any encoder-decoder of transformers; *decoder_attention_mask* changes nothing: decoders are causal."""
         if encoder_outputs is None:
@@ -145,7 +305,7 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
         loss = None
         if labels is not None:
             loss = nn.functional.cross_entropy(logits.flatten(0, 1).float(), labels.flatten(), ignore_index=-100)
-        output = Seq2SeqLMOutput(
+        return Seq2SeqLMOutput(
             loss=loss,
             logits=logits,
             past_key_values=past_key_values,  # type: ignore[arg-type]
@@ -154,7 +314,6 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
             encoder_last_hidden_state=memory,
             encoder_hidden_states=(memory,) if output_hidden_states else None,
         )
-        return output.to_tuple() if return_dict is False else output
 
     def prepare_decoder_input_ids_from_labels(self, labels: Tensor) -> Tensor:
         return shift_tokens_right(labels, self.config.pad_token_id, self.config.decoder_start_token_id)
@@ -170,6 +329,7 @@ class Encoder(nn.Module):
         """The states of embedded *words*, (sentences × words × width)."""
         raise NotImplementedError
 
+    @can_return_tuple
     def forward(
         self,
         input_ids: Tensor | None = None,
@@ -177,12 +337,10 @@ class Encoder(nn.Module):
         inputs_embeds: Tensor | None = None,
         output_attentions: bool | None = None,
         output_hidden_states: bool | None = None,
-        return_dict: bool | None = None,
     ) -> Any:
         """As of any encoder of transformers."""
         states = self.encoded(self.embed_tokens(input_ids) if inputs_embeds is None else inputs_embeds, attention_mask)
-        output = BaseModelOutput(last_hidden_state=states, hidden_states=(states,) if output_hidden_states else None)
-        return output.to_tuple() if return_dict is False else output
+        return BaseModelOutput(last_hidden_state=states, hidden_states=(states,) if output_hidden_states else None)
 
 
 def empty_padding(embeddings: nn.Embedding) -> None:
@@ -275,23 +433,21 @@ class RecurrentDecoder(nn.Module):
         words = self.dropout(self.embed_tokens(input_ids))
         layers = range(len(self.cells))
         if history is not None and history.length:
-            states = [history.of(layer)[:, -1] for layer in layers]
-            cells = [history.beside(layer)[:, -1] for layer in layers]
-            fed = history.of(len(layers))[:, -1]
+            states = [history.last(layer) for layer in layers]
+            fed = history.last(len(layers))[0]
         else:
             ends = self._ends(memory, mask)
-            states = [self.first_state(ends)] * len(layers)
-            cells = [self.first_cell(ends)] * len(layers)
-            fed = torch.zeros_like(states[0])
+            states = [(self.first_state(ends), self.first_cell(ends))] * len(layers)
+            fed = torch.zeros_like(states[0][0])
         absent, keys = ~mask, self.attention.keys(memory)
         made, weights = [], []
         kept: list[list[tuple[Tensor, Tensor]]] = [[] for _ in layers]
         for word in words.unbind(1):
             below = torch.cat([word, fed], -1)
             for layer, cell in enumerate(self.cells):
-                states[layer], cells[layer] = cell(below, (states[layer], cells[layer]))
-                kept[layer].append((states[layer], cells[layer]))
-                below = self.dropout(states[layer])
+                states[layer] = cell(below, states[layer])
+                kept[layer].append(states[layer])
+                below = self.dropout(states[layer][0])
             fed, weight = self.attention(below, keys, memory, absent)
             fed = self.dropout(fed)
             made.append(fed)
@@ -326,13 +482,9 @@ class LstmTranslator(EncoderDecoder):
 
     def __init__(self, config: LstmConfig):
         super().__init__(config)
-        encoder = RecurrentEncoder(config)
-        self.encoder = encoder
-        self.decoder = RecurrentDecoder(config, encoder.embed_tokens)
+        self.encoder = RecurrentEncoder(config)
+        self.decoder = RecurrentDecoder(config, self.encoder.embed_tokens)
         self.post_init()
-
-    def set_input_embeddings(self, value: nn.Module) -> None:
-        self.encoder.embed_tokens = self.decoder.embed_tokens = value
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
@@ -479,9 +631,6 @@ class ConvS2STranslator(EncoderDecoder):
         self.encoder = ConvolutionalEncoder(config)
         self.decoder = ConvolutionalDecoder(config)
         self.post_init()
-
-    def set_input_embeddings(self, value: nn.Module) -> None:
-        self.encoder.embed_tokens = value
 
     @torch.no_grad()
     def generate(self, *args: Any, **options: Any) -> Any:
