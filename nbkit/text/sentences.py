@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
+from functools import cached_property, lru_cache
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -28,30 +28,6 @@ ROOT = -1
 
 #: A token with its left dependents and its right ones, both from left to right.
 Branch: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
-
-
-Value = TypeVar("Value")
-
-
-class computed_once(Generic[Value]):
-    """`functools.cached_property` without its lock, which costs Python 3.11 more than most of what is computed so."""
-
-    def __init__(self, compute: Callable[[Any], Value]):
-        self.compute = compute
-        self.name = compute.__name__
-        self.__doc__ = compute.__doc__
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> computed_once[Value]: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> Value: ...
-    def __get__(self, instance: object | None, owner: type) -> computed_once[Value] | Value:
-        if instance is None:
-            return self
-        value = self.compute(instance)
-        # Sentences are frozen; and ``instance.__dict__`` would make a dictionary of attributes that had none.
-        object.__setattr__(instance, self.name, value)
-        return value
 
 
 @dataclass(frozen=True)
@@ -107,7 +83,7 @@ class Sentence:
         """What joins tokens in this language: a space, or nothing where none is written."""
         return "" if is_unspaced(self.lang) else " "
 
-    @computed_once
+    @cached_property
     def text(self) -> str:
         """Running text, by the tokens' own spacing (joined where the spacing is not known)."""
         if self.spaces is None:
@@ -119,14 +95,14 @@ class Sentence:
         """The control: the tokens in their own order, joined as a perturbed sentence is."""
         return self.separator.join(self.tokens)
 
-    @computed_once
+    @cached_property
     def root(self) -> int:
         """Index of the root; an error where the sentence has no tree."""
         if self.heads is None:
             raise NbkitError(f"Sentence {self.joined!r} has no dependency tree: parse it first")
         return self.heads.index(ROOT)
 
-    @computed_once
+    @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The dependents of each token, from left to right."""
         if self.heads is None:
@@ -137,7 +113,7 @@ class Sentence:
                 children[head] += (token,)  # words have few dependents: faster than lists made into tuples
         return tuple(children)
 
-    @computed_once
+    @cached_property
     def branches(self) -> tuple[Branch, ...]:
         """Each token that has dependents, with the left and the right ones; after all tokens below it.
 
@@ -168,7 +144,7 @@ class Sentence:
         branches.reverse()
         return tuple(branches)
 
-    @computed_once
+    @cached_property
     def digest(self) -> bytes:
         """16 bytes that stand for language and tokens: the sentence's part in the address of its randomness."""
         return hashlib.blake2b("\x1f".join((self.lang, *self.tokens)).encode(), digest_size=16).digest()
@@ -191,7 +167,7 @@ class Sentence:
             parts.append("" if attached else " ")
         return "".join(parts)
 
-    @computed_once
+    @cached_property
     def _clings(self) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
         """Which tokens cling to whatever stands left, and right, of them: punctuation and clitics.
 
@@ -230,7 +206,7 @@ class Text:
     def lang(self) -> str:
         return self.sentences[0].lang
 
-    @computed_once
+    @cached_property
     def tokens(self) -> tuple[str, ...]:
         """The tokens of all sentences."""
         return tuple(token for sentence in self.sentences for token in sentence.tokens)
@@ -238,7 +214,7 @@ class Text:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    @computed_once
+    @cached_property
     def text(self) -> str:
         """Running text, by the tokens' own spacing."""
         return self._join(sentence.text for sentence in self.sentences)

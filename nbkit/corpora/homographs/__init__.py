@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -26,7 +26,6 @@ from nbkit.files import expand_path
 from nbkit.languages import LanguageDataError, check_language
 from nbkit.registry import Registry
 from nbkit.sandbox.phenomena import homograph_lexicon
-from nbkit.text.sentences import computed_once
 from nbkit.yaml_text import line_of
 
 __all__ = [
@@ -81,7 +80,7 @@ class SenseCluster:
     translations: frozenset[str]
     gloss: str = ""
 
-    @computed_once
+    @cached_property
     def keys(self) -> frozenset[str]:
         """The `translation_key` of each translation."""
         return frozenset(map(translation_key, self.translations))
@@ -138,12 +137,12 @@ class Homograph:
             [(cluster.name, cluster.translations) for cluster in self.clusters] + [("ambiguous", self.ambiguous)],
         )
 
-    @computed_once
+    @cached_property
     def by_key(self) -> dict[str, SenseCluster]:
         """The cluster of each translation, by `translation_key`."""
         return {key: cluster for cluster in self.clusters for key in sorted(cluster.keys)}
 
-    @computed_once
+    @cached_property
     def ambiguous_keys(self) -> frozenset[str]:
         """The `translation_key` of each ambiguous translation."""
         return frozenset(map(translation_key, self.ambiguous))
@@ -215,7 +214,7 @@ class HomographLexicon:
         homograph = self.homographs.get(word)
         return None if homograph is None else homograph.cluster_of(lemma)
 
-    @computed_once
+    @cached_property
     def digest(self) -> str:
         """What stands for languages, senses and translations in a cache key; name and glosses change no result."""
         content = {
