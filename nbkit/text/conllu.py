@@ -10,13 +10,14 @@ Format: https://universaldependencies.org/format.html
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from string import whitespace
 
-from nbkit.errors import DataError, NbkitError
-from nbkit.files import OnError, Skipped, keep_good
+from nbkit.errors import DataError
+from nbkit.files import OnError, Skipped, keep_good, read_lines
 from nbkit.languages import check_language
 from nbkit.text.sentences import ROOT, Sentence, Text
 
@@ -95,37 +96,24 @@ def conllu_entries(path: str | Path, lang: str) -> Iterator[Entry | DataError]:
             yield error
 
 
-def _blocks(path: Path) -> Iterator[list[tuple[int, bytes]]]:
+def _blocks(path: Path) -> Iterator[list[tuple[int, str | DataError]]]:
     """The numbered lines of one sentence after the other; files of any size are read line by line."""
-    try:
-        file = path.open("rb")
-    except OSError as error:
-        raise NbkitError(f"CoNLL-U file {path} cannot be read: {error.strerror}") from None
-    block: list[tuple[int, bytes]] = []
-    with file:
-        for number, line in enumerate(file, start=1):
-            line = line.rstrip(b"\r\n")
-            if number == 1:
-                line = line.removeprefix(codecs.BOM_UTF8)
-            if line.strip():
-                block.append((number, line))
-            elif block:
-                yield block
-                block = []
-    if block:
-        yield block
+    block: list[tuple[int, str | DataError]] = []
+    for number, line in chain(read_lines(path, "CoNLL-U file"), [(0, "")]):
+        if isinstance(line, DataError) or line.strip(whitespace):
+            block.append((number, line))
+        elif block:
+            yield block
+            block = []
 
 
-def _entry(block: list[tuple[int, bytes]], lang: str, path: str, number: int) -> Entry:
+def _entry(block: list[tuple[int, str | DataError]], lang: str, path: str, number: int) -> Entry:
     comments: dict[str, str] = {}
     words: list[_Word] = []
     ranges: list[_Range] = []
-    for line_number, raw in block:
-        try:
-            line = raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            reason = f"bad UTF-8 at byte {error.start + 1} of the line; convert the file to UTF-8"
-            raise DataError(reason, path, line_number) from None
+    for line_number, line in block:
+        if isinstance(line, DataError):
+            raise line
         if line.startswith("#"):
             key, _, value = line[1:].partition("=")
             comments[key.strip()] = value.strip()
