@@ -191,24 +191,18 @@ def _depths(words: list[_Word], path: str) -> list[int]:
         raise DataError(
             f"a second root, '{second.form}' (the first one is '{words[roots[0] - 1].form}')", path, second.line
         )
+    children: list[list[int]] = [[] for _ in words]
+    for number, word in enumerate(words):
+        if word.head:
+            children[word.head - 1].append(number)
     depths = [-1] * len(words)
-    climbed_from = [-1] * len(words)  # the word whose climb passed here last: each word is climbed over once
-    for start in range(len(words)):
-        # Climb to the root or to a word whose depth is known, then hand the depths out on the way back.
-        trail = []
-        current = start
-        while depths[current] < 0:
-            if climbed_from[current] == start:
-                raise DataError(f"a cycle of heads through '{words[start].form}'", path, words[start].line)
-            climbed_from[current] = start
-            trail.append(current)
-            if words[current].head == 0:
-                break
-            current = words[current].head - 1
-        depth = depths[current]
-        for current in reversed(trail):
-            depth += 1
-            depths[current] = depth
+    top_down = [(number - 1, 0) for number in roots]
+    for number, depth in top_down:
+        depths[number] = depth
+        top_down += [(child, depth + 1) for child in children[number]]
+    if -1 in depths:
+        word = words[depths.index(-1)]
+        raise DataError(f"a cycle of heads through '{word.form}'", path, word.line)
     return depths
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -124,22 +125,14 @@ class Sentence:
         ((3, (2,), ()), (1, (0,), (3,)))
         """
         top_down = [self.root]
-        left: list[tuple[int, ...]] = [()] * len(self.tokens)
-        right = left.copy()
-        assert self.heads is not None
-        for token, head in enumerate(self.heads):
-            if token < head:
-                left[head] += (token,)
-            elif head != ROOT:
-                right[head] += (token,)
         branches: list[Branch] = []
         for token in top_down:
-            before, after = left[token], right[token]
-            if before or after:
-                branches.append((token, before, after))
-                top_down += before
-                top_down += after
-        if len(top_down) != len(left):
+            children = self.children[token]
+            if children:
+                middle = bisect(children, token)
+                branches.append((token, children[:middle], children[middle:]))
+                top_down += children
+        if len(top_down) != len(self.tokens):
             raise NbkitError(f"the heads of {self.joined!r} run in a circle: {self.heads}")
         branches.reverse()
         return tuple(branches)
@@ -153,7 +146,7 @@ class Sentence:
         """The text of the tokens in *order*. Raises `NbkitError` where *order* is no permutation."""
         tokens = self.tokens
         indices = order.tolist() if isinstance(order, np.ndarray) else list(order)
-        if len(indices) != len(tokens) or _places(len(indices)).difference(indices):
+        if sorted(indices) != list(range(len(tokens))):
             raise NbkitError(f"{indices} is no permutation of the {len(tokens)} tokens of {self.joined!r}")
         if spacing == "joined" or self.spaces is None:
             return self.separator.join([tokens[i] for i in indices])
@@ -179,7 +172,7 @@ class Sentence:
         after = (*self.spaces[:-1], True)
         kinds = [_seam_kind(token, space) for token, space in zip(self.tokens, before, strict=True)]
         left = tuple(
-            not space and kind == "left" and (after[i] or not _is_joiner(self.tokens[i]))
+            not space and kind == "left" and (after[i] or self.tokens[i] not in _JOINERS)
             for i, (space, kind) in enumerate(zip(before, kinds, strict=True))
         )
         right = tuple(not space and kind == "right" for space, kind in zip(after, kinds, strict=True))
@@ -228,22 +221,19 @@ class Text:
         """The text with each sentence in its order; a sentence whose order is None stays as it is."""
         if len(orders) != len(self.sentences):
             raise NbkitError(f"{len(orders)} orders for {len(self.sentences)} sentences of {self.joined!r}")
-        parts = []
-        for sentence, order in zip(self.sentences, orders, strict=True):
-            parts.append(sentence.reorder(range(len(sentence)) if order is None else order, spacing))
-        return self._join(parts)
+        return self._join(
+            sentence.reorder(range(len(sentence)) if order is None else order, spacing)
+            for sentence, order in zip(self.sentences, orders, strict=True)
+        )
 
     def _join(self, parts: Iterable[str]) -> str:
         return self.sentences[0].separator.join(parts)
 
 
-@lru_cache(maxsize=512)
-def _places(length: int) -> frozenset[int]:
-    """The indices of so many tokens. As many indices that leave none of them out are a permutation."""
-    return frozenset(range(length))
-
-
 _OPENING = frozenset("([{«“‘„‚¿¡「『（【《")
+
+
+_JOINERS = ("-", "–", "/", "'", "’")
 
 
 _APOSTROPHES = ("'", "’")
@@ -262,10 +252,6 @@ def _seam_kind(token: str, space_before: bool) -> str:
     if _CYRILLIC.match(token):
         return "word"  # there it is a letter's sign: п'ять
     return "left" if any(mark in token for mark in _APOSTROPHES) else "word"  # n't, 's, 're
-
-
-def _is_joiner(token: str) -> bool:
-    return token in ("-", "–", "/", "'", "’")
 
 
 @dataclass(frozen=True)
