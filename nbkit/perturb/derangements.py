@@ -119,10 +119,11 @@ def _drawn_by_insertion(forms: tuple[int, ...], random: np.random.BitGenerator) 
     """
     groups = [np.flatnonzero(np.array(forms) == form).tolist() for form, _ in Counter(forms).most_common()]
     copies = tuple(map(len, groups))
+    tables = _at_home(copies)
     while True:
         at_home, steps = 0, []
         for k in reversed(range(len(groups))):
-            options, weights = _last_steps(copies, k, at_home)
+            options, weights = _last_steps(tables[k], sum(copies[:k]), copies[k], at_home)
             before, broken, made = options[_weighted(weights, random)]
             steps.append((broken, made))
             at_home = before
@@ -134,38 +135,26 @@ def _drawn_by_insertion(forms: tuple[int, ...], random: np.random.BitGenerator) 
 
 
 @lru_cache(maxsize=64)
-def _at_home(copies: tuple[int, ...]) -> tuple[dict[int, int], ...]:
+def _at_home(copies: tuple[int, ...]) -> list[list[int]]:
     """For each number of forms that are in, the number of permutations by how many tokens are at home.
 
     A token is at home at any place of its form. Numbers of tokens that the forms to come cannot drive out are left out.
     """
-    tables: list[dict[int, int]] = [{0: 1}]
+    tables = [[1]]
     for k, c in enumerate(copies):
         m, rest = sum(copies[:k]), sum(copies[k + 1 :])
-        table: dict[int, int] = {}
-        for at_home, ways in tables[-1].items():
-            for made in range(c + 1):
-                for broken in range(min(at_home, c - made) + 1):
-                    after = at_home - broken + made
-                    if after <= rest:
-                        more = ways * _insertions(m, c, at_home, broken, made)
-                        table[after] = table.get(after, 0) + more
-        tables.append(table)
-    return tuple(tables)
+        tables.append([sum(_last_steps(tables[k], m, c, after)[1]) for after in range(min(m + c, rest) + 1)])
+    return tables
 
 
-@lru_cache(maxsize=1 << 14)
-def _last_steps(copies: tuple[int, ...], k: int, after: int) -> tuple[list[tuple[int, int, int]], list[int]]:
-    """The ways in which form *k* may have come in: (at home before, driven out, newly at home), with their numbers."""
-    m, c = sum(copies[:k]), copies[k]
-    options, weights = [], []
-    for before, ways in _at_home(copies)[k].items():
-        for made in range(c + 1):
-            broken = before + made - after
-            if 0 <= broken <= c - made:
-                options.append((before, broken, made))
-                weights.append(ways * _insertions(m, c, before, broken, made))
-    return options, weights
+def _last_steps(ways: list[int], m: int, c: int, after: int) -> tuple[list[tuple[int, int, int]], list[int]]:
+    """The ways in which c copies may have come into m: (at home before, driven out, newly at home), with their numbers.
+
+    ways: the number of permutations by how many tokens were at home before.
+    """
+    steps = ((before, before + made - after, made) for before in range(len(ways)) for made in range(c + 1))
+    options = [(before, broken, made) for before, broken, made in steps if 0 <= broken <= c - made]
+    return options, [ways[before] * _insertions(m, c, before, broken, made) for before, broken, made in options]
 
 
 def _insertions(m: int, c: int, at_home: int, broken: int, made: int) -> int:
@@ -209,14 +198,9 @@ def _permutations(copies: tuple[int, ...]) -> int:
     singles = copies.count(1)
     rooks = [comb(singles, k) for k in range(singles + 1)]  # (1 + x) to the power of the forms that do not repeat
     for c in copies:
-        if c == 1:
-            continue
-        factor = [comb(c, j) ** 2 * factorial(j) for j in range(c + 1)]
-        product = [0] * (len(rooks) + c)
-        for i, x in enumerate(rooks):
-            for j, y in enumerate(factor):
-                product[i + j] += x * y
-        rooks = product
+        if c > 1:
+            factor = [comb(c, j) ** 2 * factorial(j) for j in range(c + 1)]
+            rooks = list(np.convolve(np.array(rooks, dtype=object), np.array(factor, dtype=object)))
     return sum((-1) ** k * ways * factorial(sum(copies) - k) for k, ways in enumerate(rooks))
 
 
