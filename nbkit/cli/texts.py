@@ -186,7 +186,8 @@ def _findings(source: str, hypothesis: str, src: str, tgt: str) -> Iterator[list
 
     paths = [_STANDARD_INPUT if name == "-" else Path(name) for name in (source, hypothesis)]
     for _, lines in aligned_lines(*paths):
-        yield compare_numbers(*map(_good, lines), src, tgt)
+        left, right = map(_good, lines)
+        yield compare_numbers(left, right, src, tgt)
 
 
 def _good(line: str | DataError) -> str:

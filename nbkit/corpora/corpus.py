@@ -353,7 +353,7 @@ class TsvCorpus(RawCorpus):
     def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
         columns = self.columns or (request.src, request.tgt)
         source, target = columns.index(request.src), len(columns) - 1 - columns[::-1].index(request.tgt)
-        return read_tsv(*paths, source, target, self.header)
+        return read_tsv(paths[0], source, target, self.header)
 
 
 class CodedTsvCorpus(RawCorpus):
@@ -361,7 +361,7 @@ class CodedTsvCorpus(RawCorpus):
 
     def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
         source, target = (self.varieties.get(lang) or (self._code(lang),) for lang in (request.src, request.tgt))
-        return read_coded_tsv(*paths, source, target)
+        return read_coded_tsv(paths[0], source, target)
 
 
 class MosesCorpus(RawCorpus):
@@ -370,14 +370,14 @@ class MosesCorpus(RawCorpus):
     is_split_by_side = True
 
     def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
-        return read_moses(*paths)
+        return read_moses(paths[0], paths[1])
 
 
 class ParquetCorpus(RawCorpus):
     """A Parquet file with a ``translation`` column."""
 
     def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
-        return read_parquet(*paths, self._code(request.src), self._code(request.tgt))
+        return read_parquet(paths[0], self._code(request.src), self._code(request.tgt))
 
 
 class ConlluCorpus(FileCorpus):
@@ -386,7 +386,7 @@ class ConlluCorpus(FileCorpus):
     is_split_by_side = True
 
     def read(self, request: Request, *paths: Path) -> Iterator[Pair | DataError]:
-        return read_treebanks(*paths, request.src, request.tgt)
+        return read_treebanks(paths[0], paths[1], request.src, request.tgt)
 
     def pairs(self, request: Request) -> Iterator[Pair]:
         """The good pairs ``request.start`` to ``request.stop``."""

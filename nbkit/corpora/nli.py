@@ -278,7 +278,7 @@ class NliFiles(Files):
     def _example(
         self, row: Mapping[str, Any], columns: Mapping[str, str], path: Path, number: int
     ) -> RawNli | DataError:
-        values = {ours: row.get(name) for ours, name in columns.items()}
+        values: dict[str, Any] = {ours: row.get(name) for ours, name in columns.items()}
         for ours in ("premise", "hypothesis"):
             if not isinstance(values[ours], str) or not values[ours].strip():
                 return DataError(f"the {ours} is empty or no text", path, number)

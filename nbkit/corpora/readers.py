@@ -6,7 +6,7 @@ What shifts every later pair (files of unequal length) is always raised.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -69,7 +69,7 @@ def tsv_rows(path: Path, columns: int | None = None, header: int = 0) -> Iterato
 def read_tsv(path: Path, source: int = 0, target: int = 1, header: int = 0) -> Iterator[RawPair | DataError]:
     """Two tab-separated columns; *source* and *target* say which is which. The first *header* lines are no pairs."""
     for number, cells in tsv_rows(path, 2, header):
-        yield cells if isinstance(cells, DataError) else as_pair(cells[source], cells[target], path, number)
+        yield cells if isinstance(cells, DataError) else as_pair([cells[source], cells[target]], path, number)
 
 
 def read_coded_tsv(path: Path, source: Collection[str], target: Collection[str]) -> Iterator[RawPair | DataError]:
@@ -82,15 +82,15 @@ def read_coded_tsv(path: Path, source: Collection[str], target: Collection[str])
         if isinstance(cells, DataError):
             yield cells
         elif cells[0] in source and cells[1] in target:
-            yield as_pair(cells[2], cells[3], path, number)
+            yield as_pair(cells[2:], path, number)
         elif cells[1] in source and cells[0] in target:
-            yield as_pair(cells[3], cells[2], path, number)
+            yield as_pair([cells[3], cells[2]], path, number)
 
 
 def read_moses(source: Path, target: Path) -> Iterator[RawPair | DataError]:
     """Two files of which line *n* of one translates line *n* of the other."""
     for number, lines in aligned_lines(source, target):
-        yield as_pair(*lines, source, number, target)
+        yield as_pair(lines, source, number, target)
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -115,22 +115,21 @@ def read_parquet(path: Path, source: str, target: str) -> Iterator[RawPair | Dat
     for number, row in parquet_rows(path):
         texts = row.get("translation")
         if isinstance(texts, dict) and source in texts and target in texts:
-            yield as_pair(texts[source] or "", texts[target] or "", path, number)
+            yield as_pair([texts[source] or "", texts[target] or ""], path, number)
         else:
             yield DataError(f"no translation of {source} to {target} in columns {', '.join(row)}", path, number)
 
 
 def as_pair(
-    source: str | DataError, target: str | DataError, path: Path, number: int, target_path: Path | None = None
+    sides: Sequence[str | DataError], path: Path, number: int, target_path: Path | None = None
 ) -> RawPair | DataError:
     """The pair of line *number*, or what is wrong with one of its sides."""
-    if isinstance(source, DataError) or isinstance(target, DataError):
-        return source if isinstance(source, DataError) else target
-    if not source.strip():
-        return DataError("the source side is empty", path, number)
-    if not target.strip():
-        return DataError("the target side is empty", target_path or path, number)
-    return RawPair(str(number), source, target)
+    for side, name, place in zip(sides, ("source", "target"), (path, target_path or path), strict=True):
+        if isinstance(side, DataError):
+            return side
+        if not side.strip():
+            return DataError(f"the {name} side is empty", place, number)
+    return RawPair(str(number), *map(str, sides))
 
 
 def read_treebanks(source: Path, target: Path, src: str, tgt: str) -> Iterator[Pair | DataError]:

@@ -145,7 +145,7 @@ class View:
     def pieces(self) -> list[tuple[int, ...]]:
         """What moves with each token that may move: a whole nominal with its first token, none with its others."""
         places = tuple(range(self.length))
-        pieces = [(place,) for place in places]
+        pieces: list[tuple[int, ...]] = [(place,) for place in places]
         for start, end in self.nominals:
             pieces[start:end] = [places[start:end]] + [()] * (end - start - 1)
         return pieces

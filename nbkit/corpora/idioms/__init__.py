@@ -103,14 +103,15 @@ def read_idiom_pairs(source: str | Path, target: str | Path, spans: str | Path) 
     Raises `DataError` with file and line for files of unequal length, an empty side, a line of spans of another form,
     and a span outside its sentence or without a word in it. Source: idioms paper's repository.
     """
-    places = Path(source), Path(target), Path(spans)
+    source, spans = Path(source), Path(spans)
     found = []
-    for number, lines in aligned_lines(*places):
-        pair = as_pair(*lines[:2], places[0], number, places[1])
-        for item in (pair, lines[2]):
-            if isinstance(item, DataError):
-                raise item
-        found.append(_annotated(pair, lines[2], places[2], number))
+    for number, lines in aligned_lines(source, Path(target), spans):
+        pair, line = as_pair(lines[:2], source, number, Path(target)), lines[2]
+        if isinstance(pair, DataError):
+            raise pair
+        if isinstance(line, DataError):
+            raise line
+        found.append(_annotated(pair, line, spans, number))
     return found
 
 
