@@ -5,6 +5,7 @@ Also `Skipped`: the malformed entries that reading with ``on_error="skip"`` left
 
 from __future__ import annotations
 
+import codecs
 import csv
 import errno
 import hashlib
@@ -18,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import zip_longest
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
@@ -383,3 +385,49 @@ def keep_good(items: Iterable[T | DataError], on_error: OnError, skipped: Skippe
             raise item
         elif skipped is not None:
             skipped.add(item)
+
+
+# ----------------------------------------------------------------------------
+# Text that people write, line by line or whole, with the place of what is no UTF-8.
+
+
+def read_lines(path: Path, thing: str = "corpus file") -> Iterator[tuple[int, str | DataError]]:
+    """The numbered lines of a UTF-8 file without their ends; only ``\\n`` and ``\\r\\n`` end a line.
+
+    thing: what the file is called in the `NbkitError` where it cannot be read.
+    """
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise NbkitError(f"{thing} {path} cannot be read: {error.strerror}") from None
+    with file:
+        for number, line in enumerate(file, start=1):
+            line = line.removesuffix(b"\n").removesuffix(b"\r")
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
+            try:
+                yield number, line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                reason = f"bad UTF-8 at byte {error.start + 1} of the line; convert the file to UTF-8"
+                yield number, DataError(reason, path, number)
+
+
+def aligned_lines(*paths: Path) -> Iterator[tuple[int, list[str | DataError]]]:
+    """The lines of the same number of all *paths*. Raises `DataError` where one ends before another."""
+    for number, lines in enumerate(zip_longest(*map(read_lines, paths)), start=1):
+        if None in lines:
+            longer = next(path for path, line in zip(paths, lines, strict=True) if line is not None)
+            shorter = next(path for path, line in zip(paths, lines, strict=True) if line is None)
+            raise DataError(f"{shorter.name} has only {number - 1} lines: the two are not line-aligned", longer, number)
+        yield number, [line for _, line in lines]
+
+
+def read_text(path: Path, thing: str) -> str:
+    """The text of a UTF-8 file, called *thing* in the `NbkitError` where it cannot be read. Raises `DataError`, too."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise NbkitError(f"{thing} {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise DataError("bad UTF-8; convert the file", path, line) from None

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nbkit.cli import aligned, offline_option, pipeline_for
-from nbkit.corpora.readers import read_lines
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import atomic_write, plain_text
+from nbkit.files import aligned_lines, atomic_write, plain_text
 from nbkit.languages import LanguageDataError, check_language
 from nbkit.measure.bleu import cut
 from nbkit.models import Decoding
@@ -187,13 +185,9 @@ def _findings(source: str, hypothesis: str, src: str, tgt: str) -> Iterator[list
     from nbkit.measure.numbers import compare_numbers
 
     paths = [_STANDARD_INPUT if name == "-" else Path(name) for name in (source, hypothesis)]
-    for left, right in zip_longest(*map(read_lines, paths)):
-        if left is None or right is None:
-            longer, shorter = (1, 0) if left is None else (0, 1)
-            number, _ = left or right
-            reason = f"{paths[shorter].name} has only {number - 1} lines: the two are not line-aligned"
-            raise DataError(reason, paths[longer], number)
-        yield compare_numbers(_good(left[1]), _good(right[1]), src, tgt)
+    for _, lines in aligned_lines(*paths):
+        left, right = map(_good, lines)
+        yield compare_numbers(left, right, src, tgt)
 
 
 def _good(line: str | DataError) -> str:

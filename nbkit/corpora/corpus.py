@@ -1,15 +1,19 @@
-"""What a corpus is to the rest of nbkit (`Corpus`), the corpora that are read from files, and where their files are."""
+"""Corpora of sentence pairs: where their files are, how they are read, which are known by name, and `load_pairs`."""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import resources
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, TypeAlias
 
+import yaml
+
+from nbkit import sandbox
 from nbkit.corpora.readers import (
     Pair,
     RawPair,
@@ -20,38 +24,17 @@ from nbkit.corpora.readers import (
     read_treebanks,
     read_tsv,
 )
-from nbkit.errors import DataError, NbkitError, UnknownNameError
-from nbkit.files import expand_path, file_digest, keep_good
+from nbkit.errors import DataError, NbkitError, UnknownNameError, as_problem
+from nbkit.files import OnError, Skipped, expand_path, file_digest, keep_good
 from nbkit.languages import check_language
+from nbkit.registry import Registry
 from nbkit.store import Store
-from nbkit.text.parsers import (
-    OnError,
-    Skipped,
-    check_parser,
-    check_usable,
-    find_pipeline,
-    parse_remembered,
-    parser_for,
-    parser_identity,
-)
+from nbkit.text.parsers import check_parser, check_usable, find_pipeline, parse_remembered, parser_for, parser_identity
 
 # ----------------------------------------------------------------------------
 # Where the files of a corpus are: on this machine, or in a pinned revision of a repository of the hub.
 
 _FIELD = re.compile(r"(?<!\$)\{(\w*)\}")
-
-
-class Place(Protocol):
-    """Finds files by a template whose ``{fields}`` are filled in."""
-
-    def path(self, fields: Mapping[str, str]) -> Path:
-        """The file on this machine, fetched if need be. Raises `NbkitError` with the way out."""
-
-    def identity(self, fields: Mapping[str, str]) -> dict[str, Any]:
-        """What stands for the file's content in cache keys; fetches nothing."""
-
-    def problem(self, fields: Mapping[str, str]) -> str | None:
-        """Why the file cannot be had, or None. Fetches nothing."""
 
 
 def fill(template: str, fields: Mapping[str, str], thing: str) -> str:
@@ -82,6 +65,7 @@ class LocalPlace:
     corpus: str
 
     def path(self, fields: Mapping[str, str]) -> Path:
+        """The file with *fields* filled in. Raises `NbkitError` with the way out."""
         thing = f"corpus {self.corpus}: the path"
         path = Path(expand_path(fill(self.template, fields, thing), thing))
         if not path.is_file():
@@ -89,14 +73,14 @@ class LocalPlace:
         return path
 
     def identity(self, fields: Mapping[str, str]) -> dict[str, Any]:
+        """What stands for the file's content in cache keys."""
         path = self.path(fields)
         return {"file": path.name, "digest": file_digest(path)}
 
+    @as_problem
     def problem(self, fields: Mapping[str, str]) -> str | None:
-        try:
-            self.path(fields)
-        except NbkitError as error:
-            return str(error)
+        """Why the file cannot be had, or None."""
+        self.path(fields)
         return None
 
 
@@ -114,6 +98,7 @@ class HubPlace:
     local: str = "pairs.tsv, moses:PREFIX, conllu:PATH"
 
     def path(self, fields: Mapping[str, str]) -> Path:
+        """The file on this machine, fetched if need be. Raises `NbkitError` with the way out."""
         from huggingface_hub import hf_hub_download
         from huggingface_hub.utils import httpx
 
@@ -127,9 +112,11 @@ class HubPlace:
             raise NbkitError(self._unreachable(name, error)) from error
 
     def identity(self, fields: Mapping[str, str]) -> dict[str, Any]:
+        """What stands for the file's content in cache keys; fetches nothing."""
         return {"repository": self.repository, "revision": self.revision, "file": self._name(fields)}
 
     def problem(self, fields: Mapping[str, str]) -> str | None:
+        """Why the file cannot be had, or None. Fetches nothing."""
         from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
         from huggingface_hub.utils import httpx
 
@@ -156,6 +143,40 @@ class HubPlace:
             f"neither in the cache {HF_HUB_CACHE} nor can it be fetched ({type(error).__name__}: {reason}). Set "
             f"HF_HOME to a folder that has it, or give local files as the corpus ({self.local})"
         )
+
+
+Place: TypeAlias = LocalPlace | HubPlace
+
+
+def place_of(name: str, entry: Mapping[str, Any], template: str, local: str = HubPlace.local) -> Place:
+    """Where the files of a catalogue entry are. local: what can be given in place of the hub's."""
+    hub = entry.get("hub")
+    return HubPlace(hub["repository"], hub["revision"], template, name, local) if hub else LocalPlace(template, name)
+
+
+@dataclass(frozen=True)
+class Files:
+    """Data in files: at a place, in some languages (none: in any) and splits, of which the first is the default."""
+
+    name: str
+    place: Place
+    languages: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    kind: ClassVar[str] = "corpus"
+
+    def chosen_split(self, split: str | None) -> str | None:
+        """The split that is meant. Raises `UnknownNameError`."""
+        if split is None:
+            return self.splits[0] if self.splits else None
+        if split not in self.splits:
+            raise UnknownNameError(f"split of {self.kind} {self.name}", split, self.splits)
+        return split
+
+    def check_language(self, lang: str) -> None:
+        """Raises `NbkitError` where there is nothing in the language."""
+        check_language(lang)
+        if self.languages and lang not in self.languages:
+            raise NbkitError(f"{self.kind} {self.name} has no '{lang}'; it has {', '.join(self.languages)}")
 
 
 # ----------------------------------------------------------------------------
@@ -213,41 +234,29 @@ class Corpus(Protocol):
 
 
 @dataclass(frozen=True)
-class Layout:
-    """What a catalogue entry says about its files besides their place; see ``catalogue.yaml``."""
+class FileCorpus(Files, ABC):
+    """A corpus in files. The fields are those of ``catalogue.yaml``."""
 
-    languages: tuple[str, ...] = ()
-    splits: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     header: int = 0
     pivot: str | None = None
     codes: Mapping[str, str] = field(default_factory=dict)
-    varieties: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class FileCorpus(ABC):
-    """A corpus in files at a `Place`."""
-
-    name: str
-    place: Place
-    layout: Layout = Layout()
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        return self.layout.languages
-
-    @property
-    def splits(self) -> tuple[str, ...]:
-        return self.layout.splits
+    varieties: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: Whether each side has a file of its own.
+    is_split_by_side: ClassVar[bool] = False
 
     @abstractmethod
     def pairs(self, request: Request) -> Iterator[Pair]:
         """The good pairs ``request.start`` to ``request.stop``."""
 
     @abstractmethod
+    def read(self, request: Request, *paths: Path) -> Iterator[Any]:
+        """All pairs of the files, and a `DataError` in the place of each malformed one."""
+
     def raw_pairs(self, request: Request) -> Iterator[Any]:
         """All pairs as the files have them, and a `DataError` in the place of each malformed one."""
+        self.check(request)
+        return self.read(request, *[self.place.path(fields) for fields in self._files(request)])
 
     def identity(self, request: Request) -> dict[str, Any]:
         """How the files are read, and digest or revision of each; the same under whatever name or path they go."""
@@ -255,9 +264,9 @@ class FileCorpus(ABC):
         return {
             "reader": type(self).__name__,
             "version": READING,
-            "columns": list(self.layout.columns),
-            "header": self.layout.header,
-            "varieties": {lang: list(codes) for lang, codes in self.layout.varieties.items()},
+            "columns": list(self.columns),
+            "header": self.header,
+            "varieties": {lang: list(codes) for lang, codes in self.varieties.items()},
             "files": [self.place.identity(fields) for fields in self._files(request)],
         }
 
@@ -277,48 +286,28 @@ class FileCorpus(ABC):
 
     def check(self, request: Request) -> None:
         """Raises `NbkitError` where the corpus has not got the split or the languages that are asked for."""
-        self._split(request)
-        for lang in (request.src, request.tgt):
-            check_language(lang)
-            if self.languages and lang not in self.languages:
-                raise NbkitError(f"corpus {self.name} has no '{lang}'; it has {', '.join(self.languages)}")
-        pivot = self.layout.pivot
-        if pivot and pivot not in (request.src, request.tgt):
+        self.chosen_split(request.split)
+        self.check_language(request.src)
+        self.check_language(request.tgt)
+        if self.pivot and self.pivot not in (request.src, request.tgt):
             raise NbkitError(
-                f"corpus {self.name} has no pairs {request.src}-{request.tgt}: one side is always '{pivot}'"
+                f"corpus {self.name} has no pairs {request.src}-{request.tgt}: one side is always '{self.pivot}'"
             )
 
-    def _split(self, request: Request) -> str | None:
-        if request.split is None:
-            return self.splits[0] if self.splits else None
-        if request.split not in self.splits:
-            raise UnknownNameError(f"split of corpus {self.name}", request.split, self.splits)
-        return request.split
-
     def _files(self, request: Request) -> list[dict[str, str]]:
-        """The template fields of each file that the corpus consists of: one file, unless a reader says otherwise."""
-        return [self._fields(request)]
+        """The template fields of each file that the corpus consists of."""
+        sides = request.src, request.tgt
+        fields = {"src": request.src, "tgt": request.tgt, "pair": "-".join(sorted(map(self._code, sides)))}
+        if split := self.chosen_split(request.split):
+            fields["split"] = split
+        return [{**fields, "lang": lang} for lang in sides] if self.is_split_by_side else [fields]
 
-    def _fields(self, request: Request, **more: str) -> dict[str, str]:
-        codes = [self.layout.codes.get(lang, lang) for lang in (request.src, request.tgt)]
-        fields = {"src": request.src, "tgt": request.tgt, "pair": "-".join(sorted(codes)), **more}
-        split = self._split(request)
-        return fields | ({"split": split} if split else {})
-
-    def _side_fields(self, request: Request) -> list[dict[str, str]]:
-        return [self._fields(request, lang=lang) for lang in (request.src, request.tgt)]
-
-    def _paths(self, request: Request) -> list[Path]:
-        self.check(request)
-        return [self.place.path(fields) for fields in self._files(request)]
+    def _code(self, lang: str) -> str:
+        return self.codes.get(lang, lang)
 
 
 class RawCorpus(FileCorpus):
     """Raw text on both sides, which a parser of each language turns into `Text`s."""
-
-    @abstractmethod
-    def raw_pairs(self, request: Request) -> Iterator[RawPair | DataError]:
-        """The unparsed pairs, and the malformed lines in their places."""
 
     def pairs(self, request: Request) -> Iterator[Pair]:
         """The good pairs ``request.start`` to ``request.stop``; `CHUNK` of them are parsed at a time.
@@ -359,55 +348,45 @@ class RawCorpus(FileCorpus):
 
 
 class TsvCorpus(RawCorpus):
-    """Two tab-separated columns: source and target, or the languages that ``layout.columns`` names."""
+    """Two tab-separated columns: source and target, or the languages that ``columns`` names."""
 
-    def raw_pairs(self, request: Request) -> Iterator[RawPair | DataError]:
-        (path,) = self._paths(request)
-        columns = self.layout.columns or (request.src, request.tgt)
+    def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
+        columns = self.columns or (request.src, request.tgt)
         source, target = columns.index(request.src), len(columns) - 1 - columns[::-1].index(request.tgt)
-        return read_tsv(path, source, target, self.layout.header)
+        return read_tsv(paths[0], source, target, self.header)
 
 
 class CodedTsvCorpus(RawCorpus):
     """The Tatoeba Challenge's four columns: language codes, texts."""
 
-    def raw_pairs(self, request: Request) -> Iterator[RawPair | DataError]:
-        (path,) = self._paths(request)
-        return read_coded_tsv(path, self._codes(request.src), self._codes(request.tgt))
-
-    def _codes(self, lang: str) -> tuple[str, ...]:
-        return self.layout.varieties.get(lang) or (self.layout.codes.get(lang, lang),)
+    def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
+        source, target = (self.varieties.get(lang) or (self._code(lang),) for lang in (request.src, request.tgt))
+        return read_coded_tsv(paths[0], source, target)
 
 
 class MosesCorpus(RawCorpus):
     """Two line-aligned files, one a language."""
 
-    def _files(self, request: Request) -> list[dict[str, str]]:
-        return self._side_fields(request)
+    is_split_by_side = True
 
-    def raw_pairs(self, request: Request) -> Iterator[RawPair | DataError]:
-        source, target = self._paths(request)
-        return read_moses(source, target)
+    def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
+        return read_moses(paths[0], paths[1])
 
 
 class ParquetCorpus(RawCorpus):
     """A Parquet file with a ``translation`` column."""
 
-    def raw_pairs(self, request: Request) -> Iterator[RawPair | DataError]:
-        (path,) = self._paths(request)
-        codes = self.layout.codes
-        return read_parquet(path, codes.get(request.src, request.src), codes.get(request.tgt, request.tgt))
+    def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
+        return read_parquet(paths[0], self._code(request.src), self._code(request.tgt))
 
 
 class ConlluCorpus(FileCorpus):
     """Two CoNLL-U files with the same sentences: gold trees, no parser."""
 
-    def _files(self, request: Request) -> list[dict[str, str]]:
-        return self._side_fields(request)
+    is_split_by_side = True
 
-    def raw_pairs(self, request: Request) -> Iterator[Pair | DataError]:
-        source, target = self._paths(request)
-        return read_treebanks(source, target, request.src, request.tgt)
+    def read(self, request: Request, *paths: Path) -> Iterator[Pair | DataError]:
+        return read_treebanks(paths[0], paths[1], request.src, request.tgt)
 
     def pairs(self, request: Request) -> Iterator[Pair]:
         """The good pairs ``request.start`` to ``request.stop``."""
@@ -423,3 +402,228 @@ FORMATS: dict[str, type[FileCorpus]] = {
     "parquet": ParquetCorpus,
     "conllu": ConlluCorpus,
 }
+
+
+# ----------------------------------------------------------------------------
+# The sandbox as a registered corpus; the sandbox itself knows nothing of corpora.
+
+DEFAULT_SPLIT = "test"
+#: The splits of the sandbox, the default first.
+SANDBOX_SPLITS = (DEFAULT_SPLIT, *(split for split in sandbox.SPLITS if split != DEFAULT_SPLIT))
+
+
+@dataclass(frozen=True)
+class SandboxCorpus:
+    """Drawn sentences of a mixture, with gold trees and alignments: no file, no parser, no malformed line.
+
+    finite: splits that have a last pair.
+    """
+
+    name: str
+    mixture: str
+    splits: tuple[str, ...]
+    finite: tuple[str, ...]
+    languages: ClassVar[tuple[str, ...]] = sandbox.LANGUAGES
+    endless: ClassVar[bool] = True
+
+    def pairs(self, request: Request) -> Iterator[Pair]:
+        """The pairs ``request.start`` to ``request.stop`` of the split; where it has no end, there must be an *n*."""
+        self.identity(request)  # a split or a language that is not there is told first
+        split = request.split or DEFAULT_SPLIT
+        if request.n is None and split not in self.finite:
+            raise NbkitError(f"corpus {self.name} has no last pair: say how many are wanted (n)")
+        return sandbox.pairs(
+            request.src, request.tgt, n=request.n, split=split, mixture=self.mixture, start=request.start
+        )
+
+    def identity(self, request: Request) -> dict[str, Any]:
+        """The versions of the sandbox and of its mixture, and the split."""
+        split = request.split or DEFAULT_SPLIT
+        return dict(sandbox.identity(request.src, request.tgt, split=split, mixture=self.mixture))
+
+    def problems(self, request: Request) -> list[str]:
+        """A language or a split that the sandbox has not got."""
+        try:
+            self.identity(request)
+        except NbkitError as error:
+            return [str(error)]
+        return []
+
+
+# ----------------------------------------------------------------------------
+# The corpora by name: `CORPORA`, filled from ``catalogue.yaml`` and open to anybody's own.
+
+#: All corpora that have a name. Register your own: ``CORPORA.register("mine", corpus, summary="…")``.
+CORPORA: Registry[Corpus] = Registry("corpus")
+
+
+_SUFFIXES = {".tsv": "tsv", ".conllu": "conllu", ".parquet": "parquet"}
+
+
+#: What may stand before the colon of a path; the four columns of coded-tsv need the catalogue's codes.
+_PREFIXES = ("tsv", "moses", "conllu", "parquet")
+
+
+#: What a catalogue entry says besides how its files are read.
+_NOT_READING = ("summary", "licence", "format", "files", "hub")
+
+
+def file_corpus(name: str, entry: dict[str, Any]) -> FileCorpus:
+    """The corpus of a catalogue entry.
+
+    >>> corpus = file_corpus("mine", {"format": "tsv", "files": "data/{src}-{tgt}.tsv", "languages": ["en", "de"]})
+    >>> corpus.languages
+    ('en', 'de')
+    """
+    if entry["format"] not in FORMATS:
+        raise UnknownNameError(f"format of corpus {name}", entry["format"], FORMATS)
+    how = {key: value for key, value in entry.items() if key not in _NOT_READING}
+    lists = {key: tuple(value) for key, value in how.items() if isinstance(value, list)}
+    return FORMATS[entry["format"]](name, place_of(name, entry, entry["files"]), **{**how, **lists})
+
+
+def find_corpus(spec: str) -> tuple[Corpus, str | None]:
+    """The corpus that *spec* stands for, and the split it names.
+
+    spec: a registered name, ``name:split``, ``tsv:PATH``, ``moses:PREFIX`` (``PREFIX.en``, ``PREFIX.de``),
+    ``conllu:PATH``, ``parquet:PATH``, or a path that ends in .tsv, .conllu or .parquet. In a path,
+    ``{src}``, ``{tgt}``, ``{pair}``, ``{lang}`` and environment variables are filled in.
+
+    Raises `UnknownNameError` with the closest name, `NbkitError` for a path that cannot be a corpus.
+
+    >>> find_corpus("pud")[0].languages
+    ('en', 'de', 'fr', 'es', 'zh', 'ja')
+    >>> find_corpus("multi30k:val")[1]
+    'val'
+    >>> find_corpus("multi3k")
+    Traceback (most recent call last):
+    ...
+    nbkit.errors.UnknownNameError: unknown corpus 'multi3k'; did you mean 'multi30k'? There are: ...
+    """
+    head, colon, rest = spec.partition(":")
+    if colon and head in _PREFIXES:
+        return _path_corpus(spec, head, rest), None
+    if head in CORPORA:
+        if colon and not rest:
+            raise NbkitError(f"corpus '{spec}' names no split after the colon")
+        return CORPORA.get(head), rest or None
+    for suffix, format_name in _SUFFIXES.items():
+        if spec.endswith(suffix):
+            return _path_corpus(spec, format_name, spec), None
+    if "/" in spec:
+        raise NbkitError(
+            f"corpus '{spec}' is a path without a format; write tsv:PATH, moses:PREFIX, conllu:PATH or parquet:PATH"
+        )
+    raise UnknownNameError("corpus", head, CORPORA.names())
+
+
+def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:
+    if not path:
+        raise NbkitError(f"corpus '{spec}' names no path after the colon")
+    if format_name == "moses" and "{lang}" not in path:
+        path += ".{lang}"
+    if format_name == "conllu" and "{lang}" not in path:
+        raise NbkitError(
+            f"corpus '{spec}': a CoNLL-U corpus has one file a language; write {{lang}} where the code stands"
+        )
+    return file_corpus(spec, {"format": format_name, "files": path})
+
+
+def _register() -> None:
+    text = resources.files("nbkit.corpora").joinpath("catalogue.yaml").read_text("utf-8")
+    for name, entry in yaml.safe_load(text).items():
+        summary = entry["summary"]
+        if "mixture" in entry:
+            splits, finite = tuple(entry.get("splits", SANDBOX_SPLITS)), tuple(entry.get("finite", ()))
+            CORPORA.register(name, SandboxCorpus(name, entry["mixture"], splits, finite), summary=summary)
+        else:
+            CORPORA.register(name, file_corpus(name, entry), summary=f"{summary} ({entry['licence']})")
+
+
+_register()
+
+
+# ----------------------------------------------------------------------------
+# `load_pairs`: the pairs of any corpus; what identifies them; and the problems of a corpus.
+
+
+def load_pairs(
+    corpus: str,
+    src: str,
+    tgt: str,
+    *,
+    n: int | None = None,
+    parsers: Mapping[str, str] | None = None,
+    on_error: OnError = "raise",
+    skipped: Skipped | None = None,
+    store: Store | None = None,
+    start: int = 0,
+) -> Iterator[Pair]:
+    """The first *n* pairs of a corpus (all without *n*), parsed on both sides, streaming.
+
+    corpus: a registered name, ``name:split``, or a path; see `nbkit.corpora.corpus.find_corpus`.
+    parsers: a spaCy pipeline (name or folder) a language, where it is not to be the default one; corpora with
+    gold trees need none.
+    on_error: "raise" ends with the first malformed line, "skip" leaves it out and adds it to *skipped*. Left
+    out lines do not count towards *n*.
+    store: where parses are remembered (default: `Store()`).
+    start: leave out this many pairs first, unparsed: ``n=100, start=100`` is the second hundred.
+
+    Raises `UnknownNameError` (corpus, split, language), `MissingExtraError` (parser), `DataError` (file and
+    line), `NbkitError` (files, environment variables, hub), the first two before anything is read.
+    """
+    found, split = find_corpus(corpus)
+    if n is not None and n < 1:
+        raise NbkitError(f"n is {n}; at least one pair is needed (or no n, for all of corpus {corpus})")
+    if start < 0:
+        raise NbkitError(f"start is {start}; it counts pairs from 0")
+    return found.pairs(Request(src, tgt, split, n, parsers, on_error, skipped, store, start))
+
+
+def is_endless(corpus: str) -> bool:
+    """Whether a corpus has no last pair, so that there must be an *n*. Raises as `find_corpus` does.
+
+    >>> is_endless("sandbox-idioms:regular"), is_endless("sandbox-idioms:idiom-test"), is_endless("pud")
+    (True, False, False)
+    """
+    found, split = find_corpus(corpus)
+    return getattr(found, "endless", False) and (split or found.splits[0]) not in getattr(found, "finite", ())
+
+
+def corpus_identity(
+    corpus: str,
+    src: str,
+    tgt: str,
+    *,
+    n: int | None = None,
+    parsers: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """What the pairs of `load_pairs` depend on, for cache keys: content digests or pinned revisions, the
+    parsers' identities, languages and *n*. Reads files but parses nothing.
+    """
+    found, split = find_corpus(corpus)
+    identity = found.identity(Request(src, tgt, split, n, parsers))
+    return {**identity, "src": src, "tgt": tgt, "n": n}
+
+
+def check_corpus(
+    corpus: str,
+    src: str,
+    tgt: str,
+    parsers: Mapping[str, str] | None = None,
+    *,
+    n: int | None = None,
+    on_error: OnError = "raise",
+) -> list[str]:
+    """What stands in the way of `load_pairs`, a message each: an unknown name, a language or split that the
+    corpus has not got, files, variables, the hub, parsers. Files of this machine are read, as far as the first
+    *n* pairs, and the first malformed line is named. Loads no parser.
+
+    >>> check_corpus("sandbocks", "en", "de")
+    ["unknown corpus 'sandbocks'; did you mean 'sandbox'? There are: ..."]
+    """
+    try:
+        found, split = find_corpus(corpus)
+        return found.problems(Request(src, tgt, split, n, parsers, on_error))
+    except NbkitError as error:
+        return [str(error)]

@@ -19,14 +19,14 @@ from urllib.parse import parse_qs
 import yaml
 
 from nbkit import sandbox
-from nbkit.corpora.corpus import HubPlace, LocalPlace, Place
-from nbkit.corpora.readers import content_problem, parquet_rows, read_lines
+from nbkit.corpora.corpus import DEFAULT_SPLIT, SANDBOX_SPLITS, Files, LocalPlace, place_of
+from nbkit.corpora.readers import content_problem, parquet_rows, tsv_rows
 from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError
-from nbkit.files import keep_good
+from nbkit.files import OnError, Skipped, keep_good, read_lines
 from nbkit.languages import check_language
 from nbkit.registry import Registry
 from nbkit.store import Store
-from nbkit.text.parsers import OnError, Skipped, check_parser, parse_remembered, parser_for, parser_identity, squeeze
+from nbkit.text.parsers import check_parser, parse_remembered, parser_for, parser_identity, squeeze
 from nbkit.text.sentences import Sentence, Text
 
 if TYPE_CHECKING:
@@ -200,21 +200,18 @@ def catalogue() -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class NliFiles:
+class NliFiles(Files):
     """An NLI set in one file a split.
 
     columns: our name (premise, hypothesis, label, id, note) to the file's; recognised by name where it is empty.
-    classes: what integer labels stand for, in their order.
+    classes: what integer labels stand for, in their order. files: that of each split, where no template has them all.
     """
 
-    name: str
-    format: str
-    place: Place
-    splits: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
+    format: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+    kind = "NLI corpus"
     endless = False
 
     def raw(self, lang: str, split: str | None) -> Iterator[RawNli | DataError]:
@@ -235,22 +232,21 @@ class NliFiles:
             "file": self.place.identity(self._fields(lang, split)),
         }
 
-    def problems(self, lang: str, split: str | None) -> list[str]:
-        """What stands in the way of `raw`; reads nothing."""
+    def problems(self, lang: str, split: str | None, n: int | None, on_error: OnError) -> list[str]:
+        """What stands in the way of `raw`; a local file is read, as far as its first *n* pairs."""
         try:
             problem = self.place.problem(self._fields(lang, split))
+            if not problem and isinstance(self.place, LocalPlace):
+                problem = content_problem(_labelled(self.raw(lang, split), None), on_error, 0, n)
+                problem = problem and f"NLI corpus {self.name}: {problem}"
         except NbkitError as error:
-            return [str(error)]
+            problem = str(error)
         return [problem] if problem else []
 
     def _fields(self, lang: str, split: str | None) -> dict[str, str]:
-        if self.languages and lang not in self.languages:
-            raise NbkitError(f"NLI corpus {self.name} has no '{lang}'; it has {', '.join(self.languages)}")
-        if split is None:
-            split = self.splits[0] if self.splits else ""
-        elif split not in self.splits:
-            raise UnknownNameError(f"split of NLI corpus {self.name}", split, self.splits)
-        return {"split": split, "file": self.files.get(split, "")}
+        self.check_language(lang)
+        chosen = self.chosen_split(split) or ""
+        return {"split": chosen, "file": self.files.get(chosen, "")}
 
     def _examples(self, path: Path) -> Iterator[RawNli | DataError]:
         columns: Mapping[str, str] | None = None
@@ -282,28 +278,26 @@ class NliFiles:
     def _example(
         self, row: Mapping[str, Any], columns: Mapping[str, str], path: Path, number: int
     ) -> RawNli | DataError:
-        values = {ours: row.get(name) for ours, name in columns.items()}
-        sides: dict[str, str] = {}
+        values: dict[str, Any] = {ours: row.get(name) for ours, name in columns.items()}
         for ours in ("premise", "hypothesis"):
-            side = values[ours]
-            if not isinstance(side, str) or not side.strip():
+            if not isinstance(values[ours], str) or not values[ours].strip():
                 return DataError(f"the {ours} is empty or no text", path, number)
-            sides[ours] = side
         label = self._label(values["label"])
         if label is None:
             return Unlabelled(f"no gold label ('{values['label']}')", path, number)
         if label not in LABELS:
-            return DataError(
-                f"label '{values['label']}' is none of {', '.join(LABELS)}{self._hint(label)}", path, number
-            )
-        id_ = values.get("id")
-        note = values.get("note")
+            hint = ""
+            if label.isdecimal():
+                hint = "; say what the integers stand for, in their order: "
+                hint += f"{self.name}?classes=entailment,neutral,contradiction"
+            return DataError(f"label '{values['label']}' is none of {', '.join(LABELS)}{hint}", path, number)
+        id_, note = values.get("id"), values.get("note")
         return RawNli(
-            id=str(number if id_ in (None, "") else id_),
-            premise=sides["premise"],
-            hypothesis=sides["hypothesis"],
-            label=label,
-            note="" if note is None else str(note),
+            str(number if id_ in (None, "") else id_),
+            values["premise"],
+            values["hypothesis"],
+            label,
+            "" if note is None else str(note),
         )
 
     def _label(self, value: Any) -> str | None:
@@ -315,42 +309,23 @@ class NliFiles:
             return self.classes[int(text)]
         return next((label for label, spellings in catalogue()["labels"].items() if text in spellings), text)
 
-    def _hint(self, label: str) -> str:
-        if not label.isdecimal():
-            return ""
-        return (
-            f"; say what the integers stand for, in their order: {self.name}?classes=entailment,neutral,contradiction"
-        )
-
 
 def named_files(name: str, entry: Mapping[str, Any]) -> NliFiles:
     """The NLI set of a catalogue entry."""
-    files = entry["files"]
-    one_a_split = isinstance(files, dict)
-    template = "{file}" if one_a_split else files
-    hub = entry.get("hub")
-    place: Place = LocalPlace(template, name)
-    if hub:
-        place = HubPlace(hub["repository"], hub["revision"], template, name, "PAIRS.tsv, PAIRS.jsonl or PAIRS.parquet")
-    return NliFiles(
-        name=name, format=entry["format"], place=place, splits=tuple(entry["splits"]),
-        languages=tuple(entry["languages"]), columns=entry["columns"], classes=tuple(entry.get("classes", ())),
-        files=files if one_a_split else {},
-    )  # fmt: skip
+    files = entry["files"] if isinstance(entry["files"], dict) else {}
+    place = place_of(name, entry, "{file}" if files else entry["files"], "PAIRS.tsv, PAIRS.jsonl or PAIRS.parquet")
+    languages, splits, classes = (tuple(entry.get(key, ())) for key in ("languages", "splits", "classes"))
+    return NliFiles(name, place, languages, splits, entry["format"], entry["columns"], classes, files)
 
 
 def _tsv_rows(path: Path) -> Iterator[Row]:
     """Rows by the names of the header line; quotes are part of the text, as in SNLI, MultiNLI and SICK."""
-    header: Sequence[str] | None = None
-    for number, line in read_lines(path):
-        if isinstance(line, DataError):
-            yield number, line
+    header: list[str] | None = None
+    for number, cells in tsv_rows(path):
+        if isinstance(cells, DataError):
+            yield number, cells
         elif header is None:
-            header = line.split("\t")
-        elif not line.strip():
-            yield number, DataError("empty line", path, number)
-        elif len(cells := line.split("\t")) != len(header):
-            yield number, DataError(f"{len(header)} tab-separated columns expected, {len(cells)} found", path, number)
+            header = cells
         else:
             yield number, dict(zip(header, cells, strict=True))
 
@@ -371,52 +346,42 @@ def _jsonl_rows(path: Path) -> Iterator[Row]:
 _READERS = {"tsv": _tsv_rows, "jsonl": _jsonl_rows, "parquet": parquet_rows}
 
 
-FORMATS = tuple(_READERS)
-
-
 # ----------------------------------------------------------------------------
 # The sandbox's entailment pairs as an NLI corpus: drawn by rule, with gold tokens and parts of speech.
-
-DEFAULT_SPLIT = "test"
 
 
 class NliSandbox:
     """Pairs without end: nothing to read, nothing to parse, no malformed line."""
 
     name = "sandbox"
-    splits = (DEFAULT_SPLIT, *(split for split in sandbox.SPLITS if split != DEFAULT_SPLIT))
+    splits = SANDBOX_SPLITS
     languages = sandbox.LANGUAGES
     endless = True
 
     def pairs(self, lang: str, split: str | None, start: int, n: int | None) -> Iterator[NliPair]:
         """The pairs ``start … start + n - 1`` of the split; there must be an *n*."""
-        self._check(lang, split)
+        self.identity(lang, split)
         if n is None:
             raise NbkitError("NLI corpus sandbox has no last pair: say how many are wanted (n)")
         drawn = sandbox.entailment(lang, n=n, split=split or DEFAULT_SPLIT, start=start)
         return (NliPair(id_, premise, hypothesis, label, rule) for id_, premise, hypothesis, label, rule in drawn)
 
     def identity(self, lang: str, split: str | None) -> dict[str, Any]:
-        """The version of the sandbox's entailment rules, and the split."""
-        self._check(lang, split)
-        return dict(sandbox.entailment_identity(lang, split=split or DEFAULT_SPLIT))
-
-    def problems(self, lang: str, split: str | None) -> list[str]:
-        """A language or a split that the sandbox has not got."""
-        try:
-            self._check(lang, split)
-        except NbkitError as error:
-            return [str(error)]
-        return []
-
-    def _check(self, lang: str, split: str | None) -> None:
+        """The version of the sandbox's entailment rules, and the split. Raises `UnknownNameError`."""
         if lang not in self.languages:
             raise UnknownNameError("sandbox language", lang, self.languages)
         if split is not None and split not in self.splits:
             raise UnknownNameError("split of NLI corpus sandbox", split, self.splits)
+        return dict(sandbox.entailment_identity(lang, split=split or DEFAULT_SPLIT))
 
-
-SANDBOX = NliSandbox()
+    def problems(self, lang: str, split: str | None, n: int | None, on_error: OnError) -> list[str]:
+        """A language or a split that the sandbox has not got, and a missing *n*."""
+        problems = [] if n else ["NLI corpus sandbox has no last pair: say how many are wanted (n)"]
+        try:
+            self.identity(lang, split)
+        except NbkitError as error:
+            problems.insert(0, str(error))
+        return problems
 
 
 # ----------------------------------------------------------------------------
@@ -472,8 +437,8 @@ def load_nli(
     problem = check_tokenizer(spec, lang)
     if problem:
         raise NbkitError(problem)
-    raw = _good(found.raw(lang, split), on_error, skipped)
-    return _tokenised(islice(raw, start, None if n is None else start + n), spec, lang, store or Store())
+    raw = _wanted(found.raw(lang, split), start, n, on_error, skipped)
+    return _tokenised(raw, spec, lang, store or Store())
 
 
 def raw_nli(
@@ -491,9 +456,8 @@ def raw_nli(
     if isinstance(found, NliSandbox):
         drawn = found.pairs(lang, split, start, n)
         return ((pair.premise.text, pair.hypothesis.text, pair.label) for pair in drawn)
-    raw = _good(found.raw(lang, split), on_error, skipped)
-    stop = None if n is None else start + n
-    return ((pair.premise, pair.hypothesis, pair.label) for pair in islice(raw, start, stop))
+    raw = _wanted(found.raw(lang, split), start, n, on_error, skipped)
+    return ((pair.premise, pair.hypothesis, pair.label) for pair in raw)
 
 
 def nli_identity(
@@ -518,9 +482,7 @@ def nli_tokenizer(corpus: str, lang: str, parsers: Mapping[str, str] | None = No
     >>> nli_tokenizer("sandbox", "en"), nli_tokenizer("sick", "en", {"en": "tokenizer"})
     (('gold', True), ('tokenizer', False))
     """
-    if isinstance(find_nli(corpus)[0], NliSandbox):
-        return "gold", True
-    spec = tokenizer_for(lang, parsers)
+    spec = "gold" if isinstance(find_nli(corpus)[0], NliSandbox) else tokenizer_for(lang, parsers)
     return spec, has_parts_of_speech(spec)
 
 
@@ -543,23 +505,11 @@ def check_nli(
         found, split = _found(corpus, lang, split, n, 0)
     except NbkitError as error:
         return [str(error)]
-    problems = found.problems(lang, split) or _content_problems(found, lang, split, n, on_error)
-    if found.endless and n is None:
-        problems.append(f"NLI corpus {found.name} has no last pair: say how many are wanted (n)")
+    problems = found.problems(lang, split, n, on_error)
     if isinstance(found, NliSandbox):
         return problems
     problem = check_tokenizer(tokenizer_for(lang, parsers), lang)
     return [*problems, problem] if problem else problems
-
-
-def _content_problems(found: NliCorpus, lang: str, split: str | None, n: int | None, on_error: OnError) -> list[str]:
-    if isinstance(found, NliSandbox) or not isinstance(found.place, LocalPlace):
-        return []
-    try:
-        problem = content_problem(_labelled(found.raw(lang, split), None), on_error, 0, n)
-    except NbkitError as error:
-        return [str(error)]
-    return [f"NLI corpus {found.name}: {problem}"] if problem else []
 
 
 def find_nli(spec: str) -> tuple[NliCorpus, str | None]:
@@ -594,8 +544,7 @@ def _own_file(spec: str, path: str, format_name: str, query: str) -> NliFiles:
         raise UnknownNameError(f"column of NLI corpus '{spec}'", unknown, [*catalogue()["columns"], "classes"])
     if classes and sorted(classes) != sorted(LABELS):
         raise NbkitError(f"NLI corpus '{spec}': classes are {', '.join(LABELS)} in the order of the file's integers")
-    assert format_name in FORMATS
-    return NliFiles(name=path, format=format_name, place=LocalPlace(path, path), columns=given, classes=classes)
+    return NliFiles(path, LocalPlace(path, path), format=format_name, columns=given, classes=classes)
 
 
 def _found(corpus: str, lang: str, split: str | None, n: int | None, start: int) -> tuple[NliCorpus, str | None]:
@@ -611,8 +560,11 @@ def _found(corpus: str, lang: str, split: str | None, n: int | None, start: int)
     return found, split or named
 
 
-def _good(rows: Iterator[RawNli | DataError], on_error: OnError, skipped: Skipped | None) -> Iterator[RawNli]:
-    return keep_good(_labelled(rows, skipped), on_error, skipped)
+def _wanted(
+    rows: Iterator[RawNli | DataError], start: int, n: int | None, on_error: OnError, skipped: Skipped | None
+) -> Iterator[RawNli]:
+    good = keep_good(_labelled(rows, skipped), on_error, skipped)
+    return islice(good, start, None if n is None else start + n)
 
 
 def _labelled(rows: Iterator[RawNli | DataError], skipped: Skipped | None) -> Iterator[RawNli | DataError]:
@@ -632,13 +584,9 @@ def _tokenised(raw: Iterator[RawNli], spec: str, lang: str, store: Store) -> Ite
 
 
 def _register() -> None:
-    NLI_CORPORA.register(
-        "sandbox",
-        "nbkit.corpora.nli:SANDBOX",
-        summary="the built-in world: entailment, neutral and contradiction by rule, with gold parts of speech",
-    )
     for name, entry in catalogue()["corpora"].items():
-        NLI_CORPORA.register(name, named_files(name, entry), summary=entry["summary"])
+        found = named_files(name, entry) if "files" in entry else NliSandbox()
+        NLI_CORPORA.register(name, found, summary=entry["summary"])
 
 
 _register()

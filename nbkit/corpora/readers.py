@@ -6,16 +6,15 @@ What shifts every later pair (files of unequal length) is always raised.
 
 from __future__ import annotations
 
-import codecs
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import OnError, Skipped, keep_good
-from nbkit.text.conllu import Entry, conllu_entries
+from nbkit.files import OnError, Skipped, aligned_lines, keep_good, read_lines
+from nbkit.text.conllu import conllu_entries
 from nbkit.text.sentences import Pair
 
 #: Rows of a Parquet file that are in memory at a time.
@@ -29,28 +28,6 @@ class RawPair:
     id: str
     source: str
     target: str
-
-
-def read_lines(path: Path) -> Iterator[tuple[int, str | DataError]]:
-    """The numbered lines of a UTF-8 file without their ends; only ``\\n`` and ``\\r\\n`` end a line."""
-    try:
-        file = path.open("rb")
-    except OSError as error:
-        raise NbkitError(f"corpus file {path} cannot be read: {error.strerror}") from None
-    with file:
-        for number, line in enumerate(file, start=1):
-            line = line.removesuffix(b"\n").removesuffix(b"\r")
-            if number == 1:
-                line = line.removeprefix(codecs.BOM_UTF8)
-            try:
-                yield number, line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                yield (
-                    number,
-                    DataError(
-                        f"bad UTF-8 at byte {error.start + 1} of the line; convert the file to UTF-8", path, number
-                    ),
-                )
 
 
 def content_problem(items: Iterable[Any], on_error: OnError, start: int = 0, stop: int | None = None) -> str | None:
@@ -71,19 +48,28 @@ def content_problem(items: Iterable[Any], on_error: OnError, start: int = 0, sto
     return f"there is no pair in it that can be used; {left_out}, the first because of {skipped.errors[0]}"
 
 
-def read_tsv(path: Path, source: int = 0, target: int = 1, header: int = 0) -> Iterator[RawPair | DataError]:
-    """Two tab-separated columns; *source* and *target* say which is which. The first *header* lines are no pairs."""
+def tsv_rows(path: Path, columns: int | None = None, header: int = 0) -> Iterator[tuple[int, list[str] | DataError]]:
+    """The cells of each line behind the *header*, numbered. columns: how many there are; None: as many as at first."""
     for number, line in islice(read_lines(path), header, None):
         if isinstance(line, DataError):
-            yield line
+            yield number, line
             continue
-        columns = line.split("\t")
-        if not line.strip():
-            yield DataError("empty line", path, number)
-        elif len(columns) != 2:
-            yield DataError(f"2 tab-separated columns expected, {len(columns)} found", path, number)
+        cells = line.split("\t")
+        if columns is None:
+            columns = len(cells)
+            yield number, cells
+        elif not line.strip():
+            yield number, DataError("empty line", path, number)
+        elif len(cells) != columns:
+            yield number, DataError(f"{columns} tab-separated columns expected, {len(cells)} found", path, number)
         else:
-            yield _pair(columns[source], columns[target], path, number)
+            yield number, cells
+
+
+def read_tsv(path: Path, source: int = 0, target: int = 1, header: int = 0) -> Iterator[RawPair | DataError]:
+    """Two tab-separated columns; *source* and *target* say which is which. The first *header* lines are no pairs."""
+    for number, cells in tsv_rows(path, 2, header):
+        yield cells if isinstance(cells, DataError) else as_pair([cells[source], cells[target]], path, number)
 
 
 def read_coded_tsv(path: Path, source: Collection[str], target: Collection[str]) -> Iterator[RawPair | DataError]:
@@ -92,36 +78,19 @@ def read_coded_tsv(path: Path, source: Collection[str], target: Collection[str])
     source, target: the codes that are meant. Rows of another variety (``cmn_Hant`` beside ``cmn_Hans``) are
     not part of the corpus; they are passed over, not counted as malformed.
     """
-    for number, line in read_lines(path):
-        if isinstance(line, DataError):
-            yield line
-            continue
-        columns = line.split("\t")
-        if not line.strip():
-            yield DataError("empty line", path, number)
-        elif len(columns) != 4:
-            yield DataError(f"4 tab-separated columns expected, {len(columns)} found", path, number)
-        elif columns[0] in source and columns[1] in target:
-            yield _pair(columns[2], columns[3], path, number)
-        elif columns[1] in source and columns[0] in target:
-            yield _pair(columns[3], columns[2], path, number)
+    for number, cells in tsv_rows(path, 4):
+        if isinstance(cells, DataError):
+            yield cells
+        elif cells[0] in source and cells[1] in target:
+            yield as_pair(cells[2:], path, number)
+        elif cells[1] in source and cells[0] in target:
+            yield as_pair([cells[3], cells[2]], path, number)
 
 
 def read_moses(source: Path, target: Path) -> Iterator[RawPair | DataError]:
     """Two files of which line *n* of one translates line *n* of the other."""
-    for left, right in zip_longest(read_lines(source), read_lines(target)):
-        if left is None or right is None:
-            longer, shorter = (target, source) if left is None else (source, target)
-            number, _ = left or right
-            reason = f"{shorter.name} has only {number - 1} lines: the two are not line-aligned"
-            raise DataError(reason, longer, number)
-        (number, source_line), (_, target_line) = left, right
-        if isinstance(source_line, DataError):
-            yield source_line
-        elif isinstance(target_line, DataError):
-            yield target_line
-        else:
-            yield _pair(source_line, target_line, source, number, target)
+    for number, lines in aligned_lines(source, target):
+        yield as_pair(lines, source, number, target)
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -144,22 +113,23 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def read_parquet(path: Path, source: str, target: str) -> Iterator[RawPair | DataError]:
     """A ``translation`` column of ``{language: text}``, as the hub's translation data sets have it."""
     for number, row in parquet_rows(path):
-        yield _parquet_pair(row, path, source, target, number)
+        texts = row.get("translation")
+        if isinstance(texts, dict) and source in texts and target in texts:
+            yield as_pair([texts[source] or "", texts[target] or ""], path, number)
+        else:
+            yield DataError(f"no translation of {source} to {target} in columns {', '.join(row)}", path, number)
 
 
-def _parquet_pair(row: dict[str, Any], path: Path, source: str, target: str, number: int) -> RawPair | DataError:
-    texts = row.get("translation")
-    if not isinstance(texts, dict) or source not in texts or target not in texts:
-        return DataError(f"no translation of {source} to {target} in columns {', '.join(row)}", path, number)
-    return _pair(texts[source] or "", texts[target] or "", path, number)
-
-
-def _pair(source: str, target: str, path: Path, number: int, target_path: Path | None = None) -> RawPair | DataError:
-    if not source.strip():
-        return DataError("the source side is empty", path, number)
-    if not target.strip():
-        return DataError("the target side is empty", target_path or path, number)
-    return RawPair(str(number), source, target)
+def as_pair(
+    sides: Sequence[str | DataError], path: Path, number: int, target_path: Path | None = None
+) -> RawPair | DataError:
+    """The pair of line *number*, or what is wrong with one of its sides."""
+    for side, name, place in zip(sides, ("source", "target"), (path, target_path or path), strict=True):
+        if isinstance(side, DataError):
+            return side
+        if not side.strip():
+            return DataError(f"the {name} side is empty", place, number)
+    return RawPair(str(number), *map(str, sides))
 
 
 def read_treebanks(source: Path, target: Path, src: str, tgt: str) -> Iterator[Pair | DataError]:
@@ -186,12 +156,11 @@ def read_treebanks(source: Path, target: Path, src: str, tgt: str) -> Iterator[P
         same = left.comments.get("sent_id") == right.comments.get("sent_id")
         shared = same if shared is None else shared
         if shared and not same:
-            raise DataError(_shifted(left, right), right.path, right.line)
+            known = f"{Path(left.path).name} has '{left.id}'"
+            raise DataError(
+                f"sentence '{right.id}' stands where {known}: the two are not aligned", right.path, right.line
+            )
         yield Pair(left.id, left.text, right.text)
-
-
-def _shifted(left: Entry, right: Entry) -> str:
-    return f"sentence '{right.id}' stands where {Path(left.path).name} has '{left.id}': the two are not aligned"
 
 
 # ----------------------------------------------------------------------------

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import log2
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.text.sentences import Text, computed_once
+from nbkit.text.sentences import Text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,12 +84,12 @@ class SenseCounts:
                 rows.update({(kind, of, sense, word): n for word, n in counts.items()})
         return rows
 
-    @computed_once
+    @cached_property
     def total(self) -> int:
         """N, all extracted pairs of all homographs."""
         return sum(self.pairs.values())
 
-    @computed_once
+    @cached_property
     def of_homograph(self) -> Counter[str]:
         """The extracted pairs of each homograph."""
         totals: Counter[str] = Counter()
@@ -96,12 +97,12 @@ class SenseCounts:
             totals[homograph] += n
         return totals
 
-    @computed_once
+    @cached_property
     def of_word(self) -> Counter[str]:
         """n(a): in how many of all extracted pairs each attractor stands."""
         return _summed(self.attractors.values())
 
-    @computed_once
+    @cached_property
     def of_word_and_homograph(self) -> dict[str, Counter[str]]:
         """In how many extracted pairs of each homograph each attractor stands."""
         parts: dict[str, list[Counter[str]]] = {}
@@ -109,12 +110,12 @@ class SenseCounts:
             parts.setdefault(homograph, []).append(counts)
         return {homograph: _summed(counters) for homograph, counters in parts.items()}
 
-    @computed_once
+    @cached_property
     def senses_seen(self) -> Counter[str]:
         """In how many senses each homograph was extracted."""
         return Counter(homograph for (homograph, _), n in self.pairs.items() if n)
 
-    @computed_once
+    @cached_property
     def attractors_of_sense(self) -> dict[SenseKey, int]:
         """Σ_a n(a, sc): all attractor counts of each sense."""
         return {key: counts.total() for key, counts in self.attractors.items()}

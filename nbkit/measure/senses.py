@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -22,7 +22,7 @@ import yaml
 from nbkit.corpora.homographs import Homograph, HomographLexicon, translation_key
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.measure.literal import WordMatcher, known_matchings
-from nbkit.text.sentences import Sentence, Text, computed_once
+from nbkit.text.sentences import Sentence, Text
 
 __all__ = ["AMBIGUOUS", "REASONS", "Reach", "Sense", "SenseFinder", "SenseMatching", "TargetNouns"]
 
@@ -282,7 +282,7 @@ class SenseLookup:
         senses = {homograph.by_key[key].name for key in same if key in homograph.by_key}
         return senses.pop() if len(senses) == 1 else AMBIGUOUS
 
-    @computed_once
+    @cached_property
     def _matcher(self) -> WordMatcher:
         lang = self.lexicon.tgt
         return WordMatcher(lang, "inflected" if "inflected" in known_matchings(lang) else "exact")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+import yaml
 
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.perturb import reorderings
@@ -64,6 +64,9 @@ class Perturbations(Registry[Perturbation]):
     >>> PERTURBATIONS.canonical("tree_miror_in")
     Traceback (most recent call last):
     nbkit.errors.UnknownNameError: unknown perturbation 'tree_miror_in'; did you mean 'tree_mirror_in'? There are: ...
+    >>> PERTURBATIONS.register("mine", Perturbation("mine", "random", (), "tokns", reorderings.reversed_order))
+    Traceback (most recent call last):
+    nbkit.errors.UnknownNameError: unknown needs of perturbation 'mine' 'tokns'; did you mean 'tokens'? ...
     """
 
     def canonical(self, name: str) -> str:
@@ -72,44 +75,13 @@ class Perturbations(Registry[Perturbation]):
             return name
         wanted = _squeezed(name)
         for known in self.names():
-            if wanted == _squeezed(known) or wanted in map(_squeezed, self._loaded(known).aliases):
+            if wanted == _squeezed(known) or wanted in map(_squeezed, super().get(known).aliases):
                 return known
         raise UnknownNameError(self.kind, name, self.names())
 
     def get(self, name: str) -> Perturbation:
         """The perturbation that *name* stands for. Raises `UnknownNameError`."""
-        entry = self._entries.get(name)
-        if isinstance(entry, Perturbation):  # the way of nearly every call
-            return entry
-        return self._loaded(self.canonical(name))
-
-    def several(self, names: Iterable[str]) -> list[Perturbation]:
-        """`get` of each of *names*."""
-        entries = self._entries
-        # A call for each would take as long as some of the perturbations.
-        return [entry if isinstance(entry := entries.get(name), Perturbation) else self.get(name) for name in names]
-
-    def _loaded(self, name: str) -> Perturbation:
-        """The one registered under exactly this name; what was given as a path is checked when it is imported."""
-        entry = self._entries[name]
-        perturbation = super().get(name)
-        try:
-            _check(name, perturbation)
-        except NbkitError:
-            self._entries[name] = entry  # so that it is refused the next time too
-            raise
-        return perturbation
-
-    def register(self, name: str, thing: Perturbation | str, *, summary: str = "", replace: bool = False) -> None:
-        """Add a perturbation under its name. Raises `NbkitError` for one that is taken, or does not fit.
-
-        >>> PERTURBATIONS.register("mine", Perturbation("mine", "random", (), "tokns", reorderings.reversed_order))
-        Traceback (most recent call last):
-        nbkit.errors.UnknownNameError: unknown needs of perturbation 'mine' 'tokns'; did you mean 'tokens'? ...
-        """
-        if not isinstance(thing, str):
-            _check(name, thing)
-        super().register(name, thing, summary=summary, replace=replace)
+        return super().get(name if name in self._entries else self.canonical(name))
 
 
 def label(name: str) -> str:
@@ -124,8 +96,8 @@ def label(name: str) -> str:
     return perturbation.label or perturbation.name
 
 
-def _check(name: str, thing: object) -> None:
-    """Raise `NbkitError` unless *thing* can be the perturbation registered under *name*."""
+def _checked(name: str, thing: object) -> Perturbation:
+    """*thing*, or an `NbkitError` where it cannot be the perturbation registered under *name*."""
     if not isinstance(thing, Perturbation):
         raise NbkitError(f"perturbation '{name}' is a {type(thing).__name__}; Perturbation(\"{name}\", …) is expected")
     if thing.name != name:
@@ -138,64 +110,27 @@ def _check(name: str, thing: object) -> None:
         raise UnknownNameError(f"needs of perturbation '{name}'", thing.needs, ANNOTATION)
     if not callable(thing.function):
         raise NbkitError(f"perturbation '{name}': its function is {thing.function!r}, which cannot be called")
+    return thing
 
 
 def _squeezed(name: str) -> str:
     return "".join(filter(str.isalnum, name)).lower()
 
 
-def _rows(file: str) -> Iterator[dict[str, str]]:
-    text = (files("nbkit.perturb") / file).read_text(encoding="utf-8")
-    return csv.DictReader(text.splitlines(), delimiter="\t")
-
-
-#: The functions of the paper's perturbations, which the tests prove to return permutations.
-PUBLISHED: dict[str, Callable[[View, Draws], list[int] | None]] = {
-    "tree_mirror_pre": reorderings.tree_mirror_pre,
-    "tree_mirror_post": reorderings.tree_mirror_post,
-    "tree_mirror_in": reorderings.tree_mirror_in,
-    "rotate_around_root": reorderings.rotate_around_root,
-    "noun_swaps": reorderings.noun_swaps,
-    "verb_swaps": reorderings.verb_swaps,
-    "adverb_verb_swap": reorderings.adverb_verb_swap,
-    "noun_adj_swap": reorderings.noun_adj_swap,
-    "noun_verb_swap": reorderings.noun_verb_swap,
-    "noun_verb_mismatched": reorderings.noun_verb_mismatched,
-    "functional_shuffle": reorderings.functional_shuffle,
-    "verb_at_beginning": reorderings.verb_at_beginning,
-    "word_shuffle": reorderings.word_shuffle,
-    "shuffle_first_half": reorderings.shuffle_first_half,
-    "shuffle_last_half": reorderings.shuffle_last_half,
-    "reversed": reorderings.reversed_order,
-}
-
-
-def _published() -> Perturbations:
-    aliases: dict[str, list[str]] = {}
-    for row in _rows("aliases.tsv"):
-        aliases.setdefault(row["name"], []).append(row["alias"])
-    registry = Perturbations("perturbation")
-    for row in _rows("perturbations.tsv"):
-        name = row["name"]
-        perturbation = Perturbation(
-            name=name,
-            category=row["category"],  # type: ignore[arg-type]
-            aliases=tuple(aliases[name]),
-            needs=row["needs"],  # type: ignore[arg-type]
-            function=PUBLISHED[name],
-            random=row["random"] == "yes",
-            label=row["label"],
-            summary=row["summary"],
-        )
-        registry.register(name, perturbation, summary=row["summary"])
+def _registered(entries: dict[str, dict[str, Any]]) -> Perturbations:
+    registry = Perturbations("perturbation", made=_checked)
+    for name, entry in entries.items():
+        function = getattr(reorderings, entry.get("function", name))
+        perturbation = Perturbation(name, **{**entry, "function": function, "aliases": tuple(entry["aliases"])})
+        registry.register(name, perturbation, summary=perturbation.summary)
     return registry
 
 
+_PUBLISHED = yaml.safe_load((files("nbkit.perturb") / "perturbations.yaml").read_text(encoding="utf-8"))
 #: All perturbations: the paper's, and those registered with ``PERTURBATIONS.register(name, Perturbation(…))``.
-PERTURBATIONS = _published()
-
+PERTURBATIONS = _registered(_PUBLISHED)
 #: The paper's 16, in its order (§4): by tree, by part of speech, random.
-NAMES: tuple[str, ...] = tuple(PUBLISHED)
+NAMES: tuple[str, ...] = tuple(_PUBLISHED)
 
 
 # ----------------------------------------------------------------------------
@@ -239,9 +174,7 @@ def perturb(sentence: Sentence, name: str, *, seed: int = 0, draw: int = 0, unit
     if not isinstance(sentence, Sentence):
         way_out = "; perturb_text takes a whole Text" if isinstance(sentence, Text) else ""
         raise NbkitError(f"a nbkit.text.sentences.Sentence is expected, found {_shown(sentence)}{way_out}")
-    view = View(sentence, unit)
-    (order,) = _arrays(view, _moved(view, [PERTURBATIONS.get(name)], seed, draw))
-    return order
+    return _order(View(sentence, unit), PERTURBATIONS.get(name), seed, draw)
 
 
 def perturb_text(
@@ -289,23 +222,14 @@ def perturb_all(
             f"a nbkit.text.sentences.Text is expected, found {_shown(text)}; parse texts first: "
             'next(load_parser("en_core_web_sm", "en").parse(["…"])) of nbkit.text.parsers'
         )
-    perturbations = PERTURBATIONS.several(NAMES if names is None else names)
+    perturbations = [PERTURBATIONS.get(name) for name in (NAMES if names is None else names)]
     views = [View(sentence, unit) for sentence in text.sentences]
-    moved = [_moved(view, perturbations, seed, draw) for view in views]
-    orders = [_arrays(view, lists) for view, lists in zip(views, moved, strict=True)]
-    long_enough = sum([len(sentence.tokens) for sentence in text.sentences]) >= min_tokens
-    if len(views) == 1:  # as nearly all texts have it
-        (arrays,) = orders
-        return {
-            perturbation.name: (array,) if long_enough and array is not None else None
-            for perturbation, array in zip(perturbations, arrays, strict=True)
-        }
-    none_moved = (None,) * len(views)
+    is_long_enough = len(text) >= min_tokens
     results: dict[str, tuple[Order | None, ...] | None] = {}
-    for perturbation, lists, all_arrays in zip(
-        perturbations, zip(*moved, strict=True), zip(*orders, strict=True), strict=True
-    ):
-        results[perturbation.name] = all_arrays if long_enough and lists != none_moved else None
+    for perturbation in perturbations:
+        orders = tuple([_order(view, perturbation, seed, draw) for view in views])
+        is_moved = any(order is not None for order in orders)
+        results[perturbation.name] = orders if is_long_enough and is_moved else None
     return results
 
 
@@ -332,71 +256,23 @@ def _shown(found: object) -> str:
     return f"the {type(found).__name__} {found!r:.40}"
 
 
-def _moved(view: View, perturbations: Sequence[Perturbation], seed: int, draw: int) -> list[list[int] | None]:
-    """The order of the tokens that may move by each of the perturbations; None where it does not apply or show."""
-    if view.missing:
-        for perturbation in perturbations:
-            _check_annotation(view, perturbation)
-    sentence, reads_same, tokens = view.sentence, view.reads_same, view.tokens
-    first = tokens[0] if tokens else None
-    orders = []
-    for perturbation in perturbations:
-        function = perturbation.function
-        draws = Draws(seed, perturbation.name, draw, sentence.digest) if perturbation.random else NO_DRAWS
-        if function in _PROVEN:
-            order = function(view, draws)
-            # Most orders begin with another word: the fastest way to see that they show.
-            if function not in _SHOWN and (not order or (tokens[order[0]] == first and reads_same(order))):
-                order = None
-        else:
-            order = _own_order(view, perturbation, draws)
-            if order is not None and reads_same(order):
-                order = None
-        orders.append(order)
-    return orders
+def _order(view: View, perturbation: Perturbation, seed: int, draw: int) -> Order | None:
+    """The order of the whole sentence, checked; None where the perturbation does not apply or show.
 
-
-def _arrays(view: View, moved: Sequence[list[int] | None]) -> list[Order | None]:
-    """The orders of the whole sentence, as arrays: all rows of one, which is made faster than one array an order."""
-    flat: list[int] = []
-    final = view.final
-    rows = 0
-    for order in moved:
-        if order is not None:
-            flat += order
-            flat += final
-            rows += 1
-    length = len(view.sentence.tokens)
-    # Bytes hold the places of nearly every sentence, and are packed several times as fast as integers.
-    numbers = np.frombuffer(bytes(flat), _BYTE) if length <= 256 else np.array(flat)
-    arrays = iter(numbers.astype(_INDEX).reshape(rows, length))
-    return [None if order is None else next(arrays) for order in moved]
-
-
-# Looked up once: NumPy takes longer to find the type that a class stands for than to read the numbers.
-_BYTE, _INDEX = np.dtype(np.uint8), np.dtype(np.intp)
-
-_PROVEN = frozenset(PUBLISHED.values())
-#: Those that draw until the order shows (`nbkit.perturb.reorderings`), or return None.
-_SHOWN = frozenset(PUBLISHED[name] for name in NAMES if PERTURBATIONS.get(name).random)
-
-
-def _own_order(view: View, perturbation: Perturbation, draws: Draws) -> list[int] | None:
-    """What a perturbation of one's own returns, checked; what it raises comes with its name and the sentence's."""
+    What somebody's own function raises comes with the perturbation's name and the sentence.
+    """
+    _check_annotation(view, perturbation)
+    draws = Draws(seed, perturbation.name, draw, view.sentence.digest) if perturbation.random else NO_DRAWS
     try:
-        order = perturbation.function(view, draws)
+        moved = perturbation.function(view, draws)
     except NbkitError:
         raise
-    except Exception as error:  # somebody else's function may raise anything
+    except Exception as error:
         raise NbkitError(
             f"perturbation '{perturbation.name}' failed at {view.sentence.joined!r}: {type(error).__name__}: {error}"
         ) from error
-    if order is not None:
-        _check_permutation(view, perturbation, order)
-    return order
-
-
-def _check_permutation(view: View, perturbation: Perturbation, moved: list[int]) -> None:
+    if moved is None:
+        return None
     try:
         is_permutation = sorted(moved) == list(range(view.length))
     except TypeError:  # no list, or not of numbers
@@ -406,11 +282,12 @@ def _check_permutation(view: View, perturbation: Perturbation, moved: list[int])
             f"perturbation '{perturbation.name}' returned {moved} for {view.sentence.joined!r}, which is no "
             f"permutation of its {view.length} tokens before the final punctuation"
         )
+    return None if view.reads_same(moved) else np.fromiter([*moved, *view.final], np.intp)
 
 
 def _check_annotation(view: View, perturbation: Perturbation) -> None:
     needs = "pos" if perturbation.needs == "phrases" and view.unit == "token" else perturbation.needs
-    lacks = [field for field in ANNOTATION[needs] if field in view.missing]
+    lacks = [field for field in ANNOTATION[needs] if getattr(view.sentence, field) is None]
     if lacks:
         raise NbkitError(
             f"perturbation '{perturbation.name}' needs {' and '.join(lacks)}, which {view.sentence.joined!r} "
@@ -418,9 +295,6 @@ def _check_annotation(view: View, perturbation: Perturbation) -> None:
         )
 
 
-_UNITS = get_args(Unit)
-
-
 def _check_unit(unit: str) -> None:
-    if unit not in _UNITS:
-        raise UnknownNameError("unit", unit, _UNITS)
+    if unit not in get_args(Unit):
+        raise UnknownNameError("unit", unit, get_args(Unit))

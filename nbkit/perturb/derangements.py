@@ -86,22 +86,18 @@ def sample_derangements(forms: tuple[int, ...], n: int, random: np.random.BitGen
         return np.array([_order(row, derangement, random) for derangement in chosen])
     share = _permutations(tuple(sorted(Counter(forms).values()))) / factorial(len(forms))
     if share < SELDOM:
-        return np.array(_first_distinct(_drawn_by_insertion(forms, random), row, n))
-    return np.array(_first_distinct(_drawn_by_rejection(row, int(n / share * 1.2) + 8, random), row, n))
+        return _first_distinct(_drawn_by_insertion(forms, random), row, n)
+    return _first_distinct(_drawn_by_rejection(row, int(n / share * 1.2) + 8, random), row, n)
 
 
-def _first_distinct(orders: Iterable[np.ndarray], row: np.ndarray, n: int) -> list[np.ndarray]:
-    """The first *n* of *orders* that put different forms in place."""
-    seen: set[bytes] = set()
-    kept = []
+def _first_distinct(orders: Iterable[np.ndarray], row: np.ndarray, n: int) -> np.ndarray | None:
+    """The first *n* of *orders* that put different forms in place; None where these are fewer."""
+    kept: dict[bytes, np.ndarray] = {}
     for order in orders:
-        derangement = row[order].tobytes()
-        if derangement not in seen:
-            seen.add(derangement)
-            kept.append(order)
-            if len(kept) == n:
-                break
-    return kept
+        kept.setdefault(row[order].tobytes(), order)
+        if len(kept) == n:
+            return np.array(list(kept.values()))
+    return None
 
 
 def _drawn_by_rejection(row: np.ndarray, expected: int, random: np.random.BitGenerator) -> Iterator[np.ndarray]:
@@ -123,10 +119,11 @@ def _drawn_by_insertion(forms: tuple[int, ...], random: np.random.BitGenerator) 
     """
     groups = [np.flatnonzero(np.array(forms) == form).tolist() for form, _ in Counter(forms).most_common()]
     copies = tuple(map(len, groups))
+    tables = _at_home(copies)
     while True:
         at_home, steps = 0, []
         for k in reversed(range(len(groups))):
-            options, weights = _last_steps(copies, k, at_home)
+            options, weights = _last_steps(tables[k], sum(copies[:k]), copies[k], at_home)
             before, broken, made = options[_weighted(weights, random)]
             steps.append((broken, made))
             at_home = before
@@ -138,38 +135,26 @@ def _drawn_by_insertion(forms: tuple[int, ...], random: np.random.BitGenerator) 
 
 
 @lru_cache(maxsize=64)
-def _at_home(copies: tuple[int, ...]) -> tuple[dict[int, int], ...]:
+def _at_home(copies: tuple[int, ...]) -> list[list[int]]:
     """For each number of forms that are in, the number of permutations by how many tokens are at home.
 
     A token is at home at any place of its form. Numbers of tokens that the forms to come cannot drive out are left out.
     """
-    tables: list[dict[int, int]] = [{0: 1}]
+    tables = [[1]]
     for k, c in enumerate(copies):
         m, rest = sum(copies[:k]), sum(copies[k + 1 :])
-        table: dict[int, int] = {}
-        for at_home, ways in tables[-1].items():
-            for made in range(c + 1):
-                for broken in range(min(at_home, c - made) + 1):
-                    after = at_home - broken + made
-                    if after <= rest:
-                        more = ways * _insertions(m, c, at_home, broken, made)
-                        table[after] = table.get(after, 0) + more
-        tables.append(table)
-    return tuple(tables)
+        tables.append([sum(_last_steps(tables[k], m, c, after)[1]) for after in range(min(m + c, rest) + 1)])
+    return tables
 
 
-@lru_cache(maxsize=1 << 14)
-def _last_steps(copies: tuple[int, ...], k: int, after: int) -> tuple[list[tuple[int, int, int]], list[int]]:
-    """The ways in which form *k* may have come in: (at home before, driven out, newly at home), with their numbers."""
-    m, c = sum(copies[:k]), copies[k]
-    options, weights = [], []
-    for before, ways in _at_home(copies)[k].items():
-        for made in range(c + 1):
-            broken = before + made - after
-            if 0 <= broken <= c - made:
-                options.append((before, broken, made))
-                weights.append(ways * _insertions(m, c, before, broken, made))
-    return options, weights
+def _last_steps(ways: list[int], m: int, c: int, after: int) -> tuple[list[tuple[int, int, int]], list[int]]:
+    """The ways in which c copies may have come into m: (at home before, driven out, newly at home), with their numbers.
+
+    ways: the number of permutations by how many tokens were at home before.
+    """
+    steps = ((before, before + made - after, made) for before in range(len(ways)) for made in range(c + 1))
+    options = [(before, broken, made) for before, broken, made in steps if 0 <= broken <= c - made]
+    return options, [ways[before] * _insertions(m, c, before, broken, made) for before, broken, made in options]
 
 
 def _insertions(m: int, c: int, at_home: int, broken: int, made: int) -> int:
@@ -213,14 +198,9 @@ def _permutations(copies: tuple[int, ...]) -> int:
     singles = copies.count(1)
     rooks = [comb(singles, k) for k in range(singles + 1)]  # (1 + x) to the power of the forms that do not repeat
     for c in copies:
-        if c == 1:
-            continue
-        factor = [comb(c, j) ** 2 * factorial(j) for j in range(c + 1)]
-        product = [0] * (len(rooks) + c)
-        for i, x in enumerate(rooks):
-            for j, y in enumerate(factor):
-                product[i + j] += x * y
-        rooks = product
+        if c > 1:
+            factor = [comb(c, j) ** 2 * factorial(j) for j in range(c + 1)]
+            rooks = list(np.convolve(np.array(rooks, dtype=object), np.array(factor, dtype=object)))
     return sum((-1) ** k * ways * factorial(sum(copies) - k) for k, ways in enumerate(rooks))
 
 
@@ -332,7 +312,13 @@ def in_units(text: Text, unit: PermutedUnit = "word") -> Sentence:
 
 
 def derangements(
-    sentence: Sentence, n: int, *, seed: int = 0, side: Side = "premise", punctuation: Punctuation = "keep"
+    sentence: Sentence,
+    n: int,
+    *,
+    share: float | None = None,
+    seed: int = 0,
+    side: Side = "premise",
+    punctuation: Punctuation = "keep",
 ) -> list[Order] | None:
     """*n* orders of *sentence* with no word form where it stood, no two of them with the same row of forms.
 
@@ -340,70 +326,56 @@ def derangements(
     `nbkit.perturb.derangements`), and the first k of n are the orders that a call for k returns. They
     depend on seed, side and the sentence's words alone.
 
-    Raises `NbkitError` for n below 1, `UnknownNameError` for an unknown side or treatment of punctuation.
-    Source: §4 and §5 (examples without all n unique permutations are dropped).
+    share: of the words, to be kept together: a run of round(share · m) of the m words that may move, at least 2, moves
+    as if it were one word. Each order draws anew where in the sentence this block lies, and puts it and the other words
+    in another succession: uniformly from all (block, succession) in which no word form, inside or outside of the block,
+    stands where it stood. None where there are not n that read differently; with more than 6 units (the block is one),
+    where n · 1000 tries did not find them.
+
+    Raises `NbkitError` for n below 1 and a share that is not between 0 and 1, `UnknownNameError` for an unknown side or
+    treatment of punctuation. Source: §4 and §5 (examples without all n unique permutations are dropped), Appendix D
+    (25, 50 and 75 % kept together).
 
     >>> boats = Sentence(tuple("There are boats close to bars and restaurants .".split()), "en")
     >>> [boats.reorder(order) for order in derangements(boats, 2, side="hypothesis")]
     ['bars and to There boats close restaurants are .', 'bars close restaurants to and There are boats .']
+    >>> [boats.reorder(order) for order in derangements(boats, 2, share=0.5)]
+    ['are and restaurants There boats close to bars .', 'are boats There to bars and restaurants close .']
     >>> print(derangements(Sentence(("A", "dog", "runs", "."), "en"), 100))  # three words have 2 derangements
     None
     """
     _check("side", side, Side)
-    _check_number(n)
-    moving = _moving(sentence, punctuation)
-    random = generator(seed, "derangement", side, punctuation, sentence.digest).bit_generator
-    orders = sample_derangements(_forms(sentence, moving), n, random)
-    return None if orders is None else _in_sentence(sentence, moving, orders)
-
-
-def clumped_derangements(
-    sentence: Sentence,
-    n: int,
-    share: float,
-    *,
-    seed: int = 0,
-    side: Side = "premise",
-    punctuation: Punctuation = "keep",
-) -> list[Order] | None:
-    """Like `derangements`, with *share* of the words kept together: the block moves as if it were one word.
-
-    The block is a run of round(share · m) of the m words that may move, at least 2. Each order draws anew where in
-    the sentence the block lies, and puts it and the other words in another succession: uniformly from all (block,
-    succession) in which no word form, inside or outside of the block, stands where it stood. None where there are
-    not n that read differently; with more than 6 units (the block is one), where n · 1000 tries did not find them.
-
-    Raises also `NbkitError` for a share that is not between 0 and 1. Source: Appendix D (25, 50 and 75 %).
-
-    >>> boats = Sentence(tuple("There are boats close to bars and restaurants .".split()), "en")
-    >>> [boats.reorder(order) for order in clumped_derangements(boats, 2, 0.5)]
-    ['are and restaurants There boats close to bars .', 'are boats There to bars and restaurants close .']
-    """
-    _check("side", side, Side)
-    _check_number(n)
-    if not 0 < share < 1:
+    if n < 1:
+        raise NbkitError(f"derangements: at least 1 permutation expected, not {n}")
+    if share is not None and not 0 < share < 1:
         raise NbkitError(f"clumped derangements: share lies between 0 and 1 (such as 0.5), not {share}")
     moving = _moving(sentence, punctuation)
-    block = max(2, round(share * len(moving)))
-    units = len(moving) - block + 1
-    if units < 2:
+    forms = _forms(sentence, moving)
+    scheme = ("derangement",) if share is None else ("clumped", share)
+    random = generator(seed, *scheme, side, punctuation, sentence.digest).bit_generator
+    if share is None:
+        orders = sample_derangements(forms, n, random)
+    else:
+        row = np.array(forms)
+        orders = _first_distinct(_clumped(row, share, n, random), row, n)
+    if orders is None:
         return None
-    row = np.array(_forms(sentence, moving))
-    random = generator(seed, "clumped", share, side, punctuation, sentence.digest).bit_generator
-    kept: list[np.ndarray] = []
-    seen: set[bytes] = set()
+    whole = np.tile(np.arange(len(sentence)), (n, 1))
+    whole[:, moving] = moving[orders]
+    return list(whole)
+
+
+def _clumped(row: np.ndarray, share: float, n: int, random: np.random.BitGenerator) -> Iterator[np.ndarray]:
+    """The orders that are tried for *n* with a *share* of the words kept together, if they derange *row*."""
+    block = max(2, round(share * len(row)))
+    units = len(row) - block + 1
+    if units < 2:
+        return
     for starts, keys in _all_keys(units, random) if units <= _FEW_UNITS else _drawn_keys(units, n, random):
         words = np.arange(len(row))
         unit_of = np.where(words < starts, words, np.maximum(words - block + 1, starts))
         orders = np.argsort(np.take_along_axis(keys, unit_of, axis=1), axis=1, kind="stable")
-        for order in orders[(row[orders] != row).all(axis=1)]:
-            text = row[order].tobytes()
-            if text not in seen:
-                seen.add(text)
-                kept.append(order)
-                if len(kept) == n:
-                    return _in_sentence(sentence, moving, np.array(kept))
-    return None
+        yield from orders[(row[orders] != row).all(axis=1)]
 
 
 @dataclass(frozen=True)
@@ -436,88 +408,39 @@ def derange_pair(
     hypothesis: Text,
     n: int = 100,
     *,
+    share: float | None = None,
+    hypothesis_only: bool = False,
     seed: int = 0,
     unit: PermutedUnit = "word",
     punctuation: Punctuation = "keep",
 ) -> DerangedPair | None:
     """*n* `derangements` of both sides, or None where a side has not that many: such pairs are dropped and counted.
 
-    Source: §4 (𝓕 on premise and hypothesis, n = 100).
+    share: of the words, kept together; the larger, the fewer orders there are: a sentence of 12 words has at most
+    4 · 4! with 75 % of them together. hypothesis_only: the same hypotheses, each with the premise in its own order
+    (re-joined). Source: §4 (𝓕 on premise and hypothesis, n = 100); Appendix C and Figure 8; Appendix D and Figure 9.
 
     >>> premise = Text((Sentence(tuple("A man is playing a big guitar .".split()), "en"),))
     >>> hypothesis = Text((Sentence(tuple("The tall man is making music .".split()), "en"),))
     >>> pair = derange_pair(premise, hypothesis)
     >>> len(pair.texts()), pair.texts()[0]
     (100, ('guitar big A is man playing a .', 'man music is making tall The .'))
-    """
-    first, second = in_units(premise, unit), in_units(hypothesis, unit)
-    return _paired(
-        first,
-        second,
-        derangements(first, n, seed=seed, side="premise", punctuation=punctuation),
-        derangements(second, n, seed=seed, side="hypothesis", punctuation=punctuation),
-    )
-
-
-def derange_hypothesis(
-    premise: Text,
-    hypothesis: Text,
-    n: int = 100,
-    *,
-    seed: int = 0,
-    unit: PermutedUnit = "word",
-    punctuation: Punctuation = "keep",
-) -> DerangedPair | None:
-    """The same *n* hypotheses as `derange_pair`, each with the premise in its own order (re-joined).
-
-    Source: Appendix C and Figure 8.
-
-    >>> premise, hypothesis = (Text((Sentence(tuple(words.split()), "en"),)) for words in ("Stop !", "a b c d e f ."))
-    >>> [premise for premise, _ in derange_hypothesis(premise, hypothesis, 2).texts()]
-    ['Stop !', 'Stop !']
-    """
-    first, second = in_units(premise, unit), in_units(hypothesis, unit)
-    orders = derangements(second, n, seed=seed, side="hypothesis", punctuation=punctuation)
-    return _paired(first, second, [None] * n, orders)
-
-
-def clump_pair(
-    premise: Text,
-    hypothesis: Text,
-    n: int,
-    share: float,
-    *,
-    seed: int = 0,
-    unit: PermutedUnit = "word",
-    punctuation: Punctuation = "keep",
-) -> DerangedPair | None:
-    """*n* `clumped_derangements` of both sides, or None where a side has not that many.
-
-    The larger *share*, the fewer there are: a sentence of 12 words has at most 4 · 4! with 75 % of them together.
-    Source: Appendix D and Figure 9.
-
+    >>> derange_pair(premise, hypothesis, hypothesis_only=True).texts()[0]
+    ('A man is playing a big guitar .', 'man music is making tall The .')
     >>> premise, hypothesis = (Text((Sentence(tuple(words.split()), "en"),)) for words in ("a b c d e .", "f g h i ."))
-    >>> clump_pair(premise, hypothesis, 1, 0.5).texts()
+    >>> derange_pair(premise, hypothesis, 1, share=0.5).texts()
     [('d e a b c .', 'h i g f .')]
     """
-    first, second = in_units(premise, unit), in_units(hypothesis, unit)
-    return _paired(
-        first,
-        second,
-        clumped_derangements(first, n, share, seed=seed, side="premise", punctuation=punctuation),
-        clumped_derangements(second, n, share, seed=seed, side="hypothesis", punctuation=punctuation),
-    )
-
-
-def _paired(
-    premise: Sentence,
-    hypothesis: Sentence,
-    premise_orders: Sequence[Order | None] | None,
-    hypothesis_orders: Sequence[Order | None] | None,
-) -> DerangedPair | None:
-    if premise_orders is None or hypothesis_orders is None:
-        return None
-    return DerangedPair(premise, hypothesis, tuple(premise_orders), tuple(hypothesis_orders))
+    sentences = in_units(premise, unit), in_units(hypothesis, unit)
+    found: list[tuple[Order | None, ...]] = []
+    for sentence, side in zip(sentences, get_args(Side), strict=True):
+        orders: Sequence[Order | None] | None = [None] * n
+        if side == "hypothesis" or not hypothesis_only:
+            orders = derangements(sentence, n, share=share, seed=seed, side=side, punctuation=punctuation)
+        if orders is None:
+            return None
+        found.append(tuple(orders))
+    return DerangedPair(*sentences, *found)
 
 
 def _reordered(sentence: Sentence, order: Order | None) -> str:
@@ -540,13 +463,6 @@ def _forms(sentence: Sentence, moving: np.ndarray) -> tuple[int, ...]:
     """The forms of the words that move, numbered by first appearance."""
     numbers: dict[str, int] = {}
     return tuple(numbers.setdefault(sentence.tokens[i].casefold(), len(numbers)) for i in moving)
-
-
-def _in_sentence(sentence: Sentence, moving: np.ndarray, orders: np.ndarray) -> list[Order]:
-    """Orders of the words that move as orders of the sentence."""
-    whole = np.tile(np.arange(len(sentence)), (len(orders), 1))
-    whole[:, moving] = moving[orders]
-    return list(whole)
 
 
 def _all_keys(units: int, random: np.random.BitGenerator) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -574,8 +490,3 @@ def _check(kind: str, value: str, allowed: object) -> None:
     names = get_args(allowed)
     if value not in names:
         raise UnknownNameError(kind, value, names)
-
-
-def _check_number(n: int) -> None:
-    if n < 1:
-        raise NbkitError(f"derangements: at least 1 permutation expected, not {n}")

@@ -7,13 +7,15 @@ Source: "Sometimes We Want Ungrammatical Translations" (Parthasarathi et al. 202
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, combinations
-from operator import eq, ne
+from operator import eq
 from typing import TypeAlias
 
-from nbkit.perturb.view import Draws, Span, View
+from nbkit.perturb.view import Draws, Span, View, spans
+
+#: Tokens of a sentence, by their indices.
+Places: TypeAlias = tuple[int, ...]
 
 # ----------------------------------------------------------------------------
 # The four perturbations of the dependency tree (word-order paper, §4.3, Figures 3 and 4).
@@ -26,39 +28,17 @@ from nbkit.perturb.view import Draws, Span, View
 
 def tree_mirror_pre(view: View, draws: Draws) -> list[int] | None:
     """Pre-order of the mirrored tree: node, right dependents, left dependents."""
-    subtrees = [*view.leaves]
-    for token, left, right in view.sentence.branches:
-        order = [*subtrees[token]]
-        for dependent in right + left:
-            order += subtrees[dependent]
-        subtrees[token] = order
-    return [*subtrees[view.sentence.root]]
+    return _walked(view, lambda token, left, right: (token, *right, *left))
 
 
 def tree_mirror_post(view: View, draws: Draws) -> list[int] | None:
     """Post-order of the mirrored tree: right dependents, left dependents, node."""
-    subtrees = [*view.leaves]
-    for token, left, right in view.sentence.branches:
-        order: list[int] = []
-        for dependent in right + left:
-            order += subtrees[dependent]
-        order += subtrees[token]
-        subtrees[token] = order
-    return [*subtrees[view.sentence.root]]
+    return _walked(view, lambda token, left, right: (*right, *left, token))
 
 
 def tree_mirror_in(view: View, draws: Draws) -> list[int] | None:
     """In-order of the mirrored tree: right dependents, node, left dependents."""
-    subtrees = [*view.leaves]
-    for token, left, right in view.sentence.branches:
-        order: list[int] = []
-        for dependent in right:
-            order += subtrees[dependent]
-        order += subtrees[token]
-        for dependent in left:
-            order += subtrees[dependent]
-        subtrees[token] = order
-    return [*subtrees[view.sentence.root]]
+    return _walked(view, lambda token, left, right: (*right, token, *left))
 
 
 def rotate_around_root(view: View, draws: Draws) -> list[int] | None:
@@ -67,18 +47,16 @@ def rotate_around_root(view: View, draws: Draws) -> list[int] | None:
     Figure 3 prints another order ("live find said Tom …"), which is no rotation; the samples of
     Tables 4 and 5 ("a car accident seen Have you ever ?") agree with the definition.
     """
-    subtrees, root = [*view.leaves], view.sentence.root
-    for token, left, right in view.sentence.branches:
-        if token == root:
-            left, right = right, left
-        order: list[int] = []
-        for dependent in left:
-            order += subtrees[dependent]
-        order += subtrees[token]
-        for dependent in right:
-            order += subtrees[dependent]
-        subtrees[token] = order
-    return [*subtrees[root]]
+    root = view.sentence.root
+    return _walked(view, lambda token, left, right: (*right, token, *left) if token == root else (*left, token, *right))
+
+
+def _walked(view: View, arranged: Callable[[int, Places, Places], Places]) -> list[int]:
+    """The order of a walk through the tree. arranged: puts a token and its left and right dependents in succession."""
+    subtrees: list[Places] = [(token,) if token < view.length else () for token in range(len(view.sentence))]
+    for branch in view.sentence.branches:
+        subtrees[branch[0]] = tuple([place for token in arranged(*branch) for place in subtrees[token]])
+    return list(subtrees[view.sentence.root])
 
 
 # ----------------------------------------------------------------------------
@@ -101,27 +79,27 @@ def verb_swaps(view: View, draws: Draws) -> list[int] | None:
 
 def adverb_verb_swap(view: View, draws: Draws) -> list[int] | None:
     """Each adverb, from left to right, trades places with the closest verb that has not yet done so."""
-    return paired_tokens(view, view.classes["adverb"], view.verbs)
+    return paired(single_pieces(view), spans(view.classes["adverb"]), view.verbs, closest)
 
 
 def noun_adj_swap(view: View, draws: Draws) -> list[int] | None:
     """Each noun, from left to right, trades places with the closest adjective that has not yet done so."""
-    return paired_tokens(view, view.classes["noun"], view.classes["adjective"])
+    return paired(single_pieces(view), spans(view.classes["noun"]), view.classes["adjective"], closest)
 
 
 def noun_verb_swap(view: View, draws: Draws) -> list[int] | None:
     """Each noun phrase, from left to right, trades places with the closest verb that has not yet done so."""
-    return paired_blocks(view, view.free_verbs, closest)
+    return paired(view.pieces, view.nominals, view.free_verbs, closest)
 
 
 def noun_verb_mismatched(view: View, draws: Draws) -> list[int] | None:
     """Each noun phrase, from left to right, trades places with the farthest verb that has not yet done so."""
-    return paired_blocks(view, view.free_verbs, farthest)
+    return paired(view.pieces, view.nominals, view.free_verbs, farthest)
 
 
 def functional_shuffle(view: View, draws: Draws) -> list[int] | None:
     """Each adposition, determiner and conjunction takes another one's place, all such orders equally likely."""
-    return deranged(view, draws, view.classes["function word"])
+    return shuffled(view, draws, view.classes["function word"], all_move=True)
 
 
 def verb_at_beginning(view: View, draws: Draws) -> list[int] | None:
@@ -130,11 +108,7 @@ def verb_at_beginning(view: View, draws: Draws) -> list[int] | None:
     if not verbs:
         return None
     assert tags is not None
-    first = verbs[0]
-    for index in verbs:
-        if tags[index] == "VERB":
-            first = index
-            break
+    first = next((index for index in verbs if tags[index] == "VERB"), verbs[0])
     return [first, *range(first), *range(first + 1, view.length)]
 
 
@@ -177,143 +151,87 @@ def _middle(view: View) -> int:
 Choice: TypeAlias = Callable[[Sequence[int], Span], int]
 
 
-def shuffled(view: View, draws: Draws, places: Sequence[int]) -> list[int] | None:
+def shuffled(view: View, draws: Draws, places: Sequence[int], *, all_move: bool = False) -> list[int] | None:
     """The tokens at *places* in a random order, every permutation that reads differently being equally likely.
 
-    None where all of them are the same word. Otherwise at least every other permutation shows.
+    None where all of them are the same word. Otherwise at least every other permutation shows. all_move: none of the
+    tokens may stay where it is, which is so of about one permutation in e, the rotation by one among them.
     """
-    words = _words(view, places)
+    words = [view.tokens[place] for place in places]
     size = len(words)
-    if _alike(words):
+    if len(set(words)) < 2:
         return None
-    if size == 2:
-        return _placed(view.length, places, (1, 0))
-    while True:
+    permutation = [1, 0] if size == 2 else draws.permutation(size)
+    while (all_move and any(map(eq, permutation, range(size)))) or words == [words[index] for index in permutation]:
         permutation = draws.permutation(size)
-        if words[permutation[0]] != words[0] or _shows(words, permutation):
-            return _placed(view.length, places, permutation)
-
-
-def deranged(view: View, draws: Draws, places: Sequence[int]) -> list[int] | None:
-    """As `shuffled`, but no token at *places* stays where it is.
-
-    None where all of them are the same word; otherwise the rotation by one is such an order.
-    """
-    words = _words(view, places)
-    if _alike(words):
-        return None
-    if len(words) == 2:
-        return _placed(view.length, places, (1, 0))
-    while True:  # about one permutation in e leaves nothing in its place
-        permutation = draws.permutation(len(words))
-        if True not in map(eq, permutation, range(len(words))) and _shows(words, permutation):
-            return _placed(view.length, places, permutation)
+    order = list(range(view.length))
+    for place, index in zip(places, permutation, strict=True):
+        order[place] = places[index]
+    return order
 
 
 def shuffled_blocks(view: View, draws: Draws) -> list[int] | None:
     """As `shuffled`, for the nominals, whole blocks of tokens; what stands between them stays between them."""
-    starts = [start for start, _ in view.nominals]
-    if len(starts) < 2:
+    size = len(view.nominals)
+    if size < 2:
         return None
-    if len(starts) == 2:
-        order = _exchanged(view, starts, (1, 0))
+    if size == 2:
+        order = _exchanged(view, (1, 0))
         return None if view.reads_same(order) else order
     for _ in range(_TRIES):
-        order = _exchanged(view, starts, draws.permutation(len(starts)))
+        order = _exchanged(view, draws.permutation(size))
         if not view.reads_same(order):
             return order
     # If two blocks differ, at least every other permutation shows, unless blocks of different length make
     # the same text in any order ("ha" and "ha ha"): then no exchange of two of them shows either.
-    shown = [order for order in _exchanges_of_two(view, starts) if not view.reads_same(order)]
+    of_two = [{one: other, other: one} for one, other in combinations(range(size), 2)]
+    orders = [_exchanged(view, [moved.get(index, index) for index in range(size)]) for moved in of_two]
+    shown = [order for order in orders if not view.reads_same(order)]
     return shown[draws.permutation(len(shown))[0]] if shown else None
 
 
-def paired_blocks(view: View, partners: Sequence[int], choose: Choice) -> list[int] | None:
-    """Each nominal, from left to right, trades places with the token that *choose* picks of the partners left over."""
-    blocks = view.nominals
-    if not blocks or not partners:
-        return None
-    left_over = list(partners)
+def _exchanged(view: View, permutation: Sequence[int]) -> list[int]:
+    """The order in which each nominal makes room for the one that the permutation names."""
+    starts = [start for start, _ in view.nominals]
     pieces = view.pieces.copy()
-    for block in blocks[: len(partners)]:
-        partner = left_over.pop(choose(left_over, block))
-        start = block[0]
-        pieces[start], pieces[partner] = pieces[partner], pieces[start]
+    for start, index in zip(starts, permutation, strict=True):
+        pieces[start] = view.pieces[starts[index]]
     return list(chain.from_iterable(pieces))
 
 
-def paired_tokens(view: View, tokens: Sequence[int], partners: Sequence[int]) -> list[int] | None:
-    """As `paired_blocks`, for single tokens and the closest partner."""
-    if not tokens or not partners:
+def paired(
+    pieces: Sequence[Places], blocks: Sequence[Span], partners: Sequence[int], choose: Choice
+) -> list[int] | None:
+    """Each block, from left to right, trades places with the token that *choose* picks of the partners left over.
+
+    pieces: what moves with each token, as in `View.pieces`.
+    """
+    if not blocks or not partners:
         return None
-    left_over = list(partners)
-    order = list(range(view.length))
-    for token in tokens[: len(partners)]:
-        partner = left_over.pop(closest(left_over, (token, token + 1)))
-        order[token], order[partner] = partner, token
-    return order
+    left_over, moved = list(partners), list(pieces)
+    for block in blocks[: len(partners)]:
+        start, partner = block[0], left_over.pop(choose(left_over, block))
+        moved[start], moved[partner] = moved[partner], moved[start]
+    return list(chain.from_iterable(moved))
+
+
+def single_pieces(view: View) -> list[Places]:
+    """As `View.pieces` where every token moves by itself."""
+    return [(place,) for place in range(view.length)]
 
 
 def closest(places: Sequence[int], block: Span) -> int:
     """The index of the place closest to an edge of the block (neighbours are 1 apart), the left one on a tie."""
-    start, end = block
-    right = bisect_left(places, start)
-    if right == len(places) or (right and start - places[right - 1] <= places[right] - end + 1):
-        return right - 1
-    return right
+    return min(range(len(places)), key=lambda index: _distance(places[index], block))
 
 
 def farthest(places: Sequence[int], block: Span) -> int:
     """The index of the place farthest from an edge of the block, the left one on a tie."""
-    start, end = block
-    return 0 if _distance(places[0], start, end) >= _distance(places[-1], start, end) else len(places) - 1
+    return max(range(len(places)), key=lambda index: _distance(places[index], block))
 
 
 _TRIES = 64
 
 
-def _distance(place: int, start: int, end: int) -> int:
-    return start - place if place < start else place - end + 1
-
-
-def _words(view: View, places: Sequence[int]) -> Sequence[str]:
-    if isinstance(places, range):  # the long ones: a slice costs next to nothing
-        return view.tokens[places.start : places.stop]
-    return [view.tokens[place] for place in places]
-
-
-def _alike(items: Sequence[object]) -> bool:
-    """Whether no two of them differ."""
-    return not items or (items[0] == items[-1] and items.count(items[0]) == len(items))
-
-
-def _shows(words: Sequence[str], permutation: Sequence[int]) -> bool:
-    return True in map(ne, map(words.__getitem__, permutation), words)
-
-
-def _exchanges_of_two(view: View, starts: Sequence[int]) -> Iterator[list[int]]:
-    for one, other in combinations(range(len(starts)), 2):
-        permutation = list(range(len(starts)))
-        permutation[one], permutation[other] = other, one
-        yield _exchanged(view, starts, permutation)
-
-
-def _exchanged(view: View, starts: Sequence[int], permutation: Sequence[int]) -> list[int]:
-    """The order in which each nominal, known by where it starts, makes room for the one that the permutation names."""
-    whole = view.pieces
-    pieces = whole.copy()
-    for start, index in zip(starts, permutation, strict=True):
-        pieces[start] = whole[starts[index]]
-    return list(chain.from_iterable(pieces))
-
-
-def _placed(length: int, places: Sequence[int], permutation: Sequence[int]) -> list[int]:
-    """The order of *length* tokens in which each place holds the token of the place that the permutation names."""
-    if isinstance(places, range):
-        start, stop = places.start, places.stop
-        moved = [start + index for index in permutation] if start else permutation
-        return [*range(start), *moved, *range(stop, length)]
-    order = list(range(length))
-    for place, index in zip(places, permutation, strict=True):
-        order[place] = places[index]
-    return order
+def _distance(place: int, block: Span) -> int:
+    return block[0] - place if place < block[0] else place - block[1] + 1

@@ -91,7 +91,7 @@ def shrink_number(
 
     if simplest_failing([current]) is None:
         raise NbkitError(f"'{number.written}' passes: only a number that fails can be shrunk")
-    while better := simplest_failing(sorted(set(_neighbours(current, kind, lang)))):
+    while better := simplest_failing(_neighbours(current, kind, lang)):
         current = better
     simpler = list(islice(_simpler(current, kind, lang), exhaustive + 1))
     if len(simpler) <= exhaustive:
@@ -115,11 +115,9 @@ def _write(digits: _Digits, kind: NumberFormat, lang: str) -> DrawnNumber:
     return written(digits.value, kind, lang)
 
 
-def _neighbours(digits: _Digits, kind: NumberFormat, lang: str) -> Iterator[_Digits]:
-    """The simpler numbers that one step leads to."""
-    for candidate in _steps(digits, kind, lang):
-        if candidate < digits and _is_of_kind(candidate, kind):
-            yield candidate
+def _neighbours(digits: _Digits, kind: NumberFormat, lang: str) -> list[_Digits]:
+    """The simpler numbers that one step leads to, the simplest first."""
+    return sorted({each for each in _steps(digits, kind, lang) if each < digits and _is_of_kind(each, kind)})
 
 
 def _steps(digits: _Digits, kind: NumberFormat, lang: str) -> Iterator[_Digits]:

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
-from operator import itemgetter
-from struct import Struct
+from operator import eq
+from struct import unpack
 from typing import Literal, TypeAlias
 
 from nbkit.errors import NbkitError
 from nbkit.seeding import address
 from nbkit.text.noun_phrases import base_noun_phrases
-from nbkit.text.sentences import Sentence, computed_once
+from nbkit.text.sentences import Sentence
 
 # ----------------------------------------------------------------------------
 # Random permutations that are addressed: equal for one address on every machine and in every version.
 #
 # A NumPy generator costs some ten microseconds to seed, more than a whole perturbation takes. A hash in counter mode
 # costs less than one and keeps no state but the counter.
-
-_numbers = Struct("<16I").unpack  # the 32-bit numbers that one hash yields
-
-
-_PER_HASH = 16
-
-
-_FIRST = bytes(8)  # the counter of the first hash
 
 
 @lru_cache(maxsize=4096)
@@ -47,8 +37,6 @@ class Draws:
     [1, 2, 0, 3, 4]
     """
 
-    __slots__ = ("_blocks", "_key", "_unused")
-
     def __init__(self, seed: int, name: str, draw: int, digest: bytes):
         self._key = _prefix(seed, name, draw) + digest
         self._blocks = 0
@@ -65,22 +53,16 @@ class Draws:
         (Where two of them are equal the smaller index comes first: a chance of n² / 2³³, far below what any
         number of draws could show.)
         """
-        if n <= _PER_HASH and not self._blocks:  # nearly every permutation that is asked for
-            numbers = _numbers(blake2b(self._key + _FIRST).digest())
-            self._blocks = 1
-        else:
-            numbers = self._unused
-            while len(numbers) < n:
-                numbers += _numbers(blake2b(self._key + self._blocks.to_bytes(8, "little")).digest())
-                self._blocks += 1
+        numbers = self._unused
+        while len(numbers) < n:
+            numbers += unpack("<16I", blake2b(self._key + self._blocks.to_bytes(8, "little")).digest())
+            self._blocks += 1
         self._unused = numbers[n:]
         return sorted(range(n), key=numbers.__getitem__)
 
 
 class _NoDraws(Draws):
     """What a perturbation gets that does not say that it is random: it would be taken for the same in every draw."""
-
-    __slots__ = ()
 
     def permutation(self, n: int) -> list[int]:
         raise NbkitError("a perturbation that draws at random has to be registered with random=True")
@@ -124,7 +106,6 @@ class View:
 
     sentence: the whole sentence. unit: what the noun perturbations move.
     tokens: the tokens that may move. length: how many they are. final: the places of the others.
-    missing: the annotation that the sentence lacks.
 
     >>> view = View(Sentence(("Go", "away", "!", "”"), "en", upos=("VERB", "ADV", "PUNCT", "PUNCT")))
     >>> view.tokens, view.verbs
@@ -137,15 +118,12 @@ class View:
         self.length = _movable(sentence)
         self.tokens = sentence.tokens[: self.length]
         self.final = tuple(range(self.length, len(sentence.tokens)))
-        self.missing: Sequence[str] = ()
-        if sentence.upos is None or sentence.heads is None or sentence.deprels is None:
-            self.missing = [field for field in ("upos", "heads", "deprels") if getattr(sentence, field) is None]
 
-    @computed_once
+    @cached_property
     def classes(self) -> dict[str, list[int]]:
         """The indices of the words of each of the paper's `CLASSES`, from left to right."""
         assert self.sentence.upos is not None
-        classes: dict[str, list[int]] = {name: [] for name in _CLASS_NAMES}
+        classes: dict[str, list[int]] = {name: [] for name in CLASSES.values()}
         for index, tag in enumerate(self.sentence.upos[: self.length]):
             if tag in CLASSES:
                 classes[CLASSES[tag]].append(index)
@@ -156,57 +134,31 @@ class View:
         """Indices of verbs and auxiliaries."""
         return self.classes["verb"]
 
-    @computed_once
+    @cached_property
     def nominals(self) -> list[Span]:
         """Nouns, names and pronouns from left to right: as base noun phrases, or as tokens (see `unit`)."""
         if self.unit == "token":
             return spans(sorted(self.classes["noun"] + self.classes["pronoun"]))
         return [span for span in base_noun_phrases(self.sentence) if span[1] <= self.length]
 
-    @computed_once
+    @cached_property
     def pieces(self) -> list[tuple[int, ...]]:
         """What moves with each token that may move: a whole nominal with its first token, none with its others."""
-        pieces = [*_leaves(self.length, self.length)]
         places = tuple(range(self.length))
+        pieces: list[tuple[int, ...]] = [(place,) for place in places]
         for start, end in self.nominals:
-            if end - start > 1:
-                pieces[start] = places[start:end]
-                for place in places[start + 1 : end]:
-                    pieces[place] = ()
+            pieces[start:end] = [places[start:end]] + [()] * (end - start - 1)
         return pieces
 
-    @computed_once
+    @cached_property
     def free_verbs(self) -> list[int]:
         """Verbs outside of every nominal: those inside (*the boiling water*) move with it."""
-        starts = [start for start, _ in self.nominals]
-        ends = [-1, *[end for _, end in self.nominals]]
-        return [index for index in self.verbs if ends[bisect_right(starts, index)] <= index]
-
-    @computed_once
-    def leaves(self) -> tuple[Sequence[int], ...]:
-        """For each token of the whole sentence the order of its subtree, were it without dependents.
-
-        That of final punctuation is empty, so that it is left out of every walk.
-        """
-        return _leaves(self.length, len(self.sentence.tokens))
+        inside = {place for span in self.nominals for place in range(*span)}
+        return [verb for verb in self.verbs if verb not in inside]
 
     def reads_same(self, order: list[int]) -> bool:
         """Whether the tokens in *order* read as they do now: also *the* in the place of *the*."""
-        tokens = self.tokens
-        if len(order) < 2:
-            return True
-        if tokens[order[0]] != tokens[0]:  # true of half of all orders, and found out fastest
-            return False
-        return itemgetter(*order)(tokens) == tokens
-
-
-@lru_cache(maxsize=1024)
-def _leaves(length: int, tokens: int) -> tuple[tuple[int, ...], ...]:
-    """What `View.leaves` holds; remembered, as it is the same for all sentences of these lengths."""
-    return tuple((token,) if token < length else () for token in range(tokens))
-
-
-_CLASS_NAMES = tuple(dict.fromkeys(CLASSES.values()))
+        return all(map(eq, map(self.tokens.__getitem__, order), self.tokens))
 
 
 def spans(indices: list[int]) -> list[Span]:

@@ -66,15 +66,12 @@ def insert_word(sentence: Sentence, at: int, word: str, *, head: int) -> Edited:
     n = len(sentence)
     origin = (*range(at), None, *range(at, n))
     moved = [token + (token >= at) for token in range(n)]
-    columns: dict[str, Any] = {"tokens": _put(sentence.tokens, at, word)}
-    new = {"spaces": True, "upos": "ADJ", "deprels": "amod", "lemmas": word.lower(), "feats": "Degree=Pos"}
-    for name, value in new.items():
-        old = getattr(sentence, name)
-        columns[name] = None if old is None else _put(old, at, value)
+    new: dict[str, Any] = {"tokens": word, "spaces": True, "deprels": "amod", **_as_adjective(word)}
+    columns = _with(sentence, at, 0, new)
     if sentence.heads is not None:
-        heads = tuple(ROOT if each == ROOT else moved[each] for each in sentence.heads)
-        columns["heads"] = _put(heads, at, moved[head])
-    return Edited(Sentence(lang=sentence.lang, **columns), origin)
+        heads = [ROOT if each == ROOT else moved[each] for each in sentence.heads]
+        columns["heads"] = (*heads[:at], moved[head], *heads[at:])
+    return Edited(replace(sentence, **columns), origin)
 
 
 def replace_word(sentence: Sentence, at: int, word: str) -> Edited:
@@ -88,10 +85,7 @@ def replace_word(sentence: Sentence, at: int, word: str) -> Edited:
     """
     _check(sentence, at, word)
     written = word[:1].upper() + word[1:] if at == 0 and sentence.tokens[0][:1].isupper() else word
-    columns: dict[str, Any] = {"tokens": _in_place(sentence.tokens, at, written)}
-    for name, value in (("upos", "ADJ"), ("lemmas", word.lower()), ("feats", "Degree=Pos")):
-        old = getattr(sentence, name)
-        columns[name] = None if old is None else _in_place(old, at, value)
+    columns = _with(sentence, at, 1, {"tokens": written, **_as_adjective(word)})
     origin = tuple(None if token == at else token for token in range(len(sentence)))
     return Edited(replace(sentence, **columns), origin)
 
@@ -118,12 +112,17 @@ def _check(sentence: Sentence, at: int, word: str) -> None:
         raise NbkitError(f"one word is put in at a time, found {word!r}")
 
 
-def _put(values: tuple[Any, ...], at: int, value: Any) -> tuple[Any, ...]:
-    return (*values[:at], value, *values[at:])
+def _as_adjective(word: str) -> dict[str, str]:
+    return {"upos": "ADJ", "lemmas": word.lower(), "feats": "Degree=Pos"}
 
 
-def _in_place(values: tuple[Any, ...], at: int, value: Any) -> tuple[Any, ...]:
-    return (*values[:at], value, *values[at + 1 :])
+def _with(sentence: Sentence, at: int, gone: int, new: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of *sentence* that it has, with *new* values before place *at*, from which on so many are *gone*."""
+    old = {name: getattr(sentence, name) for name in new}
+    return {
+        name: None if old[name] is None else (*old[name][:at], value, *old[name][at + gone :])
+        for name, value in new.items()
+    }
 
 
 # ----------------------------------------------------------------------------
@@ -363,13 +362,8 @@ def attested(candidate: Candidate) -> bool:
 def another_word(candidate: Candidate) -> bool:
     """The attractor is neither the homograph nor the adjective that it replaces."""
     seed, word = candidate.seed, candidate.attractor.word.lower()
-    present = {seed.tokens[candidate.homograph].lower()}
-    if seed.lemmas is not None:
-        present.add(seed.lemmas[candidate.homograph].lower())
-    if candidate.replaced is not None:
-        present.add(seed.tokens[candidate.replaced].lower())
-        if seed.lemmas is not None:
-            present.add(seed.lemmas[candidate.replaced].lower())
+    tokens = [token for token in (candidate.homograph, candidate.replaced) if token is not None]
+    present = {column[token].lower() for column in (seed.tokens, seed.lemmas) if column for token in tokens}
     return word not in present
 
 
@@ -389,13 +383,7 @@ def one_word(candidate: Candidate) -> bool:
 
 #: The rules of §3.1 by name, and that a sample is one edit of one word.
 CONSTRAINTS: dict[str, Callable[[Candidate], bool]] = {
-    "adjective": adjective,
-    "positive": positive,
-    "no_compound": no_compound,
-    "alone": alone,
-    "attested": attested,
-    "another_word": another_word,
-    "one_word": one_word,
+    rule.__name__: rule for rule in (adjective, positive, no_compound, alone, attested, another_word, one_word)
 }
 
 

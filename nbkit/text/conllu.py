@@ -10,13 +10,14 @@ Format: https://universaldependencies.org/format.html
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from string import whitespace
 
-from nbkit.errors import DataError, NbkitError
-from nbkit.files import OnError, Skipped, keep_good
+from nbkit.errors import DataError
+from nbkit.files import OnError, Skipped, keep_good, read_lines
 from nbkit.languages import check_language
 from nbkit.text.sentences import ROOT, Sentence, Text
 
@@ -95,37 +96,24 @@ def conllu_entries(path: str | Path, lang: str) -> Iterator[Entry | DataError]:
             yield error
 
 
-def _blocks(path: Path) -> Iterator[list[tuple[int, bytes]]]:
+def _blocks(path: Path) -> Iterator[list[tuple[int, str | DataError]]]:
     """The numbered lines of one sentence after the other; files of any size are read line by line."""
-    try:
-        file = path.open("rb")
-    except OSError as error:
-        raise NbkitError(f"CoNLL-U file {path} cannot be read: {error.strerror}") from None
-    block: list[tuple[int, bytes]] = []
-    with file:
-        for number, line in enumerate(file, start=1):
-            line = line.rstrip(b"\r\n")
-            if number == 1:
-                line = line.removeprefix(codecs.BOM_UTF8)
-            if line.strip():
-                block.append((number, line))
-            elif block:
-                yield block
-                block = []
-    if block:
-        yield block
+    block: list[tuple[int, str | DataError]] = []
+    for number, line in chain(read_lines(path, "CoNLL-U file"), [(0, "")]):
+        if isinstance(line, DataError) or line.strip(whitespace):
+            block.append((number, line))
+        elif block:
+            yield block
+            block = []
 
 
-def _entry(block: list[tuple[int, bytes]], lang: str, path: str, number: int) -> Entry:
+def _entry(block: list[tuple[int, str | DataError]], lang: str, path: str, number: int) -> Entry:
     comments: dict[str, str] = {}
     words: list[_Word] = []
     ranges: list[_Range] = []
-    for line_number, raw in block:
-        try:
-            line = raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            reason = f"bad UTF-8 at byte {error.start + 1} of the line; convert the file to UTF-8"
-            raise DataError(reason, path, line_number) from None
+    for line_number, line in block:
+        if isinstance(line, DataError):
+            raise line
         if line.startswith("#"):
             key, _, value = line[1:].partition("=")
             comments[key.strip()] = value.strip()
@@ -203,24 +191,18 @@ def _depths(words: list[_Word], path: str) -> list[int]:
         raise DataError(
             f"a second root, '{second.form}' (the first one is '{words[roots[0] - 1].form}')", path, second.line
         )
+    children: list[list[int]] = [[] for _ in words]
+    for number, word in enumerate(words):
+        if word.head:
+            children[word.head - 1].append(number)
     depths = [-1] * len(words)
-    climbed_from = [-1] * len(words)  # the word whose climb passed here last: each word is climbed over once
-    for start in range(len(words)):
-        # Climb to the root or to a word whose depth is known, then hand the depths out on the way back.
-        trail = []
-        current = start
-        while depths[current] < 0:
-            if climbed_from[current] == start:
-                raise DataError(f"a cycle of heads through '{words[start].form}'", path, words[start].line)
-            climbed_from[current] = start
-            trail.append(current)
-            if words[current].head == 0:
-                break
-            current = words[current].head - 1
-        depth = depths[current]
-        for current in reversed(trail):
-            depth += 1
-            depths[current] = depth
+    top_down = [(number - 1, 0) for number in roots]
+    for number, depth in top_down:
+        depths[number] = depth
+        top_down += [(child, depth + 1) for child in children[number]]
+    if -1 in depths:
+        word = words[depths.index(-1)]
+        raise DataError(f"a cycle of heads through '{word.form}'", path, word.line)
     return depths
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
 
-from nbkit.errors import MissingExtraError, ModelError, NbkitError
+from nbkit.errors import MissingExtraError, ModelError, NbkitError, as_problem
 from nbkit.files import OnError, Skipped, expand_path, first_sight, folder_digest
 from nbkit.languages import LanguageDataError, base_language, check_language, is_unspaced
 from nbkit.store import Store, cache_folder
@@ -166,6 +166,7 @@ def _meta(spec: str, folder: Path) -> dict[str, Any]:
     return meta
 
 
+@as_problem
 def check_parser(spec: str, lang: str) -> str | None:
     """Why the pipeline *spec* cannot parse *lang* here, or None where it can. Does not load it.
 
@@ -173,10 +174,7 @@ def check_parser(spec: str, lang: str) -> str | None:
     parser 'de_no_such_pipeline' is not installed; install it with 'conda install -c conda-forge
     spacy-model-de_no_such_pipeline' or 'python -m spacy download de_no_such_pipeline', or name the folder ...
     """
-    try:
-        check_usable(find_pipeline(spec), spec, lang)
-    except NbkitError as error:
-        return str(error)
+    check_usable(find_pipeline(spec), spec, lang)
     return None
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -37,6 +38,14 @@ _SIBILANT = re.compile(r"(?:s|x|z|ch|sh)$")
 _CONSONANT_Y = re.compile(r"[^aeiou]y$")
 
 
+#: What the ends of words become in their regular forms.
+_ENDINGS = {
+    "ie$": ("ies", "ied", "ying"),
+    "e$": ("es", "ed", "ing", "eing"),
+    "(?<=[^aeiou])y$": ("ies", "ied", "ying"),
+}
+
+
 _CLOSED = re.compile(r"^[^aeiou]*[aeiou][bdfgklmnprtvz]$")
 
 
@@ -54,13 +63,10 @@ def english_forms(word: str) -> frozenset[str]:
     word = word.lower()
     if not word.isalpha():
         return frozenset({word})
-    forms = {word, *_irregular().get(word, ())}
-    if word.endswith("ie"):
-        return frozenset(forms | {word + "s", word + "d", word[:-2] + "ying"})
-    if word.endswith("e"):
-        return frozenset(forms | {word + "s", word + "d", word[:-1] + "ing", word + "ing"})
-    if _CONSONANT_Y.search(word):
-        return frozenset(forms | {word[:-1] + "ies", word[:-1] + "ied", word + "ing"})
+    forms = {word, *_forms_of("irregular_forms.tsv").get(word, ())}
+    for pattern, endings in _ENDINGS.items():
+        if re.search(pattern, word):
+            return frozenset(forms | {re.sub(pattern, ending, word) for ending in endings})
     # One vowel and one consonant: *nip*, *nipping*. Longer words double only when stressed, and are listed both ways.
     stems = {word + word[-1]} if _CLOSED.search(word) else {word}
     if len(word) > 4 and re.search(r"[^aeiou][aeiou][lmprt]$", word):
@@ -76,7 +82,7 @@ def english_bases(word: str) -> frozenset[str]:
     (['tie', 'ty', 'tye', 'tying'], True)
     """
     word = word.lower()
-    candidates = {word, *(base for base, forms in _irregular().items() if word in forms)}
+    candidates = {word, *(base for base, forms in _forms_of("irregular_forms.tsv").items() if word in forms)}
     for ending in ("ing", "ed", "es", "s", "d"):
         stem = word.removesuffix(ending)
         if stem == word or len(stem) < 2 or not re.search("[aeiouy]", stem):
@@ -98,7 +104,7 @@ def english_comparisons(word: str) -> frozenset[str]:
     (['harder', 'hardest'], ['bigger', 'biggest'], frozenset())
     """
     word = word.lower()
-    forms = _comparisons().get(word)
+    forms = _forms_of("comparisons.tsv").get(word)
     if forms is None or forms:
         return frozenset(forms or ())
     stem = word.removesuffix("e")
@@ -115,24 +121,16 @@ def english_participles(word: str) -> frozenset[str]:
     >>> sorted(english_participles("spill")), "let" in english_participles("let")
     (['spilled', 'spilt'], True)
     """
-    irregular = _irregular().get(word.lower(), ())
+    irregular = _forms_of("irregular_forms.tsv").get(word.lower(), ())
     return frozenset(form for form in english_forms(word) if form.endswith("ed") or form in irregular)
 
 
-@lru_cache(maxsize=1)
-def _comparisons() -> dict[str, tuple[str, ...]]:
-    return _forms_of("comparisons.tsv", "adjective")
-
-
-@lru_cache(maxsize=1)
-def _irregular() -> dict[str, tuple[str, ...]]:
-    return _forms_of("irregular_forms.tsv", "base")
-
-
-def _forms_of(name: str, column: str) -> dict[str, tuple[str, ...]]:
+@cache
+def _forms_of(name: str) -> dict[str, tuple[str, ...]]:
+    """The forms in the second column of a file, by the word in its first."""
     with (files(__package__) / name).open(encoding="utf-8") as lines:
-        rows = csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t")
-        return {row[column]: tuple(row["forms"].split()) for row in rows}
+        _, *rows = csv.reader((line for line in lines if not line.startswith("#")), delimiter="\t")
+        return {word: tuple(forms.split()) for word, forms in rows}
 
 
 # ----------------------------------------------------------------------------
@@ -259,7 +257,7 @@ def read_phrase(line: str) -> Phrase:
     for sign, meant in (("\t", "one phrase a line, without columns"), (" # ", "a remark has a line of its own")):
         if sign in line.strip():
             raise NbkitError(f'phrase "{line.strip()}" holds {sign!r}: {meant}')
-    items = [match[0] for match in _ITEM.finditer(_plain(line))]
+    items = [match[0] for match in _ITEM.finditer(_straight(line).strip())]
     wordings = []
     for sequence in _alternatives(items, line):
         parts = _edges(_parts(sequence, line))
@@ -305,43 +303,23 @@ def pieces(token: str) -> list[str]:
     return _PIECE.findall(token) or [token]
 
 
-@dataclass(frozen=True)
-class PhraseWords:
-    """``phrase_words.yaml``."""
-
-    leading: frozenset[str]
-    optional: frozenset[str]
-    particles: frozenset[str]
-    placeholders: frozenset[str]
-    marks: frozenset[str]
-    before_numbers: frozenset[str]
-    after_objects: frozenset[str]
-    auxiliaries: frozenset[str]
-    passive: frozenset[str]
-    hyphens: list[str]
-    longest_gap: int
-
-
-@lru_cache(maxsize=1)
-def phrase_words() -> PhraseWords:
-    """The words that a phrase list writes and a sentence may leave out or replace: data."""
+@cache
+def phrase_words() -> dict[str, frozenset[str]]:
+    """The words that a phrase list writes and a sentence may leave out or replace, of ``phrase_words.yaml``."""
     data = yaml.safe_load((files(__package__) / "phrase_words.yaml").read_text(encoding="utf-8"))
-    hyphens, longest_gap = data.pop("hyphens"), data.pop("longest_gap")
-    sets = {name: frozenset(words) for name, words in data.items()}
-    return PhraseWords(**sets, hyphens=hyphens, longest_gap=longest_gap)
+    return {name: frozenset(words) for name, words in data.items()}
+
+
+#: So many words at most stand for a placeholder inside a phrase; at its edge, where nothing bounds them, one.
+_LONGEST_GAP = 4
 
 
 _POSSESSIVE = ("'s", "'")
 
 
-def _plain(line: str) -> str:
-    return line.replace("’", "'").replace("ʼ", "'").strip()
-
-
 def _alternatives(items: Sequence[str], line: str) -> list[list[str]]:
     """Every sequence of words that the items allow: slashes between wordings, parentheses filled or left out."""
-    sequences, rest = _choices(list(items), line, 0)
-    assert not rest
+    sequences, _ = _choices(list(items), line, 0)
     if len(sequences) > _MOST_WORDINGS:
         raise NbkitError(f'phrase "{line}" has {len(sequences)} wordings; at most {_MOST_WORDINGS}: list it in parts')
     return sequences
@@ -388,11 +366,11 @@ def _parts(sequence: Sequence[str], line: str) -> Iterator[Part]:
         if not all(options):
             raise NbkitError(f'phrase "{line}": an empty alternative in "{item}"')
         options = list(dict.fromkeys(option.lower() for option in options))
-        if words.placeholders & set(options):
-            yield Part((), optional=True, longest=words.longest_gap)
+        if words["placeholders"] & set(options):
+            yield Part((), optional=True, longest=_LONGEST_GAP)
             yield Part(_POSSESSIVE, tuple((each, each) for each in _POSSESSIVE), optional=True)
             continue
-        cut = [[piece for piece in pieces(option) if piece not in words.hyphens] for option in options]
+        cut = [[piece for piece in pieces(option) if piece not in words["hyphens"]] for option in options]
         if len(cut) > 1 and any(len(each) > 1 for each in cut):
             raise NbkitError(
                 f'phrase "{line}": an alternative of several words in "{item}"; write " / " between wordings'
@@ -411,8 +389,8 @@ def _word(options: Sequence[str]) -> Part:
     for option in options:
         for form in english_comparisons(option):
             forms.setdefault(form, option)
-    spare = words.optional | words.particles
-    optional = all(option in spare or words.marks.issuperset(option) for option in options)
+    spare = words["optional"] | words["particles"]
+    optional = all(option in spare or words["marks"].issuperset(option) for option in options)
     return Part(tuple(options), tuple(sorted(forms.items())), optional=optional)
 
 
@@ -425,7 +403,7 @@ def _edges(parts: Iterator[Part]) -> Wording:
         if part.words in (("not",), ("n't",)):
             known[place] = replace(part, forms=tuple((form, part.words[0]) for form in ("n't", "not")))
     first, last = 0, len(known) - 1
-    if known and known[first].words and set(known[first].words) <= phrase_words().leading:
+    if known and known[first].words and set(known[first].words) <= phrase_words()["leading"]:
         known[first] = Part(known[first].words, known[first].forms, optional=True)
     while last >= 0 and known[last].words == _POSSESSIVE:  # a phrase does not end in a possessor's ending
         known.pop()
@@ -495,16 +473,16 @@ def _passive(wording: Wording) -> Iterator[Wording]:
     verb = Part(tuple(dict.fromkeys(form for form, _ in participles)), participles, longest=1, exact=True)
     rest.pop(0)
     particles = []
-    while rest and _within(rest[0], words.after_objects):
+    while rest and _within(rest[0], words["after_objects"]):
         particles.append(rest.pop(0))
-    last = next((place for place, part in enumerate(rest) if _within(part, words.after_objects)), len(rest))
+    last = next((place for place, part in enumerate(rest) if _within(part, words["after_objects"])), len(rest))
     noun_phrase, rest = rest[:last], rest[last:]
     if all(part.optional for part in noun_phrase):
         return  # "get over something": what stands in the gap is found before the verb as well
     if noun_phrase and not noun_phrase[0].words:
         noun_phrase[0] = Part((), optional=True, longest=1)
-    auxiliaries = _exact(words.auxiliaries, longest=3, optional=True)
-    yield (*noun_phrase, auxiliaries, _exact(words.passive, longest=2), verb, *particles, *rest)
+    auxiliaries = _exact(words["auxiliaries"], longest=3, optional=True)
+    yield (*noun_phrase, auxiliaries, _exact(words["passive"], longest=2), verb, *particles, *rest)
 
 
 def _exact(forms: frozenset[str], *, longest: int, optional: bool = False) -> Part:
@@ -565,11 +543,8 @@ class Entry:
 def phrase_index(phrases: Iterable[Phrase]) -> dict[str, list[Entry]]:
     """Forms to the phrases that cannot be there without one of them: of each wording, the word the fewest share."""
     listed = list(phrases)
-    shared: dict[str, int] = {}
-    for phrase in listed:
-        for wording in phrase.all_wordings:
-            for form in frozenset().union(*_needed(wording)):
-                shared[form] = shared.get(form, 0) + 1
+    wordings = [wording for phrase in listed for wording in phrase.all_wordings]
+    shared = Counter(form for wording in wordings for form in frozenset().union(*_needed(wording)))
     index: dict[str, list[Entry]] = {}
     for number, phrase in enumerate(listed):
         places = [_rarest(wording, shared) for wording in phrase.all_wordings]
@@ -634,6 +609,10 @@ class PhraseMatch:
     overlapping: tuple[PhraseMatch, ...] = ()
     variation: str = ""
 
+    def shares_token(self, other: PhraseMatch) -> bool:
+        """Whether both have a token in common."""
+        return self.start < other.end and other.start < self.end
+
 
 class PhraseMatcher:
     """Finds phrases in texts by the paper's rules.
@@ -695,16 +674,16 @@ class PhraseMatcher:
         ('hit the nail on the head', ['on the head'])
         """
         found = self.find_all(text)
-        if len(found) < 2:
-            return found
         winners: list[PhraseMatch] = []
         ranked = sorted(found, key=lambda match: (match.start - match.end, match.start))
         for match in ranked:  # the sort is stable: equals stay in the order of the list
-            if all(match.end <= winner.start or winner.end <= match.start for winner in winners):
+            if not any(match.shares_token(winner) for winner in winners):
                 winners.append(match)
         others = [match for match in found if match not in winners]
-        winners.sort(key=lambda match: match.start)
-        return [_with_overlapping(winner, others) for winner in winners]
+        return [
+            replace(winner, overlapping=tuple(other for other in others if other.shares_token(winner)))
+            for winner in sorted(winners, key=lambda match: match.start)
+        ]
 
     def find_all(self, text: Text | Sentence) -> list[PhraseMatch]:
         """Every phrase's own matches, the longest of each; matches of different phrases may overlap.
@@ -775,7 +754,8 @@ class PhraseMatcher:
         for key, start, end in sorted(self._matchers[name](document), key=lambda match: match[0] != self._listed):
             place = row.trimmed(offset + start, offset + end)
             is_listed = key == self._listed
-            if not row.is_amount(*place) and (is_listed or not _overlaps(place, found)):
+            overlaps = any(place[0] < end and start < place[1] for start, end in found)
+            if not row.is_amount(*place) and (is_listed or not overlaps):
                 found.setdefault(place, "" if is_listed else self._vocab.strings[key])
         return [(*place, found[place]) for place in sorted(found)]
 
@@ -853,23 +833,14 @@ class _Row:
         self.lowers = list(map(str.lower, self.texts))
 
     def _add(self, sentence: Sentence, token: int, place: int) -> None:
-        # Lists, and appends by name: this loop is most of the time that texts full of phrases take.
-        add_text, add_lemma = self.texts.append, self.lemmas.append
-        add_token, add_start = self.tokens.append, self.starts.append
         lemmas = sentence.lemmas or ("",) * len(sentence)
         spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
         for number, (surface, lemma, space) in enumerate(zip(sentence.tokens, lemmas, spaces, strict=True), token):
-            if surface.isalnum() and surface not in _JOINED:
-                add_text(surface)
-                add_lemma(lemma.lower())
-                add_token(number)
-                add_start(place)
-            else:
-                for part, of_part, offset in _cut(surface, lemma):
-                    add_text(part)
-                    add_lemma(of_part)
-                    add_token(number)
-                    add_start(place + offset)
+            for part, of_part, offset in _cut(surface, lemma):  # mostly one
+                self.texts.append(part)
+                self.lemmas.append(of_part)
+                self.tokens.append(number)
+                self.starts.append(place + offset)
             place += len(surface) + space
 
     def around(self, entry: Entry) -> slice:
@@ -893,11 +864,7 @@ class _Row:
     def is_amount(self, start: int, end: int) -> bool:
         """Whether the range ends in a word that says how much of the number after it: *got over 320 votes*."""
         after = self.texts[end] if end < len(self.texts) else ""
-        return after[:1].isdigit() and self.lowers[end - 1] in phrase_words().before_numbers
-
-
-def _overlaps(place: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
-    return any(place[0] < end and start < place[1] for start, end in others)
+        return after[:1].isdigit() and self.lowers[end - 1] in phrase_words()["before_numbers"]
 
 
 def _is_word(text: str) -> bool:
@@ -914,7 +881,7 @@ def _cut(surface: str, lemma: str) -> list[tuple[str, str, int]]:
     lemmas = [lemma.lower()] if len(parts) == 1 else pieces(_straight(lemma.lower()))
     if len(lemmas) != len(parts):
         lemmas = [""] * len(parts)
-    hyphens = phrase_words().hyphens
+    hyphens = phrase_words()["hyphens"]
     lemmas = ["-" if part in hyphens else of_part for part, of_part in zip(parts, lemmas, strict=True)]
     return list(zip(parts, lemmas, accumulate(map(len, parts), initial=0), strict=False))
 
@@ -931,8 +898,3 @@ def _vocabulary(sentence: Sentence) -> set[str]:
 
 def _straight(token: str) -> str:
     return token.replace("’", "'").replace("ʼ", "'")
-
-
-def _with_overlapping(winner: PhraseMatch, others: Iterable[PhraseMatch]) -> PhraseMatch:
-    beaten = tuple(other for other in others if other.start < winner.end and winner.start < other.end)
-    return replace(winner, overlapping=beaten)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
+from functools import cached_property
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -28,30 +29,6 @@ ROOT = -1
 
 #: A token with its left dependents and its right ones, both from left to right.
 Branch: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
-
-
-Value = TypeVar("Value")
-
-
-class computed_once(Generic[Value]):
-    """`functools.cached_property` without its lock, which costs Python 3.11 more than most of what is computed so."""
-
-    def __init__(self, compute: Callable[[Any], Value]):
-        self.compute = compute
-        self.name = compute.__name__
-        self.__doc__ = compute.__doc__
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> computed_once[Value]: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> Value: ...
-    def __get__(self, instance: object | None, owner: type) -> computed_once[Value] | Value:
-        if instance is None:
-            return self
-        value = self.compute(instance)
-        # Sentences are frozen; and ``instance.__dict__`` would make a dictionary of attributes that had none.
-        object.__setattr__(instance, self.name, value)
-        return value
 
 
 @dataclass(frozen=True)
@@ -107,7 +84,7 @@ class Sentence:
         """What joins tokens in this language: a space, or nothing where none is written."""
         return "" if is_unspaced(self.lang) else " "
 
-    @computed_once
+    @cached_property
     def text(self) -> str:
         """Running text, by the tokens' own spacing (joined where the spacing is not known)."""
         if self.spaces is None:
@@ -119,14 +96,14 @@ class Sentence:
         """The control: the tokens in their own order, joined as a perturbed sentence is."""
         return self.separator.join(self.tokens)
 
-    @computed_once
+    @cached_property
     def root(self) -> int:
         """Index of the root; an error where the sentence has no tree."""
         if self.heads is None:
             raise NbkitError(f"Sentence {self.joined!r} has no dependency tree: parse it first")
         return self.heads.index(ROOT)
 
-    @computed_once
+    @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The dependents of each token, from left to right."""
         if self.heads is None:
@@ -137,7 +114,7 @@ class Sentence:
                 children[head] += (token,)  # words have few dependents: faster than lists made into tuples
         return tuple(children)
 
-    @computed_once
+    @cached_property
     def branches(self) -> tuple[Branch, ...]:
         """Each token that has dependents, with the left and the right ones; after all tokens below it.
 
@@ -148,27 +125,19 @@ class Sentence:
         ((3, (2,), ()), (1, (0,), (3,)))
         """
         top_down = [self.root]
-        left: list[tuple[int, ...]] = [()] * len(self.tokens)
-        right = left.copy()
-        assert self.heads is not None
-        for token, head in enumerate(self.heads):
-            if token < head:
-                left[head] += (token,)
-            elif head != ROOT:
-                right[head] += (token,)
         branches: list[Branch] = []
         for token in top_down:
-            before, after = left[token], right[token]
-            if before or after:
-                branches.append((token, before, after))
-                top_down += before
-                top_down += after
-        if len(top_down) != len(left):
+            children = self.children[token]
+            if children:
+                middle = bisect(children, token)
+                branches.append((token, children[:middle], children[middle:]))
+                top_down += children
+        if len(top_down) != len(self.tokens):
             raise NbkitError(f"the heads of {self.joined!r} run in a circle: {self.heads}")
         branches.reverse()
         return tuple(branches)
 
-    @computed_once
+    @cached_property
     def digest(self) -> bytes:
         """16 bytes that stand for language and tokens: the sentence's part in the address of its randomness."""
         return hashlib.blake2b("\x1f".join((self.lang, *self.tokens)).encode(), digest_size=16).digest()
@@ -177,7 +146,7 @@ class Sentence:
         """The text of the tokens in *order*. Raises `NbkitError` where *order* is no permutation."""
         tokens = self.tokens
         indices = order.tolist() if isinstance(order, np.ndarray) else list(order)
-        if len(indices) != len(tokens) or _places(len(indices)).difference(indices):
+        if sorted(indices) != list(range(len(tokens))):
             raise NbkitError(f"{indices} is no permutation of the {len(tokens)} tokens of {self.joined!r}")
         if spacing == "joined" or self.spaces is None:
             return self.separator.join([tokens[i] for i in indices])
@@ -191,7 +160,7 @@ class Sentence:
             parts.append("" if attached else " ")
         return "".join(parts)
 
-    @computed_once
+    @cached_property
     def _clings(self) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
         """Which tokens cling to whatever stands left, and right, of them: punctuation and clitics.
 
@@ -203,7 +172,7 @@ class Sentence:
         after = (*self.spaces[:-1], True)
         kinds = [_seam_kind(token, space) for token, space in zip(self.tokens, before, strict=True)]
         left = tuple(
-            not space and kind == "left" and (after[i] or not _is_joiner(self.tokens[i]))
+            not space and kind == "left" and (after[i] or self.tokens[i] not in _JOINERS)
             for i, (space, kind) in enumerate(zip(before, kinds, strict=True))
         )
         right = tuple(not space and kind == "right" for space, kind in zip(after, kinds, strict=True))
@@ -230,7 +199,7 @@ class Text:
     def lang(self) -> str:
         return self.sentences[0].lang
 
-    @computed_once
+    @cached_property
     def tokens(self) -> tuple[str, ...]:
         """The tokens of all sentences."""
         return tuple(token for sentence in self.sentences for token in sentence.tokens)
@@ -238,7 +207,7 @@ class Text:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    @computed_once
+    @cached_property
     def text(self) -> str:
         """Running text, by the tokens' own spacing."""
         return self._join(sentence.text for sentence in self.sentences)
@@ -252,22 +221,19 @@ class Text:
         """The text with each sentence in its order; a sentence whose order is None stays as it is."""
         if len(orders) != len(self.sentences):
             raise NbkitError(f"{len(orders)} orders for {len(self.sentences)} sentences of {self.joined!r}")
-        parts = []
-        for sentence, order in zip(self.sentences, orders, strict=True):
-            parts.append(sentence.reorder(range(len(sentence)) if order is None else order, spacing))
-        return self._join(parts)
+        return self._join(
+            sentence.reorder(range(len(sentence)) if order is None else order, spacing)
+            for sentence, order in zip(self.sentences, orders, strict=True)
+        )
 
     def _join(self, parts: Iterable[str]) -> str:
         return self.sentences[0].separator.join(parts)
 
 
-@lru_cache(maxsize=512)
-def _places(length: int) -> frozenset[int]:
-    """The indices of so many tokens. As many indices that leave none of them out are a permutation."""
-    return frozenset(range(length))
-
-
 _OPENING = frozenset("([{«“‘„‚¿¡「『（【《")
+
+
+_JOINERS = ("-", "–", "/", "'", "’")
 
 
 _APOSTROPHES = ("'", "’")
@@ -286,10 +252,6 @@ def _seam_kind(token: str, space_before: bool) -> str:
     if _CYRILLIC.match(token):
         return "word"  # there it is a letter's sign: п'ять
     return "left" if any(mark in token for mark in _APOSTROPHES) else "word"  # n't, 's, 're
-
-
-def _is_joiner(token: str) -> bool:
-    return token in ("-", "–", "/", "'", "’")
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ import pytest
 
 from nbkit import sandbox
 from nbkit.corpora import check_corpus, corpus_identity, load_pairs
-from nbkit.corpora.idioms import check_leaks, fits, split_idioms
-from nbkit.corpora.load import sandbox_idiom_pairs, sandbox_idiom_splits
+from nbkit.corpora.idioms import check_leaks, fits, sandbox_idiom_pairs, sandbox_idiom_splits, split_idioms
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.measure.literal import Litter, WordDictionary
 from nbkit.sandbox.meaning import STEP, Clause, Phrase, find_lexeme

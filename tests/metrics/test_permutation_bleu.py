@@ -10,7 +10,7 @@ from sacrebleu.metrics import BLEU
 
 from nbkit.errors import NbkitError
 from nbkit.measure.bleu import Bleu, permutation_bleu
-from nbkit.perturb.derangements import clumped_derangements, derangements, in_units
+from nbkit.perturb.derangements import derangements, in_units
 from nbkit.text.conllu import read_conllu
 from nbkit.text.sentences import Sentence
 from tests.strategies import sentences
@@ -54,9 +54,9 @@ def test_clumping_fills_the_range_that_derangements_leave_empty(data_folder) -> 
     means = []
     for draw in (
         lambda sentence: derangements(sentence, 20),
-        lambda sentence: clumped_derangements(sentence, 20, 0.25),
-        lambda sentence: clumped_derangements(sentence, 20, 0.5),
-        lambda sentence: clumped_derangements(sentence, 20, 0.75),
+        lambda sentence: derangements(sentence, 20, share=0.25),
+        lambda sentence: derangements(sentence, 20, share=0.5),
+        lambda sentence: derangements(sentence, 20, share=0.75),
     ):
         drawn = [(sentence, draw(sentence)) for sentence in treebank]
         means.append(

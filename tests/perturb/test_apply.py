@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import yaml
 
 import nbkit.perturb
 from nbkit.errors import NbkitError, UnknownNameError
@@ -54,13 +54,11 @@ def test_the_rows_of_the_paper_s_tables_are_the_sixteen(rows: str) -> None:
 
 
 def test_no_spelling_stands_for_two_perturbations() -> None:
-    path = Path(nbkit.perturb.__file__).with_name("aliases.tsv")
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
+    published = yaml.safe_load(Path(nbkit.perturb.__file__).with_name("perturbations.yaml").read_text(encoding="utf-8"))
     meanings: dict[str, set[str]] = {}
-    for row in rows:
-        meanings.setdefault(re.sub(r"\W", "", row["alias"]).lower(), set()).add(row["name"])
-        assert PERTURBATIONS.canonical(row["alias"]) == row["name"]
+    for name, alias in [(name, alias) for name, entry in published.items() for alias in entry["aliases"]]:
+        meanings.setdefault(re.sub(r"\W", "", alias).lower(), set()).add(name)
+        assert PERTURBATIONS.canonical(alias) == name
     assert all(len(names) == 1 for names in meanings.values())
 
 

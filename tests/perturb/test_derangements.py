@@ -19,9 +19,6 @@ from scipy.stats import chisquare
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.perturb import derangements as derangement_sampling
 from nbkit.perturb.derangements import (
-    clump_pair,
-    clumped_derangements,
-    derange_hypothesis,
     derange_pair,
     derangements,
     in_units,
@@ -160,7 +157,7 @@ def test_a_long_text_of_few_words_ends() -> None:
 def test_building_counts_as_many_as_rooks_do(copies) -> None:
     """Two independent counts: inclusion and exclusion, and permutations that grow form by form."""
     forms = tuple(form for form, c in enumerate(copies) for _ in range(c))
-    built = derangement_sampling._at_home(tuple(copies))[-1].get(0, 0)
+    built = derangement_sampling._at_home(tuple(copies))[-1][0]
     assert built == number_of_derangements(forms) * prod(map(factorial, copies))
 
 
@@ -329,11 +326,11 @@ def blocks(m: int, size: int) -> list[tuple[int, ...]]:
 def test_clumped_sentences_are_all_there_are(m, share, size) -> None:
     sentence = words(" ".join("abcdefgh"[:m]) + " .")
     expected = set(blocks(m, size))
-    orders = clumped_derangements(sentence, len(expected), share)
+    orders = derangements(sentence, len(expected), share=share)
     assert orders is not None
     assert {tuple(order[:-1].tolist()) for order in orders} == expected
     assert all(order[-1] == m for order in orders)
-    assert clumped_derangements(sentence, len(expected) + 1, share) is None
+    assert derangements(sentence, len(expected) + 1, share=share) is None
 
 
 @pytest.mark.parametrize("few", [6, 0])
@@ -342,7 +339,7 @@ def test_blocks_and_successions_are_equally_likely(monkeypatch, few) -> None:
     sentence = words("a b c d e f")
     ways = Counter(blocks(6, 3))
     total = 30 * sum(ways.values())
-    counts = Counter(tuple(clumped_derangements(sentence, 1, 0.5, seed=seed)[0].tolist()) for seed in range(total))
+    counts = Counter(tuple(derangements(sentence, 1, share=0.5, seed=seed)[0].tolist()) for seed in range(total))
     assert set(counts) <= set(ways)
     assert chisquare([counts[order] for order in ways], [30 * count for count in ways.values()]).pvalue > 1e-4
 
@@ -351,7 +348,7 @@ def test_blocks_and_successions_are_equally_likely(monkeypatch, few) -> None:
 @given(sentence=sentences(min_words=6, max_words=14), share=st.sampled_from((0.25, 0.5, 0.75)), k=st.integers(1, 5))
 def test_clumped_words_stay_together_and_none_where_it_stood(sentence, share, k) -> None:
     moving = [i for i, tag in enumerate(sentence.upos) if tag != "PUNCT"]
-    orders = clumped_derangements(sentence, 6, share)
+    orders = derangements(sentence, 6, share=share)
     size = max(2, round(share * len(moving)))
     if orders is None:
         return
@@ -363,15 +360,15 @@ def test_clumped_words_stay_together_and_none_where_it_stood(sentence, share, k)
             for place in range(len(run) - size + 1)
         )
         assert all(sentence.tokens[order[i]].casefold() != sentence.tokens[i].casefold() for i in moving)
-    assert np.array_equal(clumped_derangements(sentence, k, share), orders[:k])
+    assert np.array_equal(derangements(sentence, k, share=share), orders[:k])
 
 
 def test_a_clump_of_all_words_cannot_move_and_a_hopeless_search_ends() -> None:
-    assert clumped_derangements(words("a b"), 1, 0.75) is None
-    assert clumped_derangements(words("ha " * 20 + "a"), 1, 0.25) is None
+    assert derangements(words("a b"), 1, share=0.75) is None
+    assert derangements(words("ha " * 20 + "a"), 1, share=0.25) is None
     for share in (0, 1, -0.5):
         with pytest.raises(NbkitError, match="share lies between 0 and 1"):
-            clumped_derangements(words("a b c"), 1, share)
+            derangements(words("a b c"), 1, share=share)
 
 
 def test_pairs_go_together_and_a_short_side_drops_them() -> None:
@@ -387,12 +384,12 @@ def test_pairs_go_together_and_a_short_side_drops_them() -> None:
     assert pair.control == ("A man is playing a big guitar .", "The tall man is making music .")
     assert derange_pair(premise, text("He plays ."), 50) is None
     assert derange_pair(text("He plays ."), hypothesis, 50) is None
-    assert clump_pair(premise, text("He plays ."), 50, 0.5) is None
+    assert derange_pair(premise, text("He plays ."), 50, share=0.5) is None
 
 
 def test_of_a_pair_the_hypothesis_alone_is_permuted_as_in_both() -> None:
     premise, hypothesis = text("He plays ."), text("The tall man is making music .")
-    pair = derange_hypothesis(premise, hypothesis, 20, seed=1)
+    pair = derange_pair(premise, hypothesis, 20, hypothesis_only=True, seed=1)
     assert pair is not None
     assert {p for p, _ in pair.texts()} == {"He plays ."}
     both = derange_pair(text("A man is playing a big guitar ."), hypothesis, 20, seed=1)

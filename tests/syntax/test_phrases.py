@@ -256,9 +256,9 @@ def test_bad_lists(tmp_path):
 
 def test_phrase_words_are_lower_case_data():
     words = phrase_words()
-    listed = words.leading | words.optional | words.particles | words.placeholders
+    listed = words["leading"] | words["optional"] | words["particles"] | words["placeholders"]
     assert all(word == word.lower() for word in listed)
-    assert not words.placeholders & (words.leading | words.optional | words.particles)
+    assert not words["placeholders"] & (words["leading"] | words["optional"] | words["particles"])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -21,12 +21,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import yaml
 
 from nbkit import yaml_text
-from nbkit.errors import DataError, NbkitError, UnknownNameError, closest
-from nbkit.files import expand_path
+from nbkit.errors import DataError, NbkitError, UnknownNameError, as_problem, closest
+from nbkit.files import expand_path, read_text
 from nbkit.languages import LanguageDataError, check_language
 from nbkit.registry import Registry
 from nbkit.sandbox.phenomena import homograph_lexicon
-from nbkit.text.sentences import computed_once
 from nbkit.yaml_text import line_of
 
 __all__ = [
@@ -81,7 +80,7 @@ class SenseCluster:
     translations: frozenset[str]
     gloss: str = ""
 
-    @computed_once
+    @cached_property
     def keys(self) -> frozenset[str]:
         """The `translation_key` of each translation."""
         return frozenset(map(translation_key, self.translations))
@@ -138,12 +137,12 @@ class Homograph:
             [(cluster.name, cluster.translations) for cluster in self.clusters] + [("ambiguous", self.ambiguous)],
         )
 
-    @computed_once
+    @cached_property
     def by_key(self) -> dict[str, SenseCluster]:
         """The cluster of each translation, by `translation_key`."""
         return {key: cluster for cluster in self.clusters for key in sorted(cluster.keys)}
 
-    @computed_once
+    @cached_property
     def ambiguous_keys(self) -> frozenset[str]:
         """The `translation_key` of each ambiguous translation."""
         return frozenset(map(translation_key, self.ambiguous))
@@ -215,7 +214,7 @@ class HomographLexicon:
         homograph = self.homographs.get(word)
         return None if homograph is None else homograph.cluster_of(lemma)
 
-    @computed_once
+    @cached_property
     def digest(self) -> str:
         """What stands for languages, senses and translations in a cache key; name and glosses change no result."""
         content = {
@@ -241,6 +240,7 @@ class HomographLexicon:
 OnConflict: TypeAlias = Literal["raise", "drop"]
 
 
+_THING = "homograph lexicon"
 _FILE_KEYS = ("source", "target", "homographs")
 
 
@@ -269,7 +269,7 @@ class _Entry:
 
 def read_yaml(path: Path, name: str, *, on_conflict: OnConflict = "raise") -> HomographLexicon:
     """The lexicon in a YAML file of the project's schema. Raises `DataError` with file and line."""
-    root = yaml_text.compose(_text(path), path, "no YAML")
+    root = yaml_text.compose(read_text(path, _THING), path, "no YAML")
     sections = _mapping(root, path, "source, target and homographs", _FILE_KEYS)
     for key in _FILE_KEYS:
         if key not in sections:
@@ -306,7 +306,7 @@ def read_published(path: Path, name: str, src: str, tgt: str, *, on_conflict: On
     ``[AMBIGUOUS SENSES]`` and ``[BLACKLISTED SENSES]`` are ambiguous here. Blanks and commas around a translation are
     taken off, repeats within a cluster count once. The published file has no language codes: *src* and *tgt* say them.
     """
-    text = _text(path)
+    text = read_text(path, _THING)
     try:
         content = json.loads(text, object_pairs_hook=_Pairs)
     except json.JSONDecodeError as error:
@@ -370,10 +370,10 @@ def _published_cluster(entry: _Entry, number: str, values: Any, line: int, path:
         first = glosses[0] if isinstance(glosses, list) and glosses else ""
         gloss = first[0] if isinstance(first, list) and first and isinstance(first[0], str) else ""
         entry.clusters.append(_Cluster(number, line, lists["[SENSES]"], gloss.strip()))
-    entry.ambiguous |= lists["[AMBIGUOUS SENSES]"] | lists["[BLACKLISTED SENSES]"]
-    for word in entry.ambiguous if lists["[SENSES]"] else ():
-        if word in lists["[AMBIGUOUS SENSES]"] or word in lists["[BLACKLISTED SENSES]"]:
-            entry.share(word, number)
+    ambiguous = lists["[AMBIGUOUS SENSES]"] | lists["[BLACKLISTED SENSES]"]
+    entry.ambiguous |= ambiguous
+    for word in ambiguous if lists["[SENSES]"] else ():
+        entry.share(word, number)
 
 
 def _lexicon(
@@ -395,8 +395,8 @@ def _lexicon(
                     each: line for each, line in cluster.translations.items() if translation_key(each) != key
                 }
             entry.ambiguous[conflict.translation] = entry.line
-            for name in set(conflict.clusters) - {"ambiguous"}:
-                entry.share(conflict.translation, name)
+            for cluster_name in set(conflict.clusters) - {"ambiguous"}:
+                entry.share(conflict.translation, cluster_name)
         if dropped and on_conflict == "drop":  # a sense that lost all of its translations can never be told
             entry.clusters = [cluster for cluster in entry.clusters if cluster.translations]
         clusters = tuple(SenseCluster(each.name, frozenset(each.translations), each.gloss) for each in entry.clusters)
@@ -413,12 +413,10 @@ def _lexicon(
 
 def _place(conflict: Conflict, entry: _Entry) -> int:
     """The line of the last cluster that holds the translation."""
-    key, line = translation_key(conflict.translation), entry.line
-    for translations in [*(cluster.translations for cluster in entry.clusters), entry.ambiguous]:
-        for translation, place in translations.items():
-            if translation_key(translation) == key:
-                line = max(line, place)
-    return line
+    key = translation_key(conflict.translation)
+    listed = [*(cluster.translations for cluster in entry.clusters), entry.ambiguous]
+    lines = [line for each in listed for translation, line in each.items() if translation_key(translation) == key]
+    return max([entry.line, *lines])
 
 
 def _mapping(node: yaml.Node | None, path: Path, what: str, keys: tuple[str, ...] | None) -> dict[str, yaml.Node]:
@@ -449,16 +447,6 @@ def _scalar(node: yaml.Node, path: Path, what: str) -> str:
     if not isinstance(node, yaml.ScalarNode) or not str(node.value).strip():
         raise DataError(f"{what}: a text expected", path, line_of(node))
     return str(node.value).strip()
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise NbkitError(f"homograph lexicon {path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise DataError("bad UTF-8; convert the file", path, line) from None
 
 
 # ----------------------------------------------------------------------------
@@ -510,7 +498,7 @@ def load_homographs(
         if "/" in spec or "$" in spec or suffix:
             raise NbkitError(f"homograph lexicon '{spec}': a path that ends in .yaml or .json expected")
         raise UnknownNameError("homograph lexicon", spec, HOMOGRAPHS.names())
-    path = Path(expand_path(spec, "homograph lexicon"))
+    path = Path(expand_path(spec, _THING))
     if suffix == ".json":
         return read_published(path, path.name, src, tgt, on_conflict=on_conflict)
     return _of_languages(read_yaml(path, path.name, on_conflict=on_conflict), str(path), src, tgt)
@@ -524,16 +512,14 @@ def _of_languages(lexicon: HomographLexicon, shown: str, src: str, tgt: str) -> 
     return lexicon
 
 
+@as_problem
 def check_homographs(spec: str, tgt: str = "de", *, src: str = "en", on_conflict: OnConflict = "raise") -> str | None:
     """Why the lexicon cannot be used, or None.
 
     >>> check_homographs("own"), check_homographs("own", "ja")
     (None, 'there are no homographs with translations for Japanese (ja), only for de: ...')
     """
-    try:
-        load_homographs(spec, tgt, src=src, on_conflict=on_conflict)
-    except NbkitError as error:
-        return str(error)
+    load_homographs(spec, tgt, src=src, on_conflict=on_conflict)
     return None
 
 

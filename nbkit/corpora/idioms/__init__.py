@@ -12,12 +12,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import as_file, files
-from itertools import zip_longest
 from pathlib import Path
 
-from nbkit.corpora.readers import RawPair, read_lines, read_moses
+from nbkit import sandbox
+from nbkit.corpora.readers import RawPair, as_pair
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import atomic_write
+from nbkit.files import aligned_lines, atomic_write
 from nbkit.seeding import address
 from nbkit.text.phrases import PhraseMatcher, read_phrases
 from nbkit.text.sentences import Pair, sentence_key
@@ -103,18 +103,15 @@ def read_idiom_pairs(source: str | Path, target: str | Path, spans: str | Path) 
     Raises `DataError` with file and line for files of unequal length, an empty side, a line of spans of another form,
     and a span outside its sentence or without a word in it. Source: idioms paper's repository.
     """
-    pairs = read_moses(Path(source), Path(target))
+    source, spans = Path(source), Path(spans)
     found = []
-    for number, (pair, line) in enumerate(zip_longest(pairs, read_lines(Path(spans))), start=1):
-        if pair is None or line is None:
-            longer, shorter = (spans, source) if pair is None else (source, spans)
-            reason = f"{Path(shorter).name} has only {number - 1} lines: the two are not line-aligned"
-            raise DataError(reason, longer, number)
+    for number, lines in aligned_lines(source, Path(target), spans):
+        pair, line = as_pair(lines[:2], source, number, Path(target)), lines[2]
         if isinstance(pair, DataError):
             raise pair
-        if isinstance(line[1], DataError):
-            raise line[1]
-        found.append(_annotated(pair, line[1], Path(spans), number))
+        if isinstance(line, DataError):
+            raise line
+        found.append(_annotated(pair, line, spans, number))
     return found
 
 
@@ -364,3 +361,32 @@ def check_leaks(training: Iterable[tuple[str, str]], test: Iterable[IdiomPair]) 
         raise NbkitError(
             f"{many} in the training data: pair {first.id}, {first.source[:80]!r}; leave them out with without_leaks"
         )
+
+
+# ----------------------------------------------------------------------------
+# The sandbox's idiom sentences in the form of those that the matcher finds and the files hold.
+
+
+def sandbox_idiom_pairs(tgt: str, split: str = "idiom-test") -> tuple[IdiomPair, ...]:
+    """All pairs of idiom-train or idiom-test, from English, with the places of their idioms.
+
+    Raises `UnknownNameError` for a language or split that there is not, `NbkitError` for a split of regular text.
+
+    >>> pair = next(pair for pair in sandbox_idiom_pairs("fr") if pair.idiom == "a white elephant")
+    >>> pair.words
+    ('white elephant',)
+    """
+    found = []
+    for pair in sandbox.pairs("en", tgt, n=None, split=split, mixture="idioms"):
+        gold = sandbox.gold_idiom(pair)
+        found.append(IdiomPair(pair.id, pair.source.text, pair.target.text, gold.idiom, gold.spans))
+    return tuple(found)
+
+
+def sandbox_idiom_splits(tgt: str) -> IdiomSplits:
+    """Idiom-train and idiom-test of the sandbox; nothing is discarded, as each idiom has several pairs.
+
+    >>> sandbox_idiom_splits("de").frequencies()["kick the bucket"]
+    (72, 72)
+    """
+    return IdiomSplits(sandbox_idiom_pairs(tgt, "idiom-train"), sandbox_idiom_pairs(tgt, "idiom-test"), ())

@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from nbkit.errors import DataError, NbkitError, closest
-from nbkit.files import OnError, Skipped, atomic_write, keep_good
+from nbkit.files import OnError, Skipped, atomic_write, keep_good, read_text
 from nbkit.languages import LanguageDataError, base_language, check_language
 from nbkit.numbers import in_place
 from nbkit.numbers.formats import CAPABILITIES
@@ -149,14 +149,7 @@ def _template(
 
 def _sections(file: Path) -> list[tuple[yaml.Node, yaml.Node]]:
     """Keys and values of the file as nodes, which know their lines (JSON is read as the YAML that it is)."""
-    try:
-        text = file.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise NbkitError(f"template file {file} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise DataError("bad UTF-8; convert the file", file, line) from None
-    root = compose(text, file, "neither YAML nor JSON")
+    root = compose(read_text(file, "template file"), file, "neither YAML nor JSON")
     if not isinstance(root, yaml.MappingNode):
         raise DataError("capabilities with their sentences expected (integers: [...])", file, 1)
     return root.value

@@ -15,8 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit import sandbox
-from nbkit.corpora.idioms import IdiomPair, IdiomSplits, annotate, english_idioms, fits, read_idiom_pairs
-from nbkit.corpora.load import sandbox_idiom_splits
+from nbkit.corpora.idioms import (
+    IdiomPair,
+    IdiomSplits,
+    annotate,
+    english_idioms,
+    fits,
+    read_idiom_pairs,
+    sandbox_idiom_splits,
+)
 from nbkit.errors import NbkitError
 from nbkit.files import expand_path, file_digest
 from nbkit.languages import is_unspaced

@@ -26,7 +26,7 @@ from nbkit.files import expand_path, file_digest
 from nbkit.measure.acceptance import MiniTrees, count_mini_trees, entropy, signature_ratios
 from nbkit.measure.bleu import permutation_bleu
 from nbkit.models import classifier_label, iter_classified
-from nbkit.perturb.derangements import DerangedPair, clump_pair, derange_hypothesis, derange_pair, in_units
+from nbkit.perturb.derangements import DerangedPair, derange_pair, in_units
 from nbkit.perturb.view import is_punctuation
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
@@ -262,10 +262,10 @@ def permute(params: NliPermutationParams, pair: NliPair, scheme: str) -> Derange
     if both is None or scheme == PERMUTED:
         return both
     if scheme == HYPOTHESIS:
-        return derange_hypothesis(*sides, params.permutations, **how)
+        return derange_pair(*sides, params.permutations, hypothesis_only=True, **how)
     share = share_of(scheme)
     assert share is not None
-    return clump_pair(*sides, params.clumped_permutations, share, **how)
+    return derange_pair(*sides, params.clumped_permutations, share=share, **how)
 
 
 # ----------------------------------------------------------------------------

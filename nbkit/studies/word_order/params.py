@@ -16,7 +16,6 @@ from nbkit.measure import METRICS, Kappa, load_metric
 from nbkit.models import Decoding
 from nbkit.models.decoding import MOST_BEAMS, MOST_NEW_TOKENS
 from nbkit.perturb import NAMES, PERTURBATIONS
-from nbkit.perturb.catalogue import PUBLISHED
 from nbkit.studies.base import (
     MOST,
     Device,
@@ -162,7 +161,7 @@ class WordOrderParams(StudyParams):
 
     def language_key(self, language: str) -> dict[str, Any]:
         """Everything that can change the perturbed texts of one language pair: part of store keys."""
-        own = {name: _source_digest(name) for name in self.perturbation_names if name not in PUBLISHED}
+        own = {name: _source_digest(name) for name in self.perturbation_names if name not in NAMES}
         return {
             **({"own_perturbations": own} if own else {}),
             "corpus": corpora.corpus_identity(
