@@ -62,9 +62,8 @@ def read_sheet(path: Path, name: str, what: str = "spreadsheet") -> list[tuple[A
         if not hasattr(sheet, "reset_dimensions"):
             raise NbkitError(f"{place}: a chart, not a table")
         with ZipFile(path) as archive:
-            _check_cells(
-                _elements(archive, sheet._worksheet_path.removeprefix("/"), place), place, sheet._shared_strings
-            )
+            elements = _elements(archive, sheet._worksheet_path.removeprefix("/"), place)
+            _check_cells(elements, place, sheet._shared_strings)
         sheet.reset_dimensions()  # what the file says of them may be wrong
         rows: list[tuple[Any, ...]] = []
         try:
@@ -108,7 +107,7 @@ def _check_parts(path: Path, what: str) -> None:
 
 
 def _elements(archive: ZipFile, part: str, place: str) -> Iterator[tuple[str, dict[str, str] | None, str]]:
-    """Each element of a part where it begins, as its name and attributes, and where it ends: name, None, the text in it.
+    """The elements of a part: name and attributes where one begins; name, None and the text in it where it ends.
 
     Raises `NbkitError` for what is no XML, declares a document type or entities, or is nested too deep.
     """
@@ -362,10 +361,8 @@ def read_form(path: str | Path, key: str | Path, *, annotator: str | None = None
 
     path, key = Path(path), Path(key)
     answers = _key(key)
-    rows = [
-        ["" if cell is None else str(cell).strip() for cell in row]
-        for row in read_sheet(path, SHEET, "annotation form")
-    ]
+    sheet = read_sheet(path, SHEET, "annotation form")
+    rows = [["" if cell is None else str(cell).strip() for cell in row] for row in sheet]
     header = rows[0] if rows else []
     for name in (wanted := (ITEM, *answers["texts"], ANSWER, REMARK)):
         if header.count(name) != 1:
@@ -706,18 +703,18 @@ def weighted_agreement(judgements: pd.DataFrame, *, resamples: int = 999, seed: 
     for weights in ("linear", "quadratic"):
         for one, two in combinations(names, 2):
             scores = wide[[one, two]].to_numpy().T
-            kappa = partial(lambda weights, drawn: weighted_kappa(*drawn, weights), weights)
+            kappa = partial(weighted_kappa, weights=weights)
             rows.append((weights, f"{one}, {two}", *_interval(kappa, scores, resamples, (seed, "weighted agreement"))))
     return pd.DataFrame(rows, columns=["weights", "annotators", "value", "low", "high", "n"])
 
 
-def weighted_kappa(a: np.ndarray, b: np.ndarray, weights: str = "linear") -> float:
+def weighted_kappa(scores: np.ndarray, weights: str = "linear") -> float:
     """Cohen's weighted κ of two rows of scores; weights: "linear" or "quadratic". See `weighted_agreement`.
 
-    >>> round(weighted_kappa(np.array([1, 2, 3, 4]), np.array([1, 2, 3, 5])), 3)
+    >>> round(weighted_kappa(np.array([[1, 2, 3, 4], [1, 2, 3, 5]])), 3)
     0.833
     """
-    power = 1 if weights == "linear" else 2
+    (a, b), power = scores, 1 if weights == "linear" else 2
     expected = (np.abs(a[:, None] - b[None, :]) ** power).mean() if len(a) else 0.0
     return float(1 - (np.abs(a - b) ** power).mean() / expected) if expected > 0 else float("nan")
 
