@@ -154,7 +154,7 @@ def _check_cells(elements: Iterable[tuple[str, dict[str, str] | None, str]], pla
         "n": ("number", float),
         "b": ("truth value", int),
         "d": ("date", from_ISO8601),
-        "s": ("text of the sheet", range(len(shared)).index),
+        "s": ("text of the sheet", lambda text: range(len(shared)).index(int(text))),
     }
     row = column = 0
     kind, cell = "n", "cell A0"
@@ -187,7 +187,7 @@ def _check_cells(elements: Iterable[tuple[str, dict[str, str] | None, str]], pla
         elif name == "v" and text and kind in readers:
             what, read = readers[kind]
             try:
-                read(int(text) if kind == "s" else text)
+                read(text)
             except (ValueError, OverflowError):
                 raise refusal(f"{cell}: {text!r:.40} is no {what}; type it in again") from None
 
@@ -300,9 +300,8 @@ def _spreadsheet(
     sheet.title = SHEET
     columns = [ITEM, *texts, ANSWER, REMARK]
     for number, column in enumerate(columns, start=1):
-        cell = sheet.cell(1, number, column)
-        cell.font = Font(bold=True)
-        cell.fill = PatternFill("solid", fgColor="DDDDDD")
+        head = sheet.cell(1, number, column)
+        head.font, head.fill = Font(bold=True), PatternFill("solid", fgColor="DDDDDD")
         sheet.column_dimensions[get_column_letter(number)].width = _WIDTHS.get(column, _TEXT_WIDTH)
     sheet.freeze_panes = "A2"
     choice = DataValidation(type="list", formula1=f'"{",".join(labels)}"', allow_blank=True, showErrorMessage=True)

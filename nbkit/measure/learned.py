@@ -18,8 +18,7 @@ import numpy as np
 
 from nbkit.errors import MissingExtraError, ModelError, NbkitError, UnknownNameError, as_problem
 from nbkit.measure import Kappa, check_pairs
-from nbkit.measure.aligners import an_argument
-from nbkit.measure.links import Alignment, TokenPair, from_pharaoh, to_pharaoh, token_pairs
+from nbkit.measure.aligners import Alignment, TokenPair, an_argument, from_pharaoh, to_pharaoh, token_pairs
 from nbkit.models import pretrained
 from nbkit.models.batching import run_batches
 from nbkit.models.lifecycle import is_missing

@@ -23,6 +23,7 @@ import regex
 from nbkit.corpora.readers import read_word_pairs
 from nbkit.errors import NbkitError, as_problem
 from nbkit.files import atomic_write
+from nbkit.measure.aligners import linked_tokens
 from nbkit.measure.bleu import cut, tokenizer_signature
 from nbkit.measure.similarity import Chrf
 from nbkit.text.sentences import Text
@@ -215,9 +216,8 @@ class WordDictionary:
         >>> both.translations("bark"), both.name
         (('aboyer', 'écorce'), 'en-fr+fr-en')
         """
-        pairs = [(word, each) for word, translations in self.entries.items() for each in translations]
-        pairs += [(word.lower(), each) for each, words in reverse.entries.items() for word in words]
-        return WordDictionary(f"{self.name}+{reverse.name}", self.kind, _grouped(pairs))
+        turned = [(word.lower(), each) for each, word in reverse._pairs()]
+        return WordDictionary(f"{self.name}+{reverse.name}", self.kind, _grouped([*self._pairs(), *turned]))
 
     def without_accents(self) -> WordDictionary:
         """The same dictionary with the accents of its translations stripped, each translation once.
@@ -225,7 +225,7 @@ class WordDictionary:
         >>> dict(WordDictionary("toy", "file", {"bark": ("écorce", "ecorce")}).without_accents().entries)
         {'bark': ('ecorce',)}
         """
-        pairs = [(word, without_accents(each)) for word, found in self.entries.items() for each in found]
+        pairs = ((word, without_accents(each)) for word, each in self._pairs())
         return WordDictionary(self.name, self.kind, _grouped(pairs))
 
     def lemmatised(self, source: Callable[[str], str], target: Callable[[str], str]) -> WordDictionary:
@@ -235,12 +235,11 @@ class WordDictionary:
         >>> dict(words.lemmatised(lambda word: word.removesuffix("s"), lambda word: "tirer").entries)
         {'pull': ('tirer',)}
         """
-        pairs = [
-            (source(word).lower(), target(translation).lower())
-            for word, translations in self.entries.items()
-            for translation in translations
-        ]
+        pairs = ((source(word).lower(), target(each).lower()) for word, each in self._pairs())
         return WordDictionary(f"{self.name}+lemmas", self.kind, _grouped(pairs))
+
+    def _pairs(self) -> list[tuple[str, str]]:
+        return [(word, each) for word, found in self.entries.items() for each in found]
 
 
 def read_dictionary(path: str | Path, name: str | None = None) -> WordDictionary:
@@ -261,18 +260,18 @@ def fetch_muse(src: str, tgt: str, folder: str | Path, *, digest: str | None = N
     Source: Lample et al. 2018, the ground-truth bilingual dictionaries.
     """
     path = _muse_path(src, tgt, folder)
-    if not path.is_file():
-        content = _ask_for_muse(src, tgt, path, "GET", timeout=60)
-        _check_digest(content, digest, path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, content)
     record = path.with_suffix(".sha256")
+    content = path.read_bytes() if path.is_file() else _ask_for_muse(src, tgt, path, "GET", timeout=60)
     if digest is None and record.is_file():
         digest = record.read_text(encoding="ascii").strip()
-    content = path.read_bytes()
-    _check_digest(content, digest, path)
-    if not record.is_file():
-        _write(record, hashlib.sha256(content).hexdigest().encode())
+    found = hashlib.sha256(content).hexdigest()
+    if digest is not None and found != digest.lower():
+        raise NbkitError(f"dictionary {path}: its SHA-256 is {found}, not {digest}: this is another file")
+    for place, written in ((path, content), (record, found.encode())):
+        if not place.is_file():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_write(place) as unfinished:
+                unfinished.write_bytes(written)
     return read_dictionary(path)
 
 
@@ -299,17 +298,6 @@ def _ask_for_muse(src: str, tgt: str, path: Path, method: str, timeout: float) -
             return answer.read()
     except (OSError, HTTPException) as error:
         raise NbkitError(f"{address} cannot be fetched ({error}); put the file at {path}") from None
-
-
-def _write(path: Path, content: bytes) -> None:
-    with atomic_write(path) as unfinished:
-        unfinished.write_bytes(content)
-
-
-def _check_digest(content: bytes, digest: str | None, path: Path) -> None:
-    found = hashlib.sha256(content).hexdigest()
-    if digest is not None and found != digest.lower():
-        raise NbkitError(f"dictionary {path}: its SHA-256 is {found}, not {digest}: this is another file")
 
 
 def induced_dictionary(
@@ -498,21 +486,16 @@ class Litter:
             raise NbkitError(f"LitTER: aligned tokens {sorted(aligned)} of a hypothesis of {len(hypothesis)} tokens")
         words = dict.fromkeys(word.lower() for word in idiom)
         candidates = tuple(Blocklist(word, found) for word in words if (found := self.dictionary.translations(word)))
-        in_reference = [self._parts(token) for token in reference]
+        in_reference, in_hypothesis = ([self._parts(token) for token in side] for side in (reference, hypothesis))
         surviving = tuple(
             blocklist
             for blocklist in candidates
-            if not any(self._places(translation, in_reference) for translation in blocklist.translations)
+            if not any(self._occurrences(translation, in_reference) for translation in blocklist.translations)
         )
-        in_hypothesis = [self._parts(token) for token in hypothesis]
         triggers = []
         for translation in dict.fromkeys(each for blocklist in surviving for each in blocklist.translations):
-            length = len(self._keys(translation))
-            occurrences = [
-                Trigger(translation, tuple(range(place, place + length)))
-                for place in self._places(translation, in_hypothesis)
-            ]
-            places = [i for each in occurrences if aligned is None or each.is_aligned(aligned) for i in each.tokens]
+            found = self._occurrences(translation, in_hypothesis)
+            places = [i for each in found if aligned is None or not each.isdisjoint(aligned) for i in sorted(each)]
             if places:
                 triggers.append(Trigger(translation, tuple(places)))
         return LiteralJudgement(candidates, surviving, tuple(triggers))
@@ -542,13 +525,13 @@ class Litter:
         words = cut(translation, self.tgt) if self.unit == "word" else translation.split()
         return tuple(map(self._matcher.key, words))
 
-    def _places(self, translation: str, text: Sequence[frozenset[str]]) -> list[int]:
-        """Where the words of *translation* begin in *text*, one after the other."""
+    def _occurrences(self, translation: str, text: Sequence[frozenset[str]]) -> list[set[int]]:
+        """The places of the words of *translation*, one after the other, each time that they stand in *text*."""
         keys = self._keys(translation)
         return [
-            start
+            set(range(start, start + len(keys)))
             for start in range(len(text) - len(keys) + 1)
-            if keys and all(key in token for key, token in zip(keys, text[start : start + len(keys)], strict=True))
+            if keys and all(key in token for key, token in zip(keys, text[start:], strict=False))
         ]
 
 
@@ -648,8 +631,7 @@ def coverage(judgements: Sequence[LiteralJudgement], idioms: Sequence[str]) -> C
 APT_VERSION = 1
 
 
-@dataclass(frozen=True)
-class AlignedPhrase:
+class AlignedPhrase(NamedTuple):
     """The tokens that translate a phrase in a reference and in a hypothesis, from left to right.
 
     >>> reference = "Ils ont fait la sourde oreille".split(), ((0, 0), (1, 1), (2, 4), (3, 5))
@@ -683,16 +665,6 @@ class AlignedPhrase:
         return cls(*parts)
 
 
-def linked_tokens(links: Iterable[tuple[int, int]], phrase: Collection[int]) -> tuple[int, ...]:
-    """The target tokens that any source token of *phrase* is linked to, from left to right.
-
-    >>> linked_tokens(((0, 3), (1, 1), (2, 0), (2, 3)), {0, 2})
-    (0, 3)
-    """
-    wanted = frozenset(phrase)
-    return tuple(sorted({target for source, target in links if source in wanted}))
-
-
 class PhraseScores(NamedTuple):
     """One entry a pair, in [0, 1]: NaN where the phrase has no tokens in the reference, 0 where it has none in the
     hypothesis alone.
@@ -724,7 +696,7 @@ def score_phrases(phrases: Sequence[AlignedPhrase], lang: str) -> PhraseScores:
     ([0.5, nan], [0.125, nan])
     """
     precision = np.array([_precision(phrase) for phrase in phrases], dtype=np.float64)
-    hypotheses, references = ([" ".join(_sides(phrase)[side]) for phrase in phrases] for side in (1, 0))
+    hypotheses, references = ([" ".join(phrase[side]) for phrase in phrases] for side in (1, 0))
     chrf = Chrf().scores(hypotheses, references, lang)
     return PhraseScores(precision, np.where(np.isnan(precision), np.nan, chrf))
 
@@ -777,16 +749,11 @@ def empty_matches(phrases: Sequence[AlignedPhrase]) -> EmptyMatches:
     """
     if not phrases:
         return EmptyMatches(float("nan"), float("nan"))
-    sides = (sum(not side for side in column) / len(phrases) for column in zip(*map(_sides, phrases), strict=True))
-    return EmptyMatches(*sides)
-
-
-def _sides(phrase: AlignedPhrase) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return phrase.reference, phrase.hypothesis
+    return EmptyMatches(*(sum(not side for side in column) / len(phrases) for column in zip(*phrases, strict=True)))
 
 
 def _precision(phrase: AlignedPhrase) -> float:
     if not phrase.reference:
         return float("nan")
-    reference, hypothesis = (Counter(token.lower() for token in side) for side in _sides(phrase))
+    reference, hypothesis = (Counter(token.lower() for token in side) for side in phrase)
     return (reference & hypothesis).total() / reference.total()

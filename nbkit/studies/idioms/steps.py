@@ -28,7 +28,15 @@ from nbkit.corpora.idioms import (
 )
 from nbkit.errors import NbkitError
 from nbkit.files import atomic_write, expand_path, file_digest
-from nbkit.measure.aligners import ALIGNERS, Aligner, Alignment, TokenPair, check_aligner, load_aligner
+from nbkit.measure.aligners import (
+    ALIGNERS,
+    Aligner,
+    Alignment,
+    TokenPair,
+    check_aligner,
+    linked_tokens,
+    load_aligner,
+)
 from nbkit.measure.literal import (
     AlignedPhrase,
     LiteralJudgement,
@@ -36,7 +44,6 @@ from nbkit.measure.literal import (
     WordDictionary,
     fetch_muse,
     induced_dictionary,
-    linked_tokens,
     muse_problem,
     published_litter,
     published_precision,
