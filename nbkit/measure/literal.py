@@ -494,8 +494,8 @@ class Litter:
         )
         triggers = []
         for translation in dict.fromkeys(each for blocklist in surviving for each in blocklist.translations):
-            found = self._occurrences(translation, in_hypothesis)
-            places = [i for each in found if aligned is None or not each.isdisjoint(aligned) for i in sorted(each)]
+            there = self._occurrences(translation, in_hypothesis)
+            places = [i for each in there if aligned is None or not each.isdisjoint(aligned) for i in sorted(each)]
             if places:
                 triggers.append(Trigger(translation, tuple(places)))
         return LiteralJudgement(candidates, surviving, tuple(triggers))
