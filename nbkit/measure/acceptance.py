@@ -75,16 +75,9 @@ def acceptance(accepted: np.ndarray, correct: np.ndarray, *, level: float = 0.95
     """
     rates, correct = acceptance_rates(accepted), _originals(accepted, correct)
     groups = example_groups(accepted, correct)
-    table = np.column_stack(
-        [
-            correct,
-            rates > 0,
-            np.where(groups == CORRECT, rates, np.nan),
-            np.where(groups == FLIPPED, rates, np.nan),
-            rates > RANDOM,
-        ]
-    )
-    return Acceptance(*(share_interval(column, level=level) for column in table.T))
+    of_correct, of_flipped = (np.where(groups == group, rates, np.nan) for group in (CORRECT, FLIPPED))
+    columns = (correct, rates > 0, of_correct, of_flipped, rates > RANDOM)
+    return Acceptance(*(share_interval(column, level=level) for column in columns))
 
 
 def p_correct_as_coded(accepted: np.ndarray, correct: np.ndarray, *, level: float = 0.95) -> Interval:
@@ -150,12 +143,8 @@ def omega_curve(
     rates = acceptance_rates(accepted)
     n = np.shape(accepted)[1]
     points = np.arange(n) / n if thresholds is None else np.asarray(thresholds, dtype=np.float64)
-    table = (rates[:, None] > points).astype(np.float64)
-    frame = pd.DataFrame(
-        [share_interval(column, level=level) for column in table.T], columns=["omega", "low", "high", "n"]
-    )
-    frame.insert(0, "threshold", points)
-    return frame
+    rows = [(point, *share_interval(rates > point, level=level)) for point in points]
+    return pd.DataFrame(rows, columns=["threshold", "omega", "low", "high", "n"])
 
 
 def example_groups(accepted: np.ndarray, correct: np.ndarray) -> np.ndarray:
@@ -247,10 +236,10 @@ def acceptance_by(
     counts = np.bincount(cells, minlength=len(values) * size).reshape(-1, size)
     sums = np.bincount(cells, np.asarray(accepted)[inside], len(values) * size).reshape(-1, size)
     rows = []
-    for i in range(size):
-        own = counts[:, i] > 0
-        rate, low, high, examples = share_of_sums(sums[own, i], counts[own, i].astype(float), level=level)
-        rows.append((bounds[i], bounds[i + 1], rate, low, high, counts[:, i].sum(), examples))
+    for left, right, count, total in zip(bounds, bounds[1:], counts.T, sums.T, strict=False):
+        own = count > 0
+        rate, low, high, examples = share_of_sums(total[own], count[own].astype(float), level=level)
+        rows.append((left, right, rate, low, high, count.sum(), examples))
     return pd.DataFrame(rows, columns=["left", "right", "rate", "low", "high", "permutations", "examples"])
 
 

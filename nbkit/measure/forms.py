@@ -26,7 +26,7 @@ import numpy as np
 
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write, is_stream
-from nbkit.measure.intervals import mean_interval, share_interval
+from nbkit.measure.intervals import mean_interval, normal_quantile, share_interval
 from nbkit.measure.statistics import percentile_interval
 from nbkit.seeding import address, generator
 
@@ -566,14 +566,13 @@ def accuracy_table(
 
 def _accuracy(group: pd.DataFrame, labels: Sequence[str], level: float) -> tuple[float, ...]:
     """n, accuracy, low, high, half_width and macro_f1 of some judgements."""
-    from scipy.stats import norm
     from sklearn.metrics import f1_score
     from statsmodels.stats.proportion import proportion_confint
 
     n, correct = len(group), int((group["judgement"] == group["label"]).sum())
     accuracy = correct / n
     low, high = proportion_confint(correct, n, alpha=1 - level, method="wilson")
-    half = norm.ppf((1 + level) / 2) * (accuracy * (1 - accuracy) / n) ** 0.5
+    half = normal_quantile(level) * (accuracy * (1 - accuracy) / n) ** 0.5
     f1 = f1_score(group["label"], group["judgement"], labels=list(labels), average="macro", zero_division=0)
     return n, accuracy, float(low), float(high), float(half), float(f1)
 

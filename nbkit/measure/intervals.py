@@ -20,6 +20,7 @@ skewness by transformation*; Dean & Pagano 2015 (intervals of shares from cluste
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -72,7 +73,7 @@ def share_of_sums(totals: np.ndarray, counts: np.ndarray, *, level: float = 0.95
     >>> share_of_sums(np.array([2.0, 0.0]), np.array([2.0, 2.0])) == share_interval([1, 1, 0, 0], groups="aabb")
     True
     """
-    _check_level(level)
+    check_level(level)
     units, values = len(totals), float(counts.sum())
     if not values:
         return _NOTHING
@@ -112,7 +113,7 @@ def share_bounds(
     >>> share_bounds(0.25, 0.25 * 0.75 / 40, fewest=40, most=40)
     (0.14..., 0.40...)
     """
-    _check_level(level)
+    check_level(level)
     if np.isnan(share) or not fewest > 0:
         return float("nan"), float("nan")
     n, plain = fewest, share * (1 - share)
@@ -121,7 +122,7 @@ def share_bounds(
         rarer = min(share, 1 - share) * fewest
         weight = rarer / (rarer + _PRIOR)
         n = 1 / (weight / measured + (1 - weight) / fewest)
-    square = _quantile(level) ** 2
+    square = normal_quantile(level) ** 2
     middle = (share + square / (2 * n)) / (1 + square / n)
     half = (plain * square / n + (square / (2 * n)) ** 2) ** 0.5 / (1 + square / n)
     # The ends of 0 of n and of n of n are exact; rounding would leave 1e-17.
@@ -145,7 +146,7 @@ def mean_interval(
     >>> mean_interval([0.0] * 80, within=(0, 1)), mean_interval([2.0] * 80)
     (Interval(mean=0.0, low=0.0, high=0.045..., n=80), Interval(mean=2.0, low=nan, high=nan, n=80))
     """
-    _check_level(level)
+    check_level(level)
     totals, counts = _units(values, groups)
     n = len(totals)
     if not n:
@@ -180,7 +181,7 @@ def mean_of_draws(
     >>> round(low, 1), round(high, 1)
     (0.3, 0.7)
     """
-    _check_level(level)
+    check_level(level)
     known = draws[~np.isnan(draws)]
     if np.isnan(mean) or not units or not len(known):
         return float("nan"), float("nan")
@@ -236,21 +237,27 @@ def _units(
             raise NbkitError(f"interval: {len(array)} values but {len(groups)} groups")
         numbers: dict[object, int] = {}
         units = np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)[present]
-        totals, counts = np.bincount(units, totals, len(numbers)), np.bincount(units, counts, len(numbers))
-        totals, counts = totals[counts > 0], counts[counts > 0]
+        counts = np.bincount(units, minlength=len(numbers)).astype(np.float64)
+        totals, counts = np.bincount(units, totals, len(numbers))[counts > 0], counts[counts > 0]
     order = np.lexsort((counts, totals))
     return totals[order], counts[order]
 
 
-def _quantile(level: float) -> float:
+def normal_quantile(level: float) -> float:
+    """How many standard errors to either side hold *level* of a normal distribution.
+
+    >>> round(normal_quantile(0.95), 2)
+    1.96
+    """
     from scipy.stats import norm
 
     return float(norm.ppf((1 + level) / 2))
 
 
-def _check_level(level: float) -> None:
+def check_level(level: float, what: str = "interval") -> None:
+    """Raise `NbkitError` for a level that is no probability."""
     if not 0 < level < 1:
-        raise NbkitError(f"interval: level is a probability such as 0.95, not {level}")
+        raise NbkitError(f"{what}: level is a probability such as 0.95, not {level}")
 
 
 # ----------------------------------------------------------------------------
@@ -290,12 +297,9 @@ def macro_average(
             f"macro average: one phrase a value expected, {array.shape} values and {len(phrases)} phrases found"
         )
     by_phrase = phrase_means(array, phrases)
-    if share:
-        macro = share_interval(list(by_phrase.values()), level=level)
-        micro = share_interval(array, groups=phrases, level=level)
-    else:
-        macro = mean_interval(list(by_phrase.values()), within=UNIT, level=level)
-        micro = mean_interval(array, groups=phrases, within=UNIT, level=level)
+    interval = share_interval if share else partial(mean_interval, within=UNIT)
+    macro = interval(list(by_phrase.values()), level=level)
+    micro = interval(array, groups=phrases, level=level)
     return Averages(macro, micro, int(np.count_nonzero(~np.isnan(array))))
 
 

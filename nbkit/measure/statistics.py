@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 import numpy as np
 
 from nbkit.errors import NbkitError
-from nbkit.measure.intervals import FEW
+from nbkit.measure.intervals import FEW, check_level, normal_quantile
 from nbkit.seeding import generator
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ def percentile_interval(draws: np.ndarray, level: float = 0.95) -> tuple[float, 
     >>> percentile_interval(np.arange(101.0), level=0.5)
     (25.0, 75.0)
     """
-    if not 0 < level < 1:
-        raise NbkitError(f"bootstrap: level is a probability such as 0.95, not {level}")
+    check_level(level, "bootstrap")
     known = draws[~np.isnan(draws)]
     if not len(known) or np.ptp(known) == 0:
         return float("nan"), float("nan")
@@ -99,8 +98,8 @@ def spearman(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -
     >>> spearman([1, 2, 3, 4, 5], [1, 2, 3, 4, 5])[1:3]
     (0.16..., 1.0)
     """
-    left, right, _ = _complete(x, y)
-    if not _is_defined(left, right):
+    left, right, _, is_defined = _complete(x, y)
+    if not is_defined:
         return Correlation(np.nan, np.nan, np.nan, np.nan, len(left))
     import pingouin
 
@@ -136,21 +135,16 @@ def spearman_of_clusters(
     """
     if len(units) != len(x):
         raise NbkitError(f"spearman: {len(x)} rows but {len(units)} units")
-    left, right, complete = _complete(x, y)
-    if not _is_defined(left, right):
+    left, right, complete, is_defined = _complete(x, y)
+    if not is_defined:
         return Correlation(np.nan, np.nan, np.nan, np.nan, len(left))
     _, row_units = np.unique(np.asarray(units)[complete], return_inverse=True)
     _, left_values = np.unique(left, return_inverse=True)
     _, right_values = np.unique(right, return_inverse=True)
     n = int(row_units.max()) + 1
     rho = _weighted_spearman(left_values, right_values, np.ones(len(left)))
-    draws = np.array(
-        [
-            _weighted_spearman(left_values, right_values, drawn[row_units])
-            for weights in _weights(n, resamples, seed)
-            for drawn in weights
-        ]
-    )
+    drawn = (weights[row_units] for block in _weights(n, resamples, seed) for weights in block)
+    draws = np.array([_weighted_spearman(left_values, right_values, weights) for weights in drawn])
     if n == 1:  # every resample is the same
         return Correlation(rho, np.nan, np.nan, np.nan, len(left))
     low, high = percentile_interval(draws, level)
@@ -216,9 +210,8 @@ def paired_tests(
 
 def _compared(a: np.ndarray, b: np.ndarray) -> dict[str, float]:
     """The test of one pair of systems and its effect sizes."""
-    n = len(a)
+    n, differences = len(a), a - b
     means = {"n": n, "mean_a": a.mean() if n else np.nan, "mean_b": b.mean() if n else np.nan}
-    differences = a - b
     if not differences.any():
         same = {"w": 0.0, "p": 1.0, "rank_biserial": 0.0, "hedges_g": 0.0, "difference": 0.0}
         return means | (same if n else dict.fromkeys(same, np.nan))
@@ -226,35 +219,28 @@ def _compared(a: np.ndarray, b: np.ndarray) -> dict[str, float]:
 
     # Given differences and not both sides, pingouin does not build an n × n table for an effect size unused here.
     test = wilcoxon(differences).iloc[0]
-    return means | {
-        "difference": differences.mean(),
-        "w": test["W_val"],
-        "p": test["p_val"],
-        "rank_biserial": test["RBC"],
-        "hedges_g": compute_effsize(a, b, paired=True, eftype="hedges") if np.ptp(a) or np.ptp(b) else np.nan,
-    }
+    effects = {"w": test["W_val"], "p": test["p_val"], "rank_biserial": test["RBC"], "difference": differences.mean()}
+    varies = np.ptp(a) or np.ptp(b)
+    return means | effects | {"hedges_g": compute_effsize(a, b, paired=True, eftype="hedges") if varies else np.nan}
 
 
-def _complete(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> tuple[np.ndarray, ...]:
-    """Both rows without the places at which one of them is NaN, and which places are left."""
+def _complete(
+    x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+    """Both rows without the places at which one of them is NaN, which places are left, and whether ρ is defined."""
     left, right = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if left.shape != right.shape or left.ndim != 1:
         raise NbkitError(f"spearman: two rows of equal length expected, not shapes {left.shape} and {right.shape}")
     complete = ~(np.isnan(left) | np.isnan(right))
-    return left[complete], right[complete], complete
-
-
-def _is_defined(left: np.ndarray, right: np.ndarray) -> bool:
-    return len(left) >= 4 and bool(np.ptp(left)) and bool(np.ptp(right))
+    left, right = left[complete], right[complete]
+    return left, right, complete, len(left) >= 4 and bool(np.ptp(left)) and bool(np.ptp(right))
 
 
 def _fisher(rho: float, n: int, level: float = 0.95) -> tuple[float, float]:
     """The interval of Spearman's ρ by Fisher's z."""
-    from scipy.stats import norm
-
     step = 6 / (n**3 - n)
     inside = min(max(rho, step - 1), 1 - step)
-    half = norm.ppf((1 + level) / 2) * ((1 + inside**2 / 2) / (n - 3)) ** 0.5
+    half = normal_quantile(level) * ((1 + inside**2 / 2) / (n - 3)) ** 0.5
     low, high = np.tanh(np.arctanh(inside) + np.array([-half, half]))
     return (-1.0 if inside > rho else float(low)), (1.0 if inside < rho else float(high))
 
@@ -347,12 +333,8 @@ class Thresholds(NamedTuple):
         >>> adjusted_thresholds(0.08).strength(-0.53), adjusted_thresholds(0.08).strength(0.02)
         ('large', 'none')
         """
-        size = abs(correlation)
-        if size >= self.large:
-            return "large"
-        if size >= self.medium:
-            return "medium"
-        return "small" if size >= self.small else "none"
+        reached = [name for name, threshold in self._asdict().items() if abs(correlation) >= threshold]
+        return cast(Strength, reached[-1] if reached else "none")
 
 
 def rank_biserial(first: Sequence[float] | np.ndarray, second: Sequence[float] | np.ndarray) -> RankBiserial:
@@ -477,13 +459,13 @@ class StreamedBootstrap:
         values: Sequence[float] | np.ndarray,
     ) -> None:
         """Add *values*: of which unit (a number from 0), and of which quantity, each one is; NaN is left out."""
-        known = ~np.isnan(np.asarray(values, dtype=np.float64))
+        values = np.asarray(values, dtype=np.float64)
+        known = ~np.isnan(values)
         present, rows = np.unique(np.asarray(units, dtype=np.int64)[known], return_inverse=True)
         shape = (len(present), len(self.totals))
         cells = rows * shape[1] + np.asarray(quantities, dtype=np.int64)[known]
-        size = shape[0] * shape[1]
-        totals = np.bincount(cells, np.asarray(values, dtype=np.float64)[known], size).reshape(shape)
-        counts = np.bincount(cells, minlength=size).astype(np.float64).reshape(shape)
+        totals = np.bincount(cells, values[known], shape[0] * shape[1]).reshape(shape)
+        counts = np.bincount(cells, minlength=shape[0] * shape[1]).astype(np.float64).reshape(shape)
         weights = _poisson_weights(present, self._resamples, self._seed)
         self.totals += totals.sum(axis=0)
         self.counts += counts.sum(axis=0)
