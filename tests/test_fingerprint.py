@@ -363,7 +363,7 @@ def reached() -> dict[str, set[str]]:
     "path, expected",
     [
         ("measure/learned.py:Bleurt", {"word_order"}),
-        ("measure/sense_bias.py", {"disambiguation"}),
+        ("measure/senses.py", {"disambiguation"}),
         ("measure/literal.py:Litter", {"idioms"}),
         ("measure/acceptance.py", {"nli_permutation"}),
         ("measure/numbers.py", {"numbers"}),

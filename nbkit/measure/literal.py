@@ -565,14 +565,19 @@ def source_words(text: str, lang: str) -> list[str]:
 
 
 def lemmas(text: Text) -> list[str]:
-    """The lemmas of a parsed text in lower case, one a token of `Text.tokens`, for LitTER over lemmas.
+    """The lemmas of a parsed text in lower case, one a token of `Text.tokens`: for LitTER over lemmas, and what stands
+    for each token in counts of senses.
 
     Raises `NbkitError` where the text has none.
+
+    >>> from nbkit.text.sentences import Sentence
+    >>> lemmas(Text((Sentence(("Bats", "flew"), "en", lemmas=("Bat", "fly")),)))
+    ['bat', 'fly']
     """
     found = []
     for sentence in text.sentences:
         if sentence.lemmas is None:
-            raise NbkitError(f"LitTER over lemmas: {sentence.joined[:60]!r} has no lemmas: parse it first")
+            raise NbkitError(f"{sentence.joined[:60]!r} has no lemmas: parse it first")
         found += [lemma.lower() for lemma in sentence.lemmas]
     return found
 

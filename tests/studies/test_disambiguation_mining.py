@@ -13,8 +13,7 @@ import nbkit.studies.disambiguation.mining
 from nbkit.corpora import load_pairs
 from nbkit.corpora.homographs import own_homographs
 from nbkit.errors import DataError, NbkitError
-from nbkit.measure.sense_bias import sum_counts
-from nbkit.measure.senses import REASONS, SenseFinder
+from nbkit.measure.senses import REASONS, SenseFinder, sum_counts
 from nbkit.store import Store
 from nbkit.studies.disambiguation.mining import (
     Mining,

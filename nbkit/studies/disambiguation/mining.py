@@ -17,8 +17,16 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.files import expand_path, file_digest, keep_good
 from nbkit.fingerprint import KEYED, digest
 from nbkit.measure.aligners import Aligner, Alignment, from_pharaoh, load_aligner
-from nbkit.measure.sense_bias import SenseCounts, SenseKey, sum_counts
-from nbkit.measure.senses import REACHES, Sense, SenseFinder, SenseMatching, TargetNouns
+from nbkit.measure.senses import (
+    REACHES,
+    Sense,
+    SenseCounts,
+    SenseFinder,
+    SenseKey,
+    SenseMatching,
+    TargetNouns,
+    sum_counts,
+)
 from nbkit.store import Store
 from nbkit.text.sentences import ROOT, Sentence, Text
 
