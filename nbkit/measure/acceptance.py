@@ -80,7 +80,7 @@ def acceptance(accepted: np.ndarray, correct: np.ndarray, *, level: float = 0.95
     return Acceptance(*(share_interval(column, level=level) for column in columns))
 
 
-def p_correct_as_coded(accepted: np.ndarray, correct: np.ndarray, *, level: float = 0.95) -> Interval:
+def p_correct_as_coded(accepted: np.ndarray, correct: np.ndarray) -> Interval:
     """𝒫^c as the research code computes it: the mean of M_cor over the pairs of D^c with an accepted permutation.
 
     Arguments and errors as for `acceptance`; n is how many pairs these are. Source: ``print_stats`` of the research
@@ -92,7 +92,7 @@ def p_correct_as_coded(accepted: np.ndarray, correct: np.ndarray, *, level: floa
     (0.75, 2, 0.5)
     """
     rates, correct = acceptance_rates(accepted), _originals(accepted, correct)
-    return mean_interval(rates[correct & (rates > 0)], within=UNIT, level=level)
+    return mean_interval(rates[correct & (rates > 0)], within=UNIT)
 
 
 def acceptance_rates(accepted: np.ndarray) -> np.ndarray:
@@ -123,12 +123,7 @@ def omega(accepted: np.ndarray, threshold: float = 0.0) -> float:
     return float((rates > threshold).mean()) if len(rates) else float("nan")
 
 
-def omega_curve(
-    accepted: np.ndarray,
-    thresholds: Sequence[float] | np.ndarray | None = None,
-    *,
-    level: float = 0.95,
-) -> pd.DataFrame:
+def omega_curve(accepted: np.ndarray, thresholds: Sequence[float] | np.ndarray | None = None) -> pd.DataFrame:
     """Ω_x with its interval for every threshold: columns threshold, omega, low, high, n (examples).
 
     thresholds: by default all n at which Ω can change, 0, 1/n … (n − 1)/n: at the last one all permutations are
@@ -143,7 +138,7 @@ def omega_curve(
     rates = acceptance_rates(accepted)
     n = np.shape(accepted)[1]
     points = np.arange(n) / n if thresholds is None else np.asarray(thresholds, dtype=np.float64)
-    rows = [(point, *share_interval(rates > point, level=level)) for point in points]
+    rows = [(point, *share_interval(rates > point)) for point in points]
     return pd.DataFrame(rows, columns=["threshold", "omega", "low", "high", "n"])
 
 
@@ -189,7 +184,7 @@ def accepted_entropy(entropies: np.ndarray, accepted: np.ndarray) -> np.ndarray:
 
 
 def by_group(
-    values: np.ndarray, groups: np.ndarray, *, within: tuple[float, float] | None = None, level: float = 0.95
+    values: np.ndarray, groups: np.ndarray, *, within: tuple[float, float] | None = None
 ) -> dict[str, Interval]:
     """The mean of a value per example over D^c and over D^f, with its interval; NaN values are left out.
 
@@ -198,19 +193,11 @@ def by_group(
     >>> by_group(np.array([0.2, 0.4, np.nan]), np.array(["D^c", "D^c", "neither"]))["D^c"].n
     2
     """
-    return {
-        group: mean_interval(np.asarray(values)[groups == group], within=within, level=level)
-        for group in (CORRECT, FLIPPED)
-    }
+    values = np.asarray(values)
+    return {group: mean_interval(values[groups == group], within=within) for group in (CORRECT, FLIPPED)}
 
 
-def acceptance_by(
-    values: np.ndarray,
-    accepted: np.ndarray,
-    edges: Sequence[float] | np.ndarray,
-    *,
-    level: float = 0.95,
-) -> pd.DataFrame:
+def acceptance_by(values: np.ndarray, accepted: np.ndarray, edges: Sequence[float] | np.ndarray) -> pd.DataFrame:
     """The share of permutations accepted by a property of theirs, with intervals; examples are the units.
 
     values: examples × permutations (or examples × 1: a property of the example, as its length); NaN is left out.
@@ -238,7 +225,7 @@ def acceptance_by(
     rows = []
     for left, right, count, total in zip(bounds, bounds[1:], counts.T, sums.T, strict=False):
         own = count > 0
-        rate, low, high, examples = share_of_sums(total[own], count[own].astype(float), level=level)
+        rate, low, high, examples = share_of_sums(total[own], count[own].astype(float))
         rows.append((left, right, rate, low, high, count.sum(), examples))
     return pd.DataFrame(rows, columns=["left", "right", "rate", "low", "high", "permutations", "examples"])
 
@@ -386,24 +373,18 @@ class MiniTrees:
         """
         if self.radius != other.radius:
             raise NbkitError(f"mini-trees of radius {self.radius} and of radius {other.radius} cannot be merged")
-        words = list(dict.fromkeys([*self.words, *other.words]))
-        rows = {word: row for row, word in enumerate(words)}
-        occurrences = np.zeros(len(words), dtype=np.int64)
-        sums = np.zeros((len(words), len(TAGS)), dtype=np.int64)
-        for trees in (self, other):
-            at = np.array([rows[word] for word in trees.words], dtype=np.intp)
-            occurrences[at] += trees.occurrences
-            sums[at] += trees.sums
-        return MiniTrees(self.radius, words, occurrences, sums)
+        import pandas as pd
+
+        both = pd.concat([self.to_frame(), other.to_frame()]).groupby("word").sum()
+        return MiniTrees(self.radius, both.index.tolist(), both["occurrences"].to_numpy(), both[list(TAGS)].to_numpy())
 
     def to_frame(self) -> pd.DataFrame:
         """A table for `Store.table` or Parquet: word, radius, occurrences and a column of sums a tag; words sorted."""
         import pandas as pd
 
-        frame = pd.DataFrame(self.sums, columns=list(TAGS))
-        frame.insert(0, "occurrences", self.occurrences)
-        frame.insert(0, "radius", np.int64(self.radius))
-        frame.insert(0, "word", pd.Series(list(self.words), dtype="str"))
+        words = pd.Series(list(self.words), dtype="str")
+        counted = {"word": words, "radius": np.int64(self.radius), "occurrences": self.occurrences}
+        frame = pd.DataFrame({**counted, **dict(zip(TAGS, self.sums.T, strict=True))})
         return frame.sort_values("word", ignore_index=True)
 
     @classmethod

@@ -218,19 +218,10 @@ def match_counts(hypotheses: Sequences, references: Sequences, order: int) -> np
     [[4, 2, 0]]
     """
     counts = np.zeros((len(hypotheses.lengths), order), dtype=np.int64)
-    hypothesis_starts, reference_starts = hypotheses.starts, references.starts
+    sides = [(side, side.starts) for side in (hypotheses, references)]
     for start, end in _blocks(hypotheses.lengths + references.lengths):
-        counts[start:end] = _count(
-            Sequences(
-                hypotheses.symbols[hypothesis_starts[start] : hypothesis_starts[end]],
-                hypotheses.lengths[start:end],
-            ),
-            Sequences(
-                references.symbols[reference_starts[start] : reference_starts[end]],
-                references.lengths[start:end],
-            ),
-            order,
-        )
+        left, right = (Sequences(side.symbols[at[start] : at[end]], side.lengths[start:end]) for side, at in sides)
+        counts[start:end] = _count(left, right, order)
     return counts
 
 
@@ -312,19 +303,13 @@ def _numbered_by_pair(numbers: np.ndarray, pair: np.ndarray) -> tuple[np.ndarray
 
 def _count_by_dictionary(hypotheses: Sequences, references: Sequences, order: int) -> np.ndarray:
     """The counts of a block in which a pair has more distinct symbols than fit into a key (1,023 for chrF)."""
-    counts = []
-    for pair in zip(
-        np.split(hypotheses.symbols, hypotheses.starts[1:-1]),
-        np.split(references.symbols, references.starts[1:-1]),
-        strict=True,
-    ):
-        sides = [side.tolist() for side in pair]
-        row = []
-        for n in range(1, order + 1):
-            grams = [Counter(zip(*(side[i:] for i in range(n)), strict=False)) for side in sides]
-            row.append((grams[0] & grams[1]).total())
-        counts.append(row)
-    return np.array(counts)
+
+    def grams(side: np.ndarray, n: int) -> Counter[tuple[int, ...]]:
+        return Counter(zip(*(side[i:].tolist() for i in range(n)), strict=False))
+
+    sides = (np.split(side.symbols, side.starts[1:-1]) for side in (hypotheses, references))
+    pairs = zip(*sides, strict=True)
+    return np.array([[(grams(a, n) & grams(b, n)).total() for n in range(1, order + 1)] for a, b in pairs])
 
 
 # ----------------------------------------------------------------------------

@@ -532,7 +532,7 @@ def _interval(
 
 
 def accuracy_table(
-    judgements: pd.DataFrame, *, labels: Sequence[str], by: Sequence[str] = ("stratum",), level: float = 0.95
+    judgements: pd.DataFrame, *, labels: Sequence[str], by: Sequence[str] = ("stratum",)
 ) -> pd.DataFrame:
     """Accuracy and macro-F1 of every annotator, over all items and in each stratum.
 
@@ -556,23 +556,23 @@ def accuracy_table(
     _check_columns(judgements, ("annotator", "judgement", "label", *by), "judgements")
     rows: list[tuple[Any, ...]] = []
     for annotator, group in judgements.groupby("annotator", sort=False):
-        rows.append((annotator, "all", "", *_accuracy(group, labels, level)))
+        rows.append((annotator, "all", "", *_accuracy(group, labels)))
         for column in by:
             for value, part in group.groupby(column, sort=True):
-                rows.append((annotator, column, value, *_accuracy(part, labels, level)))
+                rows.append((annotator, column, value, *_accuracy(part, labels)))
     columns = ["annotator", "by", "value", "n", "accuracy", "low", "high", "half_width", "macro_f1"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _accuracy(group: pd.DataFrame, labels: Sequence[str], level: float) -> tuple[float, ...]:
+def _accuracy(group: pd.DataFrame, labels: Sequence[str]) -> tuple[float, ...]:
     """n, accuracy, low, high, half_width and macro_f1 of some judgements."""
     from sklearn.metrics import f1_score
     from statsmodels.stats.proportion import proportion_confint
 
     n, correct = len(group), int((group["judgement"] == group["label"]).sum())
     accuracy = correct / n
-    low, high = proportion_confint(correct, n, alpha=1 - level, method="wilson")
-    half = normal_quantile(level) * (accuracy * (1 - accuracy) / n) ** 0.5
+    low, high = proportion_confint(correct, n, alpha=0.05, method="wilson")
+    half = normal_quantile(0.95) * (accuracy * (1 - accuracy) / n) ** 0.5
     f1 = f1_score(group["label"], group["judgement"], labels=list(labels), average="macro", zero_division=0)
     return n, accuracy, float(low), float(high), float(half), float(f1)
 
@@ -642,7 +642,7 @@ def make_naturalness_form(
     )
 
 
-def error_rates(judgements: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
+def error_rates(judgements: pd.DataFrame) -> pd.DataFrame:
     """How often annotators did not choose the sense that the sentence has, by set and annotator, and together (§3.3).
 
     judgements: as `nbkit.measure.forms.read_forms` gives them for the first task.
@@ -654,7 +654,7 @@ def error_rates(judgements: pd.DataFrame, *, level: float = 0.95) -> pd.DataFram
 
     rows = []
     for name, annotator, own in _by_annotator(judgements):
-        wrong = share_interval((own["judgement"] != own["label"]).to_numpy(), groups=own["item"].tolist(), level=level)
+        wrong = share_interval((own["judgement"] != own["label"]).to_numpy(), groups=own["item"].tolist())
         both, none = (float((own["judgement"] == answer).mean()) for answer in SENSE_ANSWERS[2:])
         rows.append((name, annotator, len(own), *wrong[:3], wrong.mean - both - none, both, none))
     columns = ["set", "annotator", "n", "error_rate", "low", "high", "wrong_sense", "both", "none"]

@@ -275,11 +275,7 @@ class Averages(NamedTuple):
 
 
 def macro_average(
-    values: Sequence[float] | np.ndarray,
-    phrases: Sequence[Hashable],
-    *,
-    share: bool = False,
-    level: float = 0.95,
+    values: Sequence[float] | np.ndarray, phrases: Sequence[Hashable], *, share: bool = False
 ) -> Averages:
     """E = 1/|L| Σⱼ 1/|Pⱼ| Σᵢ M(θ(sᵢ), tᵢ), L the phrases and Pⱼ the pairs of phrase j (equation 1); micro beside it.
 
@@ -298,8 +294,7 @@ def macro_average(
         )
     by_phrase = phrase_means(array, phrases)
     interval = share_interval if share else partial(mean_interval, within=UNIT)
-    macro = interval(list(by_phrase.values()), level=level)
-    micro = interval(array, groups=phrases, level=level)
+    macro, micro = interval(list(by_phrase.values())), interval(array, groups=phrases)
     return Averages(macro, micro, int(np.count_nonzero(~np.isnan(array))))
 
 

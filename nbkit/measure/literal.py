@@ -307,7 +307,6 @@ def induced_dictionary(
     *,
     min_count: int = 3,
     min_share: float = 0.1,
-    kind: Kind = "induced",
 ) -> WordDictionary:
     """The dictionary of a word-aligned corpus: t translates s where c(s, t) ≥ min_count and c(s, t) / c(s) ≥ min_share.
 
@@ -338,7 +337,7 @@ def induced_dictionary(
         kept = tuple(target for target, count in ranked if count >= min_count and count / total >= min_share)
         if kept:
             entries[word] = kept
-    return WordDictionary(name, kind, entries)
+    return WordDictionary(name, "induced", entries)
 
 
 def _has_letter(token: str) -> bool:
