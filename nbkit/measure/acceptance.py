@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nbkit.errors import NbkitError
-from nbkit.measure.intervals import UNIT, Interval, mean_interval, share_interval, share_of_sums
-from nbkit.measure.statistics import ratio
+from nbkit.measure.statistics import UNIT, Interval, mean_interval, ratio, share_interval, share_of_sums
 from nbkit.text.conllu import UPOS
 from nbkit.text.sentences import Order, Sentence
 
@@ -188,7 +187,7 @@ def by_group(
 ) -> dict[str, Interval]:
     """The mean of a value per example over D^c and over D^f, with its interval; NaN values are left out.
 
-    within: the range of the values, as of `intervals.mean_interval`.
+    within: the range of the values, as of `statistics.mean_interval`.
 
     >>> by_group(np.array([0.2, 0.4, np.nan]), np.array(["D^c", "D^c", "neither"]))["D^c"].n
     2

@@ -502,11 +502,6 @@ def sandbox_word_list(src: str, tgt: str, pairs: int = SANDBOX_PAIRS) -> WordLis
     return WordList({words: Entry(count, shared[words]) for words, count in counts.items()})
 
 
-def read_word_list(path: str | Path) -> WordList:
-    """A file as `nbkit.corpora.readers.read_word_pairs` reads it, which raises what that raises; case is ignored."""
-    return WordList({(source.casefold(), target.casefold()): Entry(1) for source, target in read_word_pairs(path)})
-
-
 class LexiconAligner:
     """Competitive linking by a word list: the strongest pair of words first, each word once.
 
@@ -514,8 +509,9 @@ class LexiconAligner:
     equal ones, those at the most alike places of their texts come first, then the leftmost. What is left over joins a
     linked word where the list has it do so in most of its links (*hat* … *gekauft* for *bought*). Case is ignored.
 
-    argument: a file for `read_word_list`; without one, the sandbox's list. entries: a list of one's own in place of
-    both, {(source, target): how often}. pairs: how many pairs a mixture the sandbox's list is counted from.
+    argument: a file as `nbkit.corpora.readers.read_word_pairs` reads it; without one, the sandbox's list. entries: a
+    custom list in place of both, {(source, target): how often}. pairs: how many pairs a mixture the sandbox's list is
+    counted from.
     threshold: words that are paired less strongly are not linked. Source: Melamed 2000, §3, for competitive linking.
     """
 
@@ -532,10 +528,10 @@ class LexiconAligner:
         self.threshold = threshold
         self._src, self._tgt, self._pairs = src, tgt, pairs
         self._words: WordList | None = None
+        if entries is None and argument is not None:
+            entries = dict.fromkeys(read_word_pairs(argument), 1)
         if entries is not None:
             self._words = WordList({(s.casefold(), t.casefold()): Entry(n) for (s, t), n in entries.items()})
-        elif argument is not None:
-            self._words = read_word_list(argument)
         else:
             sandbox.identity(src, tgt)  # raises for languages that the sandbox does not speak
 
@@ -647,8 +643,7 @@ class PharaohAligner:
     @as_problem
     def problem(self) -> str | None:
         """Why the file cannot be used, or None."""
-        for _ in read_pharaoh(self.path):
-            pass
+        list(read_pharaoh(self.path))
         return None
 
     def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:

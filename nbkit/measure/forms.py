@@ -26,8 +26,7 @@ import numpy as np
 
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write, is_stream
-from nbkit.measure.intervals import mean_interval, normal_quantile, share_interval
-from nbkit.measure.statistics import percentile_interval
+from nbkit.measure.statistics import mean_interval, normal_quantile, percentile_interval, share_interval
 from nbkit.seeding import address, generator
 
 if TYPE_CHECKING:

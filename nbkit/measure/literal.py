@@ -24,8 +24,7 @@ from nbkit.corpora.readers import read_word_pairs
 from nbkit.errors import NbkitError, as_problem
 from nbkit.files import atomic_write
 from nbkit.measure.aligners import linked_tokens
-from nbkit.measure.bleu import cut, tokenizer_signature
-from nbkit.measure.similarity import Chrf
+from nbkit.measure.bleu import Chrf, cut, tokenizer_signature
 from nbkit.text.sentences import Text
 
 # ----------------------------------------------------------------------------
@@ -584,7 +583,7 @@ def lemmas(text: Text) -> list[str]:
 def literal_errors(judgements: Iterable[LiteralJudgement], pairs: Pairs = "paper") -> np.ndarray:
     """1 for each literal translation error and 0 for each other pair, NaN for pairs that do not count (see `Pairs`).
 
-    To be averaged by `nbkit.measure.intervals.macro_average`. Raises `NbkitError` for other *pairs*.
+    To be averaged by `nbkit.measure.statistics.macro_average`. Raises `NbkitError` for other *pairs*.
 
     >>> none = LiteralJudgement((), (), ())
     >>> literal_errors([none]).tolist(), literal_errors([none], "covered").tolist()
@@ -688,7 +687,7 @@ class EmptyMatches(NamedTuple):
 
 
 def score_phrases(phrases: Sequence[AlignedPhrase], lang: str) -> PhraseScores:
-    """APT-Eval of every pair; to be averaged by `nbkit.measure.intervals.macro_average`.
+    """APT-Eval of every pair; to be averaged by `nbkit.measure.statistics.macro_average`.
 
     Unigram precision is what the paper words as "the ratio of words in the reference spans that occur in the hypothesis
     spans": Σ_w min(c_ref(w), c_hyp(w)) / Σ_w c_ref(w), case ignored, a word counting as often as it is on both sides.

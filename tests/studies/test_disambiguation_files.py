@@ -18,7 +18,7 @@ from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.measure import aligners as pharaoh
 from nbkit.measure.aligners import write_pharaoh
-from nbkit.measure.intervals import share_interval
+from nbkit.measure.statistics import share_interval
 from nbkit.models.translators.texts import text_pairs
 from nbkit.store import Store
 from nbkit.studies import disambiguation as study

@@ -37,6 +37,7 @@ from nbkit.measure.aligners import (
     linked_tokens,
     load_aligner,
 )
+from nbkit.measure.bleu import Chrf
 from nbkit.measure.literal import (
     AlignedPhrase,
     LiteralJudgement,
@@ -50,7 +51,6 @@ from nbkit.measure.literal import (
     read_dictionary,
     score_phrases,
 )
-from nbkit.measure.similarity import Chrf
 from nbkit.models import translate_remembered
 from nbkit.models.probes import (
     ContextProbe,
