@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from importlib import resources
 from itertools import combinations
@@ -53,7 +54,7 @@ def read_sheet(path: Path, name: str, what: str = "spreadsheet") -> list[tuple[A
         book = load_workbook(path, read_only=True, data_only=True)
     except Exception as error:  # openpyxl raises whatever meets it first
         raise _damaged(what, error) from error
-    try:
+    with closing(book):
         if name not in book.sheetnames:
             raise NbkitError(f"{what} has no sheet '{name}'; it has {', '.join(book.sheetnames)}")
         sheet: Any = book[name]
@@ -70,8 +71,6 @@ def read_sheet(path: Path, name: str, what: str = "spreadsheet") -> list[tuple[A
         except Exception as error:
             raise _damaged(f"{place}, row {len(rows) + 1}", error) from error
         return rows
-    finally:
-        book.close()
 
 
 def _damaged(place: str, error: Exception) -> NbkitError:
