@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from importlib.resources import files
+from itertools import repeat
 from math import log2
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -530,36 +531,32 @@ class SenseFinder:
 
     def _target_words(self, text: Text) -> _TargetWords:
         lemmas = [lemma for sentence in text.sentences for lemma in sentence.lemmas or sentence.tokens]
-        verbs = [verb for sentence in text.sentences for verb in self._verbs_of(sentence)]
-        nouns = [noun for sentence in text.sentences for noun in self._nouns_of(sentence)]
-        return _TargetWords(text.tokens, lemmas, verbs, nouns)
+        kinds = [kind for sentence in text.sentences for kind in self._kinds(sentence)]
+        return _TargetWords(text.tokens, lemmas, [verb for verb, _ in kinds], [noun for _, noun in kinds])
 
-    def _nouns_of(self, sentence: Sentence) -> list[bool]:
-        """Whether each word can show a sense."""
-        if self.nouns == "any":
-            return [True] * len(sentence)
-        capital = [token[:1].isupper() for token in sentence.tokens]
-        if sentence.upos is None:
-            if not self._capitals:
-                raise NbkitError(
-                    f"{sentence.joined!r} has no parts of speech, and nouns have no capitals in '{sentence.lang}': "
-                    "parse it (target_words: lemmas), or let all words count (target_nouns: any)"
-                )
-            return capital
-        tagged = [tag in _NOUNS for tag in sentence.upos]
-        if not self._capitals:
-            return tagged
-        first = _first_word(sentence)
-        if self.nouns == "tagged":
-            return [is_noun and (capital[i] or i <= first) for i, is_noun in enumerate(tagged)]
-        return [is_noun or (capital[i] and i > first) for i, is_noun in enumerate(tagged)]
+    def _kinds(self, sentence: Sentence) -> Iterator[tuple[bool, bool]]:
+        """Of each word, whether it is a verb or an adjective, and whether it can show a sense.
 
-    def _verbs_of(self, sentence: Sentence) -> list[bool]:
-        """Which words are verbs or adjectives: by their tags, and in German in lower case, but for first words."""
-        upos = sentence.upos or ("",) * len(sentence)
-        first = _first_word(sentence)
-        is_noun = [self._capitals and i > first and token[:1].isupper() for i, token in enumerate(sentence.tokens)]
-        return [tag in _VERBS and not is_noun[i] for i, tag in enumerate(upos)]
+        Its tag decides, and in German the capital letter too, but for first words.
+        """
+        if sentence.upos is None and not self._capitals and self.nouns != "any":
+            raise NbkitError(
+                f"{sentence.joined!r} has no parts of speech, and nouns have no capitals in '{sentence.lang}': "
+                "parse it (target_words: lemmas), or let all words count (target_nouns: any)"
+            )
+        # Behind quotation marks and the like, the first word has a capital letter whatever it is.
+        first = next((i for i, token in enumerate(sentence.tokens) if token[:1].isalnum()), 0)
+        for i, (token, tag) in enumerate(zip(sentence.tokens, sentence.upos or repeat(""), strict=False)):
+            capital, is_noun = token[:1].isupper(), tag in _NOUNS
+            decides = self._capitals and i > first  # whether a capital letter makes a noun
+            is_verb = tag in _VERBS and not (decides and capital)
+            if self.nouns == "any":
+                is_noun = True
+            elif sentence.upos is None:
+                is_noun = capital
+            elif decides:
+                is_noun = is_noun and capital if self.nouns == "tagged" else is_noun or capital
+            yield is_verb, is_noun
 
 
 class _TargetWords(NamedTuple):
@@ -572,11 +569,6 @@ class _TargetWords(NamedTuple):
 
     def has_verb(self, places: Iterable[int]) -> bool:
         return any(self.verb[place] for place in places)
-
-
-def _first_word(sentence: Sentence) -> int:
-    """The place of the first word, behind quotation marks and the like: it has a capital letter whatever it is."""
-    return next((i for i, token in enumerate(sentence.tokens) if token[:1].isalnum()), 0)
 
 
 # ----------------------------------------------------------------------------

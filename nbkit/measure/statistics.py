@@ -507,9 +507,8 @@ def paired_tests(
             common = wide[[a, b]].dropna().to_numpy()
             rows.append({**cell, "a": a, "b": b, **_compared(common[:, 0], common[:, 1])})
     names = [*by, "a", "b", "n", "mean_a", "mean_b", "difference", "w", "p", "p_holm", "rank_biserial", "hedges_g"]
-    tests = pd.DataFrame(rows, columns=[name for name in names if name != "p_holm"])
-    holm = multicomp(tests["p"].to_numpy(dtype=float), method="holm")[1] if len(tests) else []
-    tests.insert(names.index("p_holm"), "p_holm", holm)
+    tests = pd.DataFrame(rows, columns=names)
+    tests["p_holm"] = multicomp(tests["p"].to_numpy(dtype=float), method="holm")[1] if rows else []
     return tests
 
 
