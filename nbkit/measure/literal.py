@@ -139,9 +139,7 @@ def compound_parts(word: str, known: frozenset[str]) -> Iterator[tuple[str, ...]
     >>> list(compound_parts("preis", frozenset({"eis"})))
     []
     """
-    for parts in _cuts(word, known):
-        if len(parts) > 1:
-            yield parts
+    return (parts for parts in _cuts(word, known) if len(parts) > 1)
 
 
 def _cuts(word: str, known: frozenset[str]) -> Iterable[tuple[str, ...]]:
@@ -330,13 +328,11 @@ def induced_dictionary(
     except ValueError as error:
         raise NbkitError(f"dictionary {name}: as many alignments as pairs expected ({error})") from None
     entries = {}
-    for word in sorted(counts):
-        total = counts[word].total()
-        ranked = sorted(counts[word].items(), key=lambda item: (-item[1], item[0]))
-        kept = tuple(target for target, count in ranked if count >= min_count and count / total >= min_share)
-        if kept:
-            entries[word] = kept
-    return WordDictionary(name, "induced", entries)
+    for word, targets in sorted(counts.items()):
+        total = targets.total()
+        ranked = sorted(targets.items(), key=lambda item: (-item[1], item[0]))
+        entries[word] = tuple(each for each, n in ranked if n >= min_count and n / total >= min_share)
+    return WordDictionary(name, "induced", {word: kept for word, kept in entries.items() if kept})
 
 
 def _has_letter(token: str) -> bool:
@@ -715,13 +711,8 @@ def published_precision(phrases: Sequence[AlignedPhrase]) -> np.ndarray:
     >>> published_precision([phrase]).round(3).tolist(), score_phrases([phrase], "fr").unigram_precision.tolist()
     ([0.667], [1.0])
     """
-    return np.array(
-        [
-            len(set(each.reference) & set(each.hypothesis)) / len(each.reference) if each.reference else np.nan
-            for each in phrases
-        ],
-        dtype=np.float64,
-    )
+    shares = [len({*words} & {*found}) / len(words) if words else np.nan for words, found in phrases]
+    return np.array(shares, dtype=np.float64)
 
 
 def signature(aligner: str) -> str:
