@@ -369,7 +369,7 @@ def reached() -> dict[str, set[str]]:
         ("measure/numbers.py", {"numbers"}),
         ("perturb/reorderings.py", {"word_order"}),
         ("perturb/derangements.py", {"nli_permutation"}),
-        ("measure/statistics.py:share_interval", set(STUDIES)),
+        ("measure/statistics.py:share_bounds", set(STUDIES)),
         ("figures/theme.yaml", set(STUDIES)),
     ],
 )
