@@ -20,8 +20,14 @@ import numpy as np
 from reporting import Report, parse, parser
 from scipy.stats import binom, norm
 
-from nbkit.measure.intervals import UNIT, mean_interval, mean_of_draws, share_interval, share_of_draws
-from nbkit.measure.statistics import StreamedBootstrap
+from nbkit.measure.statistics import (
+    UNIT,
+    StreamedBootstrap,
+    mean_interval,
+    mean_of_draws,
+    share_interval,
+    share_of_draws,
+)
 
 SIZES, SHARES, LEAST, MOST = (10, 30, 150), (0.01, 0.05, 0.2, 0.5), 93.0, 98.5
 CLUSTER, RESAMPLES = 4, 999

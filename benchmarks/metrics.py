@@ -21,8 +21,7 @@ from reporting import Report, in_turn, parse, parser
 
 from nbkit.languages import NAMES
 from nbkit.measure import load_metric
-from nbkit.measure.bleu import bleu_percent, cut
-from nbkit.measure.similarity import token_similarities
+from nbkit.measure.bleu import bleu_percent, cut, token_similarities
 
 VARIANTS = 16
 Scores: TypeAlias = Sequence[float] | np.ndarray

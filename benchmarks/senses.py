@@ -32,8 +32,8 @@ from reporting import Report, data_folder, need, parse, parser, skip
 from nbkit.corpora.homographs import HomographLexicon, load_homographs
 from nbkit.measure.aligners import load_aligner
 from nbkit.measure.bleu import cut
-from nbkit.measure.intervals import share_interval
 from nbkit.measure.senses import BY_GENDER, DECIDED, NO_NOUN, OUTSIDE, REACHES, Sense, SenseFinder
+from nbkit.measure.statistics import share_interval
 from nbkit.store import Store
 from nbkit.studies.disambiguation.mining import Mining, mine
 from nbkit.text.parsers import parse_remembered

@@ -363,13 +363,13 @@ def reached() -> dict[str, set[str]]:
     "path, expected",
     [
         ("measure/learned.py:Bleurt", {"word_order"}),
-        ("measure/sense_bias.py", {"disambiguation"}),
+        ("measure/senses.py", {"disambiguation"}),
         ("measure/literal.py:Litter", {"idioms"}),
         ("measure/acceptance.py", {"nli_permutation"}),
         ("measure/numbers.py", {"numbers"}),
         ("perturb/reorderings.py", {"word_order"}),
         ("perturb/derangements.py", {"nli_permutation"}),
-        ("measure/intervals.py", set(STUDIES)),
+        ("measure/statistics.py:share_bounds", set(STUDIES)),
         ("figures/theme.yaml", set(STUDIES)),
     ],
 )

@@ -21,7 +21,7 @@ from pandas.io.formats.style import Styler
 from nbkit.figures import styles, theme
 from nbkit.figures.theme import Look
 from nbkit.files import as_csv, atomic_write
-from nbkit.measure.intervals import FEW
+from nbkit.measure.statistics import FEW
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, label
 
 # ----------------------------------------------------------------------------

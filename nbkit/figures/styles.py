@@ -19,7 +19,7 @@ from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 from pandas.io.formats.style import Styler
 
 from nbkit.figures import theme
-from nbkit.measure.intervals import FEW
+from nbkit.measure.statistics import FEW
 from nbkit.perturb import label
 
 #: What stands for a number that does not exist.

@@ -101,10 +101,8 @@ def check_pairs(metric: str, hypotheses: Sequence[str], references: Sequence[str
 #: Names to factories (usually classes) whose keyword arguments are the metric's options.
 METRICS: Registry[Callable[..., Kappa]] = Registry("metric")
 METRICS.register("bleu", "nbkit.measure.bleu:Bleu", summary="sentence BLEU-4, exp smoothing, effective order")
-METRICS.register(
-    "levenshtein", "nbkit.measure.similarity:Levenshtein", summary="1 − token edit distance / longer length"
-)
-METRICS.register("chrf", "nbkit.measure.similarity:Chrf", summary="character n-gram F2 up to 6 characters")
+METRICS.register("levenshtein", "nbkit.measure.bleu:Levenshtein", summary="1 − token edit distance / longer length")
+METRICS.register("chrf", "nbkit.measure.bleu:Chrf", summary="character n-gram F2 up to 6 characters")
 METRICS.register("bertscore", "nbkit.measure.learned:BertScore", summary="F1 of contextual embeddings; needs weights")
 METRICS.register("bleurt", "nbkit.measure.learned:Bleurt", summary="learned regression; needs weights")
 METRICS.register(

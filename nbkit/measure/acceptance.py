@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nbkit.errors import NbkitError
-from nbkit.measure.intervals import UNIT, Interval, mean_interval, share_interval, share_of_sums
-from nbkit.measure.statistics import ratio
+from nbkit.measure.statistics import UNIT, Interval, mean_interval, ratio, share_interval, share_of_sums
 from nbkit.text.conllu import UPOS
 from nbkit.text.sentences import Order, Sentence
 
@@ -75,19 +74,12 @@ def acceptance(accepted: np.ndarray, correct: np.ndarray, *, level: float = 0.95
     """
     rates, correct = acceptance_rates(accepted), _originals(accepted, correct)
     groups = example_groups(accepted, correct)
-    table = np.column_stack(
-        [
-            correct,
-            rates > 0,
-            np.where(groups == CORRECT, rates, np.nan),
-            np.where(groups == FLIPPED, rates, np.nan),
-            rates > RANDOM,
-        ]
-    )
-    return Acceptance(*(share_interval(column, level=level) for column in table.T))
+    of_correct, of_flipped = (np.where(groups == group, rates, np.nan) for group in (CORRECT, FLIPPED))
+    columns = (correct, rates > 0, of_correct, of_flipped, rates > RANDOM)
+    return Acceptance(*(share_interval(column, level=level) for column in columns))
 
 
-def p_correct_as_coded(accepted: np.ndarray, correct: np.ndarray, *, level: float = 0.95) -> Interval:
+def p_correct_as_coded(accepted: np.ndarray, correct: np.ndarray) -> Interval:
     """𝒫^c as the research code computes it: the mean of M_cor over the pairs of D^c with an accepted permutation.
 
     Arguments and errors as for `acceptance`; n is how many pairs these are. Source: ``print_stats`` of the research
@@ -99,7 +91,7 @@ def p_correct_as_coded(accepted: np.ndarray, correct: np.ndarray, *, level: floa
     (0.75, 2, 0.5)
     """
     rates, correct = acceptance_rates(accepted), _originals(accepted, correct)
-    return mean_interval(rates[correct & (rates > 0)], within=UNIT, level=level)
+    return mean_interval(rates[correct & (rates > 0)], within=UNIT)
 
 
 def acceptance_rates(accepted: np.ndarray) -> np.ndarray:
@@ -130,12 +122,7 @@ def omega(accepted: np.ndarray, threshold: float = 0.0) -> float:
     return float((rates > threshold).mean()) if len(rates) else float("nan")
 
 
-def omega_curve(
-    accepted: np.ndarray,
-    thresholds: Sequence[float] | np.ndarray | None = None,
-    *,
-    level: float = 0.95,
-) -> pd.DataFrame:
+def omega_curve(accepted: np.ndarray, thresholds: Sequence[float] | np.ndarray | None = None) -> pd.DataFrame:
     """Ω_x with its interval for every threshold: columns threshold, omega, low, high, n (examples).
 
     thresholds: by default all n at which Ω can change, 0, 1/n … (n − 1)/n: at the last one all permutations are
@@ -150,12 +137,8 @@ def omega_curve(
     rates = acceptance_rates(accepted)
     n = np.shape(accepted)[1]
     points = np.arange(n) / n if thresholds is None else np.asarray(thresholds, dtype=np.float64)
-    table = (rates[:, None] > points).astype(np.float64)
-    frame = pd.DataFrame(
-        [share_interval(column, level=level) for column in table.T], columns=["omega", "low", "high", "n"]
-    )
-    frame.insert(0, "threshold", points)
-    return frame
+    rows = [(point, *share_interval(rates > point)) for point in points]
+    return pd.DataFrame(rows, columns=["threshold", "omega", "low", "high", "n"])
 
 
 def example_groups(accepted: np.ndarray, correct: np.ndarray) -> np.ndarray:
@@ -200,28 +183,20 @@ def accepted_entropy(entropies: np.ndarray, accepted: np.ndarray) -> np.ndarray:
 
 
 def by_group(
-    values: np.ndarray, groups: np.ndarray, *, within: tuple[float, float] | None = None, level: float = 0.95
+    values: np.ndarray, groups: np.ndarray, *, within: tuple[float, float] | None = None
 ) -> dict[str, Interval]:
     """The mean of a value per example over D^c and over D^f, with its interval; NaN values are left out.
 
-    within: the range of the values, as of `intervals.mean_interval`.
+    within: the range of the values, as of `statistics.mean_interval`.
 
     >>> by_group(np.array([0.2, 0.4, np.nan]), np.array(["D^c", "D^c", "neither"]))["D^c"].n
     2
     """
-    return {
-        group: mean_interval(np.asarray(values)[groups == group], within=within, level=level)
-        for group in (CORRECT, FLIPPED)
-    }
+    values = np.asarray(values)
+    return {group: mean_interval(values[groups == group], within=within) for group in (CORRECT, FLIPPED)}
 
 
-def acceptance_by(
-    values: np.ndarray,
-    accepted: np.ndarray,
-    edges: Sequence[float] | np.ndarray,
-    *,
-    level: float = 0.95,
-) -> pd.DataFrame:
+def acceptance_by(values: np.ndarray, accepted: np.ndarray, edges: Sequence[float] | np.ndarray) -> pd.DataFrame:
     """The share of permutations accepted by a property of theirs, with intervals; examples are the units.
 
     values: examples × permutations (or examples × 1: a property of the example, as its length); NaN is left out.
@@ -247,10 +222,10 @@ def acceptance_by(
     counts = np.bincount(cells, minlength=len(values) * size).reshape(-1, size)
     sums = np.bincount(cells, np.asarray(accepted)[inside], len(values) * size).reshape(-1, size)
     rows = []
-    for i in range(size):
-        own = counts[:, i] > 0
-        rate, low, high, examples = share_of_sums(sums[own, i], counts[own, i].astype(float), level=level)
-        rows.append((bounds[i], bounds[i + 1], rate, low, high, counts[:, i].sum(), examples))
+    for left, right, count, total in zip(bounds, bounds[1:], counts.T, sums.T, strict=False):
+        own = count > 0
+        rate, low, high, examples = share_of_sums(total[own], count[own].astype(float))
+        rows.append((left, right, rate, low, high, count.sum(), examples))
     return pd.DataFrame(rows, columns=["left", "right", "rate", "low", "high", "permutations", "examples"])
 
 
@@ -397,24 +372,18 @@ class MiniTrees:
         """
         if self.radius != other.radius:
             raise NbkitError(f"mini-trees of radius {self.radius} and of radius {other.radius} cannot be merged")
-        words = list(dict.fromkeys([*self.words, *other.words]))
-        rows = {word: row for row, word in enumerate(words)}
-        occurrences = np.zeros(len(words), dtype=np.int64)
-        sums = np.zeros((len(words), len(TAGS)), dtype=np.int64)
-        for trees in (self, other):
-            at = np.array([rows[word] for word in trees.words], dtype=np.intp)
-            occurrences[at] += trees.occurrences
-            sums[at] += trees.sums
-        return MiniTrees(self.radius, words, occurrences, sums)
+        import pandas as pd
+
+        both = pd.concat([self.to_frame(), other.to_frame()]).groupby("word").sum()
+        return MiniTrees(self.radius, both.index.tolist(), both["occurrences"].to_numpy(), both[list(TAGS)].to_numpy())
 
     def to_frame(self) -> pd.DataFrame:
         """A table for `Store.table` or Parquet: word, radius, occurrences and a column of sums a tag; words sorted."""
         import pandas as pd
 
-        frame = pd.DataFrame(self.sums, columns=list(TAGS))
-        frame.insert(0, "occurrences", self.occurrences)
-        frame.insert(0, "radius", np.int64(self.radius))
-        frame.insert(0, "word", pd.Series(list(self.words), dtype="str"))
+        words = pd.Series(list(self.words), dtype="str")
+        counted = {"word": words, "radius": np.int64(self.radius), "occurrences": self.occurrences}
+        frame = pd.DataFrame({**counted, **dict(zip(TAGS, self.sums.T, strict=True))})
         return frame.sort_values("word", ignore_index=True)
 
     @classmethod

@@ -1,5 +1,8 @@
 """Word alignments behind one interface: gold, a word list, Pharaoh files, eflomal; embeddings are in `learned`.
 
+In the order of the file: what an alignment is, how it is projected, written and read; one alignment out of the links of
+two directions; how good one is; aligners.
+
 >>> aligner = load_aligner("lexicon", "en", "de")
 >>> list(aligner.align([(("the", "old", "dog", "sleeps"), ("der", "alte", "Hund", "schläft"))], progress=False))
 [((0, 0), (1, 1), (2, 2), (3, 3))]
@@ -8,33 +11,24 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import subprocess
 import tempfile
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import StringIO
+from operator import and_, or_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from nbkit import sandbox
 from nbkit.corpora.readers import read_word_pairs
 from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError, as_problem
-from nbkit.measure.links import (
-    SYMMETRISATIONS,
-    Alignment,
-    TokenPair,
-    check_links,
-    from_pharaoh,
-    pairs_digest,
-    read_pharaoh,
-    symmetrise,
-    to_pharaoh,
-    token_pairs,
-)
+from nbkit.files import atomic_write
 from nbkit.registry import Registry, check_options
 from nbkit.sandbox.stream import mixtures
 from nbkit.store import Store
@@ -42,6 +36,254 @@ from nbkit.text.sentences import Pair
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+#: What aligners are asked: the tokens of a source text and of its translation, many times.
+TokenPairs: TypeAlias = Sequence[tuple[Sequence[str], Sequence[str]]]
+#: Word links as (source token, target token), counted from 0, sorted, each once: what `Pair.alignment` holds.
+Alignment: TypeAlias = tuple[tuple[int, int], ...]
+#: The tokens of a source text and of its translation.
+TokenPair: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+_LINK = re.compile(r"([0-9]+)-([0-9]+)")
+
+
+def token_pairs(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> list[TokenPair]:
+    """*pairs* as tuples of tuples. Raises `NbkitError` for a text in place of its tokens, or a token that is none.
+
+    >>> token_pairs([(["a", "cat"], ["eine", "Katze"])])
+    [(('a', 'cat'), ('eine', 'Katze'))]
+    >>> token_pairs([("a cat", "eine Katze")])
+    Traceback (most recent call last):
+    nbkit.errors.NbkitError: pair 0: 'a cat' is a text; its tokens are expected
+    """
+    checked = []
+    for number, (source, target) in enumerate(pairs):
+        for side in (source, target):
+            if isinstance(side, str):
+                raise NbkitError(f"pair {number}: {side[:40]!r} is a text; its tokens are expected")
+            for token in side:
+                if not isinstance(token, str):
+                    raise NbkitError(f"pair {number}: {token!r} is no token; texts are expected")
+        checked.append((tuple(source), tuple(target)))
+    return checked
+
+
+def check_links(links: Iterable[tuple[int, int]], pair: TokenPair) -> Alignment:
+    """*links* sorted and each once. Raises `NbkitError` for one outside the texts.
+
+    >>> check_links([(1, 0), (0, 1), (1, 0)], (("a", "b"), ("c", "d")))
+    ((0, 1), (1, 0))
+    """
+    alignment = tuple(sorted(set(links)))
+    for source, target in alignment:
+        if not (0 <= source < len(pair[0]) and 0 <= target < len(pair[1])):
+            raise NbkitError(
+                f"link {source}-{target} points outside its texts of {len(pair[0])} and {len(pair[1])} tokens: "
+                f"{' '.join(pair[0])!r}, {' '.join(pair[1])!r}"
+            )
+    return alignment
+
+
+def linked_tokens(links: Iterable[tuple[int, int]], phrase: Collection[int]) -> tuple[int, ...]:
+    """The target tokens that any source token of *phrase* is linked to, from left to right; none where none of them is.
+
+    phrase: places among the source tokens, such as ``range(2, 4)``. Source: idioms paper, §2.2 (the words aligned with
+    the idiom).
+
+    >>> linked_tokens(((0, 3), (1, 1), (2, 0), (2, 3)), {0, 2})
+    (0, 3)
+    """
+    wanted = frozenset(phrase)
+    return tuple(sorted({target for source, target in links if source in wanted}))
+
+
+def to_pharaoh(alignment: Iterable[tuple[int, int]]) -> str:
+    """One line of a Pharaoh-format file.
+
+    >>> to_pharaoh(((0, 0), (1, 2)))
+    '0-0 1-2'
+    """
+    return " ".join(f"{source}-{target}" for source, target in alignment)
+
+
+def from_pharaoh(line: str) -> Alignment:
+    """The links of one line of a Pharaoh-format file; the empty line holds none. Raises `NbkitError`.
+
+    >>> from_pharaoh("1-2 0-0")
+    ((0, 0), (1, 2))
+    >>> from_pharaoh("0-0 1_2")
+    Traceback (most recent call last):
+    nbkit.errors.NbkitError: '1_2' is no link; source-target expected, as in 3-4, counted from 0
+    """
+    links = set()
+    for field in line.split():
+        match = _LINK.fullmatch(field)
+        if match is None:
+            raise NbkitError(f"{field!r} is no link; source-target expected, as in 3-4, counted from 0")
+        links.add((int(match[1]), int(match[2])))
+    return tuple(sorted(links))
+
+
+def read_pharaoh(path: str | Path) -> Iterator[Alignment]:
+    """The alignments of a Pharaoh-format file, one a line. Raises `DataError` with file and line, for no file too."""
+    place = Path(path).expanduser()
+    try:
+        with place.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                try:
+                    yield from_pharaoh(line)
+                except NbkitError as error:
+                    raise DataError(str(error), path, number) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"no Pharaoh-format file can be read here: {error}", path) from None
+
+
+def write_pharaoh(alignments: Iterable[Iterable[tuple[int, int]]], path: str | Path) -> Path:
+    """Write one line an alignment, atomically; the file's path."""
+    place = Path(path).expanduser()
+    with atomic_write(place) as unfinished, unfinished.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{to_pharaoh(sorted(set(alignment)))}\n" for alignment in alignments)
+    return place
+
+
+def pairs_digest(pairs: Iterable[TokenPair]) -> str:
+    """What stands for all texts of *pairs*, and their order, in a cache key."""
+    digest = hashlib.blake2b(digest_size=16)
+    for pair in pairs:
+        for side in pair:
+            digest.update(len(side).to_bytes(4, "little"))
+            for token in side:
+                data = token.encode("utf-8", "surrogatepass")
+                digest.update(len(data).to_bytes(4, "little") + data)
+    return digest.hexdigest()
+
+
+# ----------------------------------------------------------------------------
+# One alignment out of two: what each direction of a statistical aligner finds is one-to-many by itself.
+
+Links = set[tuple[int, int]]
+# In the order in which Moses looks at them.
+_BESIDE = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
+
+
+def symmetrise(
+    forward: Iterable[tuple[int, int]], backward: Iterable[tuple[int, int]], heuristic: str = "grow-diag-final-and"
+) -> Alignment:
+    """The links of both directions made one alignment by a heuristic out of `SYMMETRISATIONS`.
+
+    forward: links of the direction that gives each target token at most one source token.
+    backward: of the other one; both as (source, target). ``grow-diag``: from the intersection on, links of the union
+    beside a link, diagonally too, where one of their words has none yet; ``-final``: then the other links of each
+    direction where one word has none; ``-final-and``: where both have none.
+    Raises `UnknownNameError`. Source: Koehn, Och and Marcu 2003; Koehn et al. 2005, as in Moses' manual.
+
+    >>> forward, backward = [(0, 0), (1, 1), (3, 3)], [(0, 0), (4, 3)]
+    >>> symmetrise(forward, backward, "intersection"), symmetrise(forward, backward, "union")
+    (((0, 0),), ((0, 0), (1, 1), (3, 3), (4, 3)))
+    >>> symmetrise(forward, backward)
+    ((0, 0), (1, 1), (3, 3))
+    """
+    if heuristic not in SYMMETRISATIONS:
+        raise UnknownNameError("symmetrisation", heuristic, SYMMETRISATIONS)
+    return tuple(sorted(SYMMETRISATIONS[heuristic](set(forward), set(backward))))
+
+
+def _grow_diag(forward: Links, backward: Links) -> Links:
+    links, union = forward & backward, forward | backward
+    sources, targets = {source for source, _ in links}, {target for _, target in links}
+    points = sorted(union)
+    grows = True
+    while grows:
+        grows = False
+        for source, target in points:
+            if (source, target) not in links:
+                continue
+            for down, right in _BESIDE:
+                near = (source + down, target + right)
+                if near in union and near not in links and (near[0] not in sources or near[1] not in targets):
+                    links.add(near)
+                    sources.add(near[0])
+                    targets.add(near[1])
+                    grows = True
+    return links
+
+
+def _final(links: Links, *directions: Links, free: Callable[[bool, bool], bool]) -> Links:
+    """*links* and those of each direction whose words, source and target, are *free* enough."""
+    links = set(links)
+    sources, targets = {source for source, _ in links}, {target for _, target in links}
+    for direction in directions:
+        for source, target in sorted(direction - links):
+            if free(source not in sources, target not in targets):
+                links.add((source, target))
+                sources.add(source)
+                targets.add(target)
+    return links
+
+
+#: Heuristics by name, each a function of the links of the two directions.
+SYMMETRISATIONS: dict[str, Callable[[Links, Links], Links]] = {
+    "grow-diag-final-and": lambda f, b: _final(_grow_diag(f, b), f, b, free=and_),
+    "grow-diag-final": lambda f, b: _final(_grow_diag(f, b), f, b, free=or_),
+    "grow-diag": _grow_diag,
+    "intersection": lambda f, b: f & b,
+    "union": lambda f, b: f | b,
+    "forward": lambda f, b: f,
+    "backward": lambda f, b: b,
+}
+
+
+# ----------------------------------------------------------------------------
+# How good an alignment is against gold links: precision, recall, alignment error rate.
+
+
+class AlignmentScores(NamedTuple):
+    """precision, recall, aer: in [0, 1]. links, sure: how many were found, and how many gold ones are sure."""
+
+    precision: float
+    recall: float
+    aer: float
+    links: int
+    sure: int
+
+
+def score_alignments(
+    alignments: Sequence[Iterable[tuple[int, int]]],
+    gold: Sequence[Iterable[tuple[int, int]]],
+    possible: Sequence[Iterable[tuple[int, int]]] | None = None,
+) -> AlignmentScores:
+    """Scores of a corpus, over all its links A: S are the *gold* ones, P ⊇ S those and the *possible* ones.
+
+    precision = |A ∩ P| / |A|, recall = |A ∩ S| / |S|, AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|).
+    Without possible links AER is 1 − F1. Of nothing found precision is 1, of nothing to find recall is 1, of neither
+    AER is 0. Raises `NbkitError` where the lists are not equally long. Source: Och and Ney 2003, §6.
+
+    >>> score_alignments([[(0, 0), (1, 1), (2, 1)]], [[(0, 0), (1, 2)]], [[(1, 1)]])
+    AlignmentScores(precision=0.666..., recall=0.5, aer=0.4, links=3, sure=2)
+    """
+    extra: Sequence[Iterable[tuple[int, int]]] = [()] * len(gold) if possible is None else possible
+    if not len(alignments) == len(gold) == len(extra):
+        raise NbkitError(
+            f"{len(alignments)} alignments, {len(gold)} gold ones and {len(extra)} possible ones: "
+            "one of each a pair expected"
+        )
+    links = sure = hits = allowed = 0
+    for found, wanted, also in zip(map(set, alignments), map(set, gold), extra, strict=True):
+        links += len(found)
+        sure += len(wanted)
+        hits += len(found & wanted)
+        allowed += len(found & (wanted | set(also)))
+    return AlignmentScores(
+        precision=allowed / links if links else 1.0,
+        recall=hits / sure if sure else 1.0,
+        aer=1 - (hits + allowed) / (links + sure) if links + sure else 0.0,
+        links=links,
+        sure=sure,
+    )
+
+
+# ----------------------------------------------------------------------------
+# Aligners by name.
 
 
 @runtime_checkable
@@ -56,9 +298,7 @@ class Aligner(Protocol):
     def identity(self) -> dict[str, Any]:
         """The aligner's part of a cache key: JSON-able, different whenever its links may be. Costs no model load."""
 
-    def align(
-        self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], *, progress: bool = True
-    ) -> Iterator[Alignment]:
+    def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:
         """The links of each pair of (source tokens, target tokens), in the order of *pairs*, sorted.
 
         A side without tokens has no links. Raises `NbkitError` where *pairs* hold texts instead of tokens, and what
@@ -169,9 +409,7 @@ class GoldAligner:
         links = [((to_pharaoh(self._links[key]),), ()) for key in order]
         return {"aligner": "gold", "pairs": pairs_digest(order), "links": pairs_digest(links)}
 
-    def align(
-        self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], *, progress: bool = True
-    ) -> Iterator[Alignment]:
+    def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:
         """See `Aligner.align`. Raises `NbkitError` for a pair that has no gold links."""
         for pair in token_pairs(pairs):
             if pair not in self._links:
@@ -205,12 +443,11 @@ class WordList:
 
     def __init__(self, entries: Mapping[tuple[str, str], Entry]):
         self.entries = dict(entries)
-        sources: dict[str, float] = {}
-        targets: dict[str, float] = {}
+        self._sources: dict[str, float] = defaultdict(float)
+        self._targets: dict[str, float] = defaultdict(float)
         for (source, target), entry in self.entries.items():
-            sources[source] = sources.get(source, 0) + entry.times
-            targets[target] = targets.get(target, 0) + entry.times
-        self._sources, self._targets = sources, targets
+            self._sources[source] += entry.times
+            self._targets[target] += entry.times
 
     def strength(self, source: str, target: str) -> float:
         """In [0, 1]. Words that the list does not pair: 1 for equal ones, which names are, and for equal digits."""
@@ -265,11 +502,6 @@ def sandbox_word_list(src: str, tgt: str, pairs: int = SANDBOX_PAIRS) -> WordLis
     return WordList({words: Entry(count, shared[words]) for words, count in counts.items()})
 
 
-def read_word_list(path: str | Path) -> WordList:
-    """A file as `nbkit.corpora.readers.read_word_pairs` reads it, which raises what that raises; case is ignored."""
-    return WordList({(source.casefold(), target.casefold()): Entry(1) for source, target in read_word_pairs(path)})
-
-
 class LexiconAligner:
     """Competitive linking by a word list: the strongest pair of words first, each word once.
 
@@ -277,8 +509,9 @@ class LexiconAligner:
     equal ones, those at the most alike places of their texts come first, then the leftmost. What is left over joins a
     linked word where the list has it do so in most of its links (*hat* … *gekauft* for *bought*). Case is ignored.
 
-    argument: a file for `read_word_list`; without one, the sandbox's list. entries: a list of one's own in place of
-    both, {(source, target): how often}. pairs: how many pairs a mixture the sandbox's list is counted from.
+    argument: a file as `nbkit.corpora.readers.read_word_pairs` reads it; without one, the sandbox's list. entries: a
+    custom list in place of both, {(source, target): how often}. pairs: how many pairs a mixture the sandbox's list is
+    counted from.
     threshold: words that are paired less strongly are not linked. Source: Melamed 2000, §3, for competitive linking.
     """
 
@@ -295,10 +528,10 @@ class LexiconAligner:
         self.threshold = threshold
         self._src, self._tgt, self._pairs = src, tgt, pairs
         self._words: WordList | None = None
+        if entries is None and argument is not None:
+            entries = dict.fromkeys(read_word_pairs(argument), 1)
         if entries is not None:
             self._words = WordList({(s.casefold(), t.casefold()): Entry(n) for (s, t), n in entries.items()})
-        elif argument is not None:
-            self._words = read_word_list(argument)
         else:
             sandbox.identity(src, tgt)  # raises for languages that the sandbox does not speak
 
@@ -312,9 +545,7 @@ class LexiconAligner:
             words = {"sandbox": versions, "pairs": self._pairs}
         return {"aligner": "lexicon", "version": 2, "words": words, "threshold": self.threshold}
 
-    def align(
-        self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], *, progress: bool = True
-    ) -> Iterator[Alignment]:
+    def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:
         """See `Aligner.align`."""
         words = self._words or sandbox_word_list(self._src, self._tgt, self._pairs)
         known: dict[TokenPair, Alignment] = {}
@@ -351,16 +582,18 @@ def _link(words: WordList, pair: TokenPair, threshold: float) -> Alignment:
         strength = candidate.strength + _NEIGHBOUR * neighbours - _REPEATED * candidate.is_repeated
         return strength, -candidate.distance, -source, -target
 
+    def companionship(candidate: _Candidate) -> tuple[float, float, int, int]:
+        return round(candidate.companion, 1), -candidate.distance, -candidate.source, -candidate.target
+
     waiting = candidates
     while waiting := [c for c in waiting if c.source not in sources and c.target not in targets]:
         add(max(waiting, key=merit))
-    shared = [c for c in candidates if c.shared > 0.5]
     # Words left over join a linked word; how sure the linked word is of such a companion decides, then the distance.
-    linked_sources, linked_targets = frozenset(sources), frozenset(targets)
-    lone_targets = [c for c in shared if c.target not in linked_targets and c.source in linked_sources]
-    lone_sources = [c for c in shared if c.source not in linked_sources and c.target in linked_targets]
-    for found in (*_grouped(lone_targets, "target"), *_grouped(lone_sources, "source")):
-        add(max(found, key=lambda c: (round(c.companion, 1), -c.distance, -c.source, -c.target)))
+    shared = sorted((c for c in candidates if c.shared > 0.5), key=companionship)
+    lone_targets = {c.target: c for c in shared if c.target not in targets and c.source in sources}
+    lone_sources = {c.source: c for c in shared if c.source not in sources and c.target in targets}
+    for candidate in (*lone_targets.values(), *lone_sources.values()):
+        add(candidate)
     # Phrases that are linked as wholes: *this evening*, *heute Abend*.
     first = frozenset(links)
     links.update(c[:2] for c in shared if _closes_block(c, first))
@@ -370,14 +603,6 @@ def _link(words: WordList, pair: TokenPair, threshold: float) -> Alignment:
             if {(source - 1, target - 1), (source + 1, target + 1)} <= first:
                 links.add((source, target))
     return tuple(sorted(links))
-
-
-def _grouped(candidates: list[_Candidate], side: str) -> Iterable[list[_Candidate]]:
-    """The candidates of each word of one side."""
-    groups: dict[int, list[_Candidate]] = {}
-    for candidate in candidates:
-        groups.setdefault(getattr(candidate, side), []).append(candidate)
-    return groups.values()
 
 
 def _closes_block(candidate: _Candidate, links: frozenset[tuple[int, int]]) -> bool:
@@ -418,13 +643,10 @@ class PharaohAligner:
     @as_problem
     def problem(self) -> str | None:
         """Why the file cannot be used, or None."""
-        for _ in read_pharaoh(self.path):
-            pass
+        list(read_pharaoh(self.path))
         return None
 
-    def align(
-        self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], *, progress: bool = True
-    ) -> Iterator[Alignment]:
+    def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:
         """See `Aligner.align`. Raises `DataError` where lines and pairs differ in number, or a link points outside."""
         alignments, checked = list(read_pharaoh(self.path)), token_pairs(pairs)
         if len(alignments) != len(checked):
@@ -491,12 +713,8 @@ class EflomalAligner:
                 f"aligner 'eflomal': model={model}, samplers={samplers}, iterations={iterations}, "
                 f"null_prior={null_prior}; 1, 2 or 3, at least 1, more than 0, and between 0 and 1 expected"
             )
-        self._settings = {
-            "model": model,
-            "n_samplers": samplers,
-            "rel_iterations": iterations,
-            "null_prior": null_prior,
-        }
+        chains = {"n_samplers": samplers, "rel_iterations": iterations}
+        self._settings = {"model": model, "null_prior": null_prior, **chains}
         self._symmetrisation = symmetrisation
         self._training = None if training is None else _usable(token_pairs(training))
         if self._training == []:
@@ -506,87 +724,74 @@ class EflomalAligner:
     @property
     def identity(self) -> dict[str, Any]:
         """The package's version, the settings, and the digest of the training pairs. No seed: there is none to set."""
-        return {**self._sampling, "training": self._training_digest, "symmetrisation": self._symmetrisation}
+        return {**self._sampling, "training": _digest(self._training), "symmetrisation": self._symmetrisation}
 
     def problem(self) -> str | None:
         """The install line where the package is missing, else None."""
         return None if find_spec("eflomal") else _INSTALL
 
-    def align(
-        self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], *, progress: bool = True
-    ) -> Iterator[Alignment]:
+    def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:
         """See `Aligner.align`: all pairs are one unit of work, sampled together and remembered together."""
         checked = token_pairs(pairs)
         usable = _usable(checked)
-        places = {pair: place for place, pair in enumerate(usable)}
-        directions = self._directions(usable) if usable else None
+        if usable == self._training:
+            lines = self._of_training
+        else:
+            lines = self._directions(usable, self._training) if usable else []
+        directions = dict(zip(usable, lines, strict=True))
         for pair in checked:
-            if directions is None or pair not in places:
+            if pair in directions:
+                forward, backward = map(from_pharaoh, directions[pair])
+                yield symmetrise(forward, backward, self._symmetrisation)
+            else:
                 yield ()
-                continue
-            forward, backward = (from_pharaoh(lines[places[pair]]) for lines in directions)
-            yield symmetrise(forward, backward, self._symmetrisation)
 
     @property
     def _sampling(self) -> dict[str, Any]:
-        return {
-            "aligner": "eflomal",
-            "version": 1,
-            "eflomal": version("eflomal") if find_spec("eflomal") else None,
-            **self._settings,
-        }
+        package = version("eflomal") if find_spec("eflomal") else None
+        return {"aligner": "eflomal", "version": 1, "eflomal": package, **self._settings}
+
+    def _directions(self, pairs: list[TokenPair], training: list[TokenPair] | None) -> list[tuple[str, str]]:
+        """The links of both directions, a line each, of every pair: remembered, or sampled now."""
+
+        def sample() -> dict[str, list[str]]:
+            return _sample(pairs, self._settings, None if training is None else self._priors)
+
+        given = {"training": _digest(training), "pairs": _digest(pairs)}
+        table = self._table({"kind": "alignment", **given}, sample)
+        return list(zip(table["forward"], table["backward"], strict=True))
 
     @cached_property
-    def _training_digest(self) -> str | None:
-        return None if self._training is None else pairs_digest(self._training)
-
-    def _directions(self, pairs: list[TokenPair]) -> tuple[list[str], list[str]]:
-        """The links of each direction, a line a pair: remembered, or sampled now."""
-        digest = pairs_digest(pairs)
-        if digest == self._training_digest:
-            return self._of_training
-        if self._training is None:
-            return self._remembered(pairs, digest, None, lambda: None)
-        return self._remembered(pairs, digest, self._training_digest, lambda: self._priors)
-
-    @cached_property
-    def _of_training(self) -> tuple[list[str], list[str]]:
-        assert self._training is not None
-        assert self._training_digest is not None
-        return self._remembered(self._training, self._training_digest, None, lambda: None)
-
-    def _remembered(
-        self, pairs: list[TokenPair], digest: str, training: str | None, priors: Callable[[], list[str] | None]
-    ) -> tuple[list[str], list[str]]:
-        def sample() -> pd.DataFrame:
-            import pandas as pd
-
-            forward, backward = _sample(pairs, self._settings, priors())
-            return pd.DataFrame({"forward": forward, "backward": backward})
-
-        config = {"kind": "alignment", **self._sampling, "training": training, "pairs": digest}
-        table = self._table(config, sample)
-        return table["forward"].to_list(), table["backward"].to_list()
+    def _of_training(self) -> list[tuple[str, str]]:
+        return self._directions(self._training or [], None)
 
     @cached_property
     def _priors(self) -> list[str]:
         """The lines of eflomal's priors file, counted from the links of the training pairs."""
 
-        def count() -> pd.DataFrame:
-            import pandas as pd
-
+        def count() -> dict[str, list[str]]:
             _check_package()
             from eflomal import calculate_priors, write_priors
 
             lines = StringIO()
-            write_priors(lines, *calculate_priors(*_lines(self._training or []), *self._of_training))
-            return pd.DataFrame({"line": lines.getvalue().splitlines()})
+            directions = zip(*self._of_training, strict=True)
+            write_priors(lines, *calculate_priors(*_lines(self._training or []), *map(list, directions)))
+            return {"line": lines.getvalue().splitlines()}
 
-        config = {"kind": "alignment-priors", **self._sampling, "training": self._training_digest}
-        return self._table(config, count)["line"].to_list()
+        table = self._table({"kind": "alignment-priors", "training": _digest(self._training)}, count)
+        return table["line"].to_list()
 
-    def _table(self, config: dict[str, Any], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-        return compute() if self._store is None else self._store.table(config, compute)
+    def _table(self, config: dict[str, Any], compute: Callable[[], dict[str, list[str]]]) -> pd.DataFrame:
+        """The columns that are computed, remembered where there is a store."""
+        import pandas as pd
+
+        if self._store is None:
+            return pd.DataFrame(compute())
+        return self._store.table({**config, **self._sampling}, lambda: pd.DataFrame(compute()))
+
+
+def _digest(pairs: list[TokenPair] | None) -> str | None:
+    return None if pairs is None else pairs_digest(pairs)
 
 
 def _usable(pairs: Iterable[TokenPair]) -> list[TokenPair]:
@@ -617,28 +822,24 @@ def _check_package() -> None:
         raise MissingExtraError(_INSTALL)
 
 
-def _sample(pairs: list[TokenPair], settings: dict[str, Any], priors: list[str] | None) -> tuple[list[str], list[str]]:
+def _sample(pairs: list[TokenPair], settings: dict[str, Any], priors: list[str] | None) -> dict[str, list[str]]:
     """Run eflomal on *pairs*; the links of each direction, source first, a line a pair."""
     _check_package()
     import eflomal
 
     source, target = _lines(pairs)
     with tempfile.TemporaryDirectory(prefix="nbkit-align-") as folder:
-        links = [Path(folder) / name for name in ("forward", "backward")]
+        forward, backward = (Path(folder) / name for name in ("forward", "backward"))
+        files = {"links_filename_fwd": str(forward), "links_filename_rev": str(backward)}
         try:
-            eflomal.Aligner(**settings).align(
-                source,
-                target,
-                links_filename_fwd=str(links[0]),
-                links_filename_rev=str(links[1]),
-                priors_input=priors,
-            )
+            eflomal.Aligner(**settings).align(source, target, **files, priors_input=priors)
         except (OSError, subprocess.CalledProcessError) as error:
             raise NbkitError(
                 f"aligner 'eflomal' failed on {len(pairs)} pairs: {error}. Where it was compiled on another machine, "
                 "compile it on this one: pip install --force-reinstall --no-cache-dir eflomal"
             ) from error
-        forward, backward = (path.read_text(encoding="ascii").splitlines() for path in links)
-    if not len(forward) == len(backward) == len(pairs):
-        raise NbkitError(f"eflomal gave {len(forward)} and {len(backward)} lines of links for {len(pairs)} pairs")
-    return forward, backward
+        links = {path.name: path.read_text(encoding="ascii").splitlines() for path in (forward, backward)}
+    sizes = [len(lines) for lines in links.values()]
+    if sizes != [len(pairs)] * 2:
+        raise NbkitError(f"eflomal gave {sizes[0]} and {sizes[1]} lines of links for {len(pairs)} pairs")
+    return links

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
 from importlib import resources
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 from zipfile import BadZipFile, ZipFile
 
@@ -25,13 +27,12 @@ import numpy as np
 
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write, is_stream
-from nbkit.measure.intervals import mean_interval, share_interval
-from nbkit.measure.statistics import percentile_interval
+from nbkit.measure.statistics import mean_interval, normal_quantile, percentile_interval, share_interval
 from nbkit.seeding import address, generator
 
 if TYPE_CHECKING:
     import pandas as pd
-    from openpyxl.worksheet.worksheet import Worksheet
+    from openpyxl import Workbook
 
 #: Bytes of the file and of all that is packed in it, files in it, and the last row and column that may be used.
 MOST_BYTES, MOST_UNPACKED, MOST_PARTS, MOST_ROWS, MOST_COLUMNS = 20 * 2**20, 64 * 2**20, 1000, 100_000, 200
@@ -53,25 +54,23 @@ def read_sheet(path: Path, name: str, what: str = "spreadsheet") -> list[tuple[A
         book = load_workbook(path, read_only=True, data_only=True)
     except Exception as error:  # openpyxl raises whatever meets it first
         raise _damaged(what, error) from error
-    try:
+    with closing(book):
         if name not in book.sheetnames:
             raise NbkitError(f"{what} has no sheet '{name}'; it has {', '.join(book.sheetnames)}")
         sheet: Any = book[name]
         place = f"{what}, sheet '{name}'"
         if not hasattr(sheet, "reset_dimensions"):
             raise NbkitError(f"{place}: a chart, not a table")
-        cells = _Cells(place, len(sheet._shared_strings))
         with ZipFile(path) as archive:
-            _parse(archive, sheet._worksheet_path.removeprefix("/"), place, cells.start, cells.end)
+            elements = _elements(archive, sheet._worksheet_path.removeprefix("/"), place)
+            _check_cells(elements, place, sheet._shared_strings)
         sheet.reset_dimensions()  # what the file says of them may be wrong
         rows: list[tuple[Any, ...]] = []
         try:
-            rows.extend(tuple(row) for row in sheet.iter_rows(values_only=True))
+            rows.extend(sheet.iter_rows(values_only=True))
         except Exception as error:
             raise _damaged(f"{place}, row {len(rows) + 1}", error) from error
         return rows
-    finally:
-        book.close()
 
 
 def _damaged(place: str, error: Exception) -> NbkitError:
@@ -97,25 +96,21 @@ def _check_parts(path: Path, what: str) -> None:
                 raise NbkitError(f"{what}: {found}, {most}; {way_out}")
             for part in parts:
                 if part.filename.endswith((".xml", ".rels", ".vml")):
-                    _parse(archive, part.filename, f"{what}, {part.filename:.80}")
+                    for _ in _elements(archive, part.filename, f"{what}, {part.filename:.80}"):
+                        pass
     except BadZipFile as error:
         raise NbkitError(f"{what} is no .xlsx spreadsheet ({error}); save it as one") from error
     except OSError as error:
         raise NbkitError(f"{what} cannot be read: {error.strerror or error}") from None
 
 
-def _parse(
-    archive: ZipFile,
-    part: str,
-    place: str,
-    start: Callable[[str, dict[str, str]], object] = lambda name, attributes: None,
-    end: Callable[[str, str], object] = lambda name, text: None,
-) -> None:
-    """One pass over a part: *start* gets each element's name and attributes, *end* its name and the text in it.
+def _elements(archive: ZipFile, part: str, place: str) -> Iterator[tuple[str, dict[str, str] | None, str]]:
+    """The elements of a part: name and attributes where one begins; name, None and the text in it where it ends.
 
-    Without them, the parser's own checks are made.
+    Raises `NbkitError` for what is no XML, declares a document type or entities, or is nested too deep.
     """
     parser = expat.ParserCreate(namespace_separator=" ")
+    events: list[tuple[str, dict[str, str] | None, str]] = []
     texts: list[list[str]] = []
 
     def refuse(*_: Any) -> None:
@@ -126,18 +121,18 @@ def _parse(
         if len(texts) >= _MOST_DEPTH:
             raise NbkitError(f"{place}: elements stand in each other more than {_MOST_DEPTH} deep")
         texts.append([])
-        start(name.rpartition(" ")[2], attributes)
-
-    def closed(name: str) -> None:
-        end(name.rpartition(" ")[2], "".join(texts.pop()))
+        events.append((name.rpartition(" ")[2], attributes, ""))
 
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
-    parser.StartElementHandler, parser.EndElementHandler = opened, closed
+    parser.StartElementHandler = opened
+    parser.EndElementHandler = lambda name: events.append((name.rpartition(" ")[2], None, "".join(texts.pop())))
     parser.CharacterDataHandler = lambda text: texts[-1].append(text)
     try:
         with archive.open(part) as file:
             while piece := file.read(_PIECE):
                 parser.Parse(piece, False)
+                yield from events
+                events.clear()
             parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise NbkitError(f"{place}: no XML ({error}); save the form as .xlsx again") from None
@@ -145,63 +140,54 @@ def _parse(
         raise _damaged(place, error) from error
 
 
-class _Cells:
-    """Where a pass over a sheet is. It refuses, with the cell, what cannot be read or stands too far out.
+def _check_cells(elements: Iterable[tuple[str, dict[str, str] | None, str]], place: str, shared: Sequence[str]) -> None:
+    """Raises `NbkitError`, with the cell, for what cannot be read or stands too far out.
 
-    shared: how many texts the file has for its cells to point to.
+    shared: the texts that the file has for its cells to point to.
     """
+    from openpyxl.utils import column_index_from_string, get_column_letter
+    from openpyxl.utils.datetime import from_ISO8601
 
-    def __init__(self, place: str, shared: int):
-        self.place, self.shared = place, shared
-        self.row = self.column = 0
-        self.kind = "n"
+    readers: dict[str, tuple[str, Callable[[str], Any]]] = {
+        "n": ("number", float),
+        "b": ("truth value", int),
+        "d": ("date", from_ISO8601),
+        "s": ("text of the sheet", lambda text: range(len(shared)).index(int(text))),
+    }
+    row = column = 0
+    kind, cell = "n", "cell A0"
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        from openpyxl.utils import column_index_from_string
+    def refusal(reason: str) -> NbkitError:
+        return NbkitError(f"{place}: {reason}")
 
-        if name == "row":
-            self.row, self.column = self._number(attributes.get("r"), self.row + 1, "row"), 0
-            if not 0 < self.row <= MOST_ROWS:
-                raise self._refusal(f"row {self.row:,}, and rows up to {MOST_ROWS:,} are read; delete the empty ones")
-        elif name == "c":
-            self.kind, self.column = attributes.get("t", "n"), self.column + 1
-            if "r" in attributes:
-                found = _CELL.fullmatch(attributes["r"])
-                if found is None or int(found[2]) != self.row:
-                    reason = f"{attributes['r']!r:.40} is no cell of it; save the form as .xlsx again"
-                    raise self._refusal(f"row {self.row}: {reason}")
-                self.column = column_index_from_string(found[1].upper())
-            if self.column > MOST_COLUMNS:
-                raise self._refusal(f"{self.cell}: columns up to number {MOST_COLUMNS} are read; delete the others")
-            self._number(attributes.get("s"), 0, f"{self.cell}: style")
-
-    def end(self, name: str, text: str) -> None:
-        if name != "v" or not text:
-            return
-        from openpyxl.utils.datetime import from_ISO8601
-
-        try:
-            if self.kind == "s" and not 0 <= int(text) < self.shared:
-                raise ValueError
-            readers: dict[str, Callable[[str], Any]] = {"n": float, "b": int, "d": from_ISO8601}
-            readers.get(self.kind, str)(text)
-        except (ValueError, OverflowError):
-            kinds = {"n": "number", "b": "truth value", "d": "date", "s": "text of the sheet"}
-            raise self._refusal(f"{self.cell}: {text!r:.40} is no {kinds[self.kind]}; type it in again") from None
-
-    @property
-    def cell(self) -> str:
-        from openpyxl.utils import get_column_letter
-
-        return f"cell {get_column_letter(max(1, self.column))}{self.row}"
-
-    def _number(self, text: str | None, default: int, what: str) -> int:
+    def number(text: str | None, default: int, what: str) -> int:
         if text is not None and not re.fullmatch(r"[0-9]{1,9}", text):
-            raise self._refusal(f"{what} {text!r:.40} is no number; save the form as .xlsx again")
+            raise refusal(f"{what} {text!r:.40} is no number; save the form as .xlsx again")
         return default if text is None else int(text)
 
-    def _refusal(self, reason: str) -> NbkitError:
-        return NbkitError(f"{self.place}: {reason}")
+    for name, attributes, text in elements:
+        if name == "row" and attributes is not None:
+            row, column = number(attributes.get("r"), row + 1, "row"), 0
+            if not 0 < row <= MOST_ROWS:
+                raise refusal(f"row {row:,}, and rows up to {MOST_ROWS:,} are read; delete the empty ones")
+        elif name == "c" and attributes is not None:
+            kind, column = attributes.get("t", "n"), column + 1
+            if "r" in attributes:
+                found = _CELL.fullmatch(attributes["r"])
+                if found is None or int(found[2]) != row:
+                    reason = f"{attributes['r']!r:.40} is no cell of it; save the form as .xlsx again"
+                    raise refusal(f"row {row}: {reason}")
+                column = column_index_from_string(found[1].upper())
+            cell = f"cell {get_column_letter(column)}{row}"
+            if column > MOST_COLUMNS:
+                raise refusal(f"{cell}: columns up to number {MOST_COLUMNS} are read; delete the others")
+            number(attributes.get("s"), 0, f"{cell}: style")
+        elif name == "v" and text and kind in readers:
+            what, read = readers[kind]
+            try:
+                read(text)
+            except (ValueError, OverflowError):
+                raise refusal(f"{cell}: {text!r:.40} is no {what}; type it in again") from None
 
 
 # ----------------------------------------------------------------------------
@@ -273,8 +259,10 @@ def make_form(
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     # The key first: a form without a key is worth nothing, a key without a form is made again.
-    _written(key_path(path), json.dumps(key, ensure_ascii=False, indent=1).encode())
-    _written(path, _spreadsheet(items, labels, texts, instructions))
+    with atomic_write(key_path(path)) as unfinished:
+        unfinished.write_text(json.dumps(key, ensure_ascii=False, indent=1), encoding="utf-8")
+    with atomic_write(path) as unfinished:
+        _spreadsheet(items, labels, texts, instructions).save(unfinished)
     return path, key_path(path)
 
 
@@ -298,11 +286,10 @@ def _items(table: pd.DataFrame, labels: Sequence[str], texts: Sequence[str], see
 
 def _spreadsheet(
     items: Sequence[Mapping[str, Any]], labels: Sequence[str], texts: Sequence[str], instructions: str
-) -> bytes:
-    import io
-
+) -> Workbook:
     from openpyxl import Workbook
-    from openpyxl.styles import Alignment, Protection
+    from openpyxl.styles import Alignment, Font, PatternFill, Protection
+    from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
 
     book = Workbook()
@@ -310,7 +297,11 @@ def _spreadsheet(
     assert sheet is not None
     sheet.title = SHEET
     columns = [ITEM, *texts, ANSWER, REMARK]
-    _header(sheet, columns)
+    for number, column in enumerate(columns, start=1):
+        head = sheet.cell(1, number, column)
+        head.font, head.fill = Font(bold=True), PatternFill("solid", fgColor="DDDDDD")
+        sheet.column_dimensions[get_column_letter(number)].width = _WIDTHS.get(column, _TEXT_WIDTH)
+    sheet.freeze_panes = "A2"
     choice = DataValidation(type="list", formula1=f'"{",".join(labels)}"', allow_blank=True, showErrorMessage=True)
     choice.errorTitle, choice.error = "Unknown label", f"Choose one of {', '.join(labels)}."
     sheet.add_data_validation(choice)
@@ -334,21 +325,7 @@ def _spreadsheet(
     page.column_dimensions["A"].width = 100
     for number, line in enumerate(instructions.splitlines(), start=1):
         page.cell(number, 1, line).alignment = wrapped
-    buffer = io.BytesIO()
-    book.save(buffer)
-    return buffer.getvalue()
-
-
-def _header(sheet: Worksheet, columns: Sequence[str]) -> None:
-    from openpyxl.styles import Font, PatternFill
-    from openpyxl.utils import get_column_letter
-
-    for number, column in enumerate(columns, start=1):
-        cell = sheet.cell(1, number, column)
-        cell.font = Font(bold=True)
-        cell.fill = PatternFill("solid", fgColor="DDDDDD")
-        sheet.column_dimensions[get_column_letter(number)].width = _WIDTHS.get(column, _TEXT_WIDTH)
-    sheet.freeze_panes = "A2"
+    return book
 
 
 def _printable(text: str) -> str:
@@ -356,11 +333,6 @@ def _printable(text: str) -> str:
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
     return ILLEGAL_CHARACTERS_RE.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-def _written(path: Path, data: bytes) -> None:
-    with atomic_write(path) as unfinished:
-        unfinished.write_bytes(data)
 
 
 def read_forms(forms: Mapping[str, str | Path], key: str | Path) -> pd.DataFrame:
@@ -384,20 +356,29 @@ def read_form(path: str | Path, key: str | Path, *, annotator: str | None = None
     """
     import pandas as pd
 
-    path, answers = Path(path), _key(Path(key))
-    rows = read_sheet(path, SHEET, "annotation form")
-    columns = _columns(rows[0] if rows else (), path, answers)
+    path, key = Path(path), Path(key)
+    answers = _key(key)
+    sheet = read_sheet(path, SHEET, "annotation form")
+    rows = [["" if cell is None else str(cell).strip() for cell in row] for row in sheet]
+    header = rows[0] if rows else []
+    for name in (wanted := (ITEM, *answers["texts"], ANSWER, REMARK)):
+        if header.count(name) != 1:
+            raise DataError(f"one column '{name}' expected, {header.count(name)} found", path, 1)
+    labels = {label.lower(): label for label in answers["labels"]}
     expected = {item[ITEM]: item for item in answers["items"]}
     found: dict[str, dict[str, Any]] = {}
-    for number, cells in enumerate(rows[FIRST_ROW - 1 :], start=FIRST_ROW):
-        row = {name: _text(cells[place]) if place < len(cells) else "" for name, place in columns.items()}
+    for number, cells in enumerate(rows[1:], start=FIRST_ROW):
+        filled = dict(zip(header, cells, strict=False))  # rows are as long as they are filled
+        row = {name: filled.get(name, "") for name in wanted}
         if not any(row.values()):
             continue
-        item = _expected(row, number, expected, found, answers, path, Path(key))
+        if problem := _row_problem(row, expected, found, answers, key):
+            raise DataError(problem, path, number)
+        item = expected[row[ITEM]]
         found[row[ITEM]] = {
             "annotator": annotator or path.stem,
             "item": row[ITEM],
-            "judgement": _judgement(row, number, answers["labels"], path),
+            "judgement": labels[row[ANSWER].lower()],
             "remark": row[REMARK],
             **{name: value for name, value in item.items() if name not in (ITEM, "row")},
         }
@@ -406,6 +387,26 @@ def read_form(path: str | Path, key: str | Path, *, annotator: str | None = None
             reason = f"item {name} is missing, which stood in this row: {item[answers['texts'][0]]!r:.80}"
             raise DataError(reason, path, item["row"])
     return pd.DataFrame(list(found.values()))
+
+
+def _row_problem(
+    row: Mapping[str, str], expected: Mapping[str, Any], found: Mapping[str, Any], answers: Mapping[str, Any], key: Path
+) -> str | None:
+    """What is wrong with a row of a filled form, by what the key says of its item and what was *found* above it."""
+    name, choose = row[ITEM], f"choose one of {', '.join(answers['labels'])}"
+    if name not in expected:
+        return f"item '{name}' is not in the key {key.name}: another form's key?"
+    if name in found:
+        return f"item {name} stands there twice"
+    for column in answers["texts"]:
+        shown = _printable(str(expected[name][column]))
+        if row[column] != shown.strip():
+            return f"the {column} of item {name} was changed, it was {shown!r:.80}"
+    if not row[ANSWER]:
+        return f"no label; {choose}"
+    if row[ANSWER].lower() not in map(str.lower, answers["labels"]):
+        return f"unknown label '{row[ANSWER]}'; {choose}"
+    return None
 
 
 def _key(path: Path) -> dict[str, Any]:
@@ -421,58 +422,16 @@ def _key(path: Path) -> dict[str, Any]:
         raise NbkitError(f"annotation key {path} has no {', '.join(missing)}: take it as it was written")
     if key["version"] != VERSION:
         raise NbkitError(f"annotation key {path} is of version {key['version']}; this nbkit reads version {VERSION}")
-    shapes = (("labels", str), ("texts", str), ("items", dict))
-    if not all(
-        isinstance(key[name], list) and all(isinstance(each, kind) for each in key[name]) for name, kind in shapes
-    ):
-        raise NbkitError(
-            f"annotation key {path} is damaged: labels, texts and items are lists; take it as it was written"
-        )
+    shapes = {"labels": str, "texts": str, "items": dict}
+    for name, kind in shapes.items():
+        if not isinstance(key[name], list) or not all(isinstance(each, kind) for each in key[name]):
+            raise NbkitError(
+                f"annotation key {path} is damaged: labels, texts and items are lists; take it as it was written"
+            )
     wanted = {ITEM, "row", *key["texts"]}
     if not all(wanted <= item.keys() and isinstance(item["row"], int) for item in key["items"]):
         raise NbkitError(f"annotation key {path} is damaged: an item lacks its texts or row; take it as it was written")
     return key
-
-
-def _columns(cells: Sequence[Any], path: Path, key: Mapping[str, Any]) -> dict[str, int]:
-    """The place of every column by its header; annotators may have moved them."""
-    header = [_text(cell) for cell in cells]
-    wanted = [ITEM, *key["texts"], ANSWER, REMARK]
-    for name in wanted:
-        if header.count(name) != 1:
-            raise DataError(f"one column '{name}' expected, {header.count(name)} found", path, 1)
-    return {name: header.index(name) for name in wanted}
-
-
-def _expected(
-    row: Mapping[str, str], number: int, expected: Mapping[str, Mapping[str, Any]], found: Mapping[str, Any],
-    key: Mapping[str, Any], path: Path, key_file: Path,
-) -> Mapping[str, Any]:  # fmt: skip
-    """The key's entry for a row of the form."""
-    name = row[ITEM]
-    if name not in expected:
-        raise DataError(f"item '{name}' is not in the key {key_file.name}: another form's key?", path, number)
-    if name in found:
-        raise DataError(f"item {name} stands there twice", path, number)
-    for column in key["texts"]:
-        shown = _printable(str(expected[name][column]))
-        if row[column] != shown.strip():
-            raise DataError(f"the {column} of item {name} was changed, it was {shown!r:.80}", path, number)
-    return expected[name]
-
-
-def _judgement(row: Mapping[str, str], number: int, labels: list[str], path: Path) -> str:
-    answer = row[ANSWER].lower()
-    known = {label.lower(): label for label in labels}
-    if not answer:
-        raise DataError(f"no label; choose one of {', '.join(labels)}", path, number)
-    if answer not in known:
-        raise DataError(f"unknown label '{row[ANSWER]}'; choose one of {', '.join(labels)}", path, number)
-    return known[answer]
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value).strip()
 
 
 # ----------------------------------------------------------------------------
@@ -493,23 +452,35 @@ def agreement(judgements: pd.DataFrame, *, labels: Sequence[str], resamples: int
     Source: Cohen 1960; Fleiss 1971; Krippendorff 2011.
     """
     import pandas as pd
+    from sklearn.metrics import cohen_kappa_score
+    from statsmodels.stats.inter_rater import fleiss_kappa
 
     wide, names = _by_item(judgements)
     places = {label: place for place, label in enumerate(labels)}
     codes = np.array([[places.get(value, -1) for value in row] for row in wide[names].to_numpy()]).T
     size = len(labels)
 
-    def row(name: str, who: str, measure: Callable[[np.ndarray, int], float], judged: np.ndarray) -> tuple[Any, ...]:
-        return name, who, *_interval(lambda drawn: measure(drawn, size), judged, resamples, (seed, "agreement"))
+    def cohen(drawn: np.ndarray) -> float:
+        return cohen_kappa_score(drawn[0], drawn[1], labels=range(size))
+
+    def fleiss(drawn: np.ndarray) -> float:
+        return fleiss_kappa(np.stack([(drawn == label).sum(axis=0) for label in range(size)], axis=1))
+
+    def row(name: str, who: str, measure: Callable[[np.ndarray], float], judged: np.ndarray) -> tuple[Any, ...]:
+        def unless_constant(drawn: np.ndarray) -> float:
+            return float("nan") if (drawn == drawn.flat[0]).all() else measure(drawn)
+
+        return name, who, *_interval(unless_constant, judged, resamples, (seed, "agreement"))
 
     rows: list[tuple[Any, ...]] = []
     for a, b in combinations(range(len(names)), 2):
         both = codes[[a, b]][:, (codes[[a, b]] >= 0).all(axis=0)]
         pair = f"{names[a]}, {names[b]}"
         rows.append(("share", pair, *share_interval(both[0] == both[1])))
-        rows.append(row("cohen", pair, _cohen, both))
-    rows.append(row("fleiss", "all", _fleiss, codes[:, (codes >= 0).all(axis=0)]))
-    rows.append(row("krippendorff", "all", krippendorff_alpha, codes[:, (codes >= 0).sum(axis=0) > 1]))
+        rows.append(row("cohen", pair, cohen, both))
+    rows.append(row("fleiss", "all", fleiss, codes[:, (codes >= 0).all(axis=0)]))
+    alpha = partial(krippendorff_alpha, size=size)
+    rows.append(row("krippendorff", "all", alpha, codes[:, (codes >= 0).sum(axis=0) > 1]))
     return pd.DataFrame(rows, columns=["measure", "annotators", "value", "low", "high", "n"])
 
 
@@ -538,22 +509,6 @@ def krippendorff_alpha(codes: np.ndarray, size: int) -> float:
     return float(1 - (n - 1) * (n - np.trace(coincidences)) / expected)
 
 
-def _cohen(codes: np.ndarray, size: int) -> float:
-    from sklearn.metrics import cohen_kappa_score
-
-    if (codes == codes.flat[0]).all():
-        return float("nan")
-    return float(cohen_kappa_score(codes[0], codes[1], labels=range(size)))
-
-
-def _fleiss(codes: np.ndarray, size: int) -> float:
-    from statsmodels.stats.inter_rater import fleiss_kappa
-
-    if (codes == codes.flat[0]).all():
-        return float("nan")
-    return float(fleiss_kappa(np.stack([(codes == label).sum(axis=0) for label in range(size)], axis=1)))
-
-
 def _by_item(judgements: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """The judgements, items × annotators, and who the annotators are. Raises `NbkitError` with fewer than two."""
     names = list(dict.fromkeys(judgements["annotator"]))
@@ -571,11 +526,11 @@ def _interval(
         return float("nan"), float("nan"), float("nan"), 0
     random = generator(*address, n)
     draws = np.array([measure(judged[:, random.integers(n, size=n)]) for _ in range(resamples)])
-    return (measure(judged), *percentile_interval(draws), n)
+    return (float(measure(judged)), *percentile_interval(draws), n)
 
 
 def accuracy_table(
-    judgements: pd.DataFrame, *, labels: Sequence[str], by: Sequence[str] = ("stratum",), level: float = 0.95
+    judgements: pd.DataFrame, *, labels: Sequence[str], by: Sequence[str] = ("stratum",)
 ) -> pd.DataFrame:
     """Accuracy and macro-F1 of every annotator, over all items and in each stratum.
 
@@ -597,33 +552,27 @@ def accuracy_table(
     import pandas as pd
 
     _check_columns(judgements, ("annotator", "judgement", "label", *by), "judgements")
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for annotator, group in judgements.groupby("annotator", sort=False):
-        rows.append({"annotator": annotator, "by": "all", "value": "", **_accuracy(group, labels, level)})
+        rows.append((annotator, "all", "", *_accuracy(group, labels)))
         for column in by:
             for value, part in group.groupby(column, sort=True):
-                rows.append({"annotator": annotator, "by": column, "value": value, **_accuracy(part, labels, level)})
-    return pd.DataFrame(rows)
+                rows.append((annotator, column, value, *_accuracy(part, labels)))
+    columns = ["annotator", "by", "value", "n", "accuracy", "low", "high", "half_width", "macro_f1"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def _accuracy(group: pd.DataFrame, labels: Sequence[str], level: float) -> dict[str, Any]:
-    from scipy.stats import norm
+def _accuracy(group: pd.DataFrame, labels: Sequence[str]) -> tuple[float, ...]:
+    """n, accuracy, low, high, half_width and macro_f1 of some judgements."""
     from sklearn.metrics import f1_score
     from statsmodels.stats.proportion import proportion_confint
 
     n, correct = len(group), int((group["judgement"] == group["label"]).sum())
     accuracy = correct / n
-    low, high = proportion_confint(correct, n, alpha=1 - level, method="wilson")
-    half = norm.ppf((1 + level) / 2) * (accuracy * (1 - accuracy) / n) ** 0.5
+    low, high = proportion_confint(correct, n, alpha=0.05, method="wilson")
+    half = normal_quantile(0.95) * (accuracy * (1 - accuracy) / n) ** 0.5
     f1 = f1_score(group["label"], group["judgement"], labels=list(labels), average="macro", zero_division=0)
-    return {
-        "n": n,
-        "accuracy": accuracy,
-        "low": float(low),
-        "high": float(high),
-        "half_width": float(half),
-        "macro_f1": float(f1),
-    }
+    return n, accuracy, float(low), float(high), float(half), float(f1)
 
 
 # ----------------------------------------------------------------------------
@@ -641,7 +590,6 @@ NATURALNESS = ("1", "2", "3", "4", "5")
 #: What stands in the key's column of answers where there is no right one.
 _NO_ANSWER = NATURALNESS[2]
 _SCALE = (float(NATURALNESS[0]), float(NATURALNESS[-1]))
-_SENSE_COLUMNS = ("sentence", "homograph", "correct", "other", "set")
 
 
 def make_sense_form(
@@ -655,16 +603,14 @@ def make_sense_form(
     """
     import pandas as pd
 
-    _check_columns(table, _SENSE_COLUMNS)
+    _check_columns(table, ("sentence", "homograph", "correct", "other", "set"))
     rows = []
     for row in table.to_dict("records"):
         first = address(seed, "sense first", row["sentence"], row["homograph"]) % 2 == 0
         one, two = (row["correct"], row["other"]) if first else (row["other"], row["correct"])
-        answer = SENSE_ANSWERS[0 if first else 1]
-        rows.append({**row, "SENSE 1": one, "SENSE 2": two, "label": answer})
-    shown = pd.DataFrame(rows, columns=[*table.columns, "SENSE 1", "SENSE 2", "label"])
+        rows.append({**row, "SENSE 1": one, "SENSE 2": two, "label": SENSE_ANSWERS[0 if first else 1]})
     return make_form(
-        shown,
+        pd.DataFrame(rows, columns=[*table.columns, "SENSE 1", "SENSE 2", "label"]),
         path,
         labels=SENSE_ANSWERS,
         instructions=_instructions("sense"),
@@ -694,7 +640,7 @@ def make_naturalness_form(
     )
 
 
-def error_rates(judgements: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:
+def error_rates(judgements: pd.DataFrame) -> pd.DataFrame:
     """How often annotators did not choose the sense that the sentence has, by set and annotator, and together (§3.3).
 
     judgements: as `nbkit.measure.forms.read_forms` gives them for the first task.
@@ -706,7 +652,7 @@ def error_rates(judgements: pd.DataFrame, *, level: float = 0.95) -> pd.DataFram
 
     rows = []
     for name, annotator, own in _by_annotator(judgements):
-        wrong = share_interval((own["judgement"] != own["label"]).to_numpy(), groups=own["item"].tolist(), level=level)
+        wrong = share_interval((own["judgement"] != own["label"]).to_numpy(), groups=own["item"].tolist())
         both, none = (float((own["judgement"] == answer).mean()) for answer in SENSE_ANSWERS[2:])
         rows.append((name, annotator, len(own), *wrong[:3], wrong.mean - both - none, both, none))
     columns = ["set", "annotator", "n", "error_rate", "low", "high", "wrong_sense", "both", "none"]
@@ -749,29 +695,24 @@ def weighted_agreement(judgements: pd.DataFrame, *, resamples: int = 999, seed: 
 
     wide, names = _by_item(judgements)
     wide = wide.dropna().astype(int).sort_index()
-    rows = []
-    weightings: tuple[Literal["linear", "quadratic"], ...] = ("linear", "quadratic")
-    for weights in weightings:
+    rows: list[tuple[Any, ...]] = []
+    for weights in ("linear", "quadratic"):
         for one, two in combinations(names, 2):
-
-            def measure(scores: np.ndarray, weights: Literal["linear", "quadratic"] = weights) -> float:
-                return weighted_kappa(scores[0], scores[1], weights)
-
-            interval = _interval(measure, wide[[one, two]].to_numpy().T, resamples, (seed, "weighted agreement"))
-            rows.append((weights, f"{one}, {two}", *interval))
+            scores = wide[[one, two]].to_numpy().T
+            kappa = partial(weighted_kappa, weights=weights)
+            rows.append((weights, f"{one}, {two}", *_interval(kappa, scores, resamples, (seed, "weighted agreement"))))
     return pd.DataFrame(rows, columns=["weights", "annotators", "value", "low", "high", "n"])
 
 
-def weighted_kappa(a: np.ndarray, b: np.ndarray, weights: Literal["linear", "quadratic"] = "linear") -> float:
-    """Cohen's weighted κ of two rows of scores; see `weighted_agreement`.
+def weighted_kappa(scores: np.ndarray, weights: str = "linear") -> float:
+    """Cohen's weighted κ of two rows of scores; weights: "linear" or "quadratic". See `weighted_agreement`.
 
-    >>> round(weighted_kappa(np.array([1, 2, 3, 4]), np.array([1, 2, 3, 5])), 3)
+    >>> round(weighted_kappa(np.array([[1, 2, 3, 4], [1, 2, 3, 5]])), 3)
     0.833
     """
-    power = 1 if weights == "linear" else 2
-    observed = (np.abs(a - b) ** power).mean() if len(a) else 0.0
+    (a, b), power = scores, 1 if weights == "linear" else 2
     expected = (np.abs(a[:, None] - b[None, :]) ** power).mean() if len(a) else 0.0
-    return float(1 - observed / expected) if expected > 0 else float("nan")
+    return float(1 - (np.abs(a - b) ** power).mean() / expected) if expected > 0 else float("nan")
 
 
 def _check_columns(table: pd.DataFrame, names: Sequence[str], what: str = "annotation form") -> None:

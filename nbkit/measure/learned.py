@@ -18,8 +18,7 @@ import numpy as np
 
 from nbkit.errors import MissingExtraError, ModelError, NbkitError, UnknownNameError, as_problem
 from nbkit.measure import Kappa, check_pairs
-from nbkit.measure.aligners import an_argument
-from nbkit.measure.links import Alignment, TokenPair, from_pharaoh, to_pharaoh, token_pairs
+from nbkit.measure.aligners import Alignment, TokenPair, an_argument, from_pharaoh, to_pharaoh, token_pairs
 from nbkit.models import pretrained
 from nbkit.models.batching import run_batches
 from nbkit.models.lifecycle import is_missing
@@ -117,9 +116,7 @@ class BertScore(_Learned):
     @as_problem
     def problem(self, lang: str | None = None) -> str | None:
         """Why it cannot be used here: the package, the layer, or the weights; None where nothing is missing."""
-        if find_spec("bert_score") is None:
-            return _INSTALL
-        self._layer  # noqa: B018
+        self.signature(lang or "")
         return super().problem(lang)
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
@@ -134,12 +131,10 @@ class BertScore(_Learned):
         """
         check_pairs(self.name, hypotheses, references, lang)
         values = np.zeros(len(hypotheses))
+        filled = [i for i in range(len(hypotheses)) if hypotheses[i].strip() and references[i].strip()]
         # All hypotheses of a reference stand together, so that a window embeds it once.
-        places_of: dict[str, list[int]] = {}
-        for i, reference in enumerate(references):
-            if hypotheses[i].strip() and reference.strip():
-                places_of.setdefault(reference, []).append(i)
-        filled = [i for places in places_of.values() for i in places]
+        first: dict[str, int] = {}
+        filled.sort(key=lambda i: first.setdefault(references[i], i))
         with progress_bar(f"{self.name} {lang}", len(filled), unit="pair") as bar:
             for start in range(0, len(filled), WINDOW):
                 places = filled[start : start + WINDOW]
@@ -157,21 +152,18 @@ class BertScore(_Learned):
         embeddings = dict(zip(texts, embedded, strict=True))
         special = {self._encoder.tokenizer.cls_token_id, self._encoder.tokenizer.sep_token_id}
         weights = {text: torch.tensor([float(token not in special) for token in tokens[text]]) for text in texts}
+        device = self._encoder.network.device
 
         def match(batch: list[tuple[str, str]]) -> list[float]:
             from bert_score.utils import greedy_cos_idf
 
             # Embeddings, mask and weights of references and hypotheses; copies, because they are changed in place.
-            sides = [
-                (
-                    torch.stack([embeddings[pair[side]] for pair in batch]),
-                    torch.ones(len(batch), len(tokens[batch[0][side]]), device=self._encoder.network.device),
-                    torch.stack([weights[pair[side]] for pair in batch]).to(self._encoder.network.device),
-                )
-                for side in (1, 0)
-            ]
+            given: list[Tensor] = []
+            for side in (1, 0):
+                vectors, weighed = (torch.stack([of[pair[side]] for pair in batch]) for of in (embeddings, weights))
+                given += [vectors, torch.ones(vectors.shape[:2], device=device), weighed.to(device)]
             with torch.inference_mode():
-                measures = greedy_cos_idf(*sides[0], *sides[1])
+                measures = greedy_cos_idf(*given)
             return measures[_MEASURES.index(self.measure)].tolist()
 
         def lengths(pair: tuple[str, str]) -> tuple[int, int]:
@@ -277,30 +269,17 @@ class Bleurt(_Learned):
         check_pairs(self.name, hypotheses, references, lang)
         if not len(hypotheses):
             return np.zeros(0)
-        pairs = (
-            self._tokens(reference, candidate) for reference, candidate in zip(references, hypotheses, strict=True)
-        )
+        pairs = map(self._tokens, references, hypotheses)
         with progress_bar(f"{self.name} {lang}", len(hypotheses), unit="pair") as bar:
-            values = run_batches(
-                pairs,
-                length=lambda pair: len(pair[0]),
-                run=self._run,
-                budget=pretrained.budget(self._regressor.network),
-                group=lambda pair: len(pair[0]),
-                done=bar.update,
-            )
+            size = pretrained.budget(self._regressor.network)
+            values = run_batches(pairs, _subwords, self._run, size, group=_subwords, done=bar.update)
             return np.fromiter(values, dtype=np.float64, count=len(hypotheses))
 
     def _tokens(self, reference: str, candidate: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Token and segment numbers of a pair."""
         tokenizer = self._regressor.tokenizer
-        encoded = tokenizer(
-            reference,
-            candidate,
-            truncation="longest_first",
-            max_length=tokenizer.model_max_length,
-            return_token_type_ids=True,
-        )
+        limits = {"truncation": "longest_first", "max_length": tokenizer.model_max_length}
+        encoded = tokenizer(reference, candidate, return_token_type_ids=True, **limits)
         return tuple(encoded["input_ids"]), tuple(encoded["token_type_ids"])
 
     def _run(self, batch: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> list[float]:
@@ -325,6 +304,10 @@ class Bleurt(_Learned):
                 "a regression model has one (num_labels=1)"
             )
         return _Loaded(tokenizer, network)
+
+
+def _subwords(pair: tuple[tuple[int, ...], tuple[int, ...]]) -> int:
+    return len(pair[0])
 
 
 # ----------------------------------------------------------------------------
@@ -422,8 +405,12 @@ class Encoder:
 
     def subwords(self, texts: Sequence[Sequence[str]]) -> list[Subwords]:
         """The subwords of tokenised texts; what goes over the model's limit is cut off, with a warning."""
-        encoded = self.tokenizer([list(words) for words in texts], is_split_into_words=True, verbose=False)
-        whole = [Subwords(tuple(ids), tuple(encoded.word_ids(i))) for i, ids in enumerate(encoded["input_ids"])]
+
+        def encoded(**limits: Any) -> list[Subwords]:
+            found = self.tokenizer([list(words) for words in texts], is_split_into_words=True, **limits)
+            return [Subwords(tuple(ids), tuple(found.word_ids(i))) for i, ids in enumerate(found["input_ids"])]
+
+        whole = encoded(verbose=False)
         longer = sum(len(text.ids) > self.limit for text in whole)
         if not longer:
             return whole
@@ -431,10 +418,7 @@ class Encoder:
             f"{longer} texts have more than the model's {self.limit} subwords: words after these get no links",
             stacklevel=3,
         )
-        cut = self.tokenizer(
-            [list(words) for words in texts], is_split_into_words=True, truncation=True, max_length=self.limit
-        )
-        return [Subwords(tuple(ids), tuple(cut.word_ids(i))) for i, ids in enumerate(cut["input_ids"])]
+        return encoded(truncation=True, max_length=self.limit)
 
     def embed(self, batch: list[Subwords]) -> list[Any]:
         """A vector of length 1 for each subword of a word, (subwords × dimensions) a text. All texts are equally long,
@@ -495,13 +479,8 @@ class EmbeddingAligner:
     @property
     def identity(self) -> dict[str, Any]:
         """What stands for the weights, the layer, the method, the device and the versions of what runs them."""
-        return {
-            "aligner": "embeddings",
-            "version": 1,
-            "layer": self.layer,
-            "method": self.method,
-            **pretrained.network_identity(self.model, self._device),
-        }
+        settings = {"aligner": "embeddings", "version": 1, "layer": self.layer, "method": self.method}
+        return settings | pretrained.network_identity(self.model, self._device)
 
     def problem(self) -> str | None:
         """Why the weights cannot be had, or None; loads nothing."""
@@ -549,9 +528,7 @@ class EmbeddingAligner:
         encoder = self._encoder
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         subwords = dict(zip(texts, encoder.subwords(texts), strict=True))
-        embedded = run_batches(
-            subwords.values(), lambda text: len(text.ids), encoder.embed, encoder.budget, group=_length
-        )
+        embedded = run_batches(subwords.values(), _length, encoder.embed, encoder.budget, group=_length)
         vectors = dict(zip(texts, embedded, strict=True))
         words = {text: [word for word in cut.words if word is not None] for text, cut in subwords.items()}
 
@@ -581,10 +558,11 @@ def _match(batch: list[tuple[Tensor, Tensor]], method: str) -> list[list[list[in
     import torch
     from torch.nn.utils.rnn import pad_sequence
 
-    sources, targets = (pad_sequence(list(side), batch_first=True) for side in zip(*batch, strict=True))
+    sides = [list(side) for side in zip(*batch, strict=True)]
+    sources, targets = (pad_sequence(side, batch_first=True) for side in sides)
     present = [
         pad_sequence([torch.ones(len(rows), dtype=torch.bool) for rows in side], batch_first=True).to(sources.device)
-        for side in zip(*batch, strict=True)
+        for side in sides
     ]
     similarity = (torch.bmm(sources, targets.transpose(1, 2)) + 1) / 2
     is_pair = present[0].unsqueeze(2) & present[1].unsqueeze(1)

@@ -23,8 +23,8 @@ import regex
 from nbkit.corpora.readers import read_word_pairs
 from nbkit.errors import NbkitError, as_problem
 from nbkit.files import atomic_write
-from nbkit.measure.bleu import cut, tokenizer_signature
-from nbkit.measure.similarity import Chrf
+from nbkit.measure.aligners import linked_tokens
+from nbkit.measure.bleu import Chrf, cut, tokenizer_signature
 from nbkit.text.sentences import Text
 
 # ----------------------------------------------------------------------------
@@ -139,9 +139,7 @@ def compound_parts(word: str, known: frozenset[str]) -> Iterator[tuple[str, ...]
     >>> list(compound_parts("preis", frozenset({"eis"})))
     []
     """
-    for parts in _cuts(word, known):
-        if len(parts) > 1:
-            yield parts
+    return (parts for parts in _cuts(word, known) if len(parts) > 1)
 
 
 def _cuts(word: str, known: frozenset[str]) -> Iterable[tuple[str, ...]]:
@@ -215,9 +213,8 @@ class WordDictionary:
         >>> both.translations("bark"), both.name
         (('aboyer', 'écorce'), 'en-fr+fr-en')
         """
-        pairs = [(word, each) for word, translations in self.entries.items() for each in translations]
-        pairs += [(word.lower(), each) for each, words in reverse.entries.items() for word in words]
-        return WordDictionary(f"{self.name}+{reverse.name}", self.kind, _grouped(pairs))
+        turned = [(word.lower(), each) for each, word in reverse._pairs()]
+        return WordDictionary(f"{self.name}+{reverse.name}", self.kind, _grouped([*self._pairs(), *turned]))
 
     def without_accents(self) -> WordDictionary:
         """The same dictionary with the accents of its translations stripped, each translation once.
@@ -225,7 +222,7 @@ class WordDictionary:
         >>> dict(WordDictionary("toy", "file", {"bark": ("écorce", "ecorce")}).without_accents().entries)
         {'bark': ('ecorce',)}
         """
-        pairs = [(word, without_accents(each)) for word, found in self.entries.items() for each in found]
+        pairs = ((word, without_accents(each)) for word, each in self._pairs())
         return WordDictionary(self.name, self.kind, _grouped(pairs))
 
     def lemmatised(self, source: Callable[[str], str], target: Callable[[str], str]) -> WordDictionary:
@@ -235,12 +232,11 @@ class WordDictionary:
         >>> dict(words.lemmatised(lambda word: word.removesuffix("s"), lambda word: "tirer").entries)
         {'pull': ('tirer',)}
         """
-        pairs = [
-            (source(word).lower(), target(translation).lower())
-            for word, translations in self.entries.items()
-            for translation in translations
-        ]
+        pairs = ((source(word).lower(), target(each).lower()) for word, each in self._pairs())
         return WordDictionary(f"{self.name}+lemmas", self.kind, _grouped(pairs))
+
+    def _pairs(self) -> list[tuple[str, str]]:
+        return [(word, each) for word, found in self.entries.items() for each in found]
 
 
 def read_dictionary(path: str | Path, name: str | None = None) -> WordDictionary:
@@ -261,18 +257,18 @@ def fetch_muse(src: str, tgt: str, folder: str | Path, *, digest: str | None = N
     Source: Lample et al. 2018, the ground-truth bilingual dictionaries.
     """
     path = _muse_path(src, tgt, folder)
-    if not path.is_file():
-        content = _ask_for_muse(src, tgt, path, "GET", timeout=60)
-        _check_digest(content, digest, path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, content)
     record = path.with_suffix(".sha256")
+    content = path.read_bytes() if path.is_file() else _ask_for_muse(src, tgt, path, "GET", timeout=60)
     if digest is None and record.is_file():
         digest = record.read_text(encoding="ascii").strip()
-    content = path.read_bytes()
-    _check_digest(content, digest, path)
-    if not record.is_file():
-        _write(record, hashlib.sha256(content).hexdigest().encode())
+    found = hashlib.sha256(content).hexdigest()
+    if digest is not None and found != digest.lower():
+        raise NbkitError(f"dictionary {path}: its SHA-256 is {found}, not {digest}: this is another file")
+    for place, written in ((path, content), (record, found.encode())):
+        if not place.is_file():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_write(place) as unfinished:
+                unfinished.write_bytes(written)
     return read_dictionary(path)
 
 
@@ -301,17 +297,6 @@ def _ask_for_muse(src: str, tgt: str, path: Path, method: str, timeout: float) -
         raise NbkitError(f"{address} cannot be fetched ({error}); put the file at {path}") from None
 
 
-def _write(path: Path, content: bytes) -> None:
-    with atomic_write(path) as unfinished:
-        unfinished.write_bytes(content)
-
-
-def _check_digest(content: bytes, digest: str | None, path: Path) -> None:
-    found = hashlib.sha256(content).hexdigest()
-    if digest is not None and found != digest.lower():
-        raise NbkitError(f"dictionary {path}: its SHA-256 is {found}, not {digest}: this is another file")
-
-
 def induced_dictionary(
     pairs: Iterable[tuple[Sequence[str], Sequence[str]]],
     alignments: Iterable[Iterable[tuple[int, int]]],
@@ -319,7 +304,6 @@ def induced_dictionary(
     *,
     min_count: int = 3,
     min_share: float = 0.1,
-    kind: Kind = "induced",
 ) -> WordDictionary:
     """The dictionary of a word-aligned corpus: t translates s where c(s, t) ≥ min_count and c(s, t) / c(s) ≥ min_share.
 
@@ -344,13 +328,11 @@ def induced_dictionary(
     except ValueError as error:
         raise NbkitError(f"dictionary {name}: as many alignments as pairs expected ({error})") from None
     entries = {}
-    for word in sorted(counts):
-        total = counts[word].total()
-        ranked = sorted(counts[word].items(), key=lambda item: (-item[1], item[0]))
-        kept = tuple(target for target, count in ranked if count >= min_count and count / total >= min_share)
-        if kept:
-            entries[word] = kept
-    return WordDictionary(name, kind, entries)
+    for word, targets in sorted(counts.items()):
+        total = targets.total()
+        ranked = sorted(targets.items(), key=lambda item: (-item[1], item[0]))
+        entries[word] = tuple(each for each, n in ranked if n >= min_count and n / total >= min_share)
+    return WordDictionary(name, "induced", {word: kept for word, kept in entries.items() if kept})
 
 
 def _has_letter(token: str) -> bool:
@@ -498,21 +480,16 @@ class Litter:
             raise NbkitError(f"LitTER: aligned tokens {sorted(aligned)} of a hypothesis of {len(hypothesis)} tokens")
         words = dict.fromkeys(word.lower() for word in idiom)
         candidates = tuple(Blocklist(word, found) for word in words if (found := self.dictionary.translations(word)))
-        in_reference = [self._parts(token) for token in reference]
+        in_reference, in_hypothesis = ([self._parts(token) for token in side] for side in (reference, hypothesis))
         surviving = tuple(
             blocklist
             for blocklist in candidates
-            if not any(self._places(translation, in_reference) for translation in blocklist.translations)
+            if not any(self._occurrences(translation, in_reference) for translation in blocklist.translations)
         )
-        in_hypothesis = [self._parts(token) for token in hypothesis]
         triggers = []
         for translation in dict.fromkeys(each for blocklist in surviving for each in blocklist.translations):
-            length = len(self._keys(translation))
-            occurrences = [
-                Trigger(translation, tuple(range(place, place + length)))
-                for place in self._places(translation, in_hypothesis)
-            ]
-            places = [i for each in occurrences if aligned is None or each.is_aligned(aligned) for i in each.tokens]
+            there = self._occurrences(translation, in_hypothesis)
+            places = [i for each in there if aligned is None or not each.isdisjoint(aligned) for i in sorted(each)]
             if places:
                 triggers.append(Trigger(translation, tuple(places)))
         return LiteralJudgement(candidates, surviving, tuple(triggers))
@@ -542,13 +519,13 @@ class Litter:
         words = cut(translation, self.tgt) if self.unit == "word" else translation.split()
         return tuple(map(self._matcher.key, words))
 
-    def _places(self, translation: str, text: Sequence[frozenset[str]]) -> list[int]:
-        """Where the words of *translation* begin in *text*, one after the other."""
+    def _occurrences(self, translation: str, text: Sequence[frozenset[str]]) -> list[set[int]]:
+        """The places of the words of *translation*, one after the other, each time that they stand in *text*."""
         keys = self._keys(translation)
         return [
-            start
+            set(range(start, start + len(keys)))
             for start in range(len(text) - len(keys) + 1)
-            if keys and all(key in token for key, token in zip(keys, text[start : start + len(keys)], strict=True))
+            if keys and all(key in token for key, token in zip(keys, text[start:], strict=False))
         ]
 
 
@@ -582,14 +559,19 @@ def source_words(text: str, lang: str) -> list[str]:
 
 
 def lemmas(text: Text) -> list[str]:
-    """The lemmas of a parsed text in lower case, one a token of `Text.tokens`, for LitTER over lemmas.
+    """The lemmas of a parsed text in lower case, one a token of `Text.tokens`: for LitTER over lemmas, and what stands
+    for each token in counts of senses.
 
     Raises `NbkitError` where the text has none.
+
+    >>> from nbkit.text.sentences import Sentence
+    >>> lemmas(Text((Sentence(("Bats", "flew"), "en", lemmas=("Bat", "fly")),)))
+    ['bat', 'fly']
     """
     found = []
     for sentence in text.sentences:
         if sentence.lemmas is None:
-            raise NbkitError(f"LitTER over lemmas: {sentence.joined[:60]!r} has no lemmas: parse it first")
+            raise NbkitError(f"{sentence.joined[:60]!r} has no lemmas: parse it first")
         found += [lemma.lower() for lemma in sentence.lemmas]
     return found
 
@@ -597,7 +579,7 @@ def lemmas(text: Text) -> list[str]:
 def literal_errors(judgements: Iterable[LiteralJudgement], pairs: Pairs = "paper") -> np.ndarray:
     """1 for each literal translation error and 0 for each other pair, NaN for pairs that do not count (see `Pairs`).
 
-    To be averaged by `nbkit.measure.intervals.macro_average`. Raises `NbkitError` for other *pairs*.
+    To be averaged by `nbkit.measure.statistics.macro_average`. Raises `NbkitError` for other *pairs*.
 
     >>> none = LiteralJudgement((), (), ())
     >>> literal_errors([none]).tolist(), literal_errors([none], "covered").tolist()
@@ -648,8 +630,7 @@ def coverage(judgements: Sequence[LiteralJudgement], idioms: Sequence[str]) -> C
 APT_VERSION = 1
 
 
-@dataclass(frozen=True)
-class AlignedPhrase:
+class AlignedPhrase(NamedTuple):
     """The tokens that translate a phrase in a reference and in a hypothesis, from left to right.
 
     >>> reference = "Ils ont fait la sourde oreille".split(), ((0, 0), (1, 1), (2, 4), (3, 5))
@@ -683,16 +664,6 @@ class AlignedPhrase:
         return cls(*parts)
 
 
-def linked_tokens(links: Iterable[tuple[int, int]], phrase: Collection[int]) -> tuple[int, ...]:
-    """The target tokens that any source token of *phrase* is linked to, from left to right.
-
-    >>> linked_tokens(((0, 3), (1, 1), (2, 0), (2, 3)), {0, 2})
-    (0, 3)
-    """
-    wanted = frozenset(phrase)
-    return tuple(sorted({target for source, target in links if source in wanted}))
-
-
 class PhraseScores(NamedTuple):
     """One entry a pair, in [0, 1]: NaN where the phrase has no tokens in the reference, 0 where it has none in the
     hypothesis alone.
@@ -712,7 +683,7 @@ class EmptyMatches(NamedTuple):
 
 
 def score_phrases(phrases: Sequence[AlignedPhrase], lang: str) -> PhraseScores:
-    """APT-Eval of every pair; to be averaged by `nbkit.measure.intervals.macro_average`.
+    """APT-Eval of every pair; to be averaged by `nbkit.measure.statistics.macro_average`.
 
     Unigram precision is what the paper words as "the ratio of words in the reference spans that occur in the hypothesis
     spans": Σ_w min(c_ref(w), c_hyp(w)) / Σ_w c_ref(w), case ignored, a word counting as often as it is on both sides.
@@ -724,7 +695,7 @@ def score_phrases(phrases: Sequence[AlignedPhrase], lang: str) -> PhraseScores:
     ([0.5, nan], [0.125, nan])
     """
     precision = np.array([_precision(phrase) for phrase in phrases], dtype=np.float64)
-    hypotheses, references = ([" ".join(_sides(phrase)[side]) for phrase in phrases] for side in (1, 0))
+    hypotheses, references = ([" ".join(phrase[side]) for phrase in phrases] for side in (1, 0))
     chrf = Chrf().scores(hypotheses, references, lang)
     return PhraseScores(precision, np.where(np.isnan(precision), np.nan, chrf))
 
@@ -740,13 +711,8 @@ def published_precision(phrases: Sequence[AlignedPhrase]) -> np.ndarray:
     >>> published_precision([phrase]).round(3).tolist(), score_phrases([phrase], "fr").unigram_precision.tolist()
     ([0.667], [1.0])
     """
-    return np.array(
-        [
-            len(set(each.reference) & set(each.hypothesis)) / len(each.reference) if each.reference else np.nan
-            for each in phrases
-        ],
-        dtype=np.float64,
-    )
+    shares = [len({*words} & {*found}) / len(words) if words else np.nan for words, found in phrases]
+    return np.array(shares, dtype=np.float64)
 
 
 def signature(aligner: str) -> str:
@@ -777,16 +743,11 @@ def empty_matches(phrases: Sequence[AlignedPhrase]) -> EmptyMatches:
     """
     if not phrases:
         return EmptyMatches(float("nan"), float("nan"))
-    sides = (sum(not side for side in column) / len(phrases) for column in zip(*map(_sides, phrases), strict=True))
-    return EmptyMatches(*sides)
-
-
-def _sides(phrase: AlignedPhrase) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return phrase.reference, phrase.hypothesis
+    return EmptyMatches(*(sum(not side for side in column) / len(phrases) for column in zip(*phrases, strict=True)))
 
 
 def _precision(phrase: AlignedPhrase) -> float:
     if not phrase.reference:
         return float("nan")
-    reference, hypothesis = (Counter(token.lower() for token in side) for side in _sides(phrase))
+    reference, hypothesis = (Counter(token.lower() for token in side) for side in phrase)
     return (reference & hypothesis).total() / reference.total()

@@ -4,7 +4,8 @@ The sense of an occurrence is that of the target words linked to it. Where these
 occurrence is undecided, with a reason: it is counted and never guessed.
 
 In the order of the file: what is known of a language's nouns; the sense that a single target word tells
-(`SenseLookup`); the sense that a translation gives an occurrence (`SenseFinder`).
+(`SenseLookup`); the sense that a translation gives an occurrence (`SenseFinder`); what is counted of senses in a corpus
+(`SenseCounts`), and the bias of a sentence towards a sense (`sentence_bias`).
 
 Source: disambiguation paper, §2.1 (extraction of pairs) and §2.2 (WSD errors).
 """
@@ -12,10 +13,14 @@ Source: disambiguation paper, §2.1 (extraction of pairs) and §2.2 (WSD errors)
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property, lru_cache, partial
 from importlib.resources import files
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from itertools import repeat
+from math import log2
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import yaml
 
@@ -24,7 +29,8 @@ from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.measure.literal import WordMatcher, known_matchings
 from nbkit.text.sentences import Sentence, Text
 
-__all__ = ["AMBIGUOUS", "REASONS", "Reach", "Sense", "SenseFinder", "SenseMatching", "TargetNouns"]
+if TYPE_CHECKING:
+    import pandas as pd
 
 # ----------------------------------------------------------------------------
 # What is known of a language's nouns: their spelling, inflection, compounds and genders (``nouns-LANG.yaml``).
@@ -52,13 +58,13 @@ class Nouns(NamedTuple):
 
     capitals: bool
     compounds: bool
-    endings: Mapping[str, tuple[str, ...]]
-    umlauts: Mapping[str, tuple[str, ...]]
+    endings: Mapping[str, Sequence[str]]
+    umlauts: Mapping[str, Sequence[str]]
     er_plurals: tuple[str, ...]
     links: tuple[str, ...]
     whole: tuple[str, ...]
     articles: Mapping[str, frozenset[str]]
-    genders: Mapping[str, Mapping[str, tuple[str, ...]]]
+    genders: Mapping[str, Mapping[str, Sequence[str]]]
 
     def inflections(self, noun: str) -> Iterator[str]:
         """Forms of a noun, some of which there may not be.
@@ -132,24 +138,15 @@ def nouns_of(lang: str) -> Nouns | None:
     if not file.is_file():
         return None
     content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    articles: dict[str, frozenset[str]] = {}
-    for form, genders in content["articles"].items():
-        stems = content["stems"] if form.startswith("-") else [""]
-        articles |= {stem + form.removeprefix("-"): frozenset(genders) for stem in stems}
-    words = {name: tuple(word.lower() for word in content[name]) for name in ("er_plurals", "links", "whole")}
-    genders = {
-        noun.lower(): {gender: tuple(same) for gender, same in by_gender.items()}
-        for noun, by_gender in content["genders"].items()
+    stems = content.pop("stems")
+    articles = {
+        stem + form.removeprefix("-"): frozenset(genders)
+        for form, genders in content["articles"].items()
+        for stem in (stems if form.startswith("-") else [""])
     }
-    return Nouns(
-        capitals=content["capitals"],
-        compounds=content["compounds"],
-        endings={end: tuple(added) for end, added in content["endings"].items()},
-        umlauts={end: tuple(added) for end, added in content["umlauts"].items()},
-        articles=articles,
-        genders=genders,
-        **words,
-    )
+    words = {name: tuple(word.lower() for word in content[name]) for name in ("er_plurals", "links", "whole")}
+    genders = {noun.lower(): by_gender for noun, by_gender in content["genders"].items()}
+    return Nouns(**{**content, **words, "articles": articles, "genders": genders})
 
 
 def _umlauted(noun: str) -> Iterator[str]:
@@ -196,8 +193,7 @@ class SenseLookup:
             raise UnknownNameError("matching of senses", matching, get_args(SenseMatching))
         self.lexicon, self.matching = lexicon, matching
         self.nouns = nouns_of(lexicon.tgt)
-        self._found: dict[tuple[str, str, str, frozenset[str]], str | None] = {}
-        self._forms: dict[str, _Forms] = {}
+        self._found, self._forms = cache(self._look_up), cache(self._forms_of)
 
     def sense(
         self, word: str, lemma: str, form: str | None = None, genders: frozenset[str] = frozenset()
@@ -205,10 +201,7 @@ class SenseLookup:
         """The sense that a noun gives the homograph *word*; None for one that is no translation, `AMBIGUOUS` for one
         that tells no sense. genders: that its article leaves open; none: not known.
         """
-        key = (word, lemma, form or lemma, genders)
-        if key not in self._found:
-            self._found[key] = self._look_up(self.lexicon.homographs[word], lemma, form or lemma, genders)
-        return self._found[key]
+        return self._found(word, lemma, form or lemma, genders)
 
     def genders(self, tokens: Sequence[str], place: int) -> frozenset[str]:
         """The genders that the article of a noun leaves open; none where it is not seen, or not known to matter."""
@@ -224,7 +217,8 @@ class SenseLookup:
                     return shared[end]
         return frozenset()
 
-    def _look_up(self, homograph: Homograph, lemma: str, form: str, genders: frozenset[str]) -> str | None:
+    def _look_up(self, word: str, lemma: str, form: str, genders: frozenset[str]) -> str | None:
+        homograph = self.lexicon.homographs[word]
         words = tuple(dict.fromkeys((lemma, form)))
         # A form can tell what its lemma does not: *Bands* play music, a *Band* may be a ribbon.
         for word in words:
@@ -242,7 +236,7 @@ class SenseLookup:
     def _is_verb(self, homograph: Homograph, form: str, genders: frozenset[str]) -> bool:
         """Whether a plural in *-en* stands behind an article of the singular: *das Fliegen*, *beim Lachen*."""
         written = _spelling(form)
-        listed = self._forms_of(homograph).nouns
+        listed = self._forms(homograph.word).nouns
         is_plural = written.endswith("en") and written not in listed and written[:-1] in listed
         return is_plural and "Neut" in genders
 
@@ -253,13 +247,13 @@ class SenseLookup:
             return AMBIGUOUS
         if self.matching == "exact":
             return None
-        return self._forms_of(homograph).whole.get(key if self.nouns else self._matcher.key(key))
+        return self._forms(homograph.word).whole.get(key if self.nouns else self._matcher.key(key))
 
     def _head(self, homograph: Homograph, word: str) -> str | None:
         """The sense of the longest translation that *word* ends in, letter by letter."""
         if self.matching in ("exact", "inflected") or self.nouns is None or not self.nouns.compounds:
             return None
-        forms = self._forms_of(homograph)
+        forms = self._forms(homograph.word)
         ends = (forms.nouns.get(end) or forms.inflected.get(end) for end in self.nouns.heads(_spelling(word)))
         return next((found for found in ends if found is not None), None)
 
@@ -267,7 +261,7 @@ class SenseLookup:
         """The sense of the longest translation that *word* begins with."""
         if self.matching != "parts" or self.nouns is None or not self.nouns.compounds:
             return None
-        written, known = _spelling(word), self._forms_of(homograph).nouns
+        written, known = _spelling(word), self._forms(homograph.word).nouns
         begun = [noun for noun in known if self.nouns.begins(written, noun)]
         return known[max(begun, key=len)] if begun else None
 
@@ -287,21 +281,17 @@ class SenseLookup:
         lang = self.lexicon.tgt
         return WordMatcher(lang, "inflected" if "inflected" in known_matchings(lang) else "exact")
 
-    def _forms_of(self, homograph: Homograph) -> _Forms:
-        if homograph.word not in self._forms:
-            named = [(word, each.name) for each in homograph.clusters for word in sorted(each.translations)]
-            named += [(word, AMBIGUOUS) for word in sorted(homograph.ambiguous)]
-            listed = {_spelling(word): name for word, name in named}
-            if self.nouns is None:
-                whole = _agreed((self._matcher.key(translation_key(word)), 0, name) for word, name in named)
-                self._forms[homograph.word] = _Forms(listed, {}, whole)
-            else:
-                made = [
-                    (form, len(word), name) for word, name in listed.items() for form in self.nouns.inflections(word)
-                ]
-                whole = _agreed((translation_key(form), length, name) for form, length, name in made)
-                self._forms[homograph.word] = _Forms(listed, _agreed(made), whole)
-        return self._forms[homograph.word]
+    def _forms_of(self, word: str) -> _Forms:
+        homograph = self.lexicon.homographs[word]
+        named = [(noun, each.name) for each in homograph.clusters for noun in sorted(each.translations)]
+        named += [(noun, AMBIGUOUS) for noun in sorted(homograph.ambiguous)]
+        listed = {_spelling(noun): name for noun, name in named}
+        if self.nouns is None:
+            keys = _agreed((self._matcher.key(translation_key(noun)), 0, name) for noun, name in named)
+            return _Forms(listed, {}, keys)
+        made = [(form, len(noun), name) for noun, name in listed.items() for form in self.nouns.inflections(noun)]
+        keys = _agreed((translation_key(form), length, name) for form, length, name in made)
+        return _Forms(listed, _agreed(made), keys)
 
 
 class _Forms(NamedTuple):
@@ -483,16 +473,9 @@ class SenseFinder:
         several senses within the pair has none of them (§2.1: no error could be seen).
         """
         senses = self.senses(source, target, links, reach)
-        if len(senses) < 2:
-            return senses
-        told: dict[str, set[str]] = {}
-        for sense in senses:
-            if sense.cluster is not None:
-                told.setdefault(sense.homograph, set()).add(sense.cluster)
+        told = Counter(word for word, _ in {(sense.homograph, sense.cluster) for sense in senses if sense.cluster})
         return [
-            sense._replace(cluster=None, reason=DIFFERENT)
-            if sense.cluster is not None and len(told[sense.homograph]) > 1
-            else sense
+            sense._replace(cluster=None, reason=DIFFERENT) if sense.cluster and told[sense.homograph] > 1 else sense
             for sense in senses
         ]
 
@@ -548,36 +531,32 @@ class SenseFinder:
 
     def _target_words(self, text: Text) -> _TargetWords:
         lemmas = [lemma for sentence in text.sentences for lemma in sentence.lemmas or sentence.tokens]
-        verbs = [verb for sentence in text.sentences for verb in self._verbs_of(sentence)]
-        nouns = [noun for sentence in text.sentences for noun in self._nouns_of(sentence)]
-        return _TargetWords(text.tokens, lemmas, verbs, nouns)
+        kinds = [kind for sentence in text.sentences for kind in self._kinds(sentence)]
+        return _TargetWords(text.tokens, lemmas, [verb for verb, _ in kinds], [noun for _, noun in kinds])
 
-    def _nouns_of(self, sentence: Sentence) -> list[bool]:
-        """Whether each word can show a sense."""
-        if self.nouns == "any":
-            return [True] * len(sentence)
-        capital = [token[:1].isupper() for token in sentence.tokens]
-        if sentence.upos is None:
-            if not self._capitals:
-                raise NbkitError(
-                    f"{sentence.joined!r} has no parts of speech, and nouns have no capitals in '{sentence.lang}': "
-                    "parse it (target_words: lemmas), or let all words count (target_nouns: any)"
-                )
-            return capital
-        tagged = [tag in _NOUNS for tag in sentence.upos]
-        if not self._capitals:
-            return tagged
-        first = _first_word(sentence)
-        if self.nouns == "tagged":
-            return [is_noun and (capital[i] or i <= first) for i, is_noun in enumerate(tagged)]
-        return [is_noun or (capital[i] and i > first) for i, is_noun in enumerate(tagged)]
+    def _kinds(self, sentence: Sentence) -> Iterator[tuple[bool, bool]]:
+        """Of each word, whether it is a verb or an adjective, and whether it can show a sense.
 
-    def _verbs_of(self, sentence: Sentence) -> list[bool]:
-        """Which words are verbs or adjectives: by their tags, and in German in lower case, but for first words."""
-        upos = sentence.upos or ("",) * len(sentence)
-        first = _first_word(sentence)
-        is_noun = [self._capitals and i > first and token[:1].isupper() for i, token in enumerate(sentence.tokens)]
-        return [tag in _VERBS and not is_noun[i] for i, tag in enumerate(upos)]
+        Its tag decides, and in German the capital letter too, but for first words.
+        """
+        if sentence.upos is None and not self._capitals and self.nouns != "any":
+            raise NbkitError(
+                f"{sentence.joined!r} has no parts of speech, and nouns have no capitals in '{sentence.lang}': "
+                "parse it (target_words: lemmas), or let all words count (target_nouns: any)"
+            )
+        # Behind quotation marks and the like, the first word has a capital letter whatever it is.
+        first = next((i for i, token in enumerate(sentence.tokens) if token[:1].isalnum()), 0)
+        for i, (token, tag) in enumerate(zip(sentence.tokens, sentence.upos or repeat(""), strict=False)):
+            capital, is_noun = token[:1].isupper(), tag in _NOUNS
+            decides = self._capitals and i > first  # whether a capital letter makes a noun
+            is_verb = tag in _VERBS and not (decides and capital)
+            if self.nouns == "any":
+                is_noun = True
+            elif sentence.upos is None:
+                is_noun = capital
+            elif decides:
+                is_noun = is_noun and capital if self.nouns == "tagged" else is_noun or capital
+            yield is_verb, is_noun
 
 
 class _TargetWords(NamedTuple):
@@ -592,6 +571,325 @@ class _TargetWords(NamedTuple):
         return any(self.verb[place] for place in places)
 
 
-def _first_word(sentence: Sentence) -> int:
-    """The place of the first word, behind quotation marks and the like: it has a capital letter whatever it is."""
-    return next((i for i, token in enumerate(sentence.tokens) if token[:1].isalnum()), 0)
+# ----------------------------------------------------------------------------
+# What was counted of homographs in a parallel corpus, as integers that can be added, and the biases that follow.
+#
+# Source: disambiguation paper, §2.1 (attractors), §2.2 (DB) and §3.1 (modifier adjectives).
+
+#: A homograph and the name of one of its sense clusters.
+SenseKey: TypeAlias = tuple[str, str]
+#: Columns of `SenseCounts.table`.
+COLUMNS = ["kind", "of", "sense", "word", "n"]
+#: Kind, homograph or noun, sense or reason, word.
+_Row: TypeAlias = tuple[str, str, str, str]
+#: The row of `SenseCounts.read`, and the fields that hold the counts of the other kinds of rows.
+_READ = ("pairs read", "", "", "")
+_FLAT = {"sense": "pairs", "undecided": "undecided", "reach": "reached"}
+_NESTED = {"attractor": "attractors", "sense adjective": "sense_adjectives", "noun adjective": "noun_adjectives"}
+
+
+@dataclass(frozen=True)
+class SenseCounts:
+    """Counts over a corpus; add those of its parts. Not to be changed once they are looked at.
+
+    read: pairs that were looked at. pairs: extracted pairs a sense, n(sc): a pair counts once for each homograph in it
+    that is translated in exactly one sense. attractors: for each sense, in how many of its pairs each lemma stands.
+    undecided: occurrences whose sense cannot be told, by homograph and reason. sense_adjectives: adjectives by sense
+    that they modify the homograph in; noun_adjectives: adjectives by other noun; occurrences in lower case, of positive
+    degree, lemmas. reached: occurrences by where translations are looked for (`Reach`) and what comes of
+    it (`Sense.outcome`).
+
+    >>> a = SenseCounts(2, Counter({("bat", "animal"): 1}), {("bat", "animal"): Counter(cave=1)})
+    >>> (a + a).pairs["bat", "animal"], (a + a).attractors["bat", "animal"]["cave"], (a + a - a) == a
+    (2, 2, True)
+    """
+
+    read: int = 0
+    pairs: Counter[SenseKey] = field(default_factory=Counter)
+    attractors: Mapping[SenseKey, Counter[str]] = field(default_factory=dict)
+    undecided: Counter[SenseKey] = field(default_factory=Counter)
+    sense_adjectives: Mapping[SenseKey, Counter[str]] = field(default_factory=dict)
+    noun_adjectives: Mapping[str, Counter[str]] = field(default_factory=dict)
+    reached: Counter[SenseKey] = field(default_factory=Counter)
+
+    def __add__(self, other: SenseCounts) -> SenseCounts:
+        return sum_counts([self, other])
+
+    def __sub__(self, other: SenseCounts) -> SenseCounts:
+        """What is left without a part of the corpus, such as the other folds. Raises `NbkitError` for no part of it."""
+        whole, part = self._rows(), other._rows()
+        for row, n in part.items():
+            if n > whole[row] and row != _READ:
+                times = f"{n} times in a part, {whole[row]} in" if whole[row] else "in a part, but not in"
+                of = " ".join(filter(None, row[1:]))
+                raise NbkitError(f"counts of senses: {of!r} is counted {times} the whole")
+        if other.read > self.read:
+            raise NbkitError(f"counts over {other.read} pairs are no part of those over {self.read}")
+        whole.subtract(part)
+        return _of_rows(whole)
+
+    def _rows(self) -> Counter[_Row]:
+        """Every count by its kind, homograph or noun, sense or reason, and word."""
+        rows = Counter({_READ: self.read})
+        for kind, name in _FLAT.items():
+            rows.update({(kind, of, sense, ""): n for (of, sense), n in getattr(self, name).items()})
+        for kind, name in _NESTED.items():
+            for key, counts in getattr(self, name).items():
+                of, sense = (key, "") if isinstance(key, str) else key
+                rows.update({(kind, of, sense, word): n for word, n in counts.items()})
+        return rows
+
+    @cached_property
+    def total(self) -> int:
+        """N, all extracted pairs of all homographs."""
+        return sum(self.pairs.values())
+
+    @cached_property
+    def of_homograph(self) -> Counter[str]:
+        """The extracted pairs of each homograph."""
+        totals: Counter[str] = Counter()
+        for (homograph, _), n in self.pairs.items():
+            totals[homograph] += n
+        return totals
+
+    @cached_property
+    def of_word(self) -> Counter[str]:
+        """n(a): in how many of all extracted pairs each attractor stands."""
+        totals: Counter[str] = Counter()
+        for counts in self.attractors.values():
+            totals.update(counts)
+        return totals
+
+    @cached_property
+    def of_word_and_homograph(self) -> dict[str, Counter[str]]:
+        """In how many extracted pairs of each homograph each attractor stands."""
+        totals: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for (homograph, _), counts in self.attractors.items():
+            totals[homograph].update(counts)
+        return totals
+
+    @cached_property
+    def senses_seen(self) -> Counter[str]:
+        """In how many senses each homograph was extracted."""
+        return Counter(homograph for (homograph, _), n in self.pairs.items() if n)
+
+    @cached_property
+    def attractors_of_sense(self) -> dict[SenseKey, int]:
+        """Σ_a n(a, sc): all attractor counts of each sense."""
+        return {key: counts.total() for key, counts in self.attractors.items()}
+
+    def frequency(self, word: str, homograph: str, sense: str) -> int:
+        """In how many pairs of the sense the word stands, n(a, sc): FREQ (1)."""
+        counts = self.attractors.get((homograph, sense))
+        return counts.get(word, 0) if counts else 0
+
+    def top_attractors(
+        self, homograph: str, sense: str, n: int, *, leave_out: Collection[str] = ()
+    ) -> list[tuple[str, int]]:
+        """The most frequent attractors of a sense with their counts, equally frequent ones by alphabet.
+
+        leave_out: stop words (`nbkit.text.phrases`). Source: disambiguation paper, Table 1.
+        """
+        counts = self.attractors.get((homograph, sense), Counter())
+        ranked = sorted((-count, word) for word, count in counts.items() if word not in leave_out)
+        return [(word, -count) for count, word in ranked[:n]]
+
+    def table(self) -> pd.DataFrame:
+        """All counts as one tidy table, sorted: kind, of (homograph or noun), sense (or reason), word, n."""
+        import pandas as pd
+
+        rows = self._rows()
+        return pd.DataFrame(sorted((*row, n) for row, n in rows.items() if n or row == _READ), columns=COLUMNS)
+
+    @classmethod
+    def from_table(cls, table: pd.DataFrame) -> SenseCounts:
+        """The counts that `table` was made of. Raises `NbkitError` for another table."""
+        if list(table.columns) != COLUMNS:
+            raise NbkitError(f"counts of senses: columns {', '.join(COLUMNS)} expected, not {', '.join(table.columns)}")
+        rows: Counter[_Row] = Counter()
+        for *row, n in zip(*(table[column].tolist() for column in COLUMNS), strict=True):
+            rows[tuple(row)] += n
+        return _of_rows(rows)
+
+
+def _of_rows(rows: Counter[_Row]) -> SenseCounts:
+    """The counts that `SenseCounts._rows` made rows of."""
+    fields: dict[str, Any] = {**{name: Counter() for name in _FLAT.values()}, **{name: {} for name in _NESTED.values()}}
+    for row, n in rows.items():
+        kind, of, sense, word = row
+        if kind in _FLAT and n:
+            fields[_FLAT[kind]][of, sense] = n
+        elif kind in _NESTED and n:
+            fields[_NESTED[kind]].setdefault(of if kind == "noun adjective" else (of, sense), Counter())[word] = n
+        elif row != _READ and n:
+            raise NbkitError(f"counts of senses: unknown kind '{kind}'")
+    return SenseCounts(rows[_READ], **fields)
+
+
+def sum_counts(parts: Iterable[SenseCounts]) -> SenseCounts:
+    """The counts over all *parts* of a corpus; of none, no counts."""
+    rows: Counter[_Row] = Counter()
+    for part in parts:
+        rows.update(part._rows())
+    return _of_rows(rows)
+
+
+#: DB(w, sc): counts, word, homograph, sense → bias; 0 for a word that is no attractor of the sense.
+Measure: TypeAlias = Callable[[SenseCounts, str, str, str], float]
+
+
+def freq(counts: SenseCounts, word: str, homograph: str, sense: str) -> float:
+    """FREQ(a, sc): the number of extracted pairs in which the attractor stands beside the homograph in this sense. (1)
+
+    >>> from collections import Counter
+    >>> counts = SenseCounts(5, Counter({("bat", "animal"): 3}), {("bat", "animal"): Counter(cave=2)})
+    >>> freq(counts, "cave", "bat", "animal"), freq(counts, "ball", "bat", "animal")
+    (2.0, 0.0)
+    """
+    return float(counts.frequency(word, homograph, sense))
+
+
+def ppmi(counts: SenseCounts, word: str, homograph: str, sense: str) -> float:
+    """PPMI(a, sc) = max(0, log2 p(a, sc) / (p(a) p(sc))), in bits, over the extracted pairs of all homographs. (2)
+
+    p(a, sc) = n(a, sc) / N, p(a) = n(a) / N, p(sc) = n(sc) / N. A pair with two homographs is two of the N: one in the
+    senses of either.
+
+    >>> from collections import Counter
+    >>> counts = SenseCounts(4, Counter({("bat", "animal"): 1, ("bat", "club"): 1, ("bank", "money"): 2}),
+    ...     {("bat", "animal"): Counter(old=1), ("bat", "club"): Counter(), ("bank", "money"): Counter(old=1)})
+    >>> ppmi(counts, "old", "bat", "animal"), ppmi_of_homograph(counts, "old", "bat", "animal")
+    (1.0, 1.0)
+    """
+    both = counts.frequency(word, homograph, sense)
+    return _ppmi(both, counts.of_word[word], counts.pairs[homograph, sense], counts.total)
+
+
+def ppmi_of_homograph(counts: SenseCounts, word: str, homograph: str, sense: str) -> float:
+    """As `ppmi`, with all probabilities over the extracted pairs of this homograph alone."""
+    both, of_word = counts.frequency(word, homograph, sense), counts.of_word_and_homograph[homograph][word]
+    return _ppmi(both, of_word, counts.pairs[homograph, sense], counts.of_homograph[homograph])
+
+
+#: What the research code adds to the count of every attractor of a homograph beside every sense of it.
+SMOOTHING = 100
+
+
+def ppmi_published(counts: SenseCounts, word: str, homograph: str, sense: str) -> float:
+    """PPMI as the research code computes it: smoothed counts, within one homograph, over attractors instead of pairs.
+
+    n'(a, sc) = n(a, sc) + 100 for every attractor a of the homograph and every sense sc of it that was extracted;
+    PPMI(a, sc) = max(0, log2 n'(a, sc) N' / (n'(a) n'(sc))), where n'(a), n'(sc) and N' are sums of n' over senses,
+    over attractors and over both. 0 for a word that was never seen beside the sense. The code counts every occurrence
+    of a lower-cased word form; here n is `ppmi`'s, in pairs and lemmas.
+    Source: the paper's repository, ``extract_attractor_terms.py``, ``_score_attractors``.
+
+    >>> from collections import Counter
+    >>> counts = SenseCounts(3, Counter({("bat", "animal"): 2, ("bat", "club"): 1}),
+    ...     {("bat", "animal"): Counter(cave=100), ("bat", "club"): Counter(ball=100)})
+    >>> round(ppmi_published(counts, "cave", "bat", "animal"), 3), ppmi(counts, "cave", "bat", "animal") > 5
+    (0.415, False)
+    """
+    both = counts.frequency(word, homograph, sense)
+    if not both:
+        return 0.0
+    of_words = counts.of_word_and_homograph[homograph]
+    senses, words = counts.senses_seen[homograph], len(of_words)
+    of_word = of_words[word] + SMOOTHING * senses
+    of_sense = counts.attractors_of_sense[homograph, sense] + SMOOTHING * words
+    total = of_words.total() + SMOOTHING * senses * words
+    return _ppmi(both + SMOOTHING, of_word, of_sense, total)
+
+
+def _ppmi(both: int, of_word: int, of_sense: int, total: int) -> float:
+    return max(0.0, log2(both * total / (of_word * of_sense))) if both else 0.0
+
+
+#: Measures by name; "ppmi_homograph" is a variant of the sample space, "ppmi_published" the research code's.
+MEASURES: dict[str, Measure] = {
+    "freq": freq,
+    "ppmi": ppmi,
+    "ppmi_homograph": ppmi_of_homograph,
+    "ppmi_published": ppmi_published,
+}
+
+
+#: How the biases of a sentence's tokens become the sentence's: "mean", DB(S, sc) = 1/|S| Σ DB(w, sc) over the tokens w
+#: of S (3); "sum", nbkit's own variant, does not divide by the length.
+AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
+    "mean": lambda biases: sum(biases) / len(biases),
+    "sum": sum,
+}
+
+
+class SentenceBias(NamedTuple):
+    """Bias of a sentence towards the right sense (DB✓), and towards the wrong one that it is most biased to (DB✗).
+
+    wrong_sense: the latter's name; of equal biases the first in the order of the lexicon.
+    """
+
+    right: float
+    wrong: float
+    wrong_sense: str
+
+    @property
+    def difference(self) -> float:
+        """DB_DIFF = DB✗ − DB✓."""
+        return self.wrong - self.right
+
+
+def bias_towards(
+    words: Sequence[str],
+    counts: SenseCounts,
+    homograph: str,
+    sense: str,
+    *,
+    measure: str = "freq",
+    aggregate: str = "mean",
+) -> float:
+    """DB(S, sc), the bias of a sentence towards one sense. (3)
+
+    words: of all tokens of S (`literal.lemmas`); a word that is no attractor of the sense, such as the homograph
+    itself and punctuation, counts 0. measure: one of `MEASURES`. aggregate: one of `AGGREGATES`.
+    Raises `UnknownNameError` for these, `NbkitError` for a sentence without words.
+    """
+    if measure not in MEASURES:
+        raise UnknownNameError("measure of disambiguation bias", measure, MEASURES)
+    if aggregate not in AGGREGATES:
+        raise UnknownNameError("aggregate of disambiguation bias", aggregate, AGGREGATES)
+    if not words:
+        raise NbkitError(f"the bias of a sentence without words towards '{sense}' of '{homograph}' is not defined")
+    of_word = MEASURES[measure]
+    return AGGREGATES[aggregate]([of_word(counts, word, homograph, sense) for word in words])
+
+
+def sentence_bias(
+    words: Sequence[str],
+    counts: SenseCounts,
+    homograph: str,
+    right: str,
+    senses: Iterable[str],
+    *,
+    measure: str = "freq",
+    aggregate: str = "mean",
+) -> SentenceBias:
+    """DB✓, DB✗ and their difference for a sentence (§2.2).
+
+    right: the sense of the reference. senses: all senses of the homograph, in the order of the lexicon.
+    Arguments and errors as of `bias_towards`; `NbkitError` where there is no wrong sense.
+
+    >>> from collections import Counter
+    >>> counts = SenseCounts(9, Counter({("bat", "animal"): 5, ("bat", "club"): 4}),
+    ...     {("bat", "animal"): Counter(cave=2, see=1), ("bat", "club"): Counter(see=4)})
+    >>> bias = sentence_bias(["he", "see", "a", "bat"], counts, "bat", "animal", ["animal", "club"])
+    >>> bias.right, bias.wrong, bias.wrong_sense, bias.difference
+    (0.25, 1.0, 'club', 0.75)
+    """
+    wrong = [sense for sense in senses if sense != right]
+    if not wrong:
+        raise NbkitError(f"'{homograph}' has no sense beside '{right}'")
+
+    towards = partial(bias_towards, words, counts, homograph, measure=measure, aggregate=aggregate)
+    biases = {sense: towards(sense) for sense in wrong}
+    strongest = max(wrong, key=biases.__getitem__)
+    return SentenceBias(towards(right), biases[strongest], strongest)

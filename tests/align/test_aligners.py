@@ -9,8 +9,7 @@ import sys
 import pytest
 
 from nbkit.errors import DataError, NbkitError, UnknownNameError
-from nbkit.measure.aligners import ALIGNERS, Aligner, check_aligner, load_aligner
-from nbkit.measure.links import score_alignments, write_pharaoh
+from nbkit.measure.aligners import ALIGNERS, Aligner, check_aligner, load_aligner, score_alignments, write_pharaoh
 from nbkit.sandbox import LANGUAGES
 from nbkit.sandbox import pairs as sandbox_pairs
 from nbkit.text.sentences import Pair, Sentence, Text

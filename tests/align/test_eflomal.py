@@ -9,8 +9,7 @@ import pytest
 
 from nbkit.errors import MissingExtraError
 from nbkit.measure import aligners as eflomal_aligner
-from nbkit.measure.aligners import check_aligner, load_aligner
-from nbkit.measure.links import score_alignments
+from nbkit.measure.aligners import check_aligner, load_aligner, score_alignments
 from nbkit.sandbox import pairs as sandbox_pairs
 from nbkit.store import Store
 

@@ -104,8 +104,8 @@ def test_weighted_kappa_is_scikit_learns():
     for _ in range(20):
         a, b = random.integers(1, 6, size=(2, 30))
         for weights in ("linear", "quadratic"):
-            assert weighted_kappa(a, b, weights) == pytest.approx(cohen_kappa_score(a, b, weights=weights))
-    assert np.isnan(weighted_kappa(np.array([3, 3]), np.array([3, 3])))
+            assert weighted_kappa(np.array([a, b]), weights) == pytest.approx(cohen_kappa_score(a, b, weights=weights))
+    assert np.isnan(weighted_kappa(np.array([[3, 3], [3, 3]])))
 
 
 def test_bad_tables_and_too_few_annotators(tmp_path):

@@ -11,8 +11,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from nbkit.figures import styles, theme
-from nbkit.measure.intervals import share_interval
 from nbkit.measure.numbers import error_types
+from nbkit.measure.statistics import share_interval
 from nbkit.numbers.formats import CAPABILITIES
 from nbkit.studies.numbers import PUBLISHED, figures, styled
 from nbkit.studies.numbers import looks as numbers_looks

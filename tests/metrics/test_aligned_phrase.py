@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
+from nbkit.measure.aligners import linked_tokens
 from nbkit.measure.literal import (
     AlignedPhrase,
     empty_matches,
-    linked_tokens,
     published_precision,
     published_signature,
     score_phrases,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
-from nbkit.measure.similarity import Chrf
+from nbkit.measure.bleu import Chrf
 from nbkit.text.parsers import read_conllu
 
 

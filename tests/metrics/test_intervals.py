@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from nbkit.errors import NbkitError
-from nbkit.measure.intervals import (
+from nbkit.measure.statistics import (
     DIFFERENCE,
     UNIT,
+    bootstrap_draws,
     mean_interval,
     mean_of_draws,
     share_interval,
     share_of_draws,
     share_of_sums,
 )
-from nbkit.measure.statistics import bootstrap_draws
 
 VALUES = st.lists(st.one_of(st.floats(0, 1), st.just(float("nan"))), max_size=30)
 OUTCOMES = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9)), min_size=1, max_size=40)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from nbkit.errors import NbkitError
-from nbkit.measure.similarity import Levenshtein, token_similarities
+from nbkit.measure.bleu import Levenshtein, token_similarities
 
 from .references import PAIRS, TOKENS, edit_distance
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import nbkit
 from nbkit.errors import NbkitError
-from nbkit.measure.intervals import macro_average
 from nbkit.measure.literal import (
     Litter,
     WordDictionary,
@@ -24,6 +23,7 @@ from nbkit.measure.literal import (
     published_litter,
     source_words,
 )
+from nbkit.measure.statistics import macro_average
 from nbkit.text.phrases import PhraseMatcher
 from nbkit.text.sentences import Sentence, Text
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.measure.sense_bias import (
+from nbkit.measure.literal import lemmas
+from nbkit.measure.senses import (
     SenseCounts,
     bias_towards,
     freq,
@@ -19,7 +20,6 @@ from nbkit.measure.sense_bias import (
     ppmi_published,
     sentence_bias,
     sum_counts,
-    words_of,
 )
 from nbkit.studies.disambiguation.mining import count_senses
 from nbkit.text.sentences import Sentence, Text
@@ -66,7 +66,7 @@ def test_freq_and_ppmi_by_hand(counts, word, sense, frequency, pooled, within):
 
 
 def test_bias_of_a_sentence_by_hand(counts):
-    words = words_of(parsed("old/ADJ/amod/1 bat/NOUN/nsubj/2 fly/VERB/root/-1 ./PUNCT/punct/2"))
+    words = lemmas(parsed("old/ADJ/amod/1 bat/NOUN/nsubj/2 fly/VERB/root/-1 ./PUNCT/punct/2"))
     assert bias_towards(words, counts, *ANIMAL) == (2 + 0 + 2 + 0) / 4
     assert bias_towards(words, counts, *CLUB) == 2 / 4
     assert bias_towards(words, counts, *ANIMAL, aggregate="sum") == 4
@@ -98,7 +98,7 @@ def test_bad_arguments(counts):
     with pytest.raises(NbkitError, match="'bat' has no sense beside 'animal'"):
         sentence_bias(["a"], counts, "bat", "animal", ["animal"])
     with pytest.raises(NbkitError, match="has no lemmas"):
-        words_of(Text((Sentence(("a",), "en"),)))
+        lemmas(Text((Sentence(("a",), "en"),)))
 
 
 def test_counts_survive_a_table(counts):

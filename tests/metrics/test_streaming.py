@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbkit.errors import NbkitError
-from nbkit.measure.intervals import mean_interval, mean_of_draws, share_interval, share_of_draws
-from nbkit.measure.statistics import StreamedBootstrap, ratio
+from nbkit.measure.statistics import (
+    StreamedBootstrap,
+    mean_interval,
+    mean_of_draws,
+    ratio,
+    share_interval,
+    share_of_draws,
+)
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 3000), st.integers(0, 2), st.one_of(st.floats(0, 1), st.just(float("nan")))), max_size=30

@@ -16,7 +16,7 @@ import pytest
 from nbkit import models
 from nbkit.batch.workers import run_unit
 from nbkit.errors import NbkitError, ParamsError
-from nbkit.measure.sense_bias import words_of
+from nbkit.measure.literal import lemmas
 from nbkit.store import Store
 from nbkit.studies import STUDIES
 from nbkit.studies import disambiguation as study
@@ -239,7 +239,7 @@ def test_cross_fitting_takes_a_part_out_of_its_own_biases(run):
     assert sum(counts_without(crossed, fold, store).read for fold in range(3)) == 600
     differ = 0
     for row in pairs.itertuples():
-        words = words_of(source_of(crossed, row._asdict()))
+        words = lemmas(source_of(crossed, row._asdict()))
         without = counts_without(crossed, row.fold, store)
         expected, leaked = (
             sum(known.frequency(word, row.homograph, row.sense) for word in words) for known in (without, whole)

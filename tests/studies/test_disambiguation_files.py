@@ -17,8 +17,8 @@ from nbkit.corpora import Pair, load_pairs
 from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.measure import aligners as pharaoh
-from nbkit.measure.intervals import share_interval
-from nbkit.measure.links import write_pharaoh
+from nbkit.measure.aligners import write_pharaoh
+from nbkit.measure.statistics import share_interval
 from nbkit.models.translators.texts import text_pairs
 from nbkit.store import Store
 from nbkit.studies import disambiguation as study

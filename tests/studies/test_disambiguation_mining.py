@@ -13,8 +13,7 @@ import nbkit.studies.disambiguation.mining
 from nbkit.corpora import load_pairs
 from nbkit.corpora.homographs import own_homographs
 from nbkit.errors import DataError, NbkitError
-from nbkit.measure.sense_bias import sum_counts
-from nbkit.measure.senses import REASONS, SenseFinder
+from nbkit.measure.senses import REASONS, SenseFinder, sum_counts
 from nbkit.store import Store
 from nbkit.studies.disambiguation.mining import (
     Mining,
@@ -120,7 +119,7 @@ def test_what_cannot_be_mined(tmp_path: Path):
 
 
 def test_links_of_a_file_are_taken_by_their_places(tmp_path: Path):
-    from nbkit.measure.links import write_pharaoh
+    from nbkit.measure.aligners import write_pharaoh
 
     pairs = list(load_pairs("sandbox", "en", "de", n=30))
     path = write_pharaoh([pair.alignment for pair in pairs], tmp_path / "links.txt")

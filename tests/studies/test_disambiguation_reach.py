@@ -12,8 +12,7 @@ import pytest
 
 from nbkit.corpora.homographs import load_homographs
 from nbkit.errors import ParamsError
-from nbkit.measure.sense_bias import SenseCounts
-from nbkit.measure.senses import AMBIGUOUS, BY_GENDER, DECIDED, NO_NOUN, NOT_ALIGNED, UNKNOWN, Sense
+from nbkit.measure.senses import AMBIGUOUS, BY_GENDER, DECIDED, NO_NOUN, NOT_ALIGNED, UNKNOWN, Sense, SenseCounts
 from nbkit.store import Store
 from nbkit.studies.disambiguation import DisambiguationParams, styled
 from nbkit.studies.disambiguation import tables as reach

@@ -13,7 +13,7 @@ import sacrebleu
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.languages import TARGETS
 from nbkit.measure.bleu import BleuAsCoded, cut
-from nbkit.measure.intervals import mean_interval
+from nbkit.measure.statistics import mean_interval
 from nbkit.models import MODELS
 from nbkit.models.translators import lifecycle
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, Perturbation, View

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nbkit.measure.intervals import share_interval
+from nbkit.measure.statistics import share_interval
 from nbkit.models import label
 from nbkit.perturb.word_sense import PERTURBATIONS, grammar_errors, grammar_problem
 from nbkit.seeding import address

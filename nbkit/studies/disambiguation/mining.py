@@ -16,10 +16,17 @@ from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homograp
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import expand_path, file_digest, keep_good
 from nbkit.fingerprint import KEYED, digest
-from nbkit.measure.aligners import Aligner, Alignment, load_aligner
-from nbkit.measure.links import from_pharaoh
-from nbkit.measure.sense_bias import SenseCounts, SenseKey, sum_counts
-from nbkit.measure.senses import REACHES, Sense, SenseFinder, SenseMatching, TargetNouns
+from nbkit.measure.aligners import Aligner, Alignment, from_pharaoh, load_aligner
+from nbkit.measure.senses import (
+    REACHES,
+    Sense,
+    SenseCounts,
+    SenseFinder,
+    SenseKey,
+    SenseMatching,
+    TargetNouns,
+    sum_counts,
+)
 from nbkit.store import Store
 from nbkit.text.sentences import ROOT, Sentence, Text
 
@@ -50,7 +57,7 @@ _COUNTING = "nbkit.studies.disambiguation.mining"
 _KEYED = (
     *KEYED,
     *("nbkit/corpora/", "nbkit/sandbox/", "nbkit/text/parsers", "nbkit/text/conllu"),
-    *("nbkit/measure/aligners", "nbkit/measure/learned", "nbkit/measure/links"),
+    *("nbkit/measure/aligners", "nbkit/measure/learned", "nbkit/measure/aligners"),
 )
 
 

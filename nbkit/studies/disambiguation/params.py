@@ -55,7 +55,7 @@ class DisambiguationParams(StudyParams):
     speech, and in German by the capital letter (of words that stand as "forms", by that alone); "tagged_or_capital":
     either is enough; "any": all words, for targets that have neither.
     ppmi: over which pairs probabilities are: "pooled" over all homographs (equation 2), or "homograph"; "published" is
-    the research code's PPMI (`nbkit.measure.sense_bias.ppmi_published`). All three are shown beside Table 3.
+    the research code's PPMI (`nbkit.measure.senses.ppmi_published`). All three are shown beside Table 3.
     bias: whether a sentence's bias is the "mean" over its words (equation 3, and the research code) or their "sum", a
     variant of nbkit's own; both are shown beside Table 3.
     challenge_size: pairs of a challenge set, and of a random one (the paper: 3,000).

@@ -16,8 +16,8 @@ from nbkit.corpora import Pair, load_pairs
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
 from nbkit.errors import NbkitError
 from nbkit.measure.aligners import Aligner, load_aligner
-from nbkit.measure.sense_bias import AGGREGATES, MEASURES, SenseCounts, sentence_bias, words_of
-from nbkit.measure.senses import Sense, SenseFinder
+from nbkit.measure.literal import lemmas
+from nbkit.measure.senses import AGGREGATES, MEASURES, Sense, SenseCounts, SenseFinder, sentence_bias
 from nbkit.perturb.word_sense import expected_sense, least_biased, sense_fillers
 from nbkit.seeding import address
 from nbkit.store import Store
@@ -229,7 +229,7 @@ def pool_shard(params: DisambiguationParams, corpus: str, start: int, store: Sto
     for pair, links in aligned_pairs(mining, start, store):
         left_out["pairs read"] += 1
         for row in _rows(params, pair, finder, links, left_out):
-            biases = _biases(words_of(pair.source), known, finder.lexicon, row["homograph"], row["sense"])
+            biases = _biases(lemmas(pair.source), known, finder.lexicon, row["homograph"], row["sense"])
             rows.append({**row, "key": f"{corpus}/{row['key']}", "corpus": corpus, "fold": fold, **biases})
     counted = [{"left_out": reason, "n": n} for reason, n in sorted(left_out.items())]
     return _typed(pd.DataFrame([*({**row, "left_out": "", "n": 1} for row in rows), *counted], columns=COLUMNS))

@@ -12,8 +12,7 @@ import numpy as np
 from nbkit import models
 from nbkit.corpora.homographs import HomographLexicon
 from nbkit.measure.bleu import cut
-from nbkit.measure.sense_bias import MEASURES, SenseCounts
-from nbkit.measure.senses import NOT_ALIGNED, REACHES, Sense, SenseFinder
+from nbkit.measure.senses import MEASURES, NOT_ALIGNED, REACHES, Sense, SenseCounts, SenseFinder
 from nbkit.perturb.word_sense import Attractor, Candidate, candidates, edited_text, is_fluent
 from nbkit.seeding import address
 from nbkit.store import Store

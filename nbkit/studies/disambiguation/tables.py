@@ -10,10 +10,8 @@ import numpy as np
 
 from nbkit import models
 from nbkit.errors import NbkitError
-from nbkit.measure.intervals import share_bounds, share_interval
-from nbkit.measure.sense_bias import AGGREGATES, MEASURES
-from nbkit.measure.senses import BY_GENDER, DECIDED, OUTSIDE, REACHES, WINDOW
-from nbkit.measure.statistics import COHEN, adjusted_thresholds, rank_biserial
+from nbkit.measure.senses import AGGREGATES, BY_GENDER, DECIDED, MEASURES, OUTSIDE, REACHES, WINDOW
+from nbkit.measure.statistics import COHEN, adjusted_thresholds, rank_biserial, share_bounds, share_interval
 from nbkit.models import label
 from nbkit.models.translators.texts import corpus_bleu, text_pairs
 from nbkit.seeding import generator

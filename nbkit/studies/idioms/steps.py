@@ -28,7 +28,16 @@ from nbkit.corpora.idioms import (
 )
 from nbkit.errors import NbkitError
 from nbkit.files import atomic_write, expand_path, file_digest
-from nbkit.measure.aligners import ALIGNERS, Aligner, Alignment, TokenPair, check_aligner, load_aligner
+from nbkit.measure.aligners import (
+    ALIGNERS,
+    Aligner,
+    Alignment,
+    TokenPair,
+    check_aligner,
+    linked_tokens,
+    load_aligner,
+)
+from nbkit.measure.bleu import Chrf
 from nbkit.measure.literal import (
     AlignedPhrase,
     LiteralJudgement,
@@ -36,14 +45,12 @@ from nbkit.measure.literal import (
     WordDictionary,
     fetch_muse,
     induced_dictionary,
-    linked_tokens,
     muse_problem,
     published_litter,
     published_precision,
     read_dictionary,
     score_phrases,
 )
-from nbkit.measure.similarity import Chrf
 from nbkit.models import translate_remembered
 from nbkit.models.probes import (
     ContextProbe,

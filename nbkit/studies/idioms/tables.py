@@ -14,15 +14,6 @@ import numpy as np
 import yaml
 
 from nbkit.corpora.idioms import training_copies
-from nbkit.measure.intervals import (
-    DIFFERENCE,
-    UNIT,
-    Interval,
-    macro_average,
-    mean_interval,
-    mean_of_draws,
-    phrase_means,
-)
 from nbkit.measure.literal import (
     AlignedPhrase,
     Blocklist,
@@ -35,7 +26,16 @@ from nbkit.measure.literal import (
     published_signature,
     signature,
 )
-from nbkit.measure.statistics import bootstrap_draws
+from nbkit.measure.statistics import (
+    DIFFERENCE,
+    UNIT,
+    Interval,
+    bootstrap_draws,
+    macro_average,
+    mean_interval,
+    mean_of_draws,
+    phrase_means,
+)
 from nbkit.models.probes import corpus_perplexity
 from nbkit.models.translators.texts import score_of_sums
 from nbkit.seeding import address

@@ -26,7 +26,7 @@ from nbkit.measure.acceptance import (
     omega_curve,
     p_correct_as_coded,
 )
-from nbkit.measure.intervals import DIFFERENCE, mean_interval, share_interval
+from nbkit.measure.statistics import DIFFERENCE, mean_interval, share_interval
 from nbkit.models import classifier_label
 from nbkit.seeding import address
 from nbkit.store import Store

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit.fingerprint import digest
-from nbkit.measure.intervals import share_interval
 from nbkit.measure.numbers import error_types, judge_number
+from nbkit.measure.statistics import share_interval
 from nbkit.models import label
 from nbkit.models.catalogue import BY_RULE
 from nbkit.models.recipes import TranslatorRecipe

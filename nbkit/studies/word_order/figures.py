@@ -20,7 +20,7 @@ from matplotlib.ticker import MaxNLocator
 
 from nbkit.figures import panels, styles, theme
 from nbkit.languages import in_order
-from nbkit.measure.intervals import FEW
+from nbkit.measure.statistics import FEW
 from nbkit.perturb import label
 
 _PREFERENCE = "← faithful        {robustness} − {faithfulness}        robust →"

@@ -1,7 +1,7 @@
 """The word-order study's tables over perturbations, languages and models; every mean with an interval.
 
 The unit of every interval is the sentence pair: all perturbations, metrics and models of a pair are resampled together.
-Means have the intervals of `nbkit.measure.intervals`, and flips those of shares. A mean over several perturbations,
+Means have the intervals of `nbkit.measure.statistics`, and flips those of shares. A mean over several perturbations,
 languages or models is the mean of their means, each of at least `min_n` pairs: all count alike, however many sentences
 they apply to. Flips are shares of all sentences instead, as the paper adds them up.
 
@@ -20,8 +20,16 @@ import numpy as np
 
 from nbkit.languages import in_order
 from nbkit.measure.bleu import BleuAsCoded
-from nbkit.measure.intervals import DIFFERENCE, UNIT, mean_interval, mean_of_draws, share_of_draws
-from nbkit.measure.statistics import paired_tests, ratio, spearman_of_clusters
+from nbkit.measure.statistics import (
+    DIFFERENCE,
+    UNIT,
+    mean_interval,
+    mean_of_draws,
+    paired_tests,
+    ratio,
+    share_of_draws,
+    spearman_of_clusters,
+)
 from nbkit.models import label as model_label
 from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.seeding import address
