@@ -8,8 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from nbkit.studies.disambiguation import PUBLISHED, figures, looks, styled
-from nbkit.studies.disambiguation.attack_tables import ATTRACTOR_BIASES
-from nbkit.studies.disambiguation.tables import MEASURED
+from nbkit.studies.disambiguation.tables import ATTRACTOR_BIASES, MEASURED
 
 MODELS = ["Transformer", "LSTM"]
 

@@ -187,6 +187,12 @@ class DisambiguationParams(StudyParams):
         own = [self.training_corpus] if self.folds else []
         return list(dict.fromkeys([*own, *self.test_corpora]))
 
+    @property
+    def read(self) -> list[tuple[str, str, int | None]]:
+        """The corpora that are read, with the parameter that limits their pairs, and the limit; training first."""
+        tests = [(corpus, "n_pairs", self.n_pairs) for corpus in self.test_corpora]
+        return [(self.training_corpus, "training_pairs", self.training_pairs), *tests]
+
     def narrowed(self, domain: str, model: str) -> DisambiguationParams:
         """The same parameters for one model and its twin; all of a run is in one domain."""
         twins = {name: twin for name, twin in self.twins.items() if name == model}
