@@ -149,7 +149,7 @@ def test_empty_tables_say_why():
     assert "bleu_pairs" in text_of(figures.bleu_figure(pd.DataFrame(), pd.DataFrame()))
     assert "nbkit annotate senses" in html(styled.judges_table("naturalness", None))
     assert "no Java" in html(styled.grammar_table(pd.DataFrame(), "no Java"))
-    assert "No attack" in html(styled.show("successes", pd.DataFrame(columns=["model"])))
+    assert "No attack" in html(styled.successes_table(pd.DataFrame(columns=["model"])))
 
 
 def test_senses_of_homographs():

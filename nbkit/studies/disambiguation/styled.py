@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Mapping
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 ATTRACTOR = 'span style="color: #b3202c; font-weight: bold"'
 HOMOGRAPH = 'span style="color: #1f4e9e; font-weight: bold"'
 _STRUCK = 'span style="color: #8a8a8a; text-decoration: line-through"'
+#: What makes HTML of a row.
+_Html: TypeAlias = Callable[[Mapping[Hashable, Any]], str]
 
 
 def footer(params: DisambiguationParams) -> provenance.Footer:
@@ -167,9 +169,19 @@ def _printed_sample(text: str, row: Mapping[Hashable, Any], homograph: int) -> s
     return styles.marked_by(text, marks)
 
 
-def _word(text: str, word: str, element: str) -> Callable[[Mapping[Hashable, Any]], str]:
+def _word(text: str, word: str, element: str) -> _Html:
     """`marked_word` of two columns of a row."""
     return lambda row: marked_word(row[text], row[word], element)
+
+
+def _change(before: str, after: str) -> _Html:
+    return lambda row: escape(f"{row[before]} → {row[after]}")
+
+
+def _html(table: pd.DataFrame, **columns: _Html) -> pd.DataFrame:
+    """*table* with columns that are made of its rows."""
+    rows = table.to_dict("records")
+    return table.assign(**{name: list(map(make, rows)) for name, make in columns.items()})
 
 
 #: The study's tables and the paper's.
@@ -182,16 +194,6 @@ TABLES = page.Sheets(
         "measure": measure,
         "reach": SHOWN.__getitem__,
         "set": lambda name: set_looks()[name].label if name in set_looks() else name,
-    },
-    texts={
-        "text": sample_html,
-        "source": _word("source", "homograph", HOMOGRAPH),
-        "reference": _word("reference", "word", HOMOGRAPH),
-        "hypothesis": _word("hypothesis", "words", ATTRACTOR),
-        "original": _word("seed_hypothesis", "seed_words", HOMOGRAPH),
-        "perturbed": _word("hypothesis", "words", ATTRACTOR),
-        "sense": lambda row: escape(f"{row['sense']} → {row['found']}"),
-        "senses": lambda row: escape(f"{row['seed_sense']} → {row['adversarial_sense']}"),
     },
 )
 show = TABLES.show
@@ -214,24 +216,21 @@ def printed_attractors_table() -> Styler:
 
 def printed_perturbations_table() -> Styler:
     """The paper's Table 4, marked."""
-    table = PUBLISHED.load("table4")
-    samples = [_printed_sample(row["sentence"], row, 0) for row in table.to_dict("records")]
-    return show("printed_perturbations", table.assign(sample=samples))
+    table = _html(PUBLISHED.load("table4"), text=lambda row: _printed_sample(row["sentence"], row, 0))
+    return show("printed_perturbations", table.assign(kind=table["perturbation"]))
 
 
 def printed_successes_table(table: int) -> Styler:
     """A table of successful attacks as the paper prints it: 6, or 13 to 18."""
-    own = PUBLISHED.load(f"table{table}")
-    own = own[own["table"] == table]
-    rows = [
-        {
-            "sample": _printed_sample(row["source"], row, -1),
-            "before": marked_word(row["original"], row["original_word"], HOMOGRAPH),
-            "after": marked_word(row["perturbed"], row["perturbed_word"], ATTRACTOR),
-        }
-        for row in own.to_dict("records")
-    ]
-    shown = own.reset_index(drop=True).assign(**pd.DataFrame(rows))
+    printed = PUBLISHED.load(f"table{table}")
+    own = printed[printed["table"] == table]
+    shown = _html(
+        own,
+        source=lambda row: _printed_sample(row["source"], row, -1),
+        original=_word("original", "original_word", HOMOGRAPH),
+        perturbed=_word("perturbed", "perturbed_word", ATTRACTOR),
+        sense=_change("seed_sense", "adversarial_sense"),
+    )
     return show("printed_successes", shown, table=str(table), model=own["model"].iloc[0])
 
 
@@ -331,6 +330,18 @@ def error_variants_table(variants: pd.DataFrame) -> Styler:
     return shown_if(variants[["n", "undecided"]].any(axis=None), "error_variants", variants)
 
 
+def error_examples_table(examples: pd.DataFrame) -> Styler:
+    """The errors of the most biased sentences. examples: `disambiguation.error_examples`."""
+    shown = _html(
+        examples,
+        source=_word("source", "homograph", HOMOGRAPH),
+        reference=_word("reference", "word", HOMOGRAPH),
+        hypothesis=_word("hypothesis", "words", ATTRACTOR),
+        sense=_change("sense", "found"),
+    )
+    return show("error_examples", shown)
+
+
 def overlap_table(overlap: pd.DataFrame) -> Styler:
     """What the challenge set shares with that of rare senses, beside the paper's (§2.2). overlap: `rare_overlap`."""
     printed = overlap["domain"].map(_printed_of("overlap")).where(overlap["set"] == "rare sense")
@@ -391,12 +402,24 @@ def perturbations_table(examples: pd.DataFrame) -> Styler:
 
     examples: `disambiguation.perturbation_examples`.
     """
-    return show("perturbations", examples.assign(kind=examples["kind"].map(kind)))
+    return show("perturbations", _html(examples, kind=lambda row: kind(row["kind"]), text=sample_html))
 
 
 def rates_table(rates: pd.DataFrame, what: str) -> Styler:
     """Success rates in percent, by *what*: "kind" of `success_by_kind`, or "set" of `attack_challenge`."""
     return shown_if(rates["n"].any(), f"rates_by_{what}", rates)
+
+
+def successes_table(successes: pd.DataFrame) -> Styler:
+    """Successful attacks (Tables 6 and 13 to 18). successes: `disambiguation.successes`."""
+    shown = _html(
+        successes,
+        source=sample_html,
+        original=_word("seed_hypothesis", "seed_words", HOMOGRAPH),
+        perturbed=_word("hypothesis", "words", ATTRACTOR),
+        sense=_change("seed_sense", "adversarial_sense"),
+    )
+    return show("successes", shown)
 
 
 def transfer_table(transfer: pd.DataFrame) -> Styler:
