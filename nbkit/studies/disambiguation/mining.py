@@ -122,7 +122,7 @@ def n_pairs(mining: Mining, store: Store, *, keep: bool = True) -> int:
         return mining.n
     identity = corpus_identity(mining.corpus, mining.src, mining.tgt, n=mining.n, parsers=mining.parsers)
     key = {"kind": "disambiguation.n_pairs", "version": 2, "corpus": identity, "on_error": mining.on_error}
-    counted = partial(_count_pairs, _Counted(json.dumps(key, sort_keys=True), mining))
+    counted = partial(_count_pairs, ByContent(json.dumps(key, sort_keys=True), mining))
     if not keep and store.table_rows(key) is None:
         return counted()
 
@@ -135,16 +135,16 @@ def n_pairs(mining: Mining, store: Store, *, keep: bool = True) -> int:
 
 
 @dataclass(frozen=True)
-class _Counted:
-    """A corpus that is counted once a process as long as it is the same: *content* stands for its files."""
+class ByContent:
+    """What something is remembered by in this process: *content* stands for the files that *of* names."""
 
     content: str
-    mining: Mining = field(compare=False)
+    of: Any = field(compare=False)
 
 
 @lru_cache(maxsize=64)
-def _count_pairs(counted: _Counted) -> int:
-    mining = counted.mining
+def _count_pairs(counted: ByContent) -> int:
+    mining: Mining = counted.of
     found, split = find_corpus(mining.corpus)
     request = Request(mining.src, mining.tgt, split, mining.n, mining.parsers, mining.on_error)
     pairs: Iterable[Any] = found.raw_pairs(request) if isinstance(found, RawCorpus) else found.pairs(request)

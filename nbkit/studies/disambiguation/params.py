@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from nbkit import models
 from nbkit.corpora import corpus_identity
@@ -78,7 +78,7 @@ class DisambiguationParams(StudyParams):
     domain: str = "sandbox"
     source: Language = "en"
     target: Language = "de"
-    lexicon: str = "sandbox"
+    lexicon: Annotated[str, StringConstraints(strip_whitespace=True)] = "sandbox"
     on_conflict: OnConflict = "raise"
     models: Translators = Field(default=["sandbox-wsd-marian"])
     twins: dict[str, str] = Field(default={})
@@ -123,11 +123,6 @@ class DisambiguationParams(StudyParams):
     def _once(cls, names: list[str]) -> list[str]:
         return without_repeats(names)
 
-    @field_validator("lexicon")
-    @classmethod
-    def _there(cls, spec: str) -> str:
-        return spec.strip()
-
     @model_validator(mode="after")
     def _consistent(self) -> DisambiguationParams:
         if self.source == self.target:
@@ -141,9 +136,10 @@ class DisambiguationParams(StudyParams):
                 raise ValueError(f"twins: '{name}' is not among the models {self.models}; add it there")
             if twin in self.models:
                 raise ValueError(f"twins: '{twin}' is among the models already; a twin is another training of '{name}'")
-        for what in ("annotation", "naturalness"):
-            forms = self.annotations if what == "annotation" else self.naturalness
-            key = self.annotation_key if what == "annotation" else self.naturalness_key
+        for what, forms, key in (
+            ("annotation", self.annotations, self.annotation_key),
+            ("naturalness", self.naturalness, self.naturalness_key),
+        ):
             if bool(forms) != bool(key):
                 raise ValueError(f"{what}: filled forms and the key of the form belong together")
         self._check_aligners()
@@ -186,6 +182,10 @@ class DisambiguationParams(StudyParams):
         """Every corpus that test pairs come from: the training corpus first where it is cross-fitted."""
         own = [self.training_corpus] if self.folds else []
         return list(dict.fromkeys([*own, *self.test_corpora]))
+
+    def is_cross_fitted(self, corpus: str) -> bool:
+        """Whether the biases of a test corpus are counted on its other parts."""
+        return bool(self.folds) and corpus == self.training_corpus
 
     @property
     def read(self) -> list[tuple[str, str, int | None]]:
@@ -244,19 +244,14 @@ class DisambiguationParams(StudyParams):
 
     def n_of(self, corpus: str) -> int | None:
         """How many pairs of a corpus are looked at."""
-        is_cross_fitted = bool(self.folds) and corpus == self.training_corpus
-        return self.training_pairs if is_cross_fitted else self.n_pairs
+        return self.training_pairs if self.is_cross_fitted(corpus) else self.n_pairs
 
     def seeds_key(self) -> dict[str, Any]:
         """Everything that can change the seed sentences."""
         return {
             "pool": self.pool_key(),
             "masked_lm": self.language_model_key(self.masked_lm, self.target),
-            "most_biased": self.most_biased,
-            "n_seeds": self.n_seeds,
-            "ppmi": self.ppmi,
-            "bias": self.bias,
-            "seed": self.seed,
+            **self.model_dump(include={"most_biased", "n_seeds", "ppmi", "bias", "seed"}),
         }
 
     def samples_key(self) -> dict[str, Any]:
@@ -265,15 +260,13 @@ class DisambiguationParams(StudyParams):
             "seeds": self.seeds_key(),
             "kinds": sorted(self.kinds),
             "causal_lm": self.language_model_key(self.causal_lm, self.source),
-            "perplexity_rise": self.perplexity_rise,
-            "n_samples": self.n_samples,
+            **self.model_dump(include={"perplexity_rise", "n_samples"}),
         }
 
     def language_model_key(self, name: str | None, lang: str) -> Mapping[str, Any] | None:
         """Everything that can change the scores of a language model; None where there is none."""
-        if name is None:
-            return None
-        return models.language_model_identity(name, lang, device=self.device, dtype=self.dtype)
+        settings = {"device": self.device, "dtype": self.dtype}
+        return None if name is None else models.language_model_identity(name, lang, **settings)
 
     def translation_key(self, model: str) -> dict[str, Any]:
         """Everything that can change the senses found in a model's translations, besides their sources."""

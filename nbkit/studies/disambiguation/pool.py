@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,15 @@ from nbkit.perturb.word_sense import expected_sense, grammar_identity, grammar_p
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
-from nbkit.studies.disambiguation.mining import Mining, aligned_pairs, mine, mine_shard, n_pairs, shard_starts
+from nbkit.studies.disambiguation.mining import (
+    ByContent,
+    Mining,
+    aligned_pairs,
+    mine,
+    mine_shard,
+    n_pairs,
+    shard_starts,
+)
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.engine import LANGUAGE_MODEL, TRANSLATOR, Axis, Study, Use
 from nbkit.text.parsers import check_parser, from_record, parser_for, to_record
@@ -173,14 +181,11 @@ def character_of(text: Text, token: int) -> int:
     >>> character_of(Text((Sentence(("I", "'m", "in"), "en", (False, True, False)),)), 2)
     4
     """
-    at, start = token, 0
-    for sentence in text.sentences:
-        if 0 <= at < len(sentence):
-            spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
-            return start + sum(len(sentence.tokens[i]) + spaces[i] for i in range(at))
-        at -= len(sentence)
-        start += len(sentence.text) + len(sentence.separator)
-    raise NbkitError(f"there is no token {token} in {text.text!r}")
+    number, at = sentence_of(text, token)
+    sentence = text.sentences[number]
+    before = sum(len(each.text) + len(each.separator) for each in text.sentences[:number])
+    spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
+    return before + sum(len(sentence.tokens[i]) + spaces[i] for i in range(at))
 
 
 def sentence_of(text: Text, token: int) -> tuple[int, int]:
@@ -226,17 +231,10 @@ COLUMNS = [*_PAIR, *BIASES, "parse", "left_out", "n"]
 _WHOLE = ["token", "start", "end", "length", "fold"]
 
 
-@dataclass(frozen=True)
-class _Run:
-    """Parameters that are remembered under what they stand for: files can change while a kernel runs."""
-
-    content: str
-    store_url: str
-    params: DisambiguationParams = field(compare=False)
-
-    @classmethod
-    def of(cls, params: DisambiguationParams, store: Store) -> _Run:
-        return cls(json.dumps(params.learned_key(), sort_keys=True), store.url, params)
+def _run(params: DisambiguationParams, store: Store) -> ByContent:
+    """What is learned from the training corpus, to be remembered by."""
+    content = json.dumps([params.learned_key(), store.url], sort_keys=True)
+    return ByContent(content, (params, store.url))
 
 
 @lru_cache(maxsize=8)
@@ -259,7 +257,7 @@ def training(params: DisambiguationParams, store: Store, *, keep: bool = True) -
 
 def tested(params: DisambiguationParams, corpus: str, store: Store, *, keep: bool = True) -> Mining:
     """The pairs of a test corpus in shards, with the links of the training corpus. keep: as of `n_pairs`."""
-    if is_cross_fitted(params, corpus):
+    if params.is_cross_fitted(corpus):
         return training(params, store, keep=keep)
     return replace(params.mined, corpus=corpus, n=params.n_pairs, shard=SHARD)
 
@@ -267,26 +265,21 @@ def tested(params: DisambiguationParams, corpus: str, store: Store, *, keep: boo
 def linked(params: DisambiguationParams, corpus: str, store: Store) -> Mining:
     """As `tested`, with links of its own: gold ones where the training corpus has them."""
     mining = tested(params, corpus, store)
-    if params.aligner == "gold" or is_cross_fitted(params, corpus):
+    if params.aligner == "gold" or params.is_cross_fitted(corpus):
         return mining
     return replace(mining, aligner=hypothesis_aligner(params, store))
-
-
-def is_cross_fitted(params: DisambiguationParams, corpus: str) -> bool:
-    """Whether the biases of a test corpus are counted on its other parts."""
-    return bool(params.folds) and corpus == params.training_corpus
 
 
 def hypothesis_aligner(params: DisambiguationParams, store: Store) -> Aligner:
     """What links sources with their translations, loaded once a run: a statistical aligner learns from the training
     corpus first, and a lexicon is that of its gold links.
     """
-    return _hypothesis_aligner(_Run.of(params, store))
+    return _hypothesis_aligner(_run(params, store))
 
 
 @lru_cache(maxsize=1)
-def _hypothesis_aligner(run: _Run) -> Aligner:
-    params, store = run.params, Store(run.store_url)
+def _hypothesis_aligner(run: ByContent) -> Aligner:
+    params, store = run.of[0], Store(run.of[1])
     options: dict[str, Any] = {}
     if params.hypothesis_aligner == "eflomal":
         pairs = _training_pairs(params, store)
@@ -333,13 +326,13 @@ def counts(params: DisambiguationParams, store: Store | None = None) -> SenseCou
 
 def counts_without(params: DisambiguationParams, fold: int, store: Store) -> SenseCounts:
     """The counts over the training corpus without its part number *fold*; over all of it where that is −1."""
-    return _counts(_Run.of(params, store), fold)
+    return _counts(_run(params, store), fold)
 
 
 @lru_cache(maxsize=12)
-def _counts(run: _Run, fold: int) -> SenseCounts:
-    store = Store(run.store_url)
-    mining = training(run.params, store)
+def _counts(run: ByContent, fold: int) -> SenseCounts:
+    params, store = run.of[0], Store(run.of[1])
+    mining = training(params, store)
     if fold < 0:
         return mine(mining, store)
     return _counts(run, -1) - mine_shard(mining, shard_starts(mining, store)[fold], store)
@@ -357,7 +350,7 @@ def pool_shard(params: DisambiguationParams, corpus: str, start: int, store: Sto
     import pandas as pd
 
     mining = linked(params, corpus, store)
-    fold = start // mining.shard if is_cross_fitted(params, corpus) else -1
+    fold = start // mining.shard if params.is_cross_fitted(corpus) else -1
     known = counts_without(params, fold, store)
     finder = SenseFinder(lexicon_of(params), "compounds", nouns=params.target_nouns)
     left_out: Counter[str] = Counter()

@@ -33,7 +33,6 @@ from nbkit.studies.disambiguation.pool import (
     character_of,
     counts_without,
     hypothesis_aligner,
-    is_cross_fitted,
     lexicon_of,
     linked,
     pair_groups,
@@ -485,7 +484,7 @@ def count_senses(params: DisambiguationParams, start: int, store: Store) -> None
 def align_tests(params: DisambiguationParams, store: Store) -> None:
     """Each test corpus without gold links aligned as a whole, by what was learned on the training one."""
     for corpus in params.corpora:
-        if not is_cross_fitted(params, corpus):
+        if not params.is_cross_fitted(corpus):
             align_corpus(linked(params, corpus, store), store)
 
 
