@@ -21,7 +21,7 @@ from nbkit.store import Store
 from nbkit.studies import STUDIES
 from nbkit.studies import disambiguation as study
 from nbkit.studies.disambiguation import DisambiguationParams, tables
-from nbkit.studies.disambiguation.pool import capped, counts_without, jaccard, lexicon_of, ranked, rarity, source_of
+from nbkit.studies.disambiguation.pool import capped, counts_without, jaccard, ranked, rarity, source_of
 from nbkit.studies.disambiguation.steps import (
     KEPT,
     OTHER,
@@ -52,7 +52,7 @@ def run(tmp_path_factory: pytest.TempPathFactory):
         aligner_pairs=800, challenge_size=40, n_seeds=40, n_samples=12, attack_size=60, per_homograph=20,
     )  # fmt: skip
     store = Store()
-    known, lexicon = study.counts(params, store), lexicon_of(params)
+    known, lexicon = study.counts(params, store), params.homographs
 
     def likelihood(homograph: str, sense: str, words: list[str]) -> float:
         n = known.pairs[homograph, sense]
@@ -328,7 +328,7 @@ def test_language_models_filter_seeds_and_samples(run, monkeypatch):
         update={"masked_lm": "m", "causal_lm": "c", "perplexity_rise": 0.05, "most_biased": 0.0, "n_seeds": None}
     )
     found = study.seeds(strict, store=store).merge(study.pool(params, store), on="key")
-    lexicon = lexicon_of(strict).homographs
+    lexicon = strict.homographs.homographs
     for row in found.itertuples():
         first = min(word for cluster in lexicon[row.homograph].clusters for word in cluster.translations)
         assert row.expected == lexicon[row.homograph].cluster_of(first).name

@@ -150,7 +150,7 @@ class DisambiguationParams(StudyParams):
                 "translations (target_words: lemmas), or let all words count (target_nouns: any)"
             )
         if self.lexicon.isidentifier():  # a name; files are looked at by `problems`, where others of the run are
-            or_value_error(self._lexicon, self.lexicon)
+            or_value_error(type(self).homographs.func, self)  # not kept: copies may be of another lexicon
         return self
 
     def _check_aligners(self) -> None:
@@ -163,9 +163,6 @@ class DisambiguationParams(StudyParams):
                 f"hypothesis_aligner: 'lexicon' is the word list of gold links, and 'aligner: {self.aligner}' has "
                 f"none; {ways_out}"
             )
-
-    def _lexicon(self, spec: str) -> HomographLexicon:
-        return load_homographs(spec, self.target, src=self.source, on_conflict=self.on_conflict)
 
     @cached_property
     def decoding(self) -> Decoding:
@@ -206,9 +203,9 @@ class DisambiguationParams(StudyParams):
         }
 
     @cached_property
-    def lexicon_digest(self) -> str:
-        """What stands for the sense clusters in keys."""
-        return self._lexicon(self.lexicon).digest
+    def homographs(self) -> HomographLexicon:
+        """The sense clusters. Raises as `load_homographs` does."""
+        return load_homographs(self.lexicon, self.target, src=self.source, on_conflict=self.on_conflict)
 
     @property
     def mined(self) -> Mining:
@@ -222,7 +219,7 @@ class DisambiguationParams(StudyParams):
         """Everything that can change what is counted on the training corpus."""
         return {
             "corpus": self.corpus_key(self.training_corpus, self.training_pairs),
-            "lexicon": self.lexicon_digest,
+            "lexicon": self.homographs.digest,
             "aligner": self.mined.aligner_key(),
             "target_nouns": self.target_nouns,
             "folds": self.folds,

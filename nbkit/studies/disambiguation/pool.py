@@ -16,7 +16,7 @@ import numpy as np
 from nbkit import models
 from nbkit.corpora import Pair, check_corpus, find_corpus, is_endless, load_pairs
 from nbkit.corpora.corpus import FileCorpus
-from nbkit.corpora.homographs import HomographLexicon, OnConflict, check_homographs, load_homographs
+from nbkit.corpora.homographs import HomographLexicon, check_homographs
 from nbkit.errors import NbkitError
 from nbkit.files import expand_path, file_digest
 from nbkit.measure.aligners import Aligner, check_aligner, load_aligner
@@ -237,16 +237,6 @@ def _run(params: DisambiguationParams, store: Store) -> ByContent:
     return ByContent(content, (params, store.url))
 
 
-@lru_cache(maxsize=8)
-def _lexicon(spec: str, source: str, target: str, on_conflict: OnConflict, digest: str) -> HomographLexicon:
-    return load_homographs(spec, target, src=source, on_conflict=on_conflict)
-
-
-def lexicon_of(params: DisambiguationParams) -> HomographLexicon:
-    """The sense clusters of the run; read again where the file has changed."""
-    return _lexicon(params.lexicon, params.source, params.target, params.on_conflict, params.lexicon_digest)
-
-
 def training(params: DisambiguationParams, store: Store, *, keep: bool = True) -> Mining:
     """What biases are counted on, in shards; those of a cross-fitted corpus are its folds. keep: as of `n_pairs`."""
     n = n_pairs(params.mined, store, keep=keep)
@@ -352,7 +342,7 @@ def pool_shard(params: DisambiguationParams, corpus: str, start: int, store: Sto
     mining = linked(params, corpus, store)
     fold = start // mining.shard if params.is_cross_fitted(corpus) else -1
     known = counts_without(params, fold, store)
-    finder = SenseFinder(lexicon_of(params), "compounds", nouns=params.target_nouns)
+    finder = SenseFinder(params.homographs, "compounds", nouns=params.target_nouns)
     left_out: Counter[str] = Counter()
     rows = []
     for pair, links in aligned_pairs(mining, start, store):
@@ -515,7 +505,7 @@ def _expected(params: DisambiguationParams, pairs: pd.DataFrame, store: Store) -
     """The sense of the most probable translation in the place of the reference's, for each pair."""
     if params.masked_lm is None or pairs.empty:
         return np.full(len(pairs), "", dtype=object)
-    lexicon: HomographLexicon = lexicon_of(params)
+    lexicon: HomographLexicon = params.homographs
     fillers = {word: sense_fillers(homograph) for word, homograph in lexicon.homographs.items()}
     found = models.masked_remembered(
         params.masked_lm,
@@ -589,15 +579,11 @@ def capped(order: Iterable[int], groups: Sequence[object], size: int, per_group:
     >>> capped([3, 2, 1, 0], ["a", "b", "a", "a"], size=3, per_group=2).tolist()
     [3, 2, 1]
     """
-    taken: Counter[object] = Counter()
-    chosen: list[int] = []
-    for place in order:
-        if len(chosen) == size:
-            break
-        if taken[groups[place]] < per_group:
-            taken[groups[place]] += 1
-            chosen.append(place)
-    return np.array(chosen, dtype=np.int64)
+    import pandas as pd
+
+    places = np.fromiter(order, dtype=np.int64)
+    before = pd.Series(places).groupby([groups[place] for place in places]).cumcount().to_numpy()
+    return places[before < per_group][:size]
 
 
 def overlap(a: Iterable[int], b: Iterable[int]) -> float:

@@ -33,7 +33,6 @@ from nbkit.studies.disambiguation.pool import (
     character_of,
     counts_without,
     hypothesis_aligner,
-    lexicon_of,
     linked,
     pair_groups,
     pool,
@@ -93,7 +92,7 @@ def generated_chunk(params: DisambiguationParams, start: int, store: Store) -> p
     pairs = pool(params, store)
     pairs = pairs[(chosen["fate"] == EXPECTED).to_numpy()].iloc[start : start + CHUNK]
     rows: list[dict[str, Any]] = []
-    lexicon = lexicon_of(params)
+    lexicon = params.homographs
     for fold, own in groupby(records(pairs), key=lambda pair: int(pair["fold"])):
         counts = counts_without(params, fold, store)
         for pair in own:
@@ -237,7 +236,7 @@ def judged(params: DisambiguationParams, model: str, store: Store) -> pd.DataFra
 
     pairs = pool(params, store)
     tokens = [source_of(params, pair).tokens for pair in records(pairs)]
-    found = translated(params, model, pairs, tokens, pairs["source"].tolist(), store)
+    found = translated(params, model, pairs.assign(tokens=tokens, text=pairs["source"]), store)
     both = list(zip(found, pairs["sense"], strict=True))
     variants = {
         f"outcome_{name}": [_judged_by(name, each, sense) for each, sense in both]
@@ -263,7 +262,7 @@ def attacked_chunk(params: DisambiguationParams, model: str, start: int, store: 
 
     samples = _fluent(generated_chunk(params, start, store=store))
     of_seed = judged(params, model, store=store).set_index("key").reindex(samples["key"])
-    found = translated(params, model, samples, samples["tokens"].tolist(), samples["text"].tolist(), store)
+    found = translated(params, model, samples, store)
     outcome = [
         _outcome(was, each.sense, sense, adversarial)
         for was, each, sense, adversarial in zip(
@@ -333,24 +332,16 @@ def translations(params: DisambiguationParams, model: str, texts: Sequence[str],
     )  # fmt: skip
 
 
-def translated(
-    params: DisambiguationParams,
-    model: str,
-    rows: pd.DataFrame,
-    tokens: Sequence[Sequence[str]],
-    texts: Sequence[str],
-    store: Store,
-) -> list[Found]:
-    """*texts* translated, and the sense of what their homographs became, by the words aligned with them.
+def translated(params: DisambiguationParams, model: str, rows: pd.DataFrame, store: Store) -> list[Found]:
+    """Texts translated, and the sense of what their homographs became, by the words aligned with them.
 
-    rows: with homograph and token.
+    rows: with text, tokens, homograph and token (its place).
     """
-    hypotheses = translations(params, model, texts, store)
-    finder = SenseFinder(lexicon_of(params), "parts", nouns=params.target_nouns)
+    hypotheses = translations(params, model, rows["text"].tolist(), store)
+    finder = SenseFinder(params.homographs, "parts", nouns=params.target_nouns)
     targets = read_words(params, hypotheses, store)
-    pairs = [
-        (tuple(source), () if target is None else target.tokens) for source, target in zip(tokens, targets, strict=True)
-    ]
+    both = zip(rows["tokens"], targets, strict=True)
+    pairs = [(tuple(source), () if target is None else target.tokens) for source, target in both]
     links = hypothesis_aligner(params, store).align(pairs, progress=False)
     found = []
     places = zip(rows["homograph"], rows["token"], pairs, targets, links, hypotheses, strict=True)
@@ -558,24 +549,9 @@ def _chunks(params: DisambiguationParams, part: tuple[int, int], store: Store) -
 _VERDICTS = {RIGHT: "pass", WRONG: "fail", KEPT: "pass", SUCCESS: "fail"}
 
 
-class _Measure(NamedTuple):
-    """What an outcome is of: the text that is translated, what was done to it, its groups, and what is marked where."""
-
-    text: str
-    treatment: list[str]
-    groups: list[str]
-    marked: str
-    mark: str
-
-
+#: What was done to a source by an attack, and what a test pair is one of.
+_TREATMENT = ["kind", "attractor", "noun", "replaced", "homograph", "token"]
 _OF_PAIR = ["corpus", "homograph", "sense"]
-_MEASURES = {
-    "sense": _Measure("source", ["homograph", "token"], _OF_PAIR, "reference", "sense"),
-    "attack": _Measure(
-        "changed", ["kind", "attractor", "noun", "replaced", "homograph", "token"], [*_OF_PAIR, "kind", "adversarial"],
-        "changed", "attractor",
-    ),
-}  # fmt: skip
 
 
 @STUDY.outcomes(headline="nbkit.studies.disambiguation.tables:errors")
@@ -592,31 +568,37 @@ def outcomes(params: DisambiguationParams, store: Store, texts: bool) -> Iterato
     made = ["outcome", "reason", "hypothesis"]
     for model in params.models:
         of_pairs = pairs.assign(**judged(params, model, store=store)[made])
-        yield _outcomes(params, model, "sense", of_pairs, texts)
+        yield _outcomes(params, model, "sense", of_pairs, ["homograph", "token"], _OF_PAIR, texts)
         for start in chunks(params, store):
             samples = _fluent(generated_chunk(params, start, store=store)).rename(columns={"text": "changed"})
             samples = samples.join(by_key.loc[samples["key"]].reset_index(drop=True))
             found = attacked_chunk(params, model, start, store=store)[made]
-            yield _outcomes(params, model, "attack", samples.assign(**found), texts)
+            groups = [*_OF_PAIR, "kind", "adversarial"]
+            yield _outcomes(params, model, "attack", samples.assign(**found), _TREATMENT, groups, texts)
 
 
-def _outcomes(params: DisambiguationParams, model: str, name: str, rows: pd.DataFrame, texts: bool) -> pd.DataFrame:
+def _outcomes(
+    params: DisambiguationParams, model: str, measure: str, rows: pd.DataFrame, treatment: list[str], groups: list[str],
+    texts: bool,
+) -> pd.DataFrame:  # fmt: skip
     import pandas as pd
 
-    measure = _MEASURES[name]
+    given, marked, mark = (
+        ("changed", "changed", "attractor") if measure == "attack" else ("source", "reference", "sense")
+    )
     languages = {"source_language": params.source, "target_language": params.target}
     verdicts = rows["outcome"].map(_VERDICTS).fillna("undecided")
     reasons = rows["reason"].where(rows["outcome"] == UNDECIDED, rows["outcome"])
-    treated = zip(rows[measure.text], rows["reference"], records(rows[measure.treatment]), strict=True)
+    treated = zip(rows[given], rows["reference"], records(rows[treatment]), strict=True)
     found = pd.DataFrame(
         {
             "item": [item_id([*languages.values(), text, reference], done) for text, reference, done in treated],
-            "measure": name,
+            "measure": measure,
             "value": verdicts.map({"pass": 1.0, "fail": 0.0}).astype(float),
             "verdict": verdicts,
             "reason": reasons.mask(verdicts == "pass", ""),
             "cluster": pair_groups(rows),
-            "groups": records(rows[measure.groups]),
+            "groups": records(rows[groups]),
             "system": label(model),
             **languages,
         }
@@ -624,7 +606,7 @@ def _outcomes(params: DisambiguationParams, model: str, name: str, rows: pd.Data
     if not texts:
         return found
     spans = (
-        [{"text": measure.marked, "start": int(start), "end": int(end), "label": measure.mark}]
+        [{"text": marked, "start": int(start), "end": int(end), "label": mark}]
         for start, end in zip(rows["start"], rows["end"], strict=True)
     )
     shown = rows[[column for column in ("source", "changed", "reference") if column in rows]]

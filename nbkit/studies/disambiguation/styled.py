@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping
-from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-import yaml
 from pandas.io.formats.style import Styler
 
 from nbkit import provenance
@@ -27,7 +25,7 @@ from nbkit.measure.forms import read_forms
 from nbkit.models.python import remarked
 from nbkit.perturb.word_sense import PERTURBATIONS
 from nbkit.studies import page
-from nbkit.studies.disambiguation.tables import PUBLISHED, SHOWN
+from nbkit.studies.disambiguation.tables import PUBLISHED, SHOWN, looks
 from nbkit.studies.paper import NOT_PRINTED
 
 if TYPE_CHECKING:
@@ -47,7 +45,7 @@ def footer(params: DisambiguationParams) -> provenance.Footer:
     langs = {name: lang for name, lang in named.items() if name}
     language_models = remarked(langs, lambda name: params.language_model_key(name, langs[name]))
     facts = {
-        "sense clusters": f"{params.lexicon} ({params.lexicon_digest[:12]})",
+        "sense clusters": f"{params.lexicon} ({params.homographs.digest[:12]})",
         "links of pairs, of translations": f"{params.aligner}, {params.hypothesis_aligner}",
         "language models": ", ".join(language_models) or "none",
     }
@@ -76,19 +74,14 @@ def _read(forms: dict[str, str], key: str | None) -> pd.DataFrame | None:
 # Names and colours of sets, perturbation types and measures.
 
 
-@cache
-def _data() -> dict[str, Any]:
-    return yaml.safe_load(Path(__file__).with_name("looks.yaml").read_text(encoding="utf-8"))
-
-
 def set_looks() -> dict[str, Look]:
     """The looks of challenge sets and random ones, by their names in tables."""
-    return {name: Look(**entry) for name, entry in _data()["sets"].items()}
+    return {name: Look(**entry) for name, entry in looks()["sets"].items()}
 
 
 def look(name: str) -> Look:
     """The look of a mark beside the sets: "all", "ceiling" or "published"."""
-    return Look(**_data()[name])
+    return Look(**looks()[name])
 
 
 def measure(name: str) -> str:
@@ -97,7 +90,7 @@ def measure(name: str) -> str:
     >>> measure("freq_diff"), measure("ppmi_wrong")
     ('FREQ diff', 'PPMI✗')
     """
-    return _data()["measures"].get(name, name)
+    return looks()["measures"].get(name, name)
 
 
 def kind(name: str) -> str:
@@ -111,7 +104,7 @@ def kind(name: str) -> str:
 
 def sense_colours(n: int) -> list[str]:
     """Colours for the senses of one homograph; they begin again where there are more senses than colours."""
-    colours = _data()["senses"]
+    colours = looks()["senses"]
     return [colours[i % len(colours)] for i in range(n)]
 
 
@@ -190,7 +183,7 @@ TABLES = page.Sheets(
     PUBLISHED,
     names={
         "corpus": lambda name: theme.short_name(name, 44),
-        "fate": lambda name: _data()["fates"][name],
+        "fate": lambda name: looks()["fates"][name],
         "measure": measure,
         "reach": SHOWN.__getitem__,
         "set": lambda name: set_looks()[name].label if name in set_looks() else name,

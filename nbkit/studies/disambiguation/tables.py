@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import yaml
 
 from nbkit.errors import NbkitError
 from nbkit.measure.intervals import share_bounds, share_interval
@@ -38,7 +40,6 @@ from nbkit.studies.disambiguation.pool import (
     counts,
     drawn,
     jaccard,
-    lexicon_of,
     overlap,
     pair_groups,
     pool,
@@ -118,13 +119,12 @@ def strength(
     known = ~np.isnan(values)
     values, chosen = values[known], chosen[known]
     found = rank_biserial(values[chosen], values[~chosen])
-    nothing = float("nan")
-    if not found.n_first or not found.n_second:
-        sizes = (found.n_first, found.n_second)
-        return Strength(nothing, nothing, nothing, nothing, *sizes, nothing, nothing, nothing, effect="")
+    sizes = (found.n_first, found.n_second)
+    if not all(sizes):
+        return Strength(*[np.nan] * 4, *sizes, *[np.nan] * 3, effect="")
     low, high = _interval(found.rbc, values, chosen, np.asarray(groups)[known], resamples, seed)
     limits = adjusted_thresholds(found.base_rate)
-    return Strength(found.rbc, low, high, found.p, found.n_first, found.n_second, *limits, limits.strength(found.rbc))
+    return Strength(found.rbc, low, high, found.p, *sizes, *limits, limits.strength(found.rbc))
 
 
 def _interval(
@@ -174,25 +174,10 @@ MEASURED = ("freq_correct", "ppmi_correct", "freq_wrong", "ppmi_wrong", "freq_di
 PPMI_OF = {"pooled": "ppmi", "homograph": "ppmi_homograph", "published": "ppmi_published"}
 
 
-#: The settings of Table 12 and the fields of a recipe that hold them; other fields follow.
-_SETTINGS = {
-    "architecture": "architecture",
-    "training corpus": "train",
-    "pairs": "pairs",
-    "batch size (subwords)": "batch_tokens",
-    "# total updates": "steps",
-    "# epochs": "epochs",
-    "# warm-up updates": "warmup",
-    "learning rate": "learning_rate",
-    "vocabulary": "vocabulary",
-    "embedding size": "d_model",
-    "hidden size": "ffn",
-    "# encoder layers": "encoder_layers",
-    "# decoder layers": "decoder_layers",
-    "dropout": "dropout",
-    "label smoothing": "label_smoothing",
-    "random seed": "seed",
-}
+@cache
+def looks() -> dict[str, Any]:
+    """How things of the study look and what they are called, as ``looks.yaml`` has it."""
+    return yaml.safe_load(Path(__file__).with_name("looks.yaml").read_text(encoding="utf-8"))
 
 
 def attractors(params: DisambiguationParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
@@ -202,7 +187,7 @@ def attractors(params: DisambiguationParams, k: int = 3, store: Store | None = N
     with the most training pairs first; senses without a pair have one row with rank 0.
     """
     known = counts(params, store)
-    lexicon, stop = lexicon_of(params), stop_words(params.source)
+    lexicon, stop = params.homographs, stop_words(params.source)
     rows: list[tuple[Any, ...]] = []
     for word in sorted(lexicon.homographs, key=lambda word: (-known.of_homograph[word], word)):
         for cluster in sorted(lexicon.homographs[word].clusters, key=lambda each: -known.pairs[word, each.name]):
@@ -222,7 +207,7 @@ def sense_clusters(params: DisambiguationParams, store: Store | None = None) -> 
     """
     known = counts(params, store)
     rows = []
-    for word, homograph in lexicon_of(params).homographs.items():
+    for word, homograph in params.homographs.homographs.items():
         total = known.of_homograph[word]
         for cluster in homograph.clusters:
             n = known.pairs[word, cluster.name]
@@ -248,11 +233,8 @@ def model_settings(params: DisambiguationParams) -> pd.DataFrame:
         recipe = trained_by(model, params.source, params.target)
         if recipe is not None:
             fields = recipe.model_dump(mode="json")
-            rows += [
-                (label(model), name, str(fields[field]))
-                for name, field in _SETTINGS.items()
-                if fields.get(field) is not None
-            ]
+            named = ((name, fields.get(field)) for name, field in looks()["settings"].items())
+            rows += [(label(model), name, str(value)) for name, value in named if value is not None]
     return frame(rows, "model parameter value")
 
 
@@ -339,7 +321,7 @@ def sets(params: DisambiguationParams, store: Store | None = None) -> dict[str, 
     """
     pairs = pool(params, store)
     keys, size = pairs["key"].tolist(), params.challenge_size
-    known, lexicon = counts(params, store).pairs, lexicon_of(params).homographs
+    known, lexicon = counts(params, store).pairs, params.homographs.homographs
     n_of = {(word, cluster.name): known[word, cluster.name] for word in lexicon for cluster in lexicon[word].clusters}
     rare = rarity(pairs["homograph"].tolist(), pairs["sense"].tolist(), n_of)
     return {
@@ -444,7 +426,7 @@ def _by_model(
 
 def _with_labels(params: DisambiguationParams, row: dict[str, Any], **columns: str) -> dict[str, Any]:
     """*row* with the senses in some columns as tables call them: the name of the new column, and that of the old."""
-    senses = lexicon_of(params).homographs[row["homograph"]]
+    senses = params.homographs.homographs[row["homograph"]]
     return {**row, **{new: senses.cluster(row[old]).label for new, old in columns.items()}}
 
 
@@ -618,7 +600,7 @@ def attack_sets(params: DisambiguationParams, store: Store | None = None) -> dic
     names, homographs = table["sample"].tolist(), table["homograph"].tolist()
     near = table["kind"].isin(_NEAR).to_numpy()
     order = ranked(attractor_bias(table, "freq_diff"), names, params.seed)
-    chosen = capped((int(i) for i in order if near[i]), homographs, params.attack_size, params.per_homograph)
+    chosen = capped(order[near[order]], homographs, params.attack_size, params.per_homograph)
     by_chance = drawn(names, params.seed, "attacks")
     return {
         CHALLENGE: chosen,
@@ -780,7 +762,7 @@ def judgement_sample(params: DisambiguationParams, n: int = 100, store: Store | 
     sense, other_sense (names), key.
     """
     store = store or Store()
-    lexicon, pairs = lexicon_of(params), pool(params, store)
+    lexicon, pairs = params.homographs, pool(params, store)
     samples = generated(params, store).iloc[attack_sets(params, store)[CHALLENGE]]
     regular = pairs.iloc[sets(params, store)[CHALLENGE]]
     rows: list[tuple[Any, ...]] = []
