@@ -138,7 +138,7 @@ def kinds_figure(success_by_kind: pd.DataFrame) -> Figure:
     kinds, models = list(dict.fromkeys(success_by_kind["kind"])), theme.model_looks(rows["model"])
     points = rows.assign(row=rows["kind"].map(kinds.index), mark=rows["ceiling"])
     names = [styled.kind(kind) for kind in kinds]
-    return _rates(points, names, "model", models, styled.look("ceiling"), "attack success rate (%)")
+    return _rates(points, names, "model", models, styled.look("ceiling"), "attack success rate (%)", (0.4, 0.14))
 
 
 def transfer_figure(transfer: pd.DataFrame) -> Figure:
@@ -195,15 +195,18 @@ def _sets(table: pd.DataFrame, marks: pd.Series, mark: Look, what: str) -> Figur
     shown = {name: look for name, look in styled.set_looks().items() if name in set(table["set"])}
     models = list(dict.fromkeys(table["model"]))
     points = table.assign(row=table["model"].map(models.index), mark=marks)
-    return _rates(points, [theme.short_name(model) for model in models], "set", shown, mark, what, columns=4)
+    return _rates(
+        points, [theme.short_name(model) for model in models], "set", shown, mark, what, (0.5, 0.16), columns=4
+    )
 
 
 def _rates(
-    points: pd.DataFrame, names: list[str], of: str, looks: Mapping[str, Look], mark: Look, what: str, columns: int = 5
-) -> Figure:
-    """Rates with intervals and short bars, see `_dodged`, in rows with these names."""
+    points: pd.DataFrame, names: list[str], of: str, looks: Mapping[str, Look], mark: Look, what: str,
+    room: tuple[float, float], columns: int = 5,
+) -> Figure:  # fmt: skip
+    """Rates with intervals and short bars, see `_dodged`, in rows with these names. room: of a row, and around it."""
     with theme.style():
-        figure, panel = _panel(1.1 + len(names) * max(0.4, 0.16 * len(looks) + 0.16))
+        figure, panel = _panel(1.1 + len(names) * max(room[0], 0.16 * len(looks) + room[1]))
         _dodged(panel, points, "rate", of, looks, mark)
         _rows(panel, names)
         panel.set(xlim=(-0.02, 1.02), xlabel=what)

@@ -150,7 +150,7 @@ class DisambiguationParams(StudyParams):
                 "translations (target_words: lemmas), or let all words count (target_nouns: any)"
             )
         if self.lexicon.isidentifier():  # a name; files are looked at by `problems`, where others of the run are
-            or_value_error(type(self).homographs.func, self)  # not kept: copies may be of another lexicon
+            or_value_error(DisambiguationParams._lexicon, self)  # not kept: a copy may be of another one
         return self
 
     def _check_aligners(self) -> None:
@@ -205,6 +205,9 @@ class DisambiguationParams(StudyParams):
     @cached_property
     def homographs(self) -> HomographLexicon:
         """The sense clusters. Raises as `load_homographs` does."""
+        return self._lexicon()
+
+    def _lexicon(self) -> HomographLexicon:
         return load_homographs(self.lexicon, self.target, src=self.source, on_conflict=self.on_conflict)
 
     @property

@@ -235,7 +235,7 @@ def judged(params: DisambiguationParams, model: str, store: Store) -> pd.DataFra
     import pandas as pd
 
     pairs = pool(params, store)
-    tokens = [source_of(params, pair).tokens for pair in records(pairs)]
+    tokens = objects(source_of(params, pair).tokens for pair in records(pairs))
     found = translated(params, model, pairs.assign(tokens=tokens, text=pairs["source"]), store)
     both = list(zip(found, pairs["sense"], strict=True))
     variants = {

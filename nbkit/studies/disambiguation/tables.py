@@ -121,7 +121,7 @@ def strength(
     found = rank_biserial(values[chosen], values[~chosen])
     sizes = (found.n_first, found.n_second)
     if not all(sizes):
-        return Strength(*[np.nan] * 4, *sizes, *[np.nan] * 3, effect="")
+        return Strength(np.nan, np.nan, np.nan, np.nan, *sizes, np.nan, np.nan, np.nan, effect="")
     low, high = _interval(found.rbc, values, chosen, np.asarray(groups)[known], resamples, seed)
     limits = adjusted_thresholds(found.base_rate)
     return Strength(found.rbc, low, high, found.p, *sizes, *limits, limits.strength(found.rbc))
