@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from nbkit.studies.disambiguation import PUBLISHED, figures, looks, styled
-from nbkit.studies.disambiguation.attack_tables import ATTRACTOR_BIASES
-from nbkit.studies.disambiguation.tables import MEASURED
+from nbkit.studies.disambiguation import PUBLISHED, figures, styled
+from nbkit.studies.disambiguation.tables import ATTRACTOR_BIASES, MEASURED
 
 MODELS = ["Transformer", "LSTM"]
 
@@ -46,7 +45,7 @@ def test_correlations_have_a_mark_a_model_and_the_papers_beside_them():
     for measures, artefact in ((MEASURED, "table3"), (ATTRACTOR_BIASES, "table5")):
         figure = figures.correlations_figure(correlations(measures), PUBLISHED.load(artefact))
         (panel,) = figure.axes
-        assert [label.get_text() for label in panel.get_yticklabels()] == [looks.measure(name) for name in measures]
+        assert [label.get_text() for label in panel.get_yticklabels()] == [styled.measure(name) for name in measures]
         assert len(panel.collections) >= 2 * len(MODELS) + 1
         shown = html(styled.correlations_table(correlations(measures)))
         assert "FREQ diff" in shown and "*" in shown
@@ -54,9 +53,9 @@ def test_correlations_have_a_mark_a_model_and_the_papers_beside_them():
 
 def test_ours_stand_beside_the_papers_of_the_same_domain():
     own = correlations(MEASURED)[["model", "measure", "rbc"]]
-    assert "0.708" in html(styled.compared_table(own, "table3", "OS18", ["model", "measure"]))
-    assert "prints no values" in html(styled.compared_table(own, "table3", "sandbox", ["model", "measure"]))
-    three = html(styled.compared_table(own.assign(as_computed=0.5), "table3", "OS18", ["model", "measure"]))
+    assert "0.708" in html(styled.compared_table(own, "table3", "OS18"))
+    assert "prints no values" in html(styled.compared_table(own, "table3", "sandbox"))
+    three = html(styled.compared_table(own.assign(as_computed=0.5), "table3", "OS18"))
     assert "as their code computes it" in three and "as defined − printed" in three
 
 
@@ -133,10 +132,10 @@ def test_printed_samples_are_marked(table):
 
 
 def test_printed_tables_of_the_paper():
-    assert "perturbation" not in html(styled.printed_table("table3", ["model"], "measure"))
-    assert "0.2740" in html(styled.printed_table("table7", ["model"], "size"))
-    assert "6,71" in html(styled.printed_table("table9", ["statistic"], "split"))
-    assert "24,576" in html(styled.printed_table("table12", ["parameter"], "architecture"))
+    assert "perturbation" not in html(styled.TABLES.printed("table3", ["model"], "measure"))
+    assert "0.2740" in html(styled.TABLES.printed("table7", ["model"], "size"))
+    assert "6,71" in html(styled.TABLES.printed("table9", ["statistic"], "split"))
+    assert "24,576" in html(styled.TABLES.printed("table12", ["parameter"], "architecture"))
     assert "summer" in html(styled.printed_attractors_table()) and "hot" in html(styled.printed_perturbations_table())
     assert "72.63" in html(styled.claims_table("overlap"))
 
@@ -148,7 +147,7 @@ def test_empty_tables_say_why():
     assert "No adversarial sample" in text_of(figures.success_figure(rates("set", ["challenge"]).assign(n=0)))
     assert "One model alone" in text_of(figures.transfer_figure(pd.DataFrame(columns=["jaccard"])))
     assert "bleu_pairs" in text_of(figures.bleu_figure(pd.DataFrame(), pd.DataFrame()))
-    assert "nbkit annotate senses" in html(styled.naturalness_table(None))
+    assert "nbkit annotate senses" in html(styled.judges_table("naturalness", None))
     assert "no Java" in html(styled.grammar_table(pd.DataFrame(), "no Java"))
     assert "No attack" in html(styled.successes_table(pd.DataFrame(columns=["model"])))
 
@@ -160,4 +159,4 @@ def test_senses_of_homographs():
     )  # fmt: skip
     assert "animal" in text_of(figures.senses_figure(clusters))
     assert "No pair" in text_of(figures.senses_figure(clusters.assign(share=np.nan)))
-    assert "75.0%" in html(styled.clusters_table(clusters))
+    assert "75.0%" in html(styled.show("clusters", clusters))

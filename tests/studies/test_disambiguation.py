@@ -20,9 +20,8 @@ from nbkit.measure.literal import lemmas
 from nbkit.store import Store
 from nbkit.studies import STUDIES
 from nbkit.studies import disambiguation as study
-from nbkit.studies.disambiguation import DisambiguationParams, attack_tables, tables
-from nbkit.studies.disambiguation.attack_tables import _in_turns
-from nbkit.studies.disambiguation.pool import capped, counts_without, jaccard, lexicon_of, ranked, rarity, source_of
+from nbkit.studies.disambiguation import DisambiguationParams, tables
+from nbkit.studies.disambiguation.pool import capped, counts_without, jaccard, ranked, rarity, source_of
 from nbkit.studies.disambiguation.steps import (
     KEPT,
     OTHER,
@@ -36,7 +35,7 @@ from nbkit.studies.disambiguation.steps import (
     attacked_chunk,
     chunks,
 )
-from nbkit.studies.disambiguation.tables import strength
+from nbkit.studies.disambiguation.tables import _in_turns, strength
 from tests.pages import Page, html, run_page
 
 from .conftest import Dummy, registered, tables_of, zero_widths
@@ -53,7 +52,7 @@ def run(tmp_path_factory: pytest.TempPathFactory):
         aligner_pairs=800, challenge_size=40, n_seeds=40, n_samples=12, attack_size=60, per_homograph=20,
     )  # fmt: skip
     store = Store()
-    known, lexicon = study.counts(params, store), lexicon_of(params)
+    known, lexicon = study.counts(params, store), params.homographs
 
     def likelihood(homograph: str, sense: str, words: list[str]) -> float:
         n = known.pairs[homograph, sense]
@@ -158,7 +157,7 @@ def test_samples_keep_what_they_promise(run):
 
 def test_success_means_right_before_and_in_the_attractors_sense_after(run):
     params, store, _ = run
-    outcomes = study.outcomes(params, "follower", store)
+    outcomes = study.attacked(params, "follower", store)
     pairs = study.pool(params, store).assign(made=study.judged(params, "follower", store=store)["outcome"])
     seed = pairs.set_index("key")["made"].reindex(outcomes["key"]).to_numpy()
     assert ((outcomes["outcome"] == SEED_WRONG).to_numpy() == (seed != RIGHT)).all()
@@ -329,7 +328,7 @@ def test_language_models_filter_seeds_and_samples(run, monkeypatch):
         update={"masked_lm": "m", "causal_lm": "c", "perplexity_rise": 0.05, "most_biased": 0.0, "n_seeds": None}
     )
     found = study.seeds(strict, store=store).merge(study.pool(params, store), on="key")
-    lexicon = lexicon_of(strict).homographs
+    lexicon = strict.homographs.homographs
     for row in found.itertuples():
         first = min(word for cluster in lexicon[row.homograph].clusters for word in cluster.translations)
         assert row.expected == lexicon[row.homograph].cluster_of(first).name
@@ -363,12 +362,10 @@ def test_grammar_is_skipped_with_a_reason_and_counted_where_it_runs(run, monkeyp
     params, store, _ = run
     assert study.grammar(params, store).empty and "languagetool" in study.grammar_skipped(params)
     checked = params.model_copy(update={"grammar": "languagetool"})
-    monkeypatch.setattr(attack_tables, "grammar_problem", lambda: "no Java")
+    monkeypatch.setattr(tables, "grammar_problem", lambda: "no Java")
     assert study.grammar(checked, store).empty and study.grammar_skipped(checked) == "no Java"
-    monkeypatch.setattr(attack_tables, "grammar_problem", lambda: None)
-    monkeypatch.setattr(
-        attack_tables, "grammar_errors", lambda texts, lang, store: [int(len(text) > 60) for text in texts]
-    )
+    monkeypatch.setattr(tables, "grammar_problem", lambda: None)
+    monkeypatch.setattr(tables, "grammar_errors", lambda texts, lang, store: [int(len(text) > 60) for text in texts])
     row = study.grammar(checked, store).iloc[0]
     assert (
         row["percent"] == pytest.approx(100 * row["worse"] / row["n"]) and row["low"] <= row["percent"] <= row["high"]

@@ -170,7 +170,7 @@ def test_what_links_translations_is_loaded_once_a_run(files, copier, monkeypatch
     real = pool_module.load_aligner
     monkeypatch.setattr(pool_module, "load_aligner", lambda name, *a, **o: loaded.append(name) or real(name, *a, **o))
     store, params = Store(), params_of(files)
-    study.pool(params, store), study.judged(params, "copier", store=store), study.outcomes(params, "copier", store)
+    study.pool(params, store), study.judged(params, "copier", store=store), study.attacked(params, "copier", store)
     assert loaded == [files["words"]]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pandas as pd
 import pytest
 
 from nbkit.studies import disambiguation as study
 from nbkit.studies import headline, outcomes
 from nbkit.studies.disambiguation import steps
-from nbkit.studies.disambiguation import study as declared
 
 from .test_disambiguation import run  # noqa: F401 - a fixture
 
@@ -48,7 +49,7 @@ def test_verdicts_and_texts_belong_together(run, found):  # noqa: F811
 
 def test_an_item_is_the_same_whatever_else_is_in_the_run(run, found, monkeypatch):  # noqa: F811
     params, store, _ = run
-    monkeypatch.setattr(declared, "CHUNK", 7)
+    monkeypatch.setattr(import_module("nbkit.studies.disambiguation.pool"), "CHUNK", 7)
     monkeypatch.setattr(steps, "CHUNK", 7)
     fewer = params.model_copy(update={"n_pairs": 150})
     others = pd.concat(list(outcomes(fewer, store=store)), ignore_index=True)

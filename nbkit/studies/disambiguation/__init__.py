@@ -6,43 +6,36 @@ function takes `DisambiguationParams` and returns a tidy table, documented where
 
 from __future__ import annotations
 
-from nbkit.studies.disambiguation import work  # noqa: F401 - declares units of work and outcomes
-from nbkit.studies.disambiguation.attack_tables import (
+from nbkit.studies.disambiguation.params import DisambiguationParams
+from nbkit.studies.disambiguation.pool import STUDY, counts, pool, pool_left_out, seeds
+from nbkit.studies.disambiguation.steps import attacked, bleu, corpus_sizes, generated, judged
+from nbkit.studies.disambiguation.tables import (
+    PUBLISHED,
     attack_challenge,
     attack_correlations,
     attack_rates,
     attack_thresholds,
-    grammar,
-    grammar_skipped,
-    judgement_sample,
-    outcomes,
-    perturbation_examples,
-    samples_made,
-    seeds_left,
-    success_by_kind,
-    successes,
-    transfer,
-)
-from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.pool import counts, pool, pool_left_out, seeds
-from nbkit.studies.disambiguation.steps import generated, judged
-from nbkit.studies.disambiguation.study import STUDY
-from nbkit.studies.disambiguation.tables import (
-    PUBLISHED,
     attractors,
     beside_research_code,
-    bleu,
     challenge_errors,
-    corpus_sizes,
     correlations,
     error_examples,
     error_variants,
     errors,
+    grammar,
+    grammar_skipped,
+    judgement_sample,
     model_settings,
+    perturbation_examples,
     rare_overlap,
+    samples_made,
+    seeds_left,
     sense_clusters,
     sense_coverage,
+    success_by_kind,
+    successes,
     thresholds,
+    transfer,
     undecided_senses,
     undecided_translations,
 )
@@ -55,6 +48,7 @@ __all__ = [
     "attack_correlations",
     "attack_rates",
     "attack_thresholds",
+    "attacked",
     "attractors",
     "beside_research_code",
     "bleu",
@@ -71,7 +65,6 @@ __all__ = [
     "judged",
     "judgement_sample",
     "model_settings",
-    "outcomes",
     "perturbation_examples",
     "pool",
     "pool_left_out",

@@ -6,7 +6,7 @@ that says why. Floors and ceilings are short vertical bars.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -17,43 +17,10 @@ from matplotlib.ticker import PercentFormatter
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.theme import Look
 from nbkit.measure.senses import REASONS
-from nbkit.studies.disambiguation import looks
-
-NO_PAIR = (
-    "No test pair of this run holds a homograph whose sense its reference tells: look at more pairs (n_pairs),\n"
-    "at other corpora (test_corpora), at shorter sentences (min_tokens), or cross-fit over the training corpus (folds)."
-)
-
-
-NO_ERROR = (
-    "No correlation can be drawn: it needs test pairs that are translated right and others that are translated wrong,\n"
-    "and no model of this run has both."
-)
-
-
-NO_SAMPLE = (
-    "No adversarial sample of this run is left after the filters of the page on attack samples: none is attacked."
-)
-
-
-NO_SET = (
-    "No adversarial sample at the homograph (IH, RH) is left after the filters of the page on attack samples:\n"
-    "there is no challenge set, and no random set of its size."
-)
-
+from nbkit.studies.disambiguation import styled
+from nbkit.studies.disambiguation.styled import TABLES, in_either, smaller_side
 
 NO_SUCCESS = "No attack of this run succeeded, or none failed: there is no correlation to draw."
-
-
-ONE_MODEL = "One model alone: name others in models, or the same architecture with another random seed in twins."
-
-
-NO_BLEU = "No BLEU in this run: bleu_pairs is 0, or there is no model or no test corpus."
-
-
-NO_PAIRS_COUNTED = "No pair of the training corpus holds a homograph whose sense could be told."
-
-
 _SHARE = PercentFormatter(1.0, decimals=0, symbol="")
 
 
@@ -65,15 +32,14 @@ def senses_figure(clusters: pd.DataFrame) -> Figure:
     """The shares of the senses of each homograph among its training pairs. clusters: `sense_clusters`."""
     seen = clusters[clusters["share"].notna()]
     if seen.empty:
-        return theme.message(NO_PAIRS_COUNTED)
+        return theme.message(TABLES.why("attractors"))
     totals = seen.groupby("homograph")["pairs"].sum().sort_values(ascending=False).head(_MOST)
     with theme.style():
-        figure, axes = panels.grid(1, 1, theme.WIDTH, 0.8 + 0.24 * len(totals))
-        panel = axes[0, 0]
+        figure, panel = _panel(0.8 + 0.24 * len(totals))
         for row, homograph in enumerate(totals.index):
             own = seen[seen["homograph"] == homograph].sort_values("share", ascending=False)
             starts = own["share"].cumsum() - own["share"]
-            colours = looks.sense_colours(len(own))
+            colours = styled.sense_colours(len(own))
             panel.barh(row, own["share"], 0.74, left=starts, color=colours, edgecolor="white", linewidth=0.6)
             for start, share, sense, colour in zip(starts, own["share"], own["sense"], colours, strict=True):
                 if share > 0.012 * len(sense) + 0.02:
@@ -94,7 +60,7 @@ def bleu_figure(bleu: pd.DataFrame, published: pd.DataFrame) -> Figure:
     where the run has a model of that name.
     """
     if bleu.empty:
-        return theme.message(NO_BLEU)
+        return theme.message(TABLES.why("bleu"))
     models, corpora = list(dict.fromkeys(bleu["model"])), list(dict.fromkeys(bleu["corpus"]))
     shown = theme.model_looks(models)
     with theme.style():
@@ -109,11 +75,11 @@ def bleu_figure(bleu: pd.DataFrame, published: pd.DataFrame) -> Figure:
             panel.set(xlim=(0, 100), xlabel="BLEU")
             panel.set_title(theme.short_name(corpus, 40))
         if set(published["model"]) & set(models):
-            panels.legend(figure, [looks.look("published")])
+            panels.legend(figure, [styled.look("published")])
     return figure
 
 
-def correlations_figure(correlations: pd.DataFrame, published: pd.DataFrame, why: str = NO_ERROR) -> Figure:
+def correlations_figure(correlations: pd.DataFrame, published: pd.DataFrame, why: str = "") -> Figure:
     """Rank-biserial correlations with 95% intervals, a row a measure (Tables 3 and 5).
 
     correlations: `disambiguation.correlations` (its main rows) or `disambiguation.attack_correlations`. published:
@@ -122,26 +88,23 @@ def correlations_figure(correlations: pd.DataFrame, published: pd.DataFrame, why
     """
     rows = correlations[correlations["rbc"].notna()]
     if rows.empty:
-        return theme.message(why)
+        return theme.message(why or TABLES.why("correlations"))
     measures = list(dict.fromkeys(correlations["measure"]))
     models = theme.model_looks(rows["model"])
     with theme.style():
-        figure, axes = panels.grid(1, 1, theme.WIDTH, 1.1 + len(measures) * max(0.34, 0.16 * len(models) + 0.12))
-        panel = axes[0, 0]
+        figure, panel = _panel(1.1 + len(measures) * max(0.34, 0.16 * len(models) + 0.12))
         limit = rows["large"].max()
         panel.axvspan(-limit, limit, color="#8A8A8A", alpha=0.12, linewidth=0, zorder=0)
         panel.axvline(0, color="#8A8A8A", linewidth=0.9, zorder=1)
         printed = published[published["measure"].isin(measures)]
         heights = [measures.index(name) for name in printed["measure"]]
         panel.scatter(printed["rbc"], heights, color="#BBBBBB", marker="X", s=20, zorder=1)
-        for offset, (model, look) in zip(panels.dodge(len(models)), models.items(), strict=True):
-            own = rows[rows["model"] == model]
-            own_heights = [measures.index(name) + offset for name in own["measure"]]
-            panels.intervals(panel, own.assign(n=smaller_side(own)), own_heights, look, "rbc", "low", "high")
-        _rows(panel, [looks.measure(name) for name in measures])
+        points = rows.assign(n=smaller_side(rows), row=rows["measure"].map(measures.index))
+        _dodged(panel, points, "rbc", "model", models)
+        _rows(panel, [styled.measure(name) for name in measures])
         panel.set(xlim=(-1.03, 1.03), xlabel="rank-biserial correlation (RBC)")
         shaded = Look("no large effect", "#D9D9D9", "s")
-        panels.legend(figure, [*models.values(), looks.look("published"), shaded])
+        panels.legend(figure, [*models.values(), styled.look("published"), shaded])
     return figure
 
 
@@ -151,10 +114,9 @@ def error_rates_figure(challenge_errors: pd.DataFrame, errors: pd.DataFrame) -> 
     challenge_errors: `disambiguation.challenge_errors`. errors: `disambiguation.errors`, over all test pairs, as bars.
     """
     if challenge_errors.empty or not challenge_errors["n"].sum():
-        return theme.message(NO_PAIR if challenge_errors.shape[0] else panels.NO_MODEL)
-    models = list(dict.fromkeys(challenge_errors["model"]))
-    marked = challenge_errors.assign(mark=challenge_errors["model"].map(errors.set_index("model")["rate"]))
-    return _sets(marked, models, looks.look("all"), "WSD error rate (%)")
+        return theme.message(TABLES.why("errors") if challenge_errors.shape[0] else panels.NO_MODEL)
+    marks = challenge_errors["model"].map(errors.set_index("model")["rate"])
+    return _sets(challenge_errors, marks, styled.look("all"), "WSD error rate (%)")
 
 
 def success_figure(attack_challenge: pd.DataFrame) -> Figure:
@@ -164,46 +126,25 @@ def success_figure(attack_challenge: pd.DataFrame) -> Figure:
     the challenge set are not those of a random one.
     """
     if attack_challenge.empty or not attack_challenge["n"].sum():
-        return theme.message(NO_SET if attack_challenge.shape[0] else panels.NO_MODEL)
-    models = list(dict.fromkeys(attack_challenge["model"]))
-    marked = attack_challenge.assign(mark=attack_challenge["ceiling"])
-    return _sets(marked, models, looks.look("ceiling"), "attack success rate (%)")
+        return theme.message(TABLES.why("rates_by_set") if attack_challenge.shape[0] else panels.NO_MODEL)
+    return _sets(attack_challenge, attack_challenge["ceiling"], styled.look("ceiling"), "attack success rate (%)")
 
 
 def kinds_figure(success_by_kind: pd.DataFrame) -> Figure:
     """Attack success by perturbation type (Figure 2). success_by_kind: `disambiguation.success_by_kind`."""
     rows = success_by_kind[success_by_kind["n"] > 0] if len(success_by_kind) else success_by_kind
     if rows.empty:
-        return theme.message(NO_SAMPLE if success_by_kind.shape[0] else panels.NO_MODEL)
+        return theme.message(TABLES.why("rates_by_kind") if success_by_kind.shape[0] else panels.NO_MODEL)
     kinds, models = list(dict.fromkeys(success_by_kind["kind"])), theme.model_looks(rows["model"])
-    with theme.style():
-        figure, axes = panels.grid(1, 1, theme.WIDTH, 1.1 + len(kinds) * max(0.4, 0.16 * len(models) + 0.14))
-        panel = axes[0, 0]
-        for offset, (model, look) in zip(panels.dodge(len(models)), models.items(), strict=True):
-            own = rows[rows["model"] == model]
-            heights = [kinds.index(kind) + offset for kind in own["kind"]]
-            panels.ticks(panel, own["ceiling"], heights, looks.look("ceiling"))
-            panels.intervals(panel, own, heights, look, "rate", "low", "high")
-        _rows(panel, [looks.kind(kind) for kind in kinds])
-        _share_axis(panel, "attack success rate (%)")
-        panels.legend(figure, [*models.values(), looks.look("ceiling")])
-    return figure
-
-
-def in_either(transfer: pd.DataFrame) -> pd.Series:
-    """How many attacks each Jaccard index is over: those that succeed on one of the two models or on both."""
-    return transfer[["only_a", "both", "only_b"]].sum(axis=1)
-
-
-def smaller_side(correlations: pd.DataFrame) -> pd.Series:
-    """The smaller number of each correlation's two: what it stands or falls with."""
-    return correlations[["n_yes", "n_no"]].min(axis=1)
+    points = rows.assign(row=rows["kind"].map(kinds.index), mark=rows["ceiling"])
+    names = [styled.kind(kind) for kind in kinds]
+    return _rates(points, names, "model", models, styled.look("ceiling"), "attack success rate (%)", (0.4, 0.14))
 
 
 def transfer_figure(transfer: pd.DataFrame) -> Figure:
     """Jaccard indices of the successful attacks on every two models, as a matrix (§4). transfer: `transfer`."""
     if transfer.empty:
-        return theme.message(ONE_MODEL)
+        return theme.message(TABLES.why("transfer"))
     if transfer["jaccard"].isna().all():
         return theme.message("No attack of this run succeeded.")
     models = list(dict.fromkeys([*transfer["model_a"], *transfer["model_b"]]))
@@ -213,8 +154,7 @@ def transfer_figure(transfer: pd.DataFrame) -> Figure:
         matrix[models.index(b), models.index(a)], of[models.index(b), models.index(a)] = 100 * index, n
     with theme.style():
         side = 0.7 + 0.62 * len(models)
-        figure, axes = panels.grid(1, 1, min(theme.WIDTH, side + 3.2), side)
-        panel = axes[0, 0]
+        figure, panel = _panel(side, min(theme.WIDTH, side + 3.2))
         panel.imshow(matrix, cmap="Purples", vmin=0, vmax=100)
         for b, a in zip(*np.nonzero(~np.isnan(matrix)), strict=True):
             colour = "white" if matrix[b, a] > 55 else "#222222"
@@ -238,8 +178,7 @@ def undecided_figure(undecided: pd.DataFrame) -> Figure:
     models = theme.model_looks(undecided["model"])
     reasons = [reason for reason in REASONS if reason in set(undecided["reason"])]
     with theme.style():
-        figure, axes = panels.grid(1, 1, theme.WIDTH, 1.0 + 0.36 * len(reasons))
-        panel = axes[0, 0]
+        figure, panel = _panel(1.0 + 0.36 * len(reasons))
         width = 0.8 / len(models)
         for i, (model, look) in enumerate(models.items()):
             own = undecided[undecided["model"] == model].set_index("reason")["n"].reindex(reasons, fill_value=0)
@@ -251,26 +190,45 @@ def undecided_figure(undecided: pd.DataFrame) -> Figure:
     return figure
 
 
-def _sets(table: pd.DataFrame, models: Sequence[str], mark: Look, what: str) -> Figure:
-    """Rates of several sets, a row per model, each with a short bar at its own value in the column mark."""
-    shown = {name: look for name, look in looks.set_looks().items() if name in set(table["set"])}
+def _sets(table: pd.DataFrame, marks: pd.Series, mark: Look, what: str) -> Figure:
+    """Rates of several sets, a row a model, each with a short bar at its own value of *marks*."""
+    shown = {name: look for name, look in styled.set_looks().items() if name in set(table["set"])}
+    models = list(dict.fromkeys(table["model"]))
+    points = table.assign(row=table["model"].map(models.index), mark=marks)
+    return _rates(
+        points, [theme.short_name(model) for model in models], "set", shown, mark, what, (0.5, 0.16), columns=4
+    )
+
+
+def _rates(
+    points: pd.DataFrame, names: list[str], of: str, looks: Mapping[str, Look], mark: Look, what: str,
+    room: tuple[float, float], columns: int = 5,
+) -> Figure:  # fmt: skip
+    """Rates with intervals and short bars, see `_dodged`, in rows with these names. room: of a row, and around it."""
     with theme.style():
-        figure, axes = panels.grid(1, 1, theme.WIDTH, 1.1 + len(models) * max(0.5, 0.16 * len(shown) + 0.16))
-        panel = axes[0, 0]
-        for offset, (name, look) in zip(panels.dodge(len(shown)), shown.items(), strict=True):
-            own = table[table["set"] == name]
-            heights = [models.index(model) + offset for model in own["model"]]
-            panels.ticks(panel, own["mark"], heights, mark)
-            panels.intervals(panel, own, heights, look, "rate", "low", "high")
-        _rows(panel, [theme.short_name(model) for model in models])
-        _share_axis(panel, what)
-        panels.legend(figure, [*shown.values(), mark], columns=4)
+        figure, panel = _panel(1.1 + len(names) * max(room[0], 0.16 * len(looks) + room[1]))
+        _dodged(panel, points, "rate", of, looks, mark)
+        _rows(panel, names)
+        panel.set(xlim=(-0.02, 1.02), xlabel=what)
+        panel.xaxis.set_major_formatter(_SHARE)
+        panels.legend(figure, [*looks.values(), mark], columns=columns)
     return figure
 
 
-def _share_axis(panel: Axes, what: str) -> None:
-    panel.set(xlim=(-0.02, 1.02), xlabel=what)
-    panel.xaxis.set_major_formatter(_SHARE)
+def _dodged(
+    panel: Axes, points: pd.DataFrame, value: str, of: str, looks: Mapping[str, Look], mark: Look | None = None
+) -> None:
+    """*value* with its interval, and a bar at the column mark, in the panel's row; side by side by the column *of*."""
+    for offset, (name, look) in zip(panels.dodge(len(looks)), looks.items(), strict=True):
+        own = points[points[of] == name]
+        if mark is not None:
+            panels.ticks(panel, own["mark"], own["row"] + offset, mark)
+        panels.intervals(panel, own, own["row"] + offset, look, value, "low", "high")
+
+
+def _panel(height: float, width: float = theme.WIDTH) -> tuple[Figure, Axes]:
+    figure, axes = panels.grid(1, 1, width, height)
+    return figure, axes[0, 0]
 
 
 def _rows(panel: Axes, names: Iterable[str]) -> None:

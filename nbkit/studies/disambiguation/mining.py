@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,24 +34,8 @@ from nbkit.text.sentences import ROOT, Sentence, Text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Mining",
-    "SenseCounts",
-    "SenseMiner",
-    "align_corpus",
-    "aligned_pairs",
-    "count_senses",
-    "mine",
-    "mine_shard",
-    "n_pairs",
-    "shard_starts",
-]
-
 #: What a name of links in a file begins with.
 FILE = "pharaoh:"
-
-
-_COUNTING = "nbkit.studies.disambiguation.mining"
 
 
 #: Corpora, parsers and aligners have keys of their own.
@@ -102,7 +87,7 @@ class Mining:
             "lexicon": self.homographs().digest,
             "matching": self.matching,
             "target_nouns": self.target_nouns,
-            "code": digest(_COUNTING, without=_KEYED),
+            "code": digest(__name__, without=_KEYED),
         }
 
     def aligner_key(self) -> Any:
@@ -125,49 +110,53 @@ class Mining:
         return load_aligner(self.aligner, self.src, self.tgt, **{**options, **self.aligner_options})
 
 
-def shard_starts(mining: Mining, store: Store) -> list[int]:
+def shard_starts(mining: Mining, store: Store, *, keep: bool = True) -> list[int]:
     """Where the shards begin. The pairs of a corpus that must be read to be counted are counted once."""
     if mining.shard < 1:
         raise NbkitError(f"shard is {mining.shard}; at least one pair is needed")
-    return list(range(0, n_pairs(mining, store), mining.shard))
+    return list(range(0, n_pairs(mining, store, keep=keep), mining.shard))
 
 
-def n_pairs(mining: Mining, store: Store) -> int:
+def n_pairs(mining: Mining, store: Store, *, keep: bool = True) -> int:
     """How many usable pairs there are, at most n; none is parsed where the corpus is raw text.
 
-    Raises `NbkitError` for a corpus without a last pair where no n is given.
+    keep: whether a number that had to be counted is remembered; without it nothing is written. Raises `NbkitError` for
+    a corpus without a last pair where no n is given.
     """
-    if is_endless(mining.corpus):
-        return pairs_there(mining, store)
-
-    def compute() -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame({"n": [_count_pairs(mining)]})
-
-    return int(store.table(_n_key(mining), compute)["n"].iloc[0])
-
-
-def pairs_there(mining: Mining, store: Store) -> int:
-    """As `n_pairs`, but what is not remembered is counted without being kept: nothing is written."""
     if is_endless(mining.corpus):
         if mining.n is None:
             raise NbkitError(f"corpus '{mining.corpus}' has no last pair: say how many are wanted (n)")
         return mining.n
-    return _count_pairs(mining) if store.table_rows(_n_key(mining)) is None else n_pairs(mining, store)
+    identity = corpus_identity(mining.corpus, mining.src, mining.tgt, n=mining.n, parsers=mining.parsers)
+    key = {"kind": "disambiguation.n_pairs", "version": 2, "corpus": identity, "on_error": mining.on_error}
+    counted = partial(_count_pairs, ByContent(json.dumps(key, sort_keys=True), mining))
+    if not keep and store.table_rows(key) is None:
+        return counted()
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame({"n": [counted()]})
+
+    return int(store.table(key, compute)["n"].iloc[0])
 
 
-def _count_pairs(mining: Mining) -> int:
+@dataclass(frozen=True)
+class ByContent:
+    """What something is remembered by in this process: *content* stands for the files that *of* names."""
+
+    content: str
+    of: Any = field(compare=False)
+
+
+@lru_cache(maxsize=64)
+def _count_pairs(counted: ByContent) -> int:
+    mining: Mining = counted.of
     found, split = find_corpus(mining.corpus)
     request = Request(mining.src, mining.tgt, split, mining.n, mining.parsers, mining.on_error)
     pairs: Iterable[Any] = found.raw_pairs(request) if isinstance(found, RawCorpus) else found.pairs(request)
     good = keep_good(pairs, "skip", None)  # a malformed line does not count towards n, and is told when it is read
     return sum(1 for _ in islice(good, mining.n))
-
-
-def _n_key(mining: Mining) -> dict[str, Any]:
-    identity = corpus_identity(mining.corpus, mining.src, mining.tgt, n=mining.n, parsers=mining.parsers)
-    return {"kind": "disambiguation.n_pairs", "version": 2, "corpus": identity, "on_error": mining.on_error}
 
 
 def shard_pairs(mining: Mining, start: int, store: Store) -> Iterator[Pair]:
@@ -226,34 +215,31 @@ def align_corpus(mining: Mining, store: Store) -> None:
 
     Tokens of the whole corpus are in memory: for millions of pairs, take links from a file (``pharaoh:FILE``).
     """
-    aligned = cache(lambda: list(_link_tables(mining, store)))  # not asked for where all shards are remembered
-
-    def table(start: int) -> pd.DataFrame:
-        return aligned()[start // mining.shard]
-
+    aligned = cache(lambda: _link_tables(mining, store))  # not asked for where all shards are remembered
     for start in shard_starts(mining, store):
-        store.table(_links_key(mining, start), partial(table, start))
+        _shard_links(mining, start, store, aligned)
 
 
-def _links(mining: Mining, start: int, shard: list[Pair], store: Store) -> Iterator[Alignment]:
+def _shard_links(
+    mining: Mining, start: int, store: Store, aligned: Callable[[], dict[int, pd.DataFrame]]
+) -> pd.DataFrame:
+    key = {"kind": "disambiguation.links", "version": 1, "start": start, **mining.pairs_key()}
+    return store.table(key, lambda: aligned()[start])
+
+
+def _links(mining: Mining, start: int, shard: list[Pair], store: Store) -> Iterable[Alignment]:
     if is_of_a_corpus(mining):
 
-        def compute() -> pd.DataFrame:
-            tables = list(_link_tables(mining, store))
-            for first, table in zip(shard_starts(mining, store), tables, strict=True):
-                if first != start:  # kept as well, so that the next shard need not read the whole corpus again
-                    store.table(_links_key(mining, first), partial(_same, table))
-            return tables[start // mining.shard]
+        def aligned() -> dict[int, pd.DataFrame]:
+            tables = _link_tables(mining, store)
+            for other in tables.keys() - {start}:  # kept as well: the next shard need not read the whole corpus again
+                _shard_links(mining, other, store, lambda: tables)
+            return tables
 
-        yield from _from_table(store.table(_links_key(mining, start), compute))
-    elif mining.links_from_file:
-        yield from _read_links(links_file(mining), start, len(shard))
-    else:
-        yield from mining.loaded().align([(pair.source.tokens, pair.target.tokens) for pair in shard], progress=False)
-
-
-def _same(table: pd.DataFrame) -> pd.DataFrame:
-    return table
+        return [_alignment(flat) for flat in _shard_links(mining, start, store, aligned)["links"]]
+    if mining.links_from_file:
+        return _read_links(links_file(mining), start, len(shard))
+    return mining.loaded().align([(pair.source.tokens, pair.target.tokens) for pair in shard], progress=False)
 
 
 def _read_links(path: Path, start: int, n: int) -> Iterator[Alignment]:
@@ -269,34 +255,30 @@ def _read_links(path: Path, start: int, n: int) -> Iterator[Alignment]:
         raise DataError(f"no links for the pair after it; one line a pair expected, {start + n} at least", path, number)
 
 
-def _link_tables(mining: Mining, store: Store) -> Iterator[pd.DataFrame]:
-    """The links of the whole corpus, a table a shard."""
+def _link_tables(mining: Mining, store: Store) -> dict[int, pd.DataFrame]:
+    """The links of the whole corpus, a table a shard, by where the shard begins."""
     import pandas as pd
 
-    tokens = []
     starts = shard_starts(mining, store)
-    for start in starts:
-        tokens += [(pair.source.tokens, pair.target.tokens) for pair in shard_pairs(mining, start, store)]
-    links = mining.loaded(store=store).align(tokens)
-    for start in starts:
-        flat = [[place for link in each for place in link] for each in islice(links, mining.shard)]
-        yield pd.DataFrame({"links": flat}, index=range(start, start + len(flat)))
+    tokens = [
+        (pair.source.tokens, pair.target.tokens) for start in starts for pair in shard_pairs(mining, start, store)
+    ]
+    flat = [[place for link in each for place in link] for each in mining.loaded(store=store).align(tokens)]
+    cut = {start: flat[start : start + mining.shard] for start in starts}
+    return {
+        start: pd.DataFrame({"links": links}, index=range(start, start + len(links))) for start, links in cut.items()
+    }
 
 
-def _from_table(table: pd.DataFrame) -> Iterator[Alignment]:
-    for flat in table["links"]:
-        places = [int(place) for place in flat]
-        yield tuple(zip(places[::2], places[1::2], strict=True))
+def _alignment(flat: Sequence[Any]) -> Alignment:
+    places = [int(place) for place in flat]
+    return tuple(zip(places[::2], places[1::2], strict=True))
 
 
 def is_of_a_corpus(mining: Mining) -> bool:
     """Whether the links depend on all pairs together, so that `align_corpus` comes before the counting."""
     name = mining.aligner if isinstance(mining.aligner, str) else mining.aligner.identity.get("aligner")
     return name in _OF_A_CORPUS
-
-
-def _links_key(mining: Mining, start: int) -> dict[str, Any]:
-    return {"kind": "disambiguation.links", "version": 1, "start": start, **mining.pairs_key()}
 
 
 # ----------------------------------------------------------------------------

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from nbkit import models
 from nbkit.corpora import corpus_identity
@@ -78,7 +78,7 @@ class DisambiguationParams(StudyParams):
     domain: str = "sandbox"
     source: Language = "en"
     target: Language = "de"
-    lexicon: str = "sandbox"
+    lexicon: Annotated[str, StringConstraints(strip_whitespace=True)] = "sandbox"
     on_conflict: OnConflict = "raise"
     models: Translators = Field(default=["sandbox-wsd-marian"])
     twins: dict[str, str] = Field(default={})
@@ -123,11 +123,6 @@ class DisambiguationParams(StudyParams):
     def _once(cls, names: list[str]) -> list[str]:
         return without_repeats(names)
 
-    @field_validator("lexicon")
-    @classmethod
-    def _there(cls, spec: str) -> str:
-        return spec.strip()
-
     @model_validator(mode="after")
     def _consistent(self) -> DisambiguationParams:
         if self.source == self.target:
@@ -141,9 +136,10 @@ class DisambiguationParams(StudyParams):
                 raise ValueError(f"twins: '{name}' is not among the models {self.models}; add it there")
             if twin in self.models:
                 raise ValueError(f"twins: '{twin}' is among the models already; a twin is another training of '{name}'")
-        for what in ("annotation", "naturalness"):
-            forms = self.annotations if what == "annotation" else self.naturalness
-            key = self.annotation_key if what == "annotation" else self.naturalness_key
+        for what, forms, key in (
+            ("annotation", self.annotations, self.annotation_key),
+            ("naturalness", self.naturalness, self.naturalness_key),
+        ):
             if bool(forms) != bool(key):
                 raise ValueError(f"{what}: filled forms and the key of the form belong together")
         self._check_aligners()
@@ -154,7 +150,7 @@ class DisambiguationParams(StudyParams):
                 "translations (target_words: lemmas), or let all words count (target_nouns: any)"
             )
         if self.lexicon.isidentifier():  # a name; files are looked at by `problems`, where others of the run are
-            or_value_error(self._lexicon, self.lexicon)
+            or_value_error(DisambiguationParams._lexicon, self)  # not kept: a copy may be of another one
         return self
 
     def _check_aligners(self) -> None:
@@ -167,9 +163,6 @@ class DisambiguationParams(StudyParams):
                 f"hypothesis_aligner: 'lexicon' is the word list of gold links, and 'aligner: {self.aligner}' has "
                 f"none; {ways_out}"
             )
-
-    def _lexicon(self, spec: str) -> HomographLexicon:
-        return load_homographs(spec, self.target, src=self.source, on_conflict=self.on_conflict)
 
     @cached_property
     def decoding(self) -> Decoding:
@@ -187,6 +180,16 @@ class DisambiguationParams(StudyParams):
         own = [self.training_corpus] if self.folds else []
         return list(dict.fromkeys([*own, *self.test_corpora]))
 
+    def is_cross_fitted(self, corpus: str) -> bool:
+        """Whether the biases of a test corpus are counted on its other parts."""
+        return bool(self.folds) and corpus == self.training_corpus
+
+    @property
+    def read(self) -> list[tuple[str, str, int | None]]:
+        """The corpora that are read, with the parameter that limits their pairs, and the limit; training first."""
+        tests = [(corpus, "n_pairs", self.n_pairs) for corpus in self.test_corpora]
+        return [(self.training_corpus, "training_pairs", self.training_pairs), *tests]
+
     def narrowed(self, domain: str, model: str) -> DisambiguationParams:
         """The same parameters for one model and its twin; all of a run is in one domain."""
         twins = {name: twin for name, twin in self.twins.items() if name == model}
@@ -200,9 +203,12 @@ class DisambiguationParams(StudyParams):
         }
 
     @cached_property
-    def lexicon_digest(self) -> str:
-        """What stands for the sense clusters in keys."""
-        return self._lexicon(self.lexicon).digest
+    def homographs(self) -> HomographLexicon:
+        """The sense clusters. Raises as `load_homographs` does."""
+        return self._lexicon()
+
+    def _lexicon(self) -> HomographLexicon:
+        return load_homographs(self.lexicon, self.target, src=self.source, on_conflict=self.on_conflict)
 
     @property
     def mined(self) -> Mining:
@@ -216,7 +222,7 @@ class DisambiguationParams(StudyParams):
         """Everything that can change what is counted on the training corpus."""
         return {
             "corpus": self.corpus_key(self.training_corpus, self.training_pairs),
-            "lexicon": self.lexicon_digest,
+            "lexicon": self.homographs.digest,
             "aligner": self.mined.aligner_key(),
             "target_nouns": self.target_nouns,
             "folds": self.folds,
@@ -238,19 +244,14 @@ class DisambiguationParams(StudyParams):
 
     def n_of(self, corpus: str) -> int | None:
         """How many pairs of a corpus are looked at."""
-        is_cross_fitted = bool(self.folds) and corpus == self.training_corpus
-        return self.training_pairs if is_cross_fitted else self.n_pairs
+        return self.training_pairs if self.is_cross_fitted(corpus) else self.n_pairs
 
     def seeds_key(self) -> dict[str, Any]:
         """Everything that can change the seed sentences."""
         return {
             "pool": self.pool_key(),
             "masked_lm": self.language_model_key(self.masked_lm, self.target),
-            "most_biased": self.most_biased,
-            "n_seeds": self.n_seeds,
-            "ppmi": self.ppmi,
-            "bias": self.bias,
-            "seed": self.seed,
+            **self.model_dump(include={"most_biased", "n_seeds", "ppmi", "bias", "seed"}),
         }
 
     def samples_key(self) -> dict[str, Any]:
@@ -259,15 +260,13 @@ class DisambiguationParams(StudyParams):
             "seeds": self.seeds_key(),
             "kinds": sorted(self.kinds),
             "causal_lm": self.language_model_key(self.causal_lm, self.source),
-            "perplexity_rise": self.perplexity_rise,
-            "n_samples": self.n_samples,
+            **self.model_dump(include={"perplexity_rise", "n_samples"}),
         }
 
     def language_model_key(self, name: str | None, lang: str) -> Mapping[str, Any] | None:
         """Everything that can change the scores of a language model; None where there is none."""
-        if name is None:
-            return None
-        return models.language_model_identity(name, lang, device=self.device, dtype=self.dtype)
+        settings = {"device": self.device, "dtype": self.dtype}
+        return None if name is None else models.language_model_identity(name, lang, **settings)
 
     def translation_key(self, model: str) -> dict[str, Any]:
         """Everything that can change the senses found in a model's translations, besides their sources."""

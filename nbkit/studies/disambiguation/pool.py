@@ -1,34 +1,177 @@
-"""Where tokens stand in running text."""
+"""The disambiguation study as it declares itself, and what is tested: pairs with biases, seeds, challenge sets."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nbkit import models
-from nbkit.corpora import Pair, load_pairs
-from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
+from nbkit.corpora import Pair, check_corpus, find_corpus, is_endless, load_pairs
+from nbkit.corpora.corpus import FileCorpus
+from nbkit.corpora.homographs import HomographLexicon, check_homographs
 from nbkit.errors import NbkitError
-from nbkit.measure.aligners import Aligner, load_aligner
+from nbkit.files import expand_path, file_digest
+from nbkit.measure.aligners import Aligner, check_aligner, load_aligner
 from nbkit.measure.literal import lemmas
 from nbkit.measure.senses import AGGREGATES, MEASURES, Sense, SenseCounts, SenseFinder, sentence_bias
-from nbkit.perturb.word_sense import expected_sense, least_biased, sense_fillers
+from nbkit.models import label
+from nbkit.perturb.word_sense import expected_sense, grammar_identity, grammar_problem, least_biased, sense_fillers
 from nbkit.seeding import address
 from nbkit.store import Store
-from nbkit.studies.disambiguation.mining import Mining, aligned_pairs, mine, mine_shard, n_pairs, shard_starts
+from nbkit.studies.base import Notebook
+from nbkit.studies.disambiguation.mining import (
+    ByContent,
+    Mining,
+    aligned_pairs,
+    mine,
+    mine_shard,
+    n_pairs,
+    shard_starts,
+)
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.study import STUDY, uses_masked
-from nbkit.text.parsers import from_record, to_record
+from nbkit.studies.engine import LANGUAGE_MODEL, TRANSLATOR, Axis, Study, Use
+from nbkit.text.parsers import check_parser, from_record, parser_for, to_record
 from nbkit.text.sentences import Text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Seeds whose samples are made, kept and translated together: memory does not grow with their number.
+CHUNK = 200
+#: Parts that seeds are handled in at most, each a unit of work.
+MOST_PARTS = 16
+
+
+def uses_translator(params: DisambiguationParams, model: str, **_: Any) -> list[Use]:
+    """The translator of one point of the grid."""
+    return [Use(TRANSLATOR, model, (params.source, params.target))]
+
+
+def uses_masked(params: DisambiguationParams, **_: Any) -> list[Use]:
+    """The language model that seeds are filtered by."""
+    found = params.masked_lm
+    return [] if found is None else [Use(LANGUAGE_MODEL, found, (params.target,), "masked")]
+
+
+def uses_language_models(params: DisambiguationParams, **_: Any) -> list[Use]:
+    """The language models that samples are filtered by."""
+    own = [] if params.causal_lm is None else [Use(LANGUAGE_MODEL, params.causal_lm, (params.source,))]
+    return [*uses_masked(params), *own]
+
+
+def parts(params: DisambiguationParams) -> list[tuple[int, int]]:
+    """In which parts seeds are handled: number and how many. How many seeds there are is known when test pairs are
+    found, but for the limit.
+    """
+    n = MOST_PARTS if params.n_seeds is None else min(MOST_PARTS, -(-params.n_seeds // CHUNK))
+    return [(part, n) for part in range(n)]
+
+
+def _problems(params: DisambiguationParams) -> Iterator[str | None]:
+    """What stands in the way of this run beside its models; loads none."""
+    source, target, parsers = params.source, params.target, params.parsers or None
+    for corpus, limit, n in params.read:
+        yield from check_corpus(corpus, source, target, parsers, n=n, on_error=params.on_error)
+        with suppress(NbkitError):  # `check_corpus` says what is wrong with it
+            if n is None and is_endless(corpus):
+                yield f"corpus '{corpus}' has no last pair: say how many are wanted ({limit})"
+    yield check_homographs(params.lexicon, target, src=source, on_conflict=params.on_conflict)
+    yield from _link_problems(params)
+    yield check_aligner(params.hypothesis_aligner, source, target)
+    if params.target_words == "lemmas":
+        yield check_parser(parser_for(target, parsers), target)
+    for path in annotation_files(params):
+        if not Path(path).is_file():
+            yield f"annotations: there is no file {path}"
+
+
+def _link_problems(params: DisambiguationParams) -> Iterator[str | None]:
+    """What is wrong with the links of the corpora; gold ones have to be there in all of them."""
+    if params.aligner != "gold":
+        problem = check_aligner(params.aligner, params.source, params.target)
+        try:
+            if problem is None:
+                params.mined.aligner_key()  # malformed lines that may be left out move the places of a file's links
+        except NbkitError as error:
+            problem = str(error)
+        yield problem
+        return
+    for corpus, *_ in params.read:
+        with suppress(NbkitError):
+            if not _has_links(params, corpus):
+                yield f"corpus '{corpus}' has no gold links: name what is to link its pairs (aligner: eflomal)"
+
+
+def _has_links(params: DisambiguationParams, corpus: str) -> bool:
+    """Whether a corpus has gold links: one in files has none, of another one the first pair tells."""
+    if isinstance(find_corpus(corpus)[0], FileCorpus):
+        return False
+    first = next(load_pairs(corpus, params.source, params.target, n=1, parsers=params.parsers or None), None)
+    return first is None or first.alignment is not None
+
+
+def _inputs(params: DisambiguationParams) -> dict[str, Any]:
+    """Digests of what the parameters stand for: corpora, sense clusters, models, filled forms."""
+    return {
+        "samples": params.samples_key(),
+        "models": {model: params.translation_key(model) for model in params.translated_by},
+        "grammar": None if params.grammar == "off" else [grammar_identity(), grammar_problem()],
+        "annotations": {path: file_digest(path) for path in annotation_files(params) if Path(path).is_file()},
+    }
+
+
+def annotation_files(params: DisambiguationParams) -> list[str]:
+    """All forms and keys that the parameters name."""
+    forms = [*params.annotations.values(), *params.naturalness.values()]
+    keys = [key for key in (params.annotation_key, params.naturalness_key) if key]
+    return [expand_path(path, "annotations") for path in (*forms, *keys)]
+
+
+STUDY = Study(
+    name="disambiguation",
+    title="Disambiguation: can wrong senses be predicted and provoked?",
+    paper="Emelin, Titov and Sennrich (2020), Detecting Word Sense Disambiguation Biases in Machine Translation for "
+    "Model-Agnostic Adversarial Attacks",
+    params=DisambiguationParams,
+    axes={
+        "corpus": Axis(lambda params: [params.domain]),
+        "model": Axis(lambda params: params.models, label),
+        "translator": Axis(lambda params: params.translated_by, label),
+        "part": Axis(parts, lambda part: f"{part[0] + 1}/{part[1]}" if part[1] > 1 else "", tuple),
+    },
+    grid=("corpus", "model"),
+    tags=lambda params: {"language": params.target},
+    check=_problems,
+    inputs=_inputs,
+    uses=lambda params: [
+        *(use for model in params.translated_by for use in uses_translator(params, model)),
+        *uses_language_models(params),
+    ],
+    # In the order in which the report shows them; a test compares titles with the notebooks.
+    notebooks=(
+        Notebook("disambiguation/attractors", "Which words go with which sense?", "grid"),
+        Notebook("disambiguation/models", "How good are the models?", "grid"),
+        Notebook("disambiguation/error_prediction", "Can wrong senses be predicted?", "grid"),
+        Notebook("disambiguation/challenge_sets", "Are biased sentences harder?", "grid"),
+        Notebook("disambiguation/attack_samples", "What do the attacks look like?", "grid"),
+        Notebook("disambiguation/attack_success", "Which attacks succeed?", "grid"),
+        Notebook("disambiguation/transferability", "Do attacks carry over to other models?", "grid"),
+        Notebook("disambiguation/sample_quality", "Would a reader notice the attack?", "grid"),
+        Notebook("disambiguation/model_card", "How does this model choose between senses?", "cell"),
+    ),
+)
+
+
+# ----------------------------------------------------------------------------
+# Where tokens stand in running text.
 
 
 def character_of(text: Text, token: int) -> int:
@@ -38,14 +181,11 @@ def character_of(text: Text, token: int) -> int:
     >>> character_of(Text((Sentence(("I", "'m", "in"), "en", (False, True, False)),)), 2)
     4
     """
-    at, start = token, 0
-    for sentence in text.sentences:
-        if 0 <= at < len(sentence):
-            spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
-            return start + sum(len(sentence.tokens[i]) + spaces[i] for i in range(at))
-        at -= len(sentence)
-        start += len(sentence.text) + len(sentence.separator)
-    raise NbkitError(f"there is no token {token} in {text.text!r}")
+    number, at = sentence_of(text, token)
+    sentence = text.sentences[number]
+    before = sum(len(each.text) + len(each.separator) for each in text.sentences[:number])
+    spaces = sentence.spaces or (bool(sentence.separator),) * len(sentence)
+    return before + sum(len(sentence.tokens[i]) + spaces[i] for i in range(at))
 
 
 def sentence_of(text: Text, token: int) -> tuple[int, int]:
@@ -87,68 +227,49 @@ _PAIR = ["key", "corpus", "pair", "homograph", "token", "sense", "word", "source
 
 
 COLUMNS = [*_PAIR, *BIASES, "parse", "left_out", "n"]
+#: Which of them are whole numbers.
+_WHOLE = ["token", "start", "end", "length", "fold"]
 
 
-@dataclass(frozen=True)
-class _Run:
-    """Parameters that are remembered under what they stand for: files can change while a kernel runs."""
-
-    content: str
-    store_url: str
-    params: DisambiguationParams = field(compare=False)
-
-    @classmethod
-    def of(cls, params: DisambiguationParams, store: Store) -> _Run:
-        return cls(json.dumps(params.learned_key(), sort_keys=True), store.url, params)
+def _run(params: DisambiguationParams, store: Store) -> ByContent:
+    """What is learned from the training corpus, to be remembered by."""
+    content = json.dumps([params.learned_key(), store.url], sort_keys=True)
+    return ByContent(content, (params, store.url))
 
 
-@lru_cache(maxsize=8)
-def _lexicon(spec: str, source: str, target: str, on_conflict: OnConflict, digest: str) -> HomographLexicon:
-    return load_homographs(spec, target, src=source, on_conflict=on_conflict)
-
-
-def lexicon_of(params: DisambiguationParams) -> HomographLexicon:
-    """The sense clusters of the run; read again where the file has changed."""
-    return _lexicon(params.lexicon, params.source, params.target, params.on_conflict, params.lexicon_digest)
-
-
-def training(params: DisambiguationParams, n: int) -> Mining:
-    """What biases are counted on, *n* pairs in shards. The shards of a cross-fitted corpus are its folds."""
+def training(params: DisambiguationParams, store: Store, *, keep: bool = True) -> Mining:
+    """What biases are counted on, in shards; those of a cross-fitted corpus are its folds. keep: as of `n_pairs`."""
+    n = n_pairs(params.mined, store, keep=keep)
     if params.folds:
         return replace(params.mined, shard=max(1, -(-n // params.folds)))
     return replace(params.mined, shard=LARGE_SHARD if n > LARGE else SHARD)
 
 
-def tested(params: DisambiguationParams, corpus: str, n: int) -> Mining:
-    """The pairs of a test corpus in shards, with the links of the training corpus; *n*: of the training pairs."""
-    if is_cross_fitted(params, corpus):
-        return training(params, n)
+def tested(params: DisambiguationParams, corpus: str, store: Store, *, keep: bool = True) -> Mining:
+    """The pairs of a test corpus in shards, with the links of the training corpus. keep: as of `n_pairs`."""
+    if params.is_cross_fitted(corpus):
+        return training(params, store, keep=keep)
     return replace(params.mined, corpus=corpus, n=params.n_pairs, shard=SHARD)
 
 
 def linked(params: DisambiguationParams, corpus: str, store: Store) -> Mining:
     """As `tested`, with links of its own: gold ones where the training corpus has them."""
-    mining = tested(params, corpus, n_pairs(params.mined, store))
-    if params.aligner == "gold" or is_cross_fitted(params, corpus):
+    mining = tested(params, corpus, store)
+    if params.aligner == "gold" or params.is_cross_fitted(corpus):
         return mining
     return replace(mining, aligner=hypothesis_aligner(params, store))
-
-
-def is_cross_fitted(params: DisambiguationParams, corpus: str) -> bool:
-    """Whether the biases of a test corpus are counted on its other parts."""
-    return bool(params.folds) and corpus == params.training_corpus
 
 
 def hypothesis_aligner(params: DisambiguationParams, store: Store) -> Aligner:
     """What links sources with their translations, loaded once a run: a statistical aligner learns from the training
     corpus first, and a lexicon is that of its gold links.
     """
-    return _hypothesis_aligner(_Run.of(params, store))
+    return _hypothesis_aligner(_run(params, store))
 
 
 @lru_cache(maxsize=1)
-def _hypothesis_aligner(run: _Run) -> Aligner:
-    params, store = run.params, Store(run.store_url)
+def _hypothesis_aligner(run: ByContent) -> Aligner:
+    params, store = run.of[0], Store(run.of[1])
     options: dict[str, Any] = {}
     if params.hypothesis_aligner == "eflomal":
         pairs = _training_pairs(params, store)
@@ -195,24 +316,22 @@ def counts(params: DisambiguationParams, store: Store | None = None) -> SenseCou
 
 def counts_without(params: DisambiguationParams, fold: int, store: Store) -> SenseCounts:
     """The counts over the training corpus without its part number *fold*; over all of it where that is −1."""
-    return _counts(_Run.of(params, store), fold)
+    return _counts(_run(params, store), fold)
 
 
 @lru_cache(maxsize=12)
-def _counts(run: _Run, fold: int) -> SenseCounts:
-    store = Store(run.store_url)
-    mining = training(run.params, n_pairs(run.params.mined, store))
-    if fold >= 0:
-        whole = _counts(run, -1)
-        return whole - mine_shard(mining, shard_starts(mining, store)[fold], store)
-    return mine(mining, store)
+def _counts(run: ByContent, fold: int) -> SenseCounts:
+    params, store = run.of[0], Store(run.of[1])
+    mining = training(params, store)
+    if fold < 0:
+        return mine(mining, store)
+    return _counts(run, -1) - mine_shard(mining, shard_starts(mining, store)[fold], store)
 
 
-def _pool_shard_key(params: DisambiguationParams, corpus: str, start: int) -> dict[str, Any]:
-    return {"corpus": corpus, "start": start, **params.pool_key()}
-
-
-@STUDY.step(per=("corpus", "start"), key=_pool_shard_key)
+@STUDY.step(
+    per=("corpus", "start"),
+    key=lambda params, corpus, start: {"corpus": corpus, "start": start, **params.pool_key()},
+)
 def pool_shard(params: DisambiguationParams, corpus: str, start: int, store: Store) -> pd.DataFrame:
     """The pool's rows from one shard of a test corpus, and what was left out of it.
 
@@ -221,9 +340,9 @@ def pool_shard(params: DisambiguationParams, corpus: str, start: int, store: Sto
     import pandas as pd
 
     mining = linked(params, corpus, store)
-    fold = start // mining.shard if is_cross_fitted(params, corpus) else -1
+    fold = start // mining.shard if params.is_cross_fitted(corpus) else -1
     known = counts_without(params, fold, store)
-    finder = SenseFinder(lexicon_of(params), "compounds", nouns=params.target_nouns)
+    finder = SenseFinder(params.homographs, "compounds", nouns=params.target_nouns)
     left_out: Counter[str] = Counter()
     rows = []
     for pair, links in aligned_pairs(mining, start, store):
@@ -235,9 +354,9 @@ def pool_shard(params: DisambiguationParams, corpus: str, start: int, store: Sto
     return _typed(pd.DataFrame([*({**row, "left_out": "", "n": 1} for row in rows), *counted], columns=COLUMNS))
 
 
-def pool_starts(params: DisambiguationParams, corpus: str, store: Store) -> list[int]:
-    """Where the shards of a test corpus begin."""
-    return shard_starts(tested(params, corpus, n_pairs(params.mined, store)), store)
+def pool_starts(params: DisambiguationParams, corpus: str, store: Store, *, keep: bool = True) -> list[int]:
+    """Where the shards of a test corpus begin. keep: as of `n_pairs`."""
+    return shard_starts(tested(params, corpus, store, keep=keep), store, keep=keep)
 
 
 def pool(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
@@ -248,14 +367,9 @@ def pool(params: DisambiguationParams, store: Store | None = None) -> pd.DataFra
     fold (part of the training corpus, −1 for other corpora), wrong_sense (the one of the largest FREQ), biases
     ``{measure}_{side}_{how}``: one of `MEASURES`; right or wrong; mean or sum; parse (of the source, JSON).
     """
-    import pandas as pd
-
     table = _shards(params, params.corpora, store or Store())
     table = table[table["left_out"] == ""].drop(columns=["left_out", "n"]).reset_index(drop=True)
-    for column in ("token", "start", "end", "length", "fold"):
-        table[column] = table[column].astype("int64")
-    assert isinstance(table, pd.DataFrame)
-    return table
+    return table.astype(dict.fromkeys(_WHOLE, "int64"))
 
 
 def pool_left_out(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
@@ -287,17 +401,20 @@ def source_of(params: DisambiguationParams, pair: Mapping[str, Any]) -> Text:
     return from_record(json.loads(pair["parse"]), params.source)
 
 
-def _shards(params: DisambiguationParams, corpora: Iterable[str], store: Store) -> pd.DataFrame:
+def stacked(tables: Sequence[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    """*tables* one below the other, with these columns also where there is none."""
     import pandas as pd
 
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
+
+
+def _shards(params: DisambiguationParams, corpora: Iterable[str], store: Store) -> pd.DataFrame:
     starts = [(corpus, start) for corpus in corpora for start in pool_starts(params, corpus, store)]
-    parts = [pool_shard(params, corpus, start, store=store) for corpus, start in starts]
-    return pd.concat(parts or [_typed(pd.DataFrame(columns=COLUMNS))], ignore_index=True)
+    return _typed(stacked([pool_shard(params, *at, store=store) for at in starts], COLUMNS))
 
 
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
-    numeric = ["token", "start", "end", "length", "fold", "n"]
-    return table.astype(dict.fromkeys(numeric, "Int64") | dict.fromkeys(BIASES, "float64"))
+    return table.astype(dict.fromkeys([*_WHOLE, "n"], "Int64") | dict.fromkeys(BIASES, "float64"))
 
 
 def _rows(
@@ -388,7 +505,7 @@ def _expected(params: DisambiguationParams, pairs: pd.DataFrame, store: Store) -
     """The sense of the most probable translation in the place of the reference's, for each pair."""
     if params.masked_lm is None or pairs.empty:
         return np.full(len(pairs), "", dtype=object)
-    lexicon: HomographLexicon = lexicon_of(params)
+    lexicon: HomographLexicon = params.homographs
     fillers = {word: sense_fillers(homograph) for word, homograph in lexicon.homographs.items()}
     found = models.masked_remembered(
         params.masked_lm,
@@ -462,15 +579,11 @@ def capped(order: Iterable[int], groups: Sequence[object], size: int, per_group:
     >>> capped([3, 2, 1, 0], ["a", "b", "a", "a"], size=3, per_group=2).tolist()
     [3, 2, 1]
     """
-    taken: Counter[object] = Counter()
-    chosen: list[int] = []
-    for place in order:
-        if len(chosen) == size:
-            break
-        if taken[groups[place]] < per_group:
-            taken[groups[place]] += 1
-            chosen.append(place)
-    return np.array(chosen, dtype=np.int64)
+    import pandas as pd
+
+    places = np.fromiter(order, dtype=np.int64)
+    before = pd.Series(places).groupby([groups[place] for place in places]).cumcount().to_numpy()
+    return places[before < per_group][:size]
 
 
 def overlap(a: Iterable[int], b: Iterable[int]) -> float:

@@ -1,4 +1,9 @@
-"""Adversarial samples: every edit of every seed that keeps the constraints and the language model's filter (§3.1)."""
+"""What the disambiguation study makes of its test pairs: samples, translations, senses; the units of work; outcomes.
+
+Models are trained, corpora aligned where they have to be, biases counted; test pairs are found; they are translated,
+and seeds chosen among them; samples are made (every edit of every seed that keeps the constraints and the language
+model's filter, §3.1); samples are translated.
+"""
 
 from __future__ import annotations
 
@@ -13,37 +18,51 @@ from nbkit import models
 from nbkit.corpora.homographs import HomographLexicon
 from nbkit.measure.bleu import cut
 from nbkit.measure.senses import MEASURES, NOT_ALIGNED, REACHES, Sense, SenseCounts, SenseFinder
+from nbkit.models import label
+from nbkit.models.translators.texts import corpus_bleu, text_pairs
 from nbkit.perturb.word_sense import Attractor, Candidate, candidates, edited_text, is_fluent
 from nbkit.seeding import address
 from nbkit.store import Store
+from nbkit.studies.disambiguation.mining import align_corpus, is_of_a_corpus, mine_shard, n_pairs, shard_starts
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.pool import (
+    CHUNK,
     EXPECTED,
+    STUDY,
     character_of,
     counts_without,
     hypothesis_aligner,
-    lexicon_of,
+    linked,
+    pair_groups,
     pool,
+    pool_shard,
+    pool_starts,
     records,
     seeds,
     sentence_of,
     source_of,
+    stacked,
+    tested,
+    training,
+    uses_language_models,
+    uses_masked,
+    uses_translator,
+    word_list,
 )
-from nbkit.studies.disambiguation.study import CHUNK, STUDY, uses_language_models, uses_translator
+from nbkit.studies.engine import asked
+from nbkit.studies.results import item_id, objects
 from nbkit.text.parsers import parse_remembered, parser_for
 from nbkit.text.sentences import Sentence, Text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-_COLUMNS = ["sample", "key", "homograph", "sense", "kind", "attractor", "noun", "replaced", "adversarial"]
-
-
-_COLUMNS += ["text", "tokens", "token", "start", "end", "freq_right", "freq_wrong", "ppmi_right", "ppmi_wrong"]
-
-
-_COLUMNS += ["seed_perplexity", "perplexity", "fluent"]
+#: What tables of attacks need to know of a sample.
+SAMPLE = ["sample", "key", "homograph", "sense", "kind", "attractor", "adversarial", "freq_right", "freq_wrong",
+          "ppmi_right", "ppmi_wrong"]  # fmt: skip
+_COLUMNS = ["sample", "key", "homograph", "sense", "kind", "attractor", "noun", "replaced", "adversarial", "text",
+            "tokens", "token", "start", "end", "freq_right", "freq_wrong", "ppmi_right", "ppmi_wrong",
+            "seed_perplexity", "perplexity", "fluent"]  # fmt: skip
 
 
 def chunks(params: DisambiguationParams, store: Store | None = None) -> range:
@@ -72,7 +91,7 @@ def generated_chunk(params: DisambiguationParams, start: int, store: Store) -> p
     pairs = pool(params, store)
     pairs = pairs[(chosen["fate"] == EXPECTED).to_numpy()].iloc[start : start + CHUNK]
     rows: list[dict[str, Any]] = []
-    lexicon = lexicon_of(params)
+    lexicon = params.homographs
     for fold, own in groupby(records(pairs), key=lambda pair: int(pair["fold"])):
         counts = counts_without(params, fold, store)
         for pair in own:
@@ -85,18 +104,15 @@ def generated_chunk(params: DisambiguationParams, start: int, store: Store) -> p
 
 
 def generated(
-    params: DisambiguationParams, store: Store | None = None, columns: list[str] | None = None
+    params: DisambiguationParams, store: Store | None = None, columns: list[str] = _COLUMNS, every: bool = False
 ) -> pd.DataFrame:
-    """All `generated_chunk`s that are fluent, one below the other; *columns* alone where these are named."""
-    import pandas as pd
+    """All samples of the run that are fluent, or *every* one."""
+    tables = (generated_chunk(params, start, store=store) for start in chunks(params, store))
+    return stacked([(table if every else _fluent(table))[columns] for table in tables], columns)
 
-    store = store or Store()
-    wanted = columns or _COLUMNS
-    parts = [
-        (table := generated_chunk(params, start, store=store)).loc[table["fluent"].astype(bool), wanted]
-        for start in chunks(params, store)
-    ]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=wanted)
+
+def _fluent(samples: pd.DataFrame) -> pd.DataFrame:
+    return samples[samples["fluent"].astype(bool)].reset_index(drop=True)
 
 
 def _samples(
@@ -218,24 +234,15 @@ def judged(params: DisambiguationParams, model: str, store: Store) -> pd.DataFra
     import pandas as pd
 
     pairs = pool(params, store)
-    tokens = [source_of(params, pair).tokens for pair in records(pairs)]
-    found = translated(params, model, pairs, tokens, pairs["source"].tolist(), store)
-    outcome = [_judged(each.sense, sense) for each, sense in zip(found, pairs["sense"], strict=True)]
+    tokens = objects(source_of(params, pair).tokens for pair in records(pairs))
+    found = translated(params, model, pairs.assign(tokens=tokens, text=pairs["source"]), store)
+    both = list(zip(found, pairs["sense"], strict=True))
     variants = {
-        f"outcome_{name}": [_judged_by(name, each, sense) for each, sense in zip(found, pairs["sense"], strict=True)]
+        f"outcome_{name}": [_judged_by(name, each, sense) for each, sense in both]
         for name in (*REACHES[1:], PUBLISHED_CODE)
     }
-    return pd.DataFrame(
-        {
-            "key": pairs["key"].tolist(),
-            "hypothesis": [each.hypothesis for each in found],
-            "words": [each.words for each in found],
-            "found": [each.sense for each in found],
-            "reason": [each.reason for each in found],
-            "outcome": outcome,
-            **variants,
-        }
-    )
+    outcome = [_judged(each.sense, sense) for each, sense in both]
+    return pd.DataFrame({"key": pairs["key"].tolist(), **_table(found), "outcome": outcome, **variants})
 
 
 @STUDY.step(
@@ -252,10 +259,9 @@ def attacked_chunk(params: DisambiguationParams, model: str, start: int, store: 
     """
     import pandas as pd
 
-    samples = generated_chunk(params, start, store=store)
-    samples = samples[samples["fluent"].astype(bool)].reset_index(drop=True)
+    samples = _fluent(generated_chunk(params, start, store=store))
     of_seed = judged(params, model, store=store).set_index("key").reindex(samples["key"])
-    found = translated(params, model, samples, samples["tokens"].tolist(), samples["text"].tolist(), store)
+    found = translated(params, model, samples, store)
     outcome = [
         _outcome(was, each.sense, sense, adversarial)
         for was, each, sense, adversarial in zip(
@@ -265,15 +271,32 @@ def attacked_chunk(params: DisambiguationParams, model: str, start: int, store: 
     return pd.DataFrame(
         {
             "sample": samples["sample"].tolist(),
-            "hypothesis": [each.hypothesis for each in found],
-            "words": [each.words for each in found],
-            "found": [each.sense for each in found],
-            "reason": [each.reason for each in found],
+            **_table(found),
             "seed_hypothesis": of_seed["hypothesis"].tolist(),
             "seed_words": of_seed["words"].tolist(),
             "outcome": outcome,
         }
     )
+
+
+def attacked(params: DisambiguationParams, model: str, store: Store | None = None) -> pd.DataFrame:
+    """Every fluent sample with what *model* made of it, without the sample's text.
+
+    Columns: sample, key, homograph, sense, kind, attractor, adversarial, freq_right, freq_wrong, ppmi_right,
+    ppmi_wrong, and those of `attacked_chunk`.
+    """
+    samples = generated(params, store, SAMPLE)
+    made = ["sample", "hypothesis", "words", "found", "reason", "seed_hypothesis", "seed_words", "outcome"]
+    found = stacked([attacked_chunk(params, model, start, store=store) for start in chunks(params, store)], made)
+    assert samples["sample"].tolist() == found["sample"].tolist()
+    return samples.assign(**found[made[1:]])
+
+
+def _table(found: list[Found]) -> pd.DataFrame:
+    """What was found, as columns: hypothesis, words, found, reason."""
+    import pandas as pd
+
+    return pd.DataFrame(found, columns=Found._fields).drop(columns="reached").rename(columns={"sense": "found"})
 
 
 def _judged(found: str, sense: str) -> str:
@@ -300,35 +323,24 @@ def _outcome(seed: str, found: str, sense: str, adversarial: str) -> str:
     return SUCCESS if found == adversarial else KEPT if found == sense else OTHER
 
 
-def translated(
-    params: DisambiguationParams,
-    model: str,
-    rows: pd.DataFrame,
-    tokens: Sequence[Sequence[str]],
-    texts: Sequence[str],
-    store: Store,
-) -> list[Found]:
-    """*texts* translated, and the sense of what their homographs became. rows: with homograph and token."""
-    hypotheses = models.translate_remembered(
+def translations(params: DisambiguationParams, model: str, texts: Sequence[str], store: Store) -> list[str]:
+    """*texts* as *model* translates them."""
+    return models.translate_remembered(
         model, texts, params.source, params.target, params.decoding,
         store=store, device=params.device, dtype=params.dtype,
     )  # fmt: skip
-    return senses_in(params, rows, tokens, hypotheses, store)
 
 
-def senses_in(
-    params: DisambiguationParams,
-    rows: pd.DataFrame,
-    tokens: Sequence[Sequence[str]],
-    hypotheses: Sequence[str],
-    store: Store,
-) -> list[Found]:
-    """The sense of what each homograph became in its *hypothesis*, by the words aligned with it."""
-    finder = SenseFinder(lexicon_of(params), "parts", nouns=params.target_nouns)
+def translated(params: DisambiguationParams, model: str, rows: pd.DataFrame, store: Store) -> list[Found]:
+    """Texts translated, and the sense of what their homographs became, by the words aligned with them.
+
+    rows: with text, tokens, homograph and token (its place).
+    """
+    hypotheses = translations(params, model, rows["text"].tolist(), store)
+    finder = SenseFinder(params.homographs, "parts", nouns=params.target_nouns)
     targets = read_words(params, hypotheses, store)
-    pairs = [
-        (tuple(source), () if target is None else target.tokens) for source, target in zip(tokens, targets, strict=True)
-    ]
+    both = zip(rows["tokens"], targets, strict=True)
+    pairs = [(tuple(source), () if target is None else target.tokens) for source, target in both]
     links = hypothesis_aligner(params, store).align(pairs, progress=False)
     found = []
     places = zip(rows["homograph"], rows["token"], pairs, targets, links, hypotheses, strict=True)
@@ -361,3 +373,240 @@ def read_words(params: DisambiguationParams, texts: Sequence[str], store: Store)
     wanted = [text for text in dict.fromkeys(texts) if text.strip()]
     parsed = dict(zip(wanted, parse_remembered(wanted, spec, params.target, store=store), strict=True))
     return [parsed.get(text) for text in texts]
+
+
+# ----------------------------------------------------------------------------
+# What the pages need beside: sizes of the corpora, and how good the models are.
+
+
+def corpus_sizes(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Sizes of the corpora as running text (Tables 9 and 10).
+
+    Columns: corpus, used ("training", "test"), pairs, source_words, target_words, source_length, target_length (words a
+    sentence; words are what white space separates).
+    """
+    import pandas as pd
+
+    store = store or Store()
+    rows = []
+    for corpus, limit, n in params.read:
+
+        def compute(corpus: str = corpus, n: int | None = n) -> pd.DataFrame:
+            sizes = np.zeros(3, dtype=np.int64)
+            for pair in text_pairs(corpus, params.source, params.target, n, on_error=params.on_error):
+                sizes += (1, len(pair.source.split()), len(pair.target.split()))
+            return pd.DataFrame([sizes], columns=["pairs", "source_words", "target_words"])
+
+        key = {"kind": "disambiguation.sizes", "version": 1, **params.corpus_key(corpus, n)}
+        pairs, source, target = (int(value) for value in store.table(key, compute).iloc[0])
+        used = "training" if limit == "training_pairs" else "test"
+        rows.append((corpus, used, pairs, source, target, source / max(pairs, 1), target / max(pairs, 1)))
+    columns = "corpus used pairs source_words target_words source_length target_length"
+    return pd.DataFrame(rows, columns=columns.split())
+
+
+def bleu(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Corpus BLEU of every model on the first ``bleu_pairs`` pairs of every test corpus (Table 2).
+
+    Columns: model, corpus, bleu, low, high (sacreBLEU's bootstrap over pairs), n, signature.
+    """
+    import pandas as pd
+
+    rows = []
+    for corpus in params.test_corpora if params.bleu_pairs else []:
+        pairs = bleu_texts(params, corpus)
+        sources, references = [source for source, _ in pairs], [target for _, target in pairs]
+        for model in params.translated_by:
+            hypotheses = translations(params, model, sources, store or Store())
+            rows.append((label(model), corpus, *corpus_bleu(hypotheses, references, params.target)))
+    return pd.DataFrame(rows, columns=["model", "corpus", "bleu", "low", "high", "n", "signature"])
+
+
+def bleu_texts(params: DisambiguationParams, corpus: str) -> list[tuple[str, str]]:
+    """The pairs that BLEU is computed on."""
+    n = params.bleu_pairs if params.n_pairs is None else min(params.bleu_pairs, params.n_pairs)
+    pairs = text_pairs(corpus, params.source, params.target, n, on_error=params.on_error)
+    return [(pair.source, pair.target) for pair in pairs]
+
+
+# ----------------------------------------------------------------------------
+# Units of work.
+
+
+def _training_points(params: DisambiguationParams) -> list[Mapping[str, Any]]:
+    """Every shard of the training corpus; its pairs are counted here without keeping the number, as below."""
+    store = Store()
+    return [{"start": start} for start in shard_starts(training(params, store, keep=False), store, keep=False)]
+
+
+def _test_points(params: DisambiguationParams) -> list[Mapping[str, Any]]:
+    """Every shard of every test corpus."""
+    starts = {corpus: pool_starts(params, corpus, Store(), keep=False) for corpus in params.corpora}
+    return [{"corpus": corpus, "start": start} for corpus in starts for start in starts[corpus]]
+
+
+@STUDY.work("corpora {domain}")
+def read_corpora(params: DisambiguationParams, store: Store) -> None:
+    """How many pairs and words the corpora have, and the word list of gold links where it is used."""
+    n_pairs(params.mined, store)
+    corpus_sizes(params, store)
+    if params.hypothesis_aligner == "lexicon":
+        word_list(params, store)
+
+
+@STUDY.work("align {training_corpus}", points=lambda params: [{}] if is_of_a_corpus(params.mined) else [])
+def align_training(params: DisambiguationParams, store: Store) -> None:
+    """The training corpus aligned as a whole."""
+    align_corpus(training(params, store), store)
+
+
+@STUDY.work("count {training_corpus} {start}", points=_training_points, after=[align_training])
+def count_senses(params: DisambiguationParams, start: int, store: Store) -> None:
+    """Attractors and adjectives counted in the shard of the training corpus that begins at *start*."""
+    mine_shard(training(params, store), start, store)
+
+
+@STUDY.work(
+    "align test pairs {domain}",
+    points=lambda params: [{}] if params.aligner != "gold" and params.hypothesis_aligner == "eflomal" else [],
+    after=[read_corpora],
+)
+def align_tests(params: DisambiguationParams, store: Store) -> None:
+    """Each test corpus without gold links aligned as a whole, by what was learned on the training one."""
+    for corpus in params.corpora:
+        if not params.is_cross_fitted(corpus):
+            align_corpus(linked(params, corpus, store), store)
+
+
+@STUDY.work("test pairs {corpus} {start}", points=_test_points, after=[count_senses, align_tests])
+def find_pairs(params: DisambiguationParams, corpus: str, start: int, store: Store) -> None:
+    """The test pairs of one shard of a corpus, with their biases."""
+    pool_shard(params, corpus, start, store=store)
+
+
+@STUDY.work("seeds {domain}", after=[find_pairs], uses=uses_masked)
+def choose_seeds(params: DisambiguationParams, store: Store) -> None:
+    """What becomes of the test pairs as seeds."""
+    seeds(params, store=store)
+
+
+@STUDY.work("samples {domain} {part}", per=("part",), after=[choose_seeds], uses=uses_language_models)
+def make_samples(params: DisambiguationParams, part: tuple[int, int], store: Store) -> None:
+    """The samples of one part of the seeds."""
+    for start in _chunks(params, part, store):
+        generated_chunk(params, start, store=store)
+
+
+def _counts(params: DisambiguationParams, translator: str, store: Store) -> tuple[int, int]:
+    """The texts of the pool and for BLEU, and how many are translated; of pairs not found yet, how many at most."""
+    if any(pool_shard.rows(params, store=store, **at) is None for at in _test_points(params)):
+        corpora = (tested(params, corpus, store, keep=False) for corpus in params.corpora)
+        return sum(n_pairs(mining, store, keep=False) for mining in corpora), 0
+    texts = set(pool(params, store)["source"])
+    for corpus in params.test_corpora if params.bleu_pairs else []:
+        texts.update(source for source, _ in bleu_texts(params, corpus))
+    settings = {"device": params.device, "dtype": params.dtype}
+    config = models.translation_config(translator, params.source, params.target, params.decoding, **settings)
+    return asked(config, sorted(texts), store)
+
+
+@STUDY.work(
+    "translate {translator} {domain}",
+    per=("translator",),
+    after=[find_pairs],
+    uses=lambda params, translator: uses_translator(params, translator),
+    counts=_counts,
+)
+def translate_pairs(params: DisambiguationParams, translator: str, store: Store) -> None:
+    """The test pairs, and those for BLEU, translated by one model and judged."""
+    judged(params, translator, store=store)
+    bleu(params.model_copy(update={"models": [translator], "twins": {}}), store)
+
+
+@STUDY.work(
+    "attack {translator} {domain} {part}",
+    per=("translator", "part"),
+    after=[make_samples, translate_pairs],
+    uses=lambda params, translator, part: uses_translator(params, translator),
+)
+def attack(params: DisambiguationParams, translator: str, part: tuple[int, int], store: Store) -> None:
+    """The samples of one part of the seeds translated by one model and judged."""
+    for start in _chunks(params, part, store):
+        attacked_chunk(params, translator, start, store=store)
+
+
+def _chunks(params: DisambiguationParams, part: tuple[int, int], store: Store) -> range:
+    number, n = part
+    return chunks(params, store)[number::n]
+
+
+# ----------------------------------------------------------------------------
+# Outcomes.
+
+#: What an outcome says of a test pair, and of an attack: a system fails where it takes another sense than the reference
+#: has, and where an attack makes it do so.
+_VERDICTS = {RIGHT: "pass", WRONG: "fail", KEPT: "pass", SUCCESS: "fail"}
+
+
+#: What was done to a source by an attack, and what a test pair is one of.
+_TREATMENT = ["kind", "attractor", "noun", "replaced", "homograph", "token"]
+_OF_PAIR = ["corpus", "homograph", "sense"]
+
+
+@STUDY.outcomes(headline="nbkit.studies.disambiguation.tables:errors")
+def outcomes(params: DisambiguationParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
+    """Each test pair and each attack on it, by model.
+
+    *sense* passes where the translation of the homograph has the reference's sense, and fails where it has another;
+    *attack* fails where a sample made from a pair that was right has the adversarial sense, and passes where it kept
+    the right one. Undecided is what cannot be told, with the reason; of attacks also those on pairs that were not
+    right, and those that end in a third sense. Cluster: the pair of sentences.
+    """
+    pairs = pool(params, store)
+    by_key = pairs.set_index("key")[["corpus", "pair", "source", "reference"]]
+    made = ["outcome", "reason", "hypothesis"]
+    for model in params.models:
+        of_pairs = pairs.assign(**judged(params, model, store=store)[made])
+        yield _outcomes(params, model, "sense", of_pairs, ["homograph", "token"], _OF_PAIR, texts)
+        for start in chunks(params, store):
+            samples = _fluent(generated_chunk(params, start, store=store)).rename(columns={"text": "changed"})
+            samples = samples.join(by_key.loc[samples["key"]].reset_index(drop=True))
+            found = attacked_chunk(params, model, start, store=store)[made]
+            groups = [*_OF_PAIR, "kind", "adversarial"]
+            yield _outcomes(params, model, "attack", samples.assign(**found), _TREATMENT, groups, texts)
+
+
+def _outcomes(
+    params: DisambiguationParams, model: str, measure: str, rows: pd.DataFrame, treatment: list[str], groups: list[str],
+    texts: bool,
+) -> pd.DataFrame:  # fmt: skip
+    import pandas as pd
+
+    given, marked, mark = (
+        ("changed", "changed", "attractor") if measure == "attack" else ("source", "reference", "sense")
+    )
+    languages = {"source_language": params.source, "target_language": params.target}
+    verdicts = rows["outcome"].map(_VERDICTS).fillna("undecided")
+    reasons = rows["reason"].where(rows["outcome"] == UNDECIDED, rows["outcome"])
+    treated = zip(rows[given], rows["reference"], records(rows[treatment]), strict=True)
+    found = pd.DataFrame(
+        {
+            "item": [item_id([*languages.values(), text, reference], done) for text, reference, done in treated],
+            "measure": measure,
+            "value": verdicts.map({"pass": 1.0, "fail": 0.0}).astype(float),
+            "verdict": verdicts,
+            "reason": reasons.mask(verdicts == "pass", ""),
+            "cluster": pair_groups(rows),
+            "groups": records(rows[groups]),
+            "system": label(model),
+            **languages,
+        }
+    )
+    if not texts:
+        return found
+    spans = (
+        [{"text": marked, "start": int(start), "end": int(end), "label": mark}]
+        for start, end in zip(rows["start"], rows["end"], strict=True)
+    )
+    shown = rows[[column for column in ("source", "changed", "reference") if column in rows]]
+    return found.assign(**shown, output=rows["hypothesis"], spans=objects(spans))

@@ -1,43 +1,73 @@
-"""How strongly a bias goes with errors or successes: rank-biserial correlation, its interval, what to call it."""
+"""Tables of the disambiguation study: how biased pairs and models are, and which attacks succeed.
+
+Each rate has an interval over test pairs, as the samples of one seed are not independent. Undecided translations count
+in no error rate, and are told beside it; a success rate is over all samples, and its ceiling is the share of samples
+whose seed was translated right.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import yaml
 
-from nbkit import models
 from nbkit.errors import NbkitError
 from nbkit.measure.senses import AGGREGATES, BY_GENDER, DECIDED, MEASURES, OUTSIDE, REACHES, WINDOW
 from nbkit.measure.statistics import COHEN, adjusted_thresholds, rank_biserial, share_bounds, share_interval
 from nbkit.models import label
-from nbkit.models.translators.texts import corpus_bleu, text_pairs
-from nbkit.seeding import generator
+from nbkit.perturb.word_sense import PERTURBATIONS, grammar_errors, grammar_problem
+from nbkit.seeding import address, generator
 from nbkit.store import Store
 from nbkit.studies.base import trained_by
 from nbkit.studies.disambiguation.params import DisambiguationParams
 from nbkit.studies.disambiguation.pool import (
+    BIASED,
     CHALLENGE,
+    EXPECTED,
+    NOT_DRAWN,
     RANDOM,
     RARE,
+    UNEXPECTED,
+    capped,
     counts,
     drawn,
-    lexicon_of,
+    jaccard,
     overlap,
     pair_groups,
     pool,
     ranked,
     rarity,
+    records,
+    seeds,
 )
-from nbkit.studies.disambiguation.steps import PUBLISHED_CODE, RIGHT, UNDECIDED, WRONG, judged
+from nbkit.studies.disambiguation.steps import (
+    OTHER,
+    PUBLISHED_CODE,
+    RIGHT,
+    SAMPLE,
+    SEED_WRONG,
+    SUCCESS,
+    UNDECIDED,
+    WRONG,
+    attacked,
+    generated,
+    judged,
+    outcomes,
+)
 from nbkit.studies.paper import Paper
 from nbkit.text.phrases import stop_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
+#: "Detecting Word Sense Disambiguation Biases in Machine Translation for Model-Agnostic Adversarial Attacks".
+PUBLISHED = Paper(Path(__file__).parent / "published", label)
 #: Resamples times rows that are drawn at most; with more rows, resamples are fewer.
 _DRAWS = 200_000_000
 
@@ -87,13 +117,12 @@ def strength(
     known = ~np.isnan(values)
     values, chosen = values[known], chosen[known]
     found = rank_biserial(values[chosen], values[~chosen])
-    nothing = float("nan")
-    if not found.n_first or not found.n_second:
-        sizes = (found.n_first, found.n_second)
-        return Strength(nothing, nothing, nothing, nothing, *sizes, nothing, nothing, nothing, effect="")
+    sizes = (found.n_first, found.n_second)
+    if not all(sizes):
+        return Strength(np.nan, np.nan, np.nan, np.nan, *sizes, np.nan, np.nan, np.nan, effect="")
     low, high = _interval(found.rbc, values, chosen, np.asarray(groups)[known], resamples, seed)
     limits = adjusted_thresholds(found.base_rate)
-    return Strength(found.rbc, low, high, found.p, found.n_first, found.n_second, *limits, limits.strength(found.rbc))
+    return Strength(found.rbc, low, high, found.p, *sizes, *limits, limits.strength(found.rbc))
 
 
 def _interval(
@@ -131,45 +160,22 @@ def beside_research_code(found: pd.DataFrame) -> pd.DataFrame:
 
 
 # ----------------------------------------------------------------------------
-# Tables of the disambiguation study: attractors, models, and how far biases predict WSD errors (§2 of the
-# paper).
-#
-# Each rate has an interval over test pairs; undecided translations count in no rate, and are told beside it.
+# Attractors, models, and how far biases predict WSD errors (§2 of the paper).
 
-#: "Detecting Word Sense Disambiguation Biases in Machine Translation for Model-Agnostic Adversarial Attacks".
-PUBLISHED = Paper(Path(__file__).parent / "published", label)
-
-
+#: The columns of an error rate, of a rate of successful attacks, and of a correlation.
+_ERROR_RATE = "n errors rate low high undecided"
+_SUCCESS_RATE = "n successes rate low high ceiling another_sense undecided"
+_STRENGTH = " ".join(Strength._fields)
 #: The biases of Table 3, by their names in the published values: measure, and side or "diff".
 MEASURED = ("freq_correct", "ppmi_correct", "freq_wrong", "ppmi_wrong", "freq_diff", "ppmi_diff", "length")
-
-
 #: The measure that each choice of the parameter ``ppmi`` is.
 PPMI_OF = {"pooled": "ppmi", "homograph": "ppmi_homograph", "published": "ppmi_published"}
 
 
-_STRENGTH = list(Strength._fields)
-
-
-#: The settings of Table 12 and the fields of a recipe that hold them; other fields follow.
-_SETTINGS = {
-    "architecture": "architecture",
-    "training corpus": "train",
-    "pairs": "pairs",
-    "batch size (subwords)": "batch_tokens",
-    "# total updates": "steps",
-    "# epochs": "epochs",
-    "# warm-up updates": "warmup",
-    "learning rate": "learning_rate",
-    "vocabulary": "vocabulary",
-    "embedding size": "d_model",
-    "hidden size": "ffn",
-    "# encoder layers": "encoder_layers",
-    "# decoder layers": "decoder_layers",
-    "dropout": "dropout",
-    "label smoothing": "label_smoothing",
-    "random seed": "seed",
-}
+@cache
+def looks() -> dict[str, Any]:
+    """How things of the study look and what they are called, as ``looks.yaml`` has it."""
+    return yaml.safe_load(Path(__file__).with_name("looks.yaml").read_text(encoding="utf-8"))
 
 
 def attractors(params: DisambiguationParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
@@ -179,7 +185,7 @@ def attractors(params: DisambiguationParams, k: int = 3, store: Store | None = N
     with the most training pairs first; senses without a pair have one row with rank 0.
     """
     known = counts(params, store)
-    lexicon, stop = lexicon_of(params), stop_words(params.source)
+    lexicon, stop = params.homographs, stop_words(params.source)
     rows: list[tuple[Any, ...]] = []
     for word in sorted(lexicon.homographs, key=lambda word: (-known.of_homograph[word], word)):
         for cluster in sorted(lexicon.homographs[word].clusters, key=lambda each: -known.pairs[word, each.name]):
@@ -189,7 +195,7 @@ def attractors(params: DisambiguationParams, k: int = 3, store: Store | None = N
                 (*named, rank, each, n, MEASURES["ppmi"](known, each, word, cluster.name))
                 for rank, (each, n) in enumerate(top, start=1)
             ] or [(*named, 0, "", 0, 0.0)]
-    return frame(rows, ["homograph", "sense", "gloss", "pairs", "rank", "attractor", "freq", "ppmi"])
+    return frame(rows, "homograph sense gloss pairs rank attractor freq ppmi")
 
 
 def sense_clusters(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
@@ -199,47 +205,20 @@ def sense_clusters(params: DisambiguationParams, store: Store | None = None) -> 
     """
     known = counts(params, store)
     rows = []
-    for word, homograph in lexicon_of(params).homographs.items():
+    for word, homograph in params.homographs.homographs.items():
         total = known.of_homograph[word]
         for cluster in homograph.clusters:
             n = known.pairs[word, cluster.name]
             translations = ", ".join(sorted(cluster.translations))
             rows.append((word, cluster.label, cluster.gloss, translations, n, n / total if total else np.nan))
-    return frame(rows, ["homograph", "sense", "gloss", "translations", "pairs", "share"])
+    return frame(rows, "homograph sense gloss translations pairs share")
 
 
 def undecided_senses(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
     """Homographs of the training corpus whose sense could not be told, by reason. Columns: homograph, reason, n."""
     found = counts(params, store).undecided
     rows = sorted(((*key, n) for key, n in found.items()), key=lambda row: (-row[2], row[:2]))
-    return frame(rows, ["homograph", "reason", "n"])
-
-
-def corpus_sizes(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
-    """Sizes of the corpora as running text (Tables 9 and 10).
-
-    Columns: corpus, used ("training", "test"), pairs, source_words, target_words, source_length, target_length (words a
-    sentence; words are what white space separates).
-    """
-    import pandas as pd
-
-    store = store or Store()
-    rows = []
-    used = [(params.training_corpus, "training", params.training_pairs)]
-    used += [(corpus, "test", params.n_pairs) for corpus in params.test_corpora]
-    for corpus, role, n in used:
-
-        def compute(corpus: str = corpus, n: int | None = n) -> pd.DataFrame:
-            sizes = np.zeros(3, dtype=np.int64)
-            for pair in text_pairs(corpus, params.source, params.target, n, on_error=params.on_error):
-                sizes += (1, len(pair.source.split()), len(pair.target.split()))
-            return pd.DataFrame([sizes], columns=["pairs", "source_words", "target_words"])
-
-        key = {"kind": "disambiguation.sizes", "version": 1, **params.corpus_key(corpus, n)}
-        pairs, source, target = (int(value) for value in store.table(key, compute).iloc[0])
-        rows.append((corpus, role, pairs, source, target, source / max(pairs, 1), target / max(pairs, 1)))
-    columns = ["corpus", "used", "pairs", "source_words", "target_words", "source_length", "target_length"]
-    return frame(rows, columns)
+    return frame(rows, "homograph reason n")
 
 
 def model_settings(params: DisambiguationParams) -> pd.DataFrame:
@@ -252,39 +231,9 @@ def model_settings(params: DisambiguationParams) -> pd.DataFrame:
         recipe = trained_by(model, params.source, params.target)
         if recipe is not None:
             fields = recipe.model_dump(mode="json")
-            rows += [
-                (label(model), name, str(fields[field]))
-                for name, field in _SETTINGS.items()
-                if fields.get(field) is not None
-            ]
-    return frame(rows, ["model", "parameter", "value"])
-
-
-def bleu(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
-    """Corpus BLEU of every model on the first ``bleu_pairs`` pairs of every test corpus (Table 2).
-
-    Columns: model, corpus, bleu, low, high (sacreBLEU's bootstrap over pairs), n, signature.
-    """
-    store = store or Store()
-    rows = []
-    for corpus in params.test_corpora if params.bleu_pairs else []:
-        pairs = bleu_texts(params, corpus)
-        for model in params.translated_by:
-            hypotheses = models.translate_remembered(
-                model, [source for source, _ in pairs], params.source, params.target, params.decoding,
-                store=store, device=params.device, dtype=params.dtype,
-            )  # fmt: skip
-            rows.append(
-                (label(model), corpus, *corpus_bleu(hypotheses, [target for _, target in pairs], params.target))
-            )
-    return frame(rows, ["model", "corpus", "bleu", "low", "high", "n", "signature"])
-
-
-def bleu_texts(params: DisambiguationParams, corpus: str) -> list[tuple[str, str]]:
-    """The pairs that BLEU is computed on."""
-    n = params.bleu_pairs if params.n_pairs is None else min(params.bleu_pairs, params.n_pairs)
-    pairs = text_pairs(corpus, params.source, params.target, n, on_error=params.on_error)
-    return [(pair.source, pair.target) for pair in pairs]
+            named = ((name, fields.get(field)) for name, field in looks()["settings"].items())
+            rows += [(label(model), name, str(value)) for name, value in named if value is not None]
+    return frame(rows, "model parameter value")
 
 
 def errors(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
@@ -293,27 +242,34 @@ def errors(params: DisambiguationParams, store: Store | None = None) -> pd.DataF
     Columns: model, n (decided translations), errors, rate, low, high, undecided (translations whose sense cannot be
     told).
     """
-    store = store or Store()
     groups = pair_groups(pool(params, store))
-    return error_rates(
-        (label(model), judged(params, model, store=store)["outcome"].to_numpy(), groups) for model in params.models
-    )
+    return _errors((model, found["outcome"].to_numpy(), groups) for model, found in _by_model(judged, params, store))
 
 
-def error_rates(outcomes: Iterable[tuple[str, np.ndarray, np.ndarray]]) -> pd.DataFrame:
+def _errors(outcomes: Iterable[tuple[str, np.ndarray, np.ndarray]]) -> pd.DataFrame:
     """`errors` of models' outcomes, given as label, what came of each pair, and the unit of each."""
     rows = [(model, *_error_rate(outcome, groups)) for model, outcome, groups in outcomes]
-    return frame(rows, ["model", "n", "errors", "rate", "low", "high", "undecided"])
+    return frame(rows, f"model {_ERROR_RATE}")
+
+
+@outcomes.table
+def errors_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
+    """`errors`, from outcomes alone."""
+    back = {"pass": RIGHT, "fail": WRONG, "undecided": UNDECIDED}
+    own = found[found["measure"] == "sense"]
+    return _errors(
+        (str(model), of_model["verdict"].map(back).to_numpy(), of_model["cluster"].to_numpy(dtype=object))
+        for model, of_model in own.groupby("system", sort=False)
+    )
 
 
 def undecided_translations(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
     """Why the sense of translations of the pool could not be told. Columns: model, reason, n."""
     rows = []
-    for model in params.models:
-        found = judged(params, model, store=store)
+    for model, found in _by_model(judged, params, store):
         reasons = found.loc[found["outcome"] == UNDECIDED, "reason"].value_counts(sort=True)
-        rows += [(label(model), str(reason), int(n)) for reason, n in reasons.items()]
-    return frame(rows, ["model", "reason", "n"])
+        rows += [(model, str(reason), int(n)) for reason, n in reasons.items()]
+    return frame(rows, "model reason n")
 
 
 def correlations(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
@@ -322,20 +278,19 @@ def correlations(params: DisambiguationParams, store: Store | None = None) -> pd
     Columns: model, measure (`MEASURED`), aggregate ("mean", "sum"; "mean" for the length), space (of PPMI: one of
     `PPMI_OF`; the run's for others), main (whether it is the run's choice), and those of `Strength`.
     """
-    store = store or Store()
     pairs = pool(params, store)
     rows = []
-    for model in params.models:
-        outcome = judged(params, model, store=store)["outcome"].to_numpy()
+    for model, found in _by_model(judged, params, store):
+        outcome = found["outcome"].to_numpy()
         decided = outcome != UNDECIDED
         wrong, groups = outcome[decided] == WRONG, pair_groups(pairs)[decided]
         for measure, aggregate, space in _variants():
             scores = bias(pairs, measure, aggregate, space)[decided]
             main = aggregate in (params.bias, "") and space in (params.ppmi, "")
-            found = strength(scores, wrong, groups, seed=params.seed)
-            rows.append((label(model), measure, aggregate or params.bias, space or params.ppmi, main, *found))
+            found_strength = strength(scores, wrong, groups, seed=params.seed)
+            rows.append((model, measure, aggregate or params.bias, space or params.ppmi, main, *found_strength))
     # Also of no rows, "main" has to be a mask.
-    return frame(rows, ["model", "measure", "aggregate", "space", "main", *_STRENGTH]).astype({"main": bool})
+    return frame(rows, f"model measure aggregate space main {_STRENGTH}").astype({"main": bool})
 
 
 def thresholds(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
@@ -344,18 +299,17 @@ def thresholds(params: DisambiguationParams, store: Store | None = None) -> pd.D
     Columns: model, size ("small", "medium", "large"), threshold, base_rate (share of errors). Models without an error,
     or with nothing else, have no rows.
     """
-    rates = errors(params, store).set_index("model")["rate"]
-    return threshold_rows(rates)
+    return _thresholds(errors(params, store))
 
 
-def threshold_rows(rates: pd.Series) -> pd.DataFrame:
-    """The adjusted thresholds of each named base rate."""
+def _thresholds(rates: pd.DataFrame) -> pd.DataFrame:
+    """The adjusted thresholds of each model's rate."""
     rows = []
-    for name, rate in rates.items():
+    for model, rate in zip(rates["model"], rates["rate"], strict=True):
         if 0 < rate < 1:
             limits = adjusted_thresholds(float(rate))
-            rows += [(name, size, getattr(limits, size), rate) for size in COHEN]
-    return frame(rows, ["model", "size", "threshold", "base_rate"])
+            rows += [(model, size, getattr(limits, size), rate) for size in COHEN]
+    return frame(rows, "model size threshold base_rate")
 
 
 def sets(params: DisambiguationParams, store: Store | None = None) -> dict[str, np.ndarray]:
@@ -365,7 +319,7 @@ def sets(params: DisambiguationParams, store: Store | None = None) -> dict[str, 
     """
     pairs = pool(params, store)
     keys, size = pairs["key"].tolist(), params.challenge_size
-    known, lexicon = counts(params, store).pairs, lexicon_of(params).homographs
+    known, lexicon = counts(params, store).pairs, params.homographs.homographs
     n_of = {(word, cluster.name): known[word, cluster.name] for word in lexicon for cluster in lexicon[word].clusters}
     rare = rarity(pairs["homograph"].tolist(), pairs["sense"].tolist(), n_of)
     return {
@@ -381,17 +335,13 @@ def challenge_errors(params: DisambiguationParams, store: Store | None = None) -
     Columns: model, set, n (decided), errors, rate, low, high, undecided, factor (the rate over the random set's;
     NaN for that itself and where it has no error).
     """
-    store = store or Store()
     chosen, groups = sets(params, store), pair_groups(pool(params, store))
     rows: list[tuple[Any, ...]] = []
-    for model in params.models:
-        outcome = judged(params, model, store=store)["outcome"].to_numpy()
+    for model, found in _by_model(judged, params, store):
+        outcome = found["outcome"].to_numpy()
         rates = {name: _error_rate(outcome[places], groups[places]) for name, places in chosen.items()}
-        chance = rates[RANDOM][2]
-        for name, rate in rates.items():
-            factor = rate[2] / chance if name != RANDOM and chance > 0 else np.nan
-            rows.append((label(model), name, *rate, factor))
-    return frame(rows, ["model", "set", "n", "errors", "rate", "low", "high", "undecided", "factor"])
+        rows += [(model, *row) for row in _over_random(rates)]
+    return frame(rows, f"model set {_ERROR_RATE} factor")
 
 
 def rare_overlap(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
@@ -400,14 +350,13 @@ def rare_overlap(params: DisambiguationParams, store: Store | None = None) -> pd
     Columns: domain, set ("rare sense", "random"), size (of the smaller), of (pairs in the pool), shared, percent. Where
     sets hold most of the pool, they have much in common by chance: 100 · size / of is expected.
     """
-    chosen = sets(params, store)
-    n = len(pool(params, store))
-    rows = []
+    chosen = {name: places.tolist() for name, places in sets(params, store).items()}
+    n, rows = len(pool(params, store)), []
     for name in (RARE, RANDOM):
-        both = len(set(chosen[CHALLENGE].tolist()) & set(chosen[name].tolist()))
-        percent = 100 * overlap(chosen[CHALLENGE].tolist(), chosen[name].tolist())
-        rows.append((params.domain, name, min(len(chosen[CHALLENGE]), len(chosen[name])), n, both, percent))
-    return frame(rows, ["domain", "set", "size", "of", "shared", "percent"])
+        one, other = chosen[CHALLENGE], chosen[name]
+        shared = len({*one} & {*other})
+        rows.append((params.domain, name, min(len(one), len(other)), n, shared, 100 * overlap(one, other)))
+    return frame(rows, "domain set size of shared percent")
 
 
 def error_examples(params: DisambiguationParams, k: int = 5, store: Store | None = None) -> pd.DataFrame:
@@ -416,30 +365,13 @@ def error_examples(params: DisambiguationParams, k: int = 5, store: Store | None
     """
     pairs = pool(params, store)
     biases = bias(pairs, "freq_diff", params.bias, "pooled")
-    rows = []
-    for model in params.models:
-        made = judged(params, model, store=store)
+    rows: list[dict[str, Any]] = []
+    for model, made in _by_model(judged, params, store):
         wrong = np.flatnonzero((made["outcome"] == WRONG).to_numpy())
-        for place in wrong[ranked(biases[wrong], [pairs["key"].iloc[i] for i in wrong], params.seed)[:k]]:
-            pair, own = pairs.iloc[place], made.iloc[place]
-            senses = [sense_label(params, pair["homograph"], name) for name in (pair["sense"], own["found"])]
-            rows.append(
-                (label(model), pair["homograph"], *senses, pair["source"], pair["reference"], pair["word"],
-                 own["hypothesis"], own["words"], biases[place])
-            )  # fmt: skip
-    columns = [
-        "model",
-        "homograph",
-        "sense",
-        "found",
-        "source",
-        "reference",
-        "word",
-        "hypothesis",
-        "words",
-        "freq_diff",
-    ]
-    return frame(rows, columns)
+        chosen = wrong[ranked(biases[wrong], pairs["key"].iloc[wrong].tolist(), params.seed)[:k]]
+        both = pairs.assign(model=model, freq_diff=biases, **made[["found", "hypothesis", "words"]])
+        rows += [_with_labels(params, row, sense="sense", found="found") for row in records(both.iloc[chosen])]
+    return frame(rows, "model homograph sense found source reference word hypothesis words freq_diff")
 
 
 def bias(pairs: pd.DataFrame, measure: str, aggregate: str, space: str) -> np.ndarray:
@@ -463,24 +395,44 @@ def _variants() -> list[tuple[str, str, str]]:
     return found
 
 
-def _error_rate(outcome: np.ndarray, groups: np.ndarray) -> tuple[int, int, float, float, float, int]:
-    """Decided, errors, rate with interval, undecided."""
+def _error_rate(outcome: np.ndarray, groups: np.ndarray) -> tuple[Any, ...]:
+    """The values of `_ERROR_RATE`."""
     decided = np.isin(outcome, (RIGHT, WRONG))
-    wrong = outcome[decided] == WRONG
-    rate = share_interval(wrong, groups=groups[decided])
-    return int(decided.sum()), int(wrong.sum()), rate.mean, rate.low, rate.high, int((~decided).sum())
+    return *_rate(outcome[decided] == WRONG, groups[decided]), int((~decided).sum())
 
 
-def sense_label(params: DisambiguationParams, homograph: str, name: str) -> str:
-    """What a sense is called in tables."""
-    return lexicon_of(params).homographs[homograph].cluster(name).label if name else ""
+def _rate(hits: np.ndarray, groups: np.ndarray) -> tuple[int, int, float, float, float]:
+    """How many there are, how many of them are hits, and their share with its interval."""
+    share = share_interval(hits, groups=groups)
+    return len(hits), int(hits.sum()), share.mean, share.low, share.high
 
 
-def frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
-    """A table of *rows* with these *columns*, also where there are no rows."""
+def _over_random(rates: Mapping[str, tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Each set with its rate and the factor over the random set's; NaN for that itself and where it has no hit."""
+    chance = rates[RANDOM][2]
+    for name, rate in rates.items():
+        yield name, *rate, rate[2] / chance if name != RANDOM and chance > 0 else np.nan
+
+
+def _by_model(
+    table: Callable[..., pd.DataFrame], params: DisambiguationParams, store: Store | None
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The label of each model of the run with its *table*."""
+    store = store or Store()
+    return ((label(model), table(params, model, store=store)) for model in params.models)
+
+
+def _with_labels(params: DisambiguationParams, row: dict[str, Any], **columns: str) -> dict[str, Any]:
+    """*row* with the senses in some columns as tables call them: the name of the new column, and that of the old."""
+    senses = params.homographs.homographs[row["homograph"]]
+    return {**row, **{new: senses.cluster(row[old]).label for new, old in columns.items()}}
+
+
+def frame(rows: Sequence[Any], columns: str) -> pd.DataFrame:
+    """A table of *rows*, tuples or mappings, with these *columns*, named with spaces between, also without rows."""
     import pandas as pd
 
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=columns.split())
 
 
 # ----------------------------------------------------------------------------
@@ -506,7 +458,7 @@ def sense_coverage(params: DisambiguationParams, store: Store | None = None) -> 
     no share), share (of the decided ones), by_gender (how many of them nothing but the gender of a noun tells that the
     lexicon calls ambiguous).
     """
-    reached = counts(params, store or Store()).reached
+    reached = counts(params, store).reached
     rows = []
     for reach in REACHES:
         own = {reason: n for (name, reason), n in reached.items() if name == reach}
@@ -515,7 +467,7 @@ def sense_coverage(params: DisambiguationParams, store: Store | None = None) -> 
         undecided = sum(own.values()) - decided - aside
         share = decided / (decided + undecided) if decided + undecided else np.nan
         rows.append((reach, decided, undecided, aside, share, by_gender))
-    return frame(rows, ["reach", "decided", "undecided", "set_aside", "share", "by_gender"])
+    return frame(rows, "reach decided undecided set_aside share by_gender")
 
 
 def error_variants(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
@@ -525,20 +477,306 @@ def error_variants(params: DisambiguationParams, store: Store | None = None) -> 
     where the reference's is among them), n (decided), errors, rate, low, high, undecided, set_aside, share (of the
     decided ones).
     """
-    store = store or Store()
     groups = pair_groups(pool(params, store))
     rows = []
-    for model in params.models:
-        found = judged(params, model, store=store)
-        aside = found["reason"].isin(OUTSIDE).to_numpy()
+    for model, found in _by_model(judged, params, store):
+        outside = found["reason"].isin(OUTSIDE).to_numpy()
         for reach in SHOWN:
             outcome = found["outcome" if reach == "links" else f"outcome_{reach}"].to_numpy()
-            decided = np.isin(outcome, (RIGHT, WRONG))
-            rate = share_interval((outcome[decided] == WRONG).astype(float), groups=groups[decided])
-            n, left = int(decided.sum()), int((~decided & ~aside).sum())
-            rows.append(
-                (label(model), reach, n, int((outcome == WRONG).sum()), rate.mean, rate.low, rate.high, left,
-                 int((~decided & aside).sum()), n / (n + left) if n + left else np.nan)
-            )  # fmt: skip
-    columns = ["model", "reach", "n", "errors", "rate", "low", "high", "undecided", "set_aside", "share"]
-    return frame(rows, columns)
+            *rate, undecided = _error_rate(outcome, groups)
+            aside = int((outside & ~np.isin(outcome, (RIGHT, WRONG))).sum())
+            n, left = rate[0], undecided - aside
+            rows.append((model, reach, *rate, left, aside, n / (n + left) if n + left else np.nan))
+    return frame(rows, f"model reach {_ERROR_RATE} set_aside share")
+
+
+# ----------------------------------------------------------------------------
+# The attacks: what samples there are, which succeed, and whether they carry over (§3 and §4 of the paper).
+
+#: The biases of Table 5, by their names in the published values.
+ATTRACTOR_BIASES = ("freq_wrong", "ppmi_wrong", "freq_diff", "ppmi_diff")
+
+
+#: A random set of the samples that the challenge set is chosen from: those at the homograph.
+RANDOM_NEAR = "random, at the homograph"
+
+
+_NEAR = ("IH", "RH")
+
+
+def seeds_left(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """How many test pairs become seeds, and what the others fail at (§3.1).
+
+    Columns: fate (in the order of the filters; "seed" last), n, share (of the pool).
+    """
+    found = seeds(params, store=store)["fate"].value_counts()
+    total = max(int(found.sum()), 1)
+    rows = [(fate, int(found.get(fate, 0))) for fate in (UNEXPECTED, BIASED, NOT_DRAWN, EXPECTED)]
+    return frame([(fate, n, n / total) for fate, n in rows], "fate n share")
+
+
+def samples_made(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """How many samples each perturbation type makes, and how many are fluent enough.
+
+    Columns: kind, what (in words), made, fluent, share, seeds (that a fluent sample was made of), attractors.
+    """
+    table = generated(params, store, ["kind", "key", "attractor", "fluent"], every=True)
+    rows = []
+    for kind in params.kinds:
+        own = table[table["kind"] == kind]
+        fluent = own[own["fluent"].astype(bool)]
+        share = len(fluent) / len(own) if len(own) else np.nan
+        sizes = (len(own), len(fluent), share, fluent["key"].nunique(), fluent["attractor"].nunique())
+        rows.append((kind, PERTURBATIONS[kind], *sizes))
+    return frame(rows, "kind what made fluent share seeds attractors")
+
+
+def perturbation_examples(params: DisambiguationParams, k: int = 1, store: Store | None = None) -> pd.DataFrame:
+    """*k* samples of each perturbation type (Table 4).
+
+    Columns: kind, homograph, text, start, end (characters of the attractor), attractor, replaced, noun,
+    homograph_start, homograph_end, seed.
+    """
+    table = generated(params, store)
+    sources = pool(params, store).set_index("key")["source"]
+    rows = []
+    for kind in params.kinds:
+        own = records(table[table["kind"] == kind])
+        own.sort(key=lambda row: address(params.seed, "table4", row["sample"]))
+        rows += [{**_with_span(row), "seed": sources[row["key"]]} for row in own[:k]]
+    return frame(rows, "kind homograph text start end attractor replaced noun homograph_start homograph_end seed")
+
+
+def attack_rates(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """How often attacks succeed, over all samples of the run.
+
+    Columns: model, n, successes, rate, low, high, ceiling (share of samples whose seed was right), another_sense,
+    undecided (counts).
+    """
+    rows = [(model, *_success(table)) for model, table in _by_model(attacked, params, store)]
+    return frame(rows, f"model {_SUCCESS_RATE}")
+
+
+def success_by_kind(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Success rates by perturbation type (Figure 2). Columns: model, kind and those of `attack_rates`."""
+    rows = [
+        (model, kind, *_success(table[table["kind"] == kind]))
+        for model, table in _by_model(attacked, params, store)
+        for kind in params.kinds
+    ]
+    return frame(rows, f"model kind {_SUCCESS_RATE}")
+
+
+def attack_correlations(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Rank-biserial correlations of the attractors' biases with attack success (Table 5).
+
+    Columns: model, measure (`ATTRACTOR_BIASES`), and those of `Strength`. Over all samples; wrong is the
+    adversarial sense.
+    """
+    rows: list[tuple[Any, ...]] = []
+    for model, table in _by_model(attacked, params, store):
+        won, seeds_of = (table["outcome"] == SUCCESS).to_numpy(), table["key"].to_numpy()
+        for measure in ATTRACTOR_BIASES:
+            found = strength(attractor_bias(table, measure), won, seeds_of, seed=params.seed)
+            rows.append((model, measure, *found))
+    return frame(rows, f"model measure {_STRENGTH}")
+
+
+def attack_thresholds(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Effect sizes adjusted for the base rates of attack success (Table 8, equation 8). Columns as of `thresholds`."""
+    return _thresholds(attack_rates(params, store))
+
+
+def attack_sets(params: DisambiguationParams, store: Store | None = None) -> dict[str, np.ndarray]:
+    """Places among the fluent samples of the attack challenge set and of random ones (§3.2).
+
+    The challenge set holds the IH and RH samples whose attractors have the largest FREQ_DIFF, at most
+    ``per_homograph`` of each homograph; random sets of the same size are drawn from all samples, as in the paper,
+    and from IH and RH alone.
+    """
+    table = generated(params, store, SAMPLE)
+    names, homographs = table["sample"].tolist(), table["homograph"].tolist()
+    near = table["kind"].isin(_NEAR).to_numpy()
+    order = ranked(attractor_bias(table, "freq_diff"), names, params.seed)
+    chosen = capped(order[near[order]], homographs, params.attack_size, params.per_homograph)
+    by_chance = drawn(names, params.seed, "attacks")
+    return {
+        CHALLENGE: chosen,
+        RANDOM: by_chance[: len(chosen)],
+        RANDOM_NEAR: by_chance[near[by_chance]][: len(chosen)],
+    }
+
+
+def attack_challenge(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Success rates on the attack challenge set and on random ones (Figure 3).
+
+    Columns: model, set, those of `attack_rates`, factor (the rate over that of the random set; NaN where that has
+    none).
+    """
+    chosen = attack_sets(params, store)
+    rows: list[tuple[Any, ...]] = []
+    for model, table in _by_model(attacked, params, store):
+        rates = {name: _success(table.iloc[places]) for name, places in chosen.items()}
+        rows += [(model, *row) for row in _over_random(rates)]
+    return frame(rows, f"model set {_SUCCESS_RATE} factor")
+
+
+def successes(params: DisambiguationParams, k: int = 5, store: Store | None = None) -> pd.DataFrame:
+    """*k* successful attacks on each model, those of the challenge set first, of as many homographs as there are
+    (Tables 6 and 13 to 18).
+
+    Columns: model, kind, homograph, seed_sense, adversarial_sense, text, start, end (of the attractor), replaced,
+    homograph_start, homograph_end, seed_hypothesis, seed_words, hypothesis, words, freq_diff.
+    """
+    samples = generated(params, store)
+    samples["late"] = True
+    samples.loc[attack_sets(params, store)[CHALLENGE], "late"] = False
+    samples["freq_diff"] = attractor_bias(samples, "freq_diff")
+    rows: list[dict[str, Any]] = []
+    for model, found in _by_model(attacked, params, store):
+        own = samples.assign(model=model, **found[["outcome", "hypothesis", "words", "seed_hypothesis", "seed_words"]])
+        won = records(own[own["outcome"] == SUCCESS])
+        won.sort(key=lambda row: (row["late"], address(params.seed, "success", row["sample"])))
+        chosen = _in_turns(won, lambda row: (row["late"], row["homograph"]))[:k]
+        named = (_with_labels(params, row, seed_sense="sense", adversarial_sense="adversarial") for row in chosen)
+        rows += map(_with_span, named)
+    return frame(
+        rows,
+        "model kind homograph seed_sense adversarial_sense text start end replaced homograph_start homograph_end "
+        "seed_hypothesis seed_words hypothesis words freq_diff",
+    )
+
+
+def _in_turns(rows: list[dict[str, Any]], group: Callable[[dict[str, Any]], tuple[bool, str]]) -> list[dict[str, Any]]:
+    """*rows* with those of each (late, name) group in turn; the late groups after all others."""
+    turns: Counter[tuple[bool, str]] = Counter()
+    places = []
+    for row in rows:
+        late, name = group(row)
+        places.append((late, turns[late, name]))
+        turns[late, name] += 1
+    return [rows[i] for i in sorted(range(len(rows)), key=lambda i: places[i])]
+
+
+def transfer(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """Jaccard indices of the successful attacks on every two models (§4).
+
+    Columns: domain, model_a, model_b, relation ("models", or "random seed" for a model and its twin), only_a, both,
+    only_b, jaccard, low, high, chance (what sets of these sizes have in common when they are drawn independently).
+    """
+    tables = {model: attacked(params, model, store) for model in params.translated_by}
+    rows = []
+    for a, b in combinations(tables, 2):
+        one, two = ((tables[model]["outcome"] == SUCCESS).to_numpy(dtype=bool) for model in (a, b))
+        either, both = one | two, one & two
+        interval = share_interval(both[either], groups=tables[a]["key"].to_numpy()[either])
+        relation = "random seed" if params.twins.get(a) == b or params.twins.get(b) == a else "models"
+        index = jaccard(np.flatnonzero(one).tolist(), np.flatnonzero(two).tolist())
+        sizes = (int((one & ~two).sum()), int(both.sum()), int((two & ~one).sum()))
+        chance = _chance_jaccard(int(one.sum()), int(two.sum()), len(one))
+        named = (params.domain, label(a), label(b), relation)
+        rows.append((*named, *sizes, index, interval.low, interval.high, chance))
+    return frame(rows, "domain model_a model_b relation only_a both only_b jaccard low high chance")
+
+
+def attractor_bias(samples: pd.DataFrame, measure: str) -> np.ndarray:
+    """One of `ATTRACTOR_BIASES` for each sample."""
+    name, side = measure.split("_")
+    wrong = samples[f"{name}_wrong"].to_numpy(dtype=np.float64)
+    return wrong - samples[f"{name}_right"].to_numpy(dtype=np.float64) if side == "diff" else wrong
+
+
+def _with_span(sample: dict[str, Any]) -> dict[str, Any]:
+    """A sample with the characters of the homograph: where its token number comes to stand among its tokens."""
+    at = 0
+    for token in sample["tokens"][: sample["token"]]:
+        at = sample["text"].index(token, at) + len(token)
+    homograph = sample["tokens"][sample["token"]]
+    start = sample["text"].index(homograph, at)
+    return {**sample, "homograph_start": start, "homograph_end": start + len(homograph)}
+
+
+def _success(table: pd.DataFrame) -> tuple[Any, ...]:
+    """The values of `_SUCCESS_RATE` over the samples of *table*."""
+    outcome = table["outcome"].to_numpy()
+    ceiling = float((outcome != SEED_WRONG).mean()) if len(outcome) else np.nan
+    others = (int((outcome == name).sum()) for name in (OTHER, UNDECIDED))
+    return *_rate(outcome == SUCCESS, table["key"].to_numpy()), ceiling, *others
+
+
+def _chance_jaccard(a: int, b: int, n: int) -> float:
+    if not n or not a + b:
+        return float("nan")
+    both = a * b / n
+    return both / (a + b - both)
+
+
+# ----------------------------------------------------------------------------
+# Would anybody notice? Grammar of the samples, and sentences for human judges (§3.3 of the paper).
+
+#: The two kinds of sentences that judges see.
+ADVERSARIAL, REGULAR = "adversarial", "regular"
+
+
+_TERMS = 5
+
+
+def grammar(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
+    """How many samples of the attack challenge set have more grammar errors than their seeds, by LanguageTool (§3.3).
+
+    Columns: domain, n, worse, better, percent (worse), low, high. Empty where the run does not check grammar, and where
+    LanguageTool cannot run here (`grammar_skipped` says why).
+    """
+    columns = "domain n worse better percent low high"
+    if grammar_skipped(params):
+        return frame([], columns)
+    store = store or Store()
+    samples = generated(params, store).iloc[attack_sets(params, store)[CHALLENGE]]
+    if samples.empty:
+        return frame([], columns)
+    sources = pool(params, store).set_index("key")["source"]
+    texts = samples["text"].tolist()
+    before = grammar_errors([sources[key] for key in samples["key"]], params.source, store=store)
+    rise = np.array(grammar_errors(texts, params.source, store=store)) - np.array(before)
+    share = share_interval(rise > 0, groups=samples["key"].to_numpy())
+    counts = (len(rise), int((rise > 0).sum()), int((rise < 0).sum()))
+    return frame([(params.domain, *counts, 100 * share.mean, 100 * share.low, 100 * share.high)], columns)
+
+
+def grammar_skipped(params: DisambiguationParams) -> str | None:
+    """Why grammar is not checked in this run, None where it is."""
+    if params.grammar == "off":
+        return 'Grammar was not checked: set grammar to "languagetool" (it needs LanguageTool and Java).'
+    return grammar_problem()
+
+
+def judgement_sample(params: DisambiguationParams, n: int = 100, store: Store | None = None) -> pd.DataFrame:
+    """*n* sentences for human judges: half adversarial samples, half regular ones, of both challenge sets (§3.3).
+
+    Of an adversarial sample the other sense is the adversarial one, of a regular sentence a drawn one. Fewer rows where
+    there are not so many; every sentence once.
+
+    Columns: sentence, homograph, correct and other (the first terms of the two senses), set ("adversarial", "regular"),
+    sense, other_sense (names), key.
+    """
+    store = store or Store()
+    lexicon, pairs = params.homographs, pool(params, store)
+    samples = generated(params, store).iloc[attack_sets(params, store)[CHALLENGE]]
+    regular = pairs.iloc[sets(params, store)[CHALLENGE]]
+    rows: list[tuple[Any, ...]] = []
+    for name, table, of in ((ADVERSARIAL, samples, n - n // 2), (REGULAR, regular, n // 2)):
+        ids = table["sample" if name == ADVERSARIAL else "key"].tolist()
+        seen: set[str] = set()
+        for place in drawn(ids, params.seed, "judgement"):
+            row = table.iloc[place]
+            sentence = row["text" if name == ADVERSARIAL else "source"]
+            if len(seen) == of or sentence in seen:
+                continue
+            seen.add(sentence)
+            clusters = {cluster.name: cluster for cluster in lexicon.homographs[row["homograph"]].clusters}
+            others = sorted(set(clusters) - {row["sense"]})
+            drawn_one = others[address(params.seed, "other sense", row["key"]) % len(others)]
+            other = row["adversarial"] if name == ADVERSARIAL else drawn_one
+            terms = [", ".join(sorted(clusters[sense].translations)[:_TERMS]) for sense in (row["sense"], other)]
+            rows.append((sentence, row["homograph"], *terms, name, row["sense"], other, row["key"]))
+    return frame(rows, "sentence homograph correct other set sense other_sense key")
