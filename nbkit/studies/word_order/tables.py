@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -27,6 +28,7 @@ from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.engine import Step
+from nbkit.studies.paper import Paper
 from nbkit.studies.results import item_id
 from nbkit.studies.word_order.params import WordOrderParams
 from nbkit.studies.word_order.steps import (
@@ -59,6 +61,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 T = TypeVar("T")
+
+#: Parthasarathi et al. 2021, "Sometimes We Want Ungrammatical Translations". Figures are drawings without numbers.
+PUBLISHED = Paper(Path(__file__).parent / "published", model_label)
 
 _DIFFICULTY_KEYS = ["language", "metric", "perturbation", "score"]
 _SIMILARITY_KEYS = ["side", "metric", "perturbation_a", "perturbation_b"]
