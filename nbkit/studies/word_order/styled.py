@@ -63,13 +63,13 @@ TABLES = page.Sheets(
     names={
         **dict.fromkeys(["perturbation", "perturbation_a", "perturbation_b"], _perturbation),
         "metric": theme.metric_label,
-        "model": model_label,
         "score": lambda score: _SCORES.get(score, score),
     },
     texts={
         "sentence": _sentence,
         "text": lambda row: styles.isolated(styles.marked(row["perturbed"], row["moved"])),
     },
+    heads={"model": model_label},
 )
 show = TABLES.show
 
