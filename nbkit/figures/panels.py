@@ -16,6 +16,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import PercentFormatter
 from pandas.io.formats.style import Styler
 
 from nbkit.figures import styles, theme
@@ -89,6 +90,8 @@ NO_MEAN = (
     "or pairs, or lower the parameter min_n."
 )
 NO_ROWS = "No sentence of this run could be perturbed on both sides: there is nothing to show."
+#: Writes shares in per cent, without the sign.
+PER_CENT = PercentFormatter(1.0, decimals=0, symbol="")
 _FEW = "few"  # the mark of values of few units, and its legend
 _GAP = 0.7  # between categories of perturbations, in rows
 
@@ -118,6 +121,14 @@ def grid(n_rows: int, n_columns: int, width: float, height: float, **shared: Any
     return figure, figure.subplots(n_rows, n_columns, squeeze=False, **shared)
 
 
+def several(n: int, per_line: int, width: float, height: float, **shared: Any) -> tuple[Figure, list[Axes]]:
+    """A figure of *n* panels, so many a line; what is left of the last line stays empty."""
+    figure, axes = grid(-(-n // per_line), per_line, width, height, **shared)
+    for panel in axes.flat[n:]:
+        panel.set_visible(False)
+    return figure, list(axes.flat[:n])
+
+
 def dodge(n: int) -> np.ndarray:
     """Offsets of *n* marks that share a row of height 1, the first on top; few stand close together.
 
@@ -141,6 +152,18 @@ def intervals(
     panel.scatter(frame[value], y, color=look.colour, marker=look.marker, s=22, linewidth=0.6, zorder=3)
     if "n" in frame:
         hollow(panel, frame[value], y, frame["n"])
+
+
+def line(
+    panel: Axes, frame: pd.DataFrame, places: Iterable[float], look: Look, value: str, low: str, high: str,
+    linestyle: Any = "-",
+) -> None:  # fmt: skip
+    """A line through each *value* at *places* on the horizontal axis, with its interval at each; few units as above."""
+    x = list(places)
+    panel.plot(x, frame[value], color=look.colour, marker=look.marker, markersize=4.5, linewidth=1.2,
+               linestyle=linestyle)  # fmt: skip
+    panel.vlines(x, frame[low], frame[high], color=look.colour, linewidth=1.2, alpha=0.7)
+    hollow(panel, x, frame[value], frame["n"])
 
 
 def hollow(panel: Axes, x: Iterable[float], y: Iterable[float], n: Iterable[float]) -> None:
@@ -171,6 +194,22 @@ def few_note(panel: Axes, marker: str = "") -> None:
 def ticks(panel: Axes, values: Iterable[float], heights: Iterable[float], look: Look) -> None:
     """Short vertical bars: a floor or a ceiling beside the marks of a row."""
     panel.scatter(list(values), list(heights), color=look.colour, marker="|", s=60, linewidth=1.4, zorder=2)
+
+
+def rows_axis(panel: Axes, names: Sequence[str]) -> None:
+    """The vertical axis of a panel whose rows, from the top, are *names*; a thin line between two rows."""
+    panel.set_yticks(range(len(names)), names)
+    panel.set_ylim(len(names) - 0.5, -0.5)
+    panel.tick_params(axis="y", length=0)
+    panel.grid(axis="y", visible=False)
+    for edge in range(1, len(names)):
+        panel.axhline(edge - 0.5, color="#EDEDED", linewidth=0.8)
+
+
+def share_axis(panel: Axes, what: str) -> None:
+    """The horizontal axis of shares from 0 to 1, written in per cent; what: what they are, with its unit."""
+    panel.set(xlim=(-0.04, 1.04), xticks=(0, 0.25, 0.5, 0.75, 1), xlabel=what)
+    panel.xaxis.set_major_formatter(PER_CENT)
 
 
 def in_paper_order(names: Iterable[str]) -> list[str]:

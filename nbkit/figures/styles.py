@@ -20,7 +20,6 @@ from pandas.io.formats.style import Styler
 
 from nbkit.figures import theme
 from nbkit.measure.statistics import FEW
-from nbkit.perturb import label
 
 #: What stands for a number that does not exist.
 NOTHING = "–"
@@ -320,18 +319,3 @@ def note(text: str, typeset: Callable[[str], str] = escape) -> HTML:
 def folded(table: Styler, summary: str) -> HTML:
     """A long table behind a line that opens it."""
     return HTML(f"<details><summary>{escape(summary)}</summary>{table.to_html()}</details>")
-
-
-def named(frame: pd.DataFrame) -> pd.DataFrame:
-    """*frame* with perturbations and metrics under the names they are read by.
-
-    >>> named(pd.DataFrame({"perturbation": ["noun_swaps"], "metric": ["bleu"]})).iloc[0].tolist()
-    ['Noun swaps', 'BLEU-4']
-    """
-    readers = {
-        "perturbation": label,
-        "perturbation_a": label,
-        "perturbation_b": label,
-        "metric": theme.metric_label,
-    }
-    return frame.assign(**{name: frame[name].map(read) for name, read in readers.items() if name in frame})

@@ -74,7 +74,8 @@ class Sheets:
     Names of columns in ``columns``, ``cells`` and ``headings`` may hold {fields}, too.
 
     paper: whose printed tables are shown by `printed` and `beside`. names: what reads the names in a column. texts:
-    what makes HTML of a row, by the column that it fills. typeset: see `nbkit.figures.styles.styled`.
+    what makes HTML of a row, by the column that it fills. heads: what reads names that are headings in `printed`, where
+    it is not as in a column. typeset: see `nbkit.figures.styles.styled`.
     """
 
     def __init__(
@@ -84,10 +85,12 @@ class Sheets:
         *,
         names: Mapping[str, Callable[[Any], Any]] | None = None,
         texts: Mapping[str, Callable[[dict[Hashable, Any]], str]] | None = None,
+        heads: Mapping[str, Callable[[Any], str]] | None = None,
         typeset: Callable[[str], str] = escape,
     ):
         self._file, self._paper = file, paper
         self._names, self._texts, self._typeset = dict(names or {}), dict(texts or {}), typeset
+        self._heads = {**self._names, **(heads or {})}
 
     @cached_property
     def _entries(self) -> dict[str, dict[str, Any]]:
@@ -158,7 +161,7 @@ class Sheets:
         table = self.paper.load(artefact) if numbers else self.paper.texts(artefact)
         wide = styles.wide(table, rows, columns, self.paper.value_column(artefact) if numbers else "printed")
         bold = styles.wide(table, rows, columns, "bold").eq(True) if "bold" in table and numbers else None
-        read = self._names.get(columns)
+        read = self._heads.get(columns)
         headings = {str(each): read(each) for each in dict.fromkeys(table[columns])} if read else {}
         shown = wide if numbers else wide.fillna(styles.NOTHING)
         return self.show(name, shown, best=bold, headings=headings, title=self.paper.title(artefact))

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import yaml
 
 from nbkit.errors import NbkitError, UnknownNameError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: What stands where a paper has no number.
 NOT_PRINTED = "not printed"
@@ -29,6 +31,23 @@ class Paper:
 
     folder: its ``artefacts.yaml`` and CSV files. label: what tables call a model by its name, so that a model may go
     by its name or its label in `beside`.
+
+    >>> from nbkit.studies.word_order import PUBLISHED
+    >>> PUBLISHED.names()[:3], PUBLISHED.title("table3")
+    (['table1', 'table2', 'table3'], 'Table 3: number of flips by language and model')
+    >>> PUBLISHED.note("fig1")
+    'Published values: not printed, the paper shows Figure 1 as a drawing only.'
+    >>> PUBLISHED.is_printed("table2"), PUBLISHED.is_printed("fig2")
+    (True, False)
+    >>> PUBLISHED.load("table2").query("language == 'ja' and model == 'opus-mt'").beta.item()
+    0.69
+    >>> import pandas as pd
+    >>> ours = pd.DataFrame({"language": ["de", "xx"], "model": "opus-mt", "flips": [500, 7]})
+    >>> columns = ["language", "flips", "printed", "difference"]
+    >>> PUBLISHED.beside(ours, "table3", on=["language", "model"])[columns]
+      language  flips      printed  difference
+    0       de    500          514       -14.0
+    1       xx      7  not printed         NaN
     """
 
     def __init__(self, folder: Path, label: Callable[[str], str]):
@@ -70,6 +89,8 @@ class Paper:
 
     def load(self, name: str) -> pd.DataFrame:
         """A printed table, tidy: one row a number, with the column ``note``. Raises `NbkitError` for a figure."""
+        import pandas as pd
+
         self.value_column(name)  # an error for a figure
         table = pd.read_csv(self._folder / self._artefact(name)["file"], keep_default_na=False)
         if "bold" in table:
@@ -78,6 +99,8 @@ class Paper:
 
     def texts(self, name: str) -> pd.DataFrame:
         """The printed table, all of it text, with the column ``printed``: numbers as written, "0.40 ± 7.77e-06"."""
+        import pandas as pd
+
         texts = pd.read_csv(self._folder / self._artefact(name)["file"], dtype=str, keep_default_na=False)
         printed = texts[self.value_column(name)]
         if "interval" in texts:
@@ -93,6 +116,8 @@ class Paper:
         not measured); of ("1,000 sentences of PUD en"); note.
         No rows if nothing of the kind is known, that is, if the folder has no ``research_code.csv``.
         """
+        import pandas as pd
+
         path = self._folder / "research_code.csv"
         if not path.exists():
             return pd.DataFrame(columns=list(RESEARCH_CODE))
@@ -121,13 +146,14 @@ class Paper:
         theirs = theirs.assign(published=self.load(artefact)[value].astype(float))
         if theirs.duplicated(on).any():
             raise NbkitError(f"{self.title(artefact)}: {', '.join(on)} do not single out one printed number")
-        found = theirs.set_index(self._keys(theirs, on)).reindex(self._keys(ours, on))
-        published = found["published"].to_numpy()
-        printed = found["printed"].fillna(NOT_PRINTED).to_numpy()
-        notes = found["note"].fillna("").to_numpy()
-        return ours.assign(published=published, printed=printed, difference=ours[value] - published, note=notes)
-
-    def _keys(self, table: pd.DataFrame, on: Sequence[str]) -> pd.Index:
-        """The columns *on* as an index; a model by its label, so that it may be called by its name too."""
-        columns = [table[name].map(self._label) if name == "model" else table[name] for name in on]
-        return pd.MultiIndex.from_arrays(columns) if len(on) > 1 else pd.Index(columns[0])
+        # A model goes by its label, so that it may be called by its name, too.
+        labels = [
+            table.assign(model=table["model"].map(self._label)) if "model" in on else table for table in (ours, theirs)
+        ]
+        found = labels[0][on].merge(labels[1], on=on, how="left").set_index(ours.index)
+        return ours.assign(
+            published=found["published"],
+            printed=found["printed"].fillna(NOT_PRINTED),
+            difference=ours[value] - found["published"],
+            note=found["note"].fillna(""),
+        )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from nbkit.studies import disambiguation, idioms, numbers, published
+from nbkit.studies import disambiguation, idioms, numbers, word_order
 from nbkit.studies.nli_permutation.styled import PUBLISHED
 from nbkit.studies.page import research_code
-from nbkit.studies.paper import RESEARCH_CODE
-from nbkit.studies.published import Paper
+from nbkit.studies.paper import RESEARCH_CODE, Paper
 
 PAPERS = {
-    "word_order": published.WORD_ORDER,
+    "word_order": word_order.PUBLISHED,
     "nli_permutation": PUBLISHED,
     "idioms": idioms.PUBLISHED,
     "disambiguation": disambiguation.PUBLISHED,

@@ -10,7 +10,7 @@ import pytest
 from pandas.io.formats.style import Styler
 
 from nbkit.figures import styles
-from nbkit.studies import published
+from nbkit.studies.word_order import PUBLISHED as published
 from nbkit.studies.word_order import WordOrderParams, styled
 from tests.figures.synthetic import SHAPES, Synthetic
 
@@ -129,12 +129,12 @@ def test_beside_says_whose_number_is_whose() -> None:
     ours = pd.DataFrame(
         {"language": ["de", "ja"], "model": ["Helsinki-OPUS", "mine"], "metric": "bleu", "beta": [0.5, 0.1]}
     )
-    html = styled.beside(ours, "table2", ["language", "model", "metric"]).to_html()
+    html = styled.TABLES.beside(ours, "table2", ["language", "model", "metric"]).to_html()
     assert "this run − paper" in html and "0.40 ± 7.77e-06" in html and "+0.100" in html
     assert "mine" not in html and "not a replication" in html
-    alone = styled.beside(ours[1:], "table2", ["language", "model", "metric"]).to_html()
+    alone = styled.TABLES.beside(ours[1:], "table2", ["language", "model", "metric"]).to_html()
     assert "tested other models" in alone
-    assert "not printed" in styled.beside(ours, "fig1", ["language"]).to_html()
+    assert "not printed" in styled.TABLES.beside(ours, "fig1", ["language"]).to_html()
 
 
 def test_quality_stands_three_ways_and_never_mixed() -> None:
@@ -205,7 +205,7 @@ def test_the_papers_own_tables_are_shown_as_printed(artefact: str) -> None:
         return
     table = published.load(artefact)
     rows, columns = [name for name in ("perturbation", "language", "model") if name in table][:2]
-    html = styled.as_printed(artefact, rows, columns).to_html()
+    html = styled.TABLES.printed(artefact, rows, columns).to_html()
     assert html.count("<td") == table[rows].nunique() * (table[columns].nunique() + 1)
 
 

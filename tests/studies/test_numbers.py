@@ -15,7 +15,7 @@ from nbkit.numbers import find_numbers, forms, write_number
 from nbkit.numbers.formats import CAPABILITIES, formats
 from nbkit.store import Store
 from nbkit.studies import STUDIES, numbers
-from nbkit.studies.numbers import NumbersParams, cases, steps
+from nbkit.studies.numbers import NumbersParams, steps
 
 from .conftest import tables_of, zero_widths
 
@@ -191,11 +191,11 @@ def test_estimates_know_what_the_placeholder_step_asks(params, translator):
 def test_cases_are_every_number_in_every_template(params, translator):
     translator(by_rule)
     (pair,) = params.pairs
-    found = cases.cases(params, pair, "dummy", Store())
+    found = steps.cases(params, pair, "dummy", Store())
     assert len(found) == len({(case.pattern, case.source) for case in found}) == 25 * 3 * 2
     assert [case.capability for case in found] == sorted((case.capability for case in found), key=CAPABILITIES.index)
     exhausted = params.model_copy(update={"formats": ["d"], "n_numbers": 50})
-    assert len(cases.cases(exhausted, pair, "dummy", Store())) == 9 * 2
+    assert len(steps.cases(exhausted, pair, "dummy", Store())) == 9 * 2
     table = steps.judged(params, pair, "dummy", store=Store())
     assert all(find_numbers(row.written, "en")[0].value == Decimal(row.value) for row in table.itertuples())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nbkit.corpora.templates import load_templates, write_templates
-from nbkit.studies.numbers.cases import harvest, harvest_corpus, harvest_with
+from nbkit.studies.numbers.steps import harvest, harvest_corpus, harvest_with
 
 
 def texts(sentences: list[str], src: str = "en", tgt: str = "zh", translate=list) -> list[str]:

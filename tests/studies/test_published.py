@@ -6,7 +6,7 @@ import pytest
 
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.languages import TARGETS
-from nbkit.studies import published
+from nbkit.studies.word_order import PUBLISHED as published
 
 MODELS = ["opus-mt", "mbart50", "m2m100-418m", "m2m100-1.2b"]
 PERTURBATIONS = {

@@ -18,7 +18,7 @@ from nbkit.models import MODELS
 from nbkit.models.translators import lifecycle
 from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, Perturbation, View
 from nbkit.store import Store
-from nbkit.studies import STUDIES, engine, published, word_order
+from nbkit.studies import STUDIES, engine, word_order
 from nbkit.studies.word_order import WordOrderParams, steps
 from nbkit.studies.word_order.steps import flip_criteria
 from nbkit.studies.word_order.tables import length_groups
@@ -170,7 +170,7 @@ def test_flips_are_counted_by_the_inferred_criterion_too(params, translator):
 
 def test_the_printed_samples_are_where_the_inferred_criterion_comes_from():
     """All 75 have β ≤ ½, all but one β₁ > ½; β₁ > β alone says less of them."""
-    samples = published.load("samples")
+    samples = word_order.PUBLISHED.load("samples")
     found = flip_criteria(samples)
     assert len(samples) == 75 and found["flip"].all()
     assert (samples["beta"] <= 0.50).all()

@@ -6,21 +6,22 @@ says why. What copying the source's number would pass is drawn in as the floor.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 
 from nbkit.figures import panels, theme
 from nbkit.figures.theme import Look
 from nbkit.studies.numbers import styled
 from nbkit.studies.numbers.styled import TABLES, capability
 
-_SHARE = PercentFormatter(1.0, decimals=0, symbol="")
+_DASHED: dict[bool, Any] = {True: (0, (2, 2)), False: "-"}  # whether numbers are carried over by rule
+_LIMIT: Any = {"linewidth": 1, "linestyle": (0, (4, 3))}  # of a model's training
 
 
 def rates_figure(pass_rates: pd.DataFrame, copies: pd.DataFrame) -> Figure:
@@ -30,21 +31,17 @@ def rates_figure(pass_rates: pd.DataFrame, copies: pd.DataFrame) -> Figure:
     """
     if pass_rates.empty:
         return theme.message(panels.NO_MODEL)
-    names, pairs = _in_order(pass_rates["capability"]), _in_order(pass_rates["pair"])
-    models = styled.model_looks(pass_rates["model"])
+    pairs, models = _in_order(pass_rates["pair"]), styled.model_looks(pass_rates["model"])
     with theme.style():
         height = 1.2 + len(pairs) * max(0.45, 0.19 * len(models) + 0.1)
-        figure, axes = panels.grid(1, len(names), theme.WIDTH, height, sharey=True)
-        for name, panel in zip(names, axes[0], strict=True):
+        figure, shown = _each_capability(pass_rates, pairs, height)
+        for name, panel in shown:
             own = copies[(copies["capability"] == name) & copies["pair"].isin(pairs)]
             panels.ticks(panel, own["strict"], map(pairs.index, own["pair"]), styled.copied())
             for offset, (model, look) in zip(panels.dodge(len(models)), models.items(), strict=True):
                 rows = pass_rates[(pass_rates["model"] == model) & (pass_rates["capability"] == name)]
                 heights = [pairs.index(pair) + offset for pair in rows["pair"]]
                 panels.intervals(panel, rows, heights, look, "strict", "strict_low", "strict_high")
-            panel.set_title(capability(name))
-            _rows(panel, pairs)
-            _share_axis(panel, "pass rate (%)")
         panels.legend(figure, [*models.values(), styled.copied()], columns=3)
     return figure
 
@@ -55,12 +52,17 @@ def digits_figure(rates: pd.DataFrame, in_training: pd.DataFrame) -> Figure:
     rates: `numbers.rates_by_digits`. in_training: `numbers.lengths_in_training`; the longest of a model is a dashed
     line in its colour, and what is longer than any known model has seen is shaded.
     """
-    return _lengths(rates, in_training, "digits", "digits of the integer")
+    if rates.empty:
+        return theme.message(panels.NO_MODEL)
+    return _lengths(rates, in_training[in_training["places"] == "digits"], "digits", "digits of the integer")
 
 
 def fraction_figure(rates: pd.DataFrame, in_training: pd.DataFrame) -> Figure:
     """The pass rate of decimals by the length of their fraction, as `digits_figure`."""
-    return _lengths(rates, in_training, "fraction_digits", "digits after the decimal separator")
+    if rates.empty:
+        return theme.message("No decimals among the formats of this run, or no model in it.")
+    seen = in_training[in_training["places"] == "fraction"]
+    return _lengths(rates, seen, "fraction_digits", "digits after the decimal separator")
 
 
 def errors_figure(results: pd.DataFrame) -> Figure:
@@ -73,27 +75,23 @@ def errors_figure(results: pd.DataFrame) -> Figure:
     failed = results[~results["strict"].astype(bool)]
     if failed.empty:
         return theme.message(TABLES.why("errors"))
-    names, keys = _in_order(results["capability"]), _keys(results)
-    types = [name for name in styled.error_looks() if name in set(failed["error"])]
+    keys = _keys(results)
+    types = {name: look for name, look in styled.error_looks().items() if name in set(failed["error"])}
     with theme.style():
-        figure, axes = panels.grid(1, len(names), theme.WIDTH, 1.6 + 0.3 * len(keys), sharey=True)
-        for name, panel in zip(names, axes[0], strict=True):
-            shares = _error_shares(results[results["capability"] == name], keys, types)
+        figure, shown = _each_capability(results, _key_names(keys), 1.6 + 0.3 * len(keys), "of all cases (%)")
+        for name, panel in shown:
+            shares = _error_shares(results[results["capability"] == name], keys, list(types))
             start = pd.Series(0.0, index=shares.index)
-            for error in types:
-                colour = styled.error_looks()[error].colour
-                panel.barh(range(len(keys)), shares[error], 0.66, left=start, color=colour)
+            for error, look in types.items():
+                panel.barh(range(len(keys)), shares[error], 0.66, left=start, color=look.colour)
                 start = start + shares[error]
-            panel.set_title(capability(name))
-            _rows(panel, _key_names(keys))
-            _share_axis(panel, "of all cases (%)")
-        panels.legend(figure, [styled.error_looks()[error] for error in types], columns=4)
+        panels.legend(figure, types.values(), columns=4)
     return figure
 
 
 def notation_figure(pass_rates: pd.DataFrame) -> Figure:
     """Strict and lenient pass rates, a panel a capability. pass_rates: `numbers.pass_rates`."""
-    return _dumbbells(pass_rates, styled.looks("rates"), panels.NO_MODEL)
+    return _dumbbells(pass_rates, "rates", panels.NO_MODEL)
 
 
 def placeholder_figure(mitigation: pd.DataFrame) -> Figure:
@@ -101,81 +99,62 @@ def placeholder_figure(mitigation: pd.DataFrame) -> Figure:
 
     mitigation: `numbers.mitigation`.
     """
-    return _dumbbells(mitigation, styled.looks("steps"), TABLES.why("mitigation"))
+    return _dumbbells(mitigation, "steps", TABLES.why("mitigation"))
 
 
-def _lengths(rates: pd.DataFrame, in_training: pd.DataFrame, column: str, what: str) -> Figure:
-    if rates.empty:
-        return theme.message(
-            panels.NO_MODEL if column == "digits" else "No decimals among the formats of this run, or no model in it."
-        )
+def _lengths(rates: pd.DataFrame, seen: pd.DataFrame, column: str, what: str) -> Figure:
+    """Pass rates by a length, a panel a language pair. seen: lengths in training."""
     pairs, models = _in_order(rates["pair"]), styled.model_looks(rates["model"])
-    seen = in_training[in_training["places"] == ("digits" if column == "digits" else "fraction")]
     seen = seen[seen["model"].isin(models)]
     longest = seen.groupby(["pair", "model"])["length"].max()
     per_line = min(len(pairs), 3)
-    lines = -(-len(pairs) // per_line)
     with theme.style():
-        width = min(theme.WIDTH, 1.6 + 3.6 * per_line)
-        figure, axes = panels.grid(lines, per_line, width, 1.0 + 2.4 * lines, sharex=True, sharey=True)
-        for panel in axes.flat[len(pairs) :]:
-            panel.set_visible(False)
-        for pair, panel in zip(pairs, axes.flat, strict=False):
-            own = rates[rates["pair"] == pair]
+        width, height = min(theme.WIDTH, 1.6 + 3.6 * per_line), 1.0 + 2.4 * -(-len(pairs) // per_line)
+        figure, small = panels.several(len(pairs), per_line, width, height, sharex=True, sharey=True)
+        for place, (pair, panel) in enumerate(zip(pairs, small, strict=True)):
             panel.set_xlim(rates[column].min() - 0.6, rates[column].max() + 0.6)
             limits = {model: longest[pair, model] for model in models if (pair, model) in longest.index}
             _training_limits(panel, limits, models)
             for offset, (model, look) in zip(panels.dodge(len(models)), models.items(), strict=True):
-                line = own[own["model"] == model].sort_values(column)
-                _line(panel, line, line[column] + 0.6 * offset, look, styled.is_by_rule(model))
-            panel.set_title(pair)
-            panel.set_xlabel(what)
+                line = rates[(rates["pair"] == pair) & (rates["model"] == model)].sort_values(column)
+                _line(panel, line, line[column] + 0.6 * offset, look, _DASHED[styled.is_by_rule(model)])
+            panel.set(title=pair, xlabel=what, ylabel="" if place % per_line else "pass rate (%)", ylim=(-0.04, 1.04))
             panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-            panel.set_ylim(-0.04, 1.04)
-            panel.yaxis.set_major_formatter(_SHARE)
-        for row in axes:
-            row[0].set_ylabel("pass rate (%)")
-        _length_legend(figure, models, bool(len(longest)))
+            panel.yaxis.set_major_formatter(panels.PER_CENT)
+        handles = [
+            Line2D([], [], color=look.colour, marker=look.marker, markersize=5, linewidth=1.2, label=look.label,
+                   linestyle=_DASHED[styled.is_by_rule(model)])
+            for model, look in models.items()
+        ]  # fmt: skip
+        if len(longest):
+            handles.append(Line2D([], [], color="#555555", label="the longest of its training", **_LIMIT))
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 3))
     return figure
 
 
-def _training_limits(panel: Axes, limits: Mapping[str, float], models: Mapping[str, Look]) -> None:
-    """A line behind the longest number of each model's training, once where models of one colour share it."""
-    for limit, colour in dict.fromkeys((limit, models[model].colour) for model, limit in limits.items()):
-        panel.axvline(limit + 0.5, color=colour, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-    if limits:
-        panel.axvspan(max(limits.values()) + 0.5, panel.get_xlim()[1], color="#8A8A8A", alpha=0.1, linewidth=0)
-
-
-def _line(panel: Axes, line: pd.DataFrame, places: pd.Series, look: Look, dashed: bool) -> None:
-    style: Any = (0, (2, 2)) if dashed else "-"
+def _line(panel: Axes, line: pd.DataFrame, places: pd.Series, look: Look, style: Any) -> None:
     panel.vlines(places, line["strict_low"], line["strict_high"], color=look.colour, linewidth=1.2, alpha=0.6)
     panel.plot(places, line["strict"], color=look.colour, marker=look.marker, markersize=5, linewidth=1.2,
                linestyle=style)  # fmt: skip
     panels.hollow(panel, places, line["strict"], line["n"])
 
 
-def _length_legend(figure: Figure, models: Mapping[str, Look], known: bool) -> None:
-    handles = [
-        Line2D([], [], color=look.colour, marker=look.marker, markersize=5, linewidth=1.2, label=look.label,
-               linestyle=(0, (2, 2)) if styled.is_by_rule(model) else "-")
-        for model, look in models.items()
-    ]  # fmt: skip
-    if known:
-        handles.append(
-            Line2D([], [], color="#555555", linewidth=1, linestyle=(0, (4, 3)), label="the longest of its training")
-        )
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 3))
+def _training_limits(panel: Axes, limits: Mapping[str, float], models: Mapping[str, Look]) -> None:
+    """A line behind the longest number of each model's training, once where models of one colour share it."""
+    for limit, colour in dict.fromkeys((limit, models[model].colour) for model, limit in limits.items()):
+        panel.axvline(limit + 0.5, color=colour, zorder=1, **_LIMIT)
+    if limits:
+        panel.axvspan(max(limits.values()) + 0.5, panel.get_xlim()[1], color="#8A8A8A", alpha=0.1, linewidth=0)
 
 
-def _dumbbells(table: pd.DataFrame, conditions: Mapping[str, Look], why: str) -> Figure:
-    """Two rates of the same cases, joined by a line; columns are named after the conditions."""
+def _dumbbells(table: pd.DataFrame, kind: str, why: str) -> Figure:
+    """Two rates of the same cases, joined by a line; columns are named after the looks of this *kind*."""
     if table.empty:
         return theme.message(why)
-    names, keys = _in_order(table["capability"]), _keys(table)
+    keys, conditions = _keys(table), styled.looks(kind)
     with theme.style():
-        figure, axes = panels.grid(1, len(names), theme.WIDTH, 1.2 + 0.32 * len(keys), sharey=True)
-        for name, panel in zip(names, axes[0], strict=True):
+        figure, shown = _each_capability(table, _key_names(keys), 1.2 + 0.32 * len(keys))
+        for name, panel in shown:
             own = table[table["capability"] == name]
             heights = [keys.index(key) for key in zip(own["pair"], own["model"], strict=True)]
             ends = own[list(conditions)]
@@ -183,11 +162,25 @@ def _dumbbells(table: pd.DataFrame, conditions: Mapping[str, Look], why: str) ->
             for offset, (condition, look) in zip((-0.12, 0.12), conditions.items(), strict=True):
                 shifted = [height + offset for height in heights]
                 panels.intervals(panel, own, shifted, look, condition, f"{condition}_low", f"{condition}_high")
-            panel.set_title(capability(name))
-            _rows(panel, _key_names(keys))
-            _share_axis(panel, "pass rate (%)")
         panels.legend(figure, conditions.values())
     return figure
+
+
+def _each_capability(
+    table: pd.DataFrame, rows: Sequence[str], height: float, what: str = "pass rate (%)"
+) -> tuple[Figure, Iterator[tuple[str, Axes]]]:
+    """A panel a capability, side by side; once drawn in, it gets the names of its *rows* and an axis of the share."""
+    names = _in_order(table["capability"])
+    figure, axes = panels.grid(1, len(names), theme.WIDTH, height, sharey=True)
+
+    def each() -> Iterator[tuple[str, Axes]]:
+        for name, panel in zip(names, axes[0], strict=True):
+            yield name, panel
+            panel.set_title(capability(name))
+            panels.rows_axis(panel, rows)
+            panels.share_axis(panel, what)
+
+    return figure, each()
 
 
 def _error_shares(cases: pd.DataFrame, keys: Sequence[tuple[str, str]], types: Sequence[str]) -> pd.DataFrame:
@@ -210,17 +203,3 @@ def _key_names(keys: Sequence[tuple[str, str]]) -> list[str]:
     """Rows by language pair, and by model where there are several."""
     several = len({model for _, model in keys}) > 1
     return [f"{pair}  {theme.short_name(model)}" if several else pair for pair, model in keys]
-
-
-def _share_axis(panel: Axes, what: str) -> None:
-    panel.set(xlim=(-0.04, 1.04), xticks=(0, 0.25, 0.5, 0.75, 1), xlabel=what)
-    panel.xaxis.set_major_formatter(_SHARE)
-
-
-def _rows(panel: Axes, names: Sequence[str]) -> None:
-    panel.set_yticks(range(len(names)), names)
-    panel.set_ylim(len(names) - 0.5, -0.5)
-    panel.tick_params(axis="y", length=0)
-    panel.grid(axis="y", visible=False)
-    for edge in range(1, len(names)):
-        panel.axhline(edge - 0.5, color="#EDEDED", linewidth=0.8)

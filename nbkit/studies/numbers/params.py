@@ -39,6 +39,15 @@ class Direction(NamedTuple):
         """
         return f"{self.src}→{self.tgt}"
 
+    @property
+    def direction(self) -> str:
+        """ "out" of the run's source language, or "back" into it.
+
+        >>> Direction("de", "en", "de").direction
+        'back'
+        """
+        return "out" if self.tgt == self.language else "back"
+
 
 class NumbersParams(StudyParams):
     """What numbers are put where, and which translators have to carry them.
@@ -122,8 +131,11 @@ class NumbersParams(StudyParams):
     @property
     def pairs(self) -> list[Direction]:
         """The language pairs of the run, each the way it is translated."""
-        ways = {"out": lambda lang: (self.source, lang), "back": lambda lang: (lang, self.source)}
-        return [Direction(*ways[way](lang), lang) for lang in self.languages for way in self.directions]
+        return [
+            Direction(self.source, lang, lang) if way == "out" else Direction(lang, self.source, lang)
+            for lang in self.languages
+            for way in self.directions
+        ]
 
     def patterns(self, src: str) -> dict[str, tuple[str, ...]]:
         """The formats to draw from in a source language, by capability; those without a format are left out."""

@@ -1,32 +1,37 @@
-"""The numbers study's steps: every case translated and judged, failures shrunk; a pair and model at a time.
+"""The numbers study's steps: templates and cases; every case translated and judged, failures shrunk.
 
-What is computed is remembered (`nbkit.studies.engine`); `results` and `shrunk_failures` put the pairs and models of a
-run together, and `outcomes` are the verdicts in the shape that all studies share.
+What is computed is remembered, a pair and model at a time (`nbkit.studies.engine`); `results` and `shrunk_failures` put
+the pairs and models of a run together, and `outcomes` are the verdicts in the shape that all studies share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, zip_longest
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain, islice, product, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbkit import models
-from nbkit.corpora.templates import load_templates
+from nbkit.corpora.templates import PLACEHOLDER, Template, load_templates
 from nbkit.errors import NbkitError
-from nbkit.measure.numbers import Judgement, judge_number, template_numbers
+from nbkit.languages import is_unspaced
+from nbkit.measure.numbers import Judgement, compare_numbers, judge_number, template_numbers
 from nbkit.models import label, translate_remembered
 from nbkit.models.catalogue import BY_RULE
 from nbkit.models.translators.lifecycle import carry_remembered
 from nbkit.models.translators.placeholder import masked_texts
-from nbkit.models.translators.texts import corpus_texts_problems
-from nbkit.numbers import find_numbers, forms
-from nbkit.numbers.formats import DrawnNumber, parse_format
+from nbkit.models.translators.texts import corpus_texts_identity, corpus_texts_problems, text_pairs
+from nbkit.numbers import Number, find_numbers, forms
+from nbkit.numbers.formats import DrawnNumber, draw_numbers, parse_format
 from nbkit.perturb.shrink_numbers import Shrunk, shrink_number
+from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
 from nbkit.studies.engine import TRANSLATOR, Axis, Study, Use, asked
-from nbkit.studies.numbers.cases import Case, cases
 from nbkit.studies.numbers.params import Direction, NumbersParams
 from nbkit.studies.results import item_id, objects
 
@@ -39,6 +44,203 @@ _SHRUNK_COLUMNS = ["capability", "format", "template", "written", "smallest", "s
                    "hypothesis", "error", "found", "asked", "proved"]  # fmt: skip
 #: What a row of several pairs and models begins with.
 OF = ["language", "direction", "pair", "model"]
+
+
+# ----------------------------------------------------------------------------
+# Templates out of a corpus: a sentence whose number a translator carries over has a place where any number can stand.
+#
+# Source: Wang et al. 2021, "As Easy as 1, 2, 3", A.1, the four steps for new domains: a corpus with numbers; is there a
+# number in the output; is it the correct one; then the sentence is a template.
+
+#: Sentences that are translated at a time.
+_BATCH = 500
+
+
+#: What may not touch a number that another is put in place of: it would be part of a time, a score, a name or a range.
+_ATTACHED = re.compile(r"[\w:/+*=#@–-]")
+
+
+def harvest(
+    texts: Iterable[str], src: str, tgt: str, translate: Callable[[list[str]], Sequence[str]], *, places: str = "text"
+) -> Iterator[Template]:
+    """The templates in *texts*, as *translate* does with them: a monolingual corpus and a translator are enough.
+
+    A sentence becomes a template where one of its numbers can be exchanged (a cardinal number or a percentage that is
+    no part of a date, time, name or range, no year by its looks, not *one*, and not there twice) and its translation
+    carries all numbers and no other. Its first such number becomes [NUM]; its capability is that of the number's
+    writing.
+    places: what a template's place begins with, before the sentence's number.
+
+    >>> copy = list
+    >>> [template.text for template in harvest(["It weighs 12.5 kg.", "It is heavy."], "en", "de", copy)]
+    []
+    >>> [template.text for template in harvest(["It weighs 12 kg.", "It is heavy."], "en", "de", copy)]
+    ['It weighs [NUM] kg.']
+    """
+    numbered = ((number, text, _exchangeable(text, src)) for number, text in enumerate(texts, start=1))
+    usable = ((number, text, slot) for number, text, slot in numbered if slot is not None)
+    while batch := list(islice(usable, _BATCH)):
+        hypotheses = translate([text for _, text, _ in batch])
+        for (number, text, slot), hypothesis in zip(batch, hypotheses, strict=True):
+            if not compare_numbers(text, hypothesis, src, tgt):
+                start, end = slot.span
+                sentence = text[:start] + PLACEHOLDER + text[end:]
+                yield Template(sentence, src, _capability(slot), f"{places}:{number}")
+
+
+def harvest_corpus(corpus: str, src: str, tgt: str, n: int) -> list[Template]:
+    """The templates among the first *n* pairs of a parallel corpus whose references carry their numbers."""
+    references: dict[str, str] = {}
+    for pair in text_pairs(corpus, src, tgt, n):
+        references.setdefault(pair.source, pair.target)
+    found = harvest(references, src, tgt, lambda texts: [references[text] for text in texts], places=corpus)
+    return _distinct(found)
+
+
+def harvest_with(
+    corpus: str, src: str, tgt: str, n: int, translate: Callable[[list[str]], Sequence[str]]
+) -> list[Template]:
+    """The templates among the first *n* source sentences of a corpus whose numbers *translate* carries over."""
+    sources = dict.fromkeys(pair.source for pair in text_pairs(corpus, src, tgt, n))
+    return _distinct(harvest(sources, src, tgt, translate, places=corpus))
+
+
+def _distinct(templates: Iterable[Template]) -> list[Template]:
+    """The first of each sentence: two often differ by their number alone."""
+    first: dict[str, Template] = {}
+    for template in templates:
+        first.setdefault(template.text, template)
+    return list(first.values())
+
+
+def _exchangeable(text: str, src: str) -> Number | None:
+    """The first number of a sentence that another can be put in place of."""
+    if PLACEHOLDER in text or "\n" in text:
+        return None
+    numbers = find_numbers(text, src)
+    values = [number.value for number in numbers]
+    for number in numbers:
+        plain = number.kind != "ordinal" and number.form not in ("article", "roman") and number.localised
+        year = number.form == "digits" and 1000 <= number.value < 2100 and number.kind != "percent"
+        if (
+            plain
+            and not year
+            and number.value != 1
+            and values.count(number.value) == 1
+            and _stands_alone(text, number, src)
+        ):
+            return number
+    return None
+
+
+def _stands_alone(text: str, number: Number, src: str) -> bool:
+    start, end = number.span
+    before, after = text[:start][-1:], text[end:][:1]
+    if is_unspaced(src):  # letters touch every number there
+        before, after = (mark if not mark.isalpha() or mark.isascii() else "" for mark in (before, after))
+    return not _ATTACHED.match(before) and not _ATTACHED.match(after)
+
+
+def _capability(number: Number) -> str:
+    if number.form == "digits":
+        return "integers" if number.value == number.value.to_integral_value() else "decimals"
+    return "separators" if number.form == "grouped" else "numerals"
+
+
+# ----------------------------------------------------------------------------
+# The test cases: every number of a format in every template of its capability (§2 and A.1 of the paper).
+
+
+@dataclass(frozen=True)
+class Case:
+    """A number in a template."""
+
+    capability: str
+    pattern: str
+    template: Template
+    number: DrawnNumber
+
+    @property
+    def source(self) -> str:
+        """The sentence that is translated."""
+        return self.template.fill(self.number.written)
+
+
+def cases(params: NumbersParams, pair: Direction, model: str, store: Store) -> list[Case]:
+    """The cases of a language pair: for every model the same, unless the model chooses its templates itself.
+
+    Raises `NbkitError` where there is no template for a capability.
+    """
+    templates = templates_of(params, pair, model, store)
+    return [
+        Case(name, pattern, template, number)
+        for name, patterns in params.patterns(pair.src).items()
+        for pattern in patterns
+        for number in numbers_of(params, pattern, pair.src)
+        for template in templates[name]
+    ]
+
+
+def numbers_of(params: NumbersParams, pattern: str, lang: str) -> list[DrawnNumber]:
+    """The numbers drawn of a format: as many as asked for, or all that it holds."""
+    n = min(params.n_numbers, parse_format(pattern).size(lang))
+    return draw_numbers(pattern, lang, n, params.seed)
+
+
+def templates_of(params: NumbersParams, pair: Direction, model: str, store: Store) -> dict[str, list[Template]]:
+    """The templates of each capability: the first ones of a file; drawn ones where they come from a corpus.
+
+    Raises `NbkitError` where there is none for a capability.
+    """
+    wanted = params.patterns(pair.src)
+    if params.template_corpus is None:
+        found = load_templates(pair.src, params.template_file(pair.src), placeholders=params.placeholders)
+        chosen = {name: [each for each in found if each.capability == name][: params.n_templates] for name in wanted}
+    else:
+        found = _harvested(params, params.template_corpus, pair, model, store)
+        chosen = {name: _fitting(found, name)[: params.n_templates] for name in wanted}
+    for name, templates in chosen.items():
+        if not templates:
+            raise NbkitError(f"templates '{params.templates}' hold none for {name} in '{pair.src}': add one")
+    return chosen
+
+
+def _fitting(found: list[Template], capability: str) -> list[Template]:
+    """The templates for a capability, those first whose own number was of it: where one number stood, any can stand."""
+    own = [each for each in found if each.capability == capability]
+    others = [replace(each, capability=capability) for each in found if each.capability != capability]
+    return own + others
+
+
+def _harvested(params: NumbersParams, corpus: str, pair: Direction, model: str, store: Store) -> list[Template]:
+    """The templates of a corpus, those without other numbers first, and in the order of their addresses."""
+    if params.harvest_by == "reference":
+        # A corpus that is edited while a kernel runs has the same name and other sentences.
+        content = json.dumps(corpus_texts_identity(corpus, pair.src, pair.tgt, params.harvest_pairs), sort_keys=True)
+        found = list(_by_reference(corpus, pair.src, pair.tgt, params.harvest_pairs, content))
+    else:
+        name = model.removeprefix(BY_RULE)  # so that the two have the same templates and can be compared
+
+        def translate(texts: list[str]) -> list[str]:
+            return translate_remembered(
+                name, texts, pair.src, pair.tgt, params.decoding,
+                store=store, device=params.device, dtype=params.dtype,
+            )  # fmt: skip
+
+        found = harvest_with(corpus, pair.src, pair.tgt, params.harvest_pairs, translate)
+    return sorted(
+        found,
+        key=lambda each: (bool(template_numbers(each.around, each.lang)), address(params.seed, "templates", each.text)),
+    )
+
+
+@lru_cache(maxsize=16)
+def _by_reference(corpus: str, src: str, tgt: str, n: int, content: str) -> tuple[Template, ...]:
+    return tuple(harvest_corpus(corpus, src, tgt, n))
+
+
+# ----------------------------------------------------------------------------
+# The study.
 
 
 def _problems(params: NumbersParams) -> Iterator[str]:
@@ -94,7 +296,7 @@ STUDY = Study(
     tags=lambda params: {"templates": params.templates},
     check=_problems,
     inputs=_inputs,
-    uses=lambda params: [use for pair in params.pairs for model in params.models for use in _uses(params, pair, model)],
+    uses=lambda params: chain.from_iterable(_uses(params, *point) for point in product(params.pairs, params.models)),
     # In the order in which the report shows them; a test compares titles with the notebooks.
     notebooks=(
         Notebook("numbers/test_cases", "Which numbers are asked for, and in which sentences?", "grid"),
@@ -181,36 +383,30 @@ def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.Da
     """Each case by both verdicts; numbers are the clusters: they are drawn, the templates are given."""
     import pandas as pd
 
-    for pair in params.pairs:
-        for model in params.models:
-            table = judged(params.narrowed(pair.language, model), pair, model, store=store)
-            items = [
-                item_id([pair.src, pair.tgt, source], {"number": value, "format": pattern})
-                for source, value, pattern in zip(table["source"], table["value"], table["format"], strict=True)
-            ]
-            direction = "out" if pair.src == params.source else "back"
-            names = ["capability", "format", "digits", "fraction_digits"]
-            groups = [
-                {"language": pair.language, "direction": direction, **dict(zip(names, map(str, row), strict=True))}
-                for row in table[names].itertuples(index=False, name=None)
-            ]
-            shared = pd.DataFrame({"item": items, "cluster": table["value"], "groups": groups}).assign(
-                system=label(model), source_language=pair.src, target_language=pair.tgt
+    for pair, model in product(params.pairs, params.models):
+        table = judged(params.narrowed(pair.language, model), pair, model, store=store)
+        items = [
+            item_id([pair.src, pair.tgt, source], {"number": value, "format": pattern})
+            for source, value, pattern in zip(table["source"], table["value"], table["format"], strict=True)
+        ]
+        of = table[["capability", "format", "digits", "fraction_digits"]].astype(str).to_dict("records")
+        groups = [{"language": pair.language, "direction": pair.direction, **each} for each in of]
+        shared = pd.DataFrame({"item": items, "cluster": table["value"], "groups": groups}).assign(
+            system=label(model), source_language=pair.src, target_language=pair.tgt
+        )
+        if texts:
+            starts = map(str.index, table["source"], table["written"])
+            spans = (
+                [{"text": "source", "start": start, "end": start + len(written), "label": "number"}]
+                for start, written in zip(starts, table["written"], strict=True)
             )
-            if texts:
-                spans = (
-                    [{"text": "source", "start": source.index(written), "end": source.index(written) + len(written),
-                      "label": "number"}]
-                    for source, written in zip(table["source"], table["written"], strict=True)
-                )  # fmt: skip
-                shared = shared.assign(source=table["source"], output=table["hypothesis"], spans=objects(spans))
-            for measure in ("strict", "lenient"):
-                passed = table[measure].astype(bool)
-                verdicts = passed.map({True: "pass", False: "fail"})
-                yield shared.assign(
-                    measure=measure, value=passed.astype(float), verdict=verdicts,
-                    reason=table["error"].where(~passed, ""),
-                )  # fmt: skip
+            shared = shared.assign(source=table["source"], output=table["hypothesis"], spans=objects(spans))
+        for measure in ("strict", "lenient"):
+            passed = table[measure].astype(bool)
+            yield shared.assign(
+                measure=measure, value=passed.astype(float), verdict=passed.map({True: "pass", False: "fail"}),
+                reason=table["error"].where(~passed, ""),
+            )  # fmt: skip
 
 
 def results(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
@@ -226,15 +422,13 @@ def shrunk_failures(params: NumbersParams, store: Store | None = None) -> pd.Dat
 def _stacked(params: NumbersParams, table: Any, columns: list[str], store: Store | None) -> pd.DataFrame:
     import pandas as pd
 
-    store = store or Store()
-    frames = []
-    for pair in params.pairs:
-        for model in params.models:
-            found = table(params.narrowed(pair.language, model), pair, model, store=store)
-            direction = "out" if pair.src == params.source else "back"
-            frames.append(found.assign(language=pair.language, direction=direction, pair=pair.pair, model=label(model)))
-    columns = [*OF, *columns]
-    return pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
+    frames = [pd.DataFrame(columns=columns)] if not params.models else []
+    for pair, model in product(params.pairs, params.models):
+        found = table(params.narrowed(pair.language, model), pair, model, store=store)
+        frames.append(
+            found.assign(language=pair.language, direction=pair.direction, pair=pair.pair, model=label(model))
+        )
+    return pd.concat(frames, ignore_index=True).reindex(columns=[*OF, *columns])
 
 
 def _described(case: Case) -> list[Any]:

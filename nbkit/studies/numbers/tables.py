@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,8 @@ from nbkit.numbers.formats import parse_format
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.base import trained_by
-from nbkit.studies.numbers.cases import numbers_of, templates_of
 from nbkit.studies.numbers.params import Direction, NumbersParams
-from nbkit.studies.numbers.steps import OF, outcomes, results
+from nbkit.studies.numbers.steps import OF, numbers_of, outcomes, results, templates_of
 from nbkit.studies.paper import Paper
 
 if TYPE_CHECKING:
@@ -96,10 +96,8 @@ def averages(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
         frames.append(
             pd.DataFrame({"kind": kind, "name": means[column], "percent": 100 * means["mean"], "cells": means["size"]})
         )
-    ours = pd.concat(frames, ignore_index=True)
-    theirs = PUBLISHED.load("table3")[["kind", "name"]]
-    absent = theirs[~theirs.apply(tuple, axis=1).isin(list(ours[["kind", "name"]].itertuples(index=False, name=None)))]
-    ours = pd.concat([ours, absent.assign(percent=float("nan"), cells=0)], ignore_index=True)
+    theirs = PUBLISHED.load("table3")[["kind", "name"]].assign(percent=float("nan"), cells=0)
+    ours = pd.concat([*frames, theirs]).drop_duplicates(["kind", "name"], ignore_index=True)
     return PUBLISHED.beside(ours, "table3", on=["kind", "name"])
 
 
@@ -111,16 +109,13 @@ def errors_found(params: NumbersParams, k: int = 5, store: Store | None = None) 
     """
     table = results(params, store)
     failed = table[~table["strict"].astype(bool)]
-    rank = [address(params.seed, "errors", *row) for row in failed[[*OF, "source"]].itertuples(index=False, name=None)]
-    failed = failed.assign(rank=rank).sort_values("rank")
+    failed = failed.assign(rank=_ranks(params, "errors", failed), at=table.groupby(OF, sort=False).ngroup())
+    failed = failed.sort_values("rank")
     failed = failed.assign(turn=failed.groupby([*OF, "error"]).cumcount()).sort_values(["turn", "rank"])
-    chosen = failed.groupby(OF, sort=False).head(k).sort_values("rank")
-    order = {name: i for i, name in enumerate(table.groupby(OF, sort=False).groups)}
-    chosen = chosen.assign(at=[order[key] for key in chosen[OF].itertuples(index=False, name=None)])
-    chosen = chosen.sort_values(["at", "rank"]).reset_index(drop=True)
-    columns = [chosen[name].tolist() for name in ("value", "format", "pair")]
+    chosen = failed.groupby(OF, sort=False).head(k).sort_values(["at", "rank"]).reset_index(drop=True)
     chosen["correct"] = [
-        _correct(value, pattern, pair.partition("→")[2]) for value, pattern, pair in zip(*columns, strict=True)
+        _correct(value, pattern, pair.partition("→")[2])
+        for value, pattern, pair in chosen[["value", "format", "pair"]].values
     ]
     return chosen[[*OF, "capability", "template", "error", "source", "hypothesis", "found", "correct"]]
 
@@ -133,9 +128,14 @@ def passed_samples(params: NumbersParams, k: int = 2, store: Store | None = None
     table = results(params, store)
     passed = table[table["strict"].astype(bool)]
     columns = [*OF, "capability", "template", "source", "hypothesis"]
-    rank = [address(params.seed, "passed", *row) for row in passed[[*OF, "source"]].itertuples(index=False, name=None)]
-    chosen = passed.assign(rank=rank).sort_values("rank").groupby([*OF, "capability"], sort=False).head(k)
+    passed = passed.assign(rank=_ranks(params, "passed", passed))
+    chosen = passed.sort_values("rank").groupby([*OF, "capability"], sort=False).head(k)
     return chosen.sort_index()[columns].reset_index(drop=True)
+
+
+def _ranks(params: NumbersParams, purpose: str, cases: pd.DataFrame) -> list[int]:
+    """An addressed random rank of each case."""
+    return [address(params.seed, purpose, *row) for row in cases[[*OF, "source"]].itertuples(index=False, name=None)]
 
 
 def capabilities(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
@@ -181,13 +181,11 @@ def error_counts(params: NumbersParams, store: Store | None = None) -> pd.DataFr
 def templates_used(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
     """The templates of the run (Table 5). Columns: lang, capability, template, place, models that they were put to."""
     places: dict[tuple[str, str, str, str], list[str]] = {}
-    for pair in params.pairs:
-        for model in params.models:
-            found = templates_of(params, pair, model, store or Store())
-            for name, templates in found.items():
-                for template in templates:
-                    users = places.setdefault((pair.src, name, template.text, template.place), [])
-                    users += [label(model)] if label(model) not in users else []
+    for pair, model in product(params.pairs, params.models):
+        for name, templates in templates_of(params, pair, model, store or Store()).items():
+            for template in templates:
+                users = places.setdefault((pair.src, name, template.text, template.place), [])
+                users += [label(model)] if label(model) not in users else []
     rows = [(*key, ", ".join(users)) for key, users in places.items()]
     return _frame(rows, ["lang", "capability", "template", "place", "models"])
 
@@ -218,10 +216,8 @@ def mitigation(params: NumbersParams, store: Store | None = None) -> pd.DataFram
     """
     table = results(params, store)
     rows = []
-    twins = [model for model in params.models if BY_RULE + model in params.models]
-    for model in twins:
-        plain = table[table["model"] == label(model)]
-        by_rule = table[table["model"] == label(BY_RULE + model)]
+    for model in (model for model in params.models if BY_RULE + model in params.models):
+        plain, by_rule = (table[table["model"] == label(name)] for name in (model, BY_RULE + model))
         for key, group in plain.groupby([*OF, "capability"], sort=False):
             other = by_rule[(by_rule["pair"] == key[2]) & (by_rule["capability"] == key[4])]
             rates = [share_interval(own["strict"].tolist(), groups=own["value"].tolist()) for own in (group, other)]
@@ -273,17 +269,14 @@ def lengths_in_training(params: NumbersParams, store: Store | None = None) -> pd
     Columns: language, direction, pair, model, places ("digits": of whole numbers; "fraction": digits after the
     decimal separator), length, n. Counted are numbers in digits alone, as integers and decimals are tested.
     """
-    import pandas as pd
 
     rows = []
-    for pair in params.pairs:
-        for model in params.models:
-            recipe = None if model.startswith(BY_RULE) else trained_by(model, pair.src, pair.tgt)
-            if recipe is not None:
-                direction = "out" if pair.src == params.source else "back"
-                counts = _lengths(recipe, pair, store or Store()).itertuples(index=False, name=None)
-                rows += [(pair.language, direction, pair.pair, label(model), *count) for count in counts]
-    return pd.DataFrame(rows, columns=[*OF, "places", "length", "n"])
+    for pair, model in product(params.pairs, params.models):
+        recipe = None if model.startswith(BY_RULE) else trained_by(model, pair.src, pair.tgt)
+        if recipe is not None:
+            counts = _lengths(recipe, pair, store or Store()).itertuples(index=False, name=None)
+            rows += [(pair.language, pair.direction, pair.pair, label(model), *count) for count in counts]
+    return _frame(rows, [*OF, "places", "length", "n"])
 
 
 def copy_rates(params: NumbersParams) -> pd.DataFrame:
@@ -291,7 +284,6 @@ def copy_rates(params: NumbersParams) -> pd.DataFrame:
 
     Columns: pair, capability, n (numbers), strict, lenient.
     """
-    import pandas as pd
 
     rows = []
     for pair in params.pairs:
@@ -301,7 +293,7 @@ def copy_rates(params: NumbersParams) -> pd.DataFrame:
             strict = share_interval([verdict.strict for verdict in verdicts]).mean
             lenient = share_interval([verdict.lenient for verdict in verdicts]).mean
             rows.append((pair.pair, name, len(numbers), strict, lenient))
-    return pd.DataFrame(rows, columns=["pair", "capability", "n", "strict", "lenient"])
+    return _frame(rows, ["pair", "capability", "n", "strict", "lenient"])
 
 
 def _lengths(recipe: TranslatorRecipe, pair: Direction, store: Store) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from nbkit.studies.word_order.params import WordOrderParams
 from nbkit.studies.word_order.steps import STUDY, difficulties, scores
 from nbkit.studies.word_order.tables import (
+    PUBLISHED,
     below_min_n,
     by_perturbation,
     correlations,
@@ -32,6 +33,7 @@ from nbkit.studies.word_order.tables import (
 )
 
 __all__ = [
+    "PUBLISHED",
     "STUDY",
     "WordOrderParams",
     "below_min_n",

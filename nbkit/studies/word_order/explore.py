@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from itertools import islice
 from typing import Any
@@ -73,51 +73,46 @@ def probe(
     hypotheses = translate_remembered(
         model, wanted, text.lang, language, Decoding(beams=beams), store=store or Store(), progress=False
     )
-    perturbed_reference: str | None = None
-    moved_in_reference: tuple[Span, ...] = ()
-    if reference is not None:
-        perturbed_reference, moved_in_reference = _reordered(reference, perturbation, seed, draw)
-    result = Probe(
-        source=text.text,
-        perturbed=perturbed,
-        hypothesis=hypotheses[0],
-        perturbed_hypothesis=None if perturbed is None else hypotheses[1],
-        reference=None if reference is None else reference.text,
-        perturbed_reference=perturbed_reference,
-        scores=pd.DataFrame(),
-        moved=moved,
-        moved_in_reference=moved_in_reference,
-    )
-    columns = {theme.metric_label(name): _scores(result, name, text.lang, language) for name in metrics}
-    return replace(result, scores=pd.DataFrame(columns).rename_axis("score").reset_index())
+    perturbed_reference, moved_in_reference = _reordered(reference, perturbation, seed, draw)
+    texts: dict[str, Any] = {
+        "source": text.text,
+        "perturbed": perturbed,
+        "hypothesis": hypotheses[0],
+        "perturbed_hypothesis": None if perturbed is None else hypotheses[1],
+        "reference": None if reference is None else reference.text,
+        "perturbed_reference": perturbed_reference,
+    }
+    columns = {theme.metric_label(name): _scores(texts, name, text.lang, language) for name in metrics}
+    scores = pd.DataFrame(columns).rename_axis("score").reset_index()
+    return Probe(**texts, scores=scores, moved=moved, moved_in_reference=moved_in_reference)
 
 
-def _reordered(text: Text, perturbation: str, seed: int, draw: int) -> tuple[str | None, tuple[Span, ...]]:
+def _reordered(text: Text | None, perturbation: str, seed: int, draw: int) -> tuple[str | None, tuple[Span, ...]]:
     """*text* perturbed, and where the words stand that moved; None where the perturbation does not apply."""
-    orders = perturb_text(text, perturbation, seed=seed, draw=draw, min_tokens=1)
-    if orders is None:
+    orders = None if text is None else perturb_text(text, perturbation, seed=seed, draw=draw, min_tokens=1)
+    if text is None or orders is None:
         return None, ()
     perturbed = text.reorder(orders)
     return perturbed, moved_spans(text, orders, perturbed)
 
 
-def _scores(result: Probe, metric: str, source: str, target: str) -> dict[str, float]:
-    kappa = load_metric(metric)
-    asked = {
-        "β  translation, reference": (result.hypothesis, result.reference, target),
-        "β₁  translation of the perturbed, reference": (result.perturbed_hypothesis, result.reference, target),
-        "β₂  translation of the perturbed, perturbed reference": (
-            result.perturbed_hypothesis,
-            result.perturbed_reference,
-            target,
-        ),
-        "α  perturbed, source": (result.perturbed, result.source, source),
-        "translation of the perturbed, translation": (result.perturbed_hypothesis, result.hypothesis, target),
-    }
-    return {
-        name: float("nan") if a is None or b is None else float(kappa.scores([a], [b], lang)[0])
-        for name, (a, b, lang) in asked.items()
-    }
+#: What is compared with what in a row of `Probe.scores`.
+_COMPARED = {
+    "β  translation, reference": ("hypothesis", "reference"),
+    "β₁  translation of the perturbed, reference": ("perturbed_hypothesis", "reference"),
+    "β₂  translation of the perturbed, perturbed reference": ("perturbed_hypothesis", "perturbed_reference"),
+    "α  perturbed, source": ("perturbed", "source"),
+    "translation of the perturbed, translation": ("perturbed_hypothesis", "hypothesis"),
+}
+
+
+def _scores(texts: Mapping[str, str | None], metric: str, source: str, target: str) -> dict[str, float]:
+    kappa, found = load_metric(metric), {}
+    for name, (of, with_) in _COMPARED.items():
+        one, other = texts[of], texts[with_]
+        lang = source if with_ == "source" else target
+        found[name] = float("nan") if one is None or other is None else float(kappa.scores([one], [other], lang)[0])
+    return found
 
 
 def tree(sentence: Sentence) -> str:

@@ -7,6 +7,7 @@ without the metric asked for, gives a figure that says so. Floor and ceiling are
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar
@@ -68,12 +69,12 @@ def fig1_preference(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
     """
     languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
     height = 1.3 + len(languages) * max(0.42, 0.17 * len(looks) + 0.1)
-    figure, (panel,) = _panels(1, 1, theme.WIDTH * 0.8, height)
+    figure, (panel,) = panels.several(1, 1, theme.WIDTH * 0.8, height)
     for offset, (model, look) in zip(panels.dodge(len(looks)), looks.items(), strict=True):
         own = rows[rows["model"] == model]
         heights = [languages.index(language) + offset for language in own["language"]]
         panels.intervals(panel, own, heights, look, "difference", "low", "high")
-    _language_axis(panel, languages)
+    panels.rows_axis(panel, list(map(theme.language_label, languages)))
     _preference_axis(panel, metric, rows)
     panels.legend(figure, looks.values(), columns=4)
     return figure
@@ -86,7 +87,7 @@ def fig2_preference_by_perturbation(rows: pd.DataFrame, metric: str = "bleu") ->
     rows: `word_order.preference_by_perturbation`.
     """
     heights = panels.perturbation_rows(panels.in_paper_order(rows["perturbation"]))
-    figure, (panel,) = _panels(1, 1, theme.WIDTH * 0.8, 1.2 + 0.23 * len(heights))
+    figure, (panel,) = panels.several(1, 1, theme.WIDTH * 0.8, 1.2 + 0.23 * len(heights))
     for category, look in theme.category_looks().items():
         own = rows[rows["perturbation"].map(panels.category_of) == category]
         panels.intervals(panel, own, own["perturbation"].map(heights), look, "difference", "low", "high")
@@ -133,7 +134,7 @@ def fig7_correlations(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
     lines = -(-len(looks) // per_line)
     width = theme.WIDTH if per_line > 2 else theme.WIDTH * (0.55 + 0.25 * (per_line - 1))
     height = 0.9 + lines * (0.8 + 0.4 * len(languages))
-    figure, small = _panels(len(looks), per_line, width, height, sharex=True, sharey=True)
+    figure, small = panels.several(len(looks), per_line, width, height, sharex=True, sharey=True)
     for (model, look), panel in zip(looks.items(), small, strict=True):
         for offset, score in zip(panels.dodge(2), scores, strict=True):
             own = rows[(rows["model"] == model) & (rows["score"] == score)]
@@ -143,7 +144,7 @@ def fig7_correlations(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
         panel.set_title(look.label)
         panel.set(xlim=(-1, 1), xticks=(-1, -0.5, 0, 0.5, 1))
         panel.set_xlabel(f"Spearman's $\\rho$ with {theme.symbol('beta', metric)}")
-        _language_axis(panel, languages)
+        panels.rows_axis(panel, list(map(theme.language_label, languages)))
     panels.legend(figure, [panels.score_legend(score, metric) for score in scores])
     return figure
 
@@ -165,7 +166,7 @@ def fig8_robustness_and_faithfulness(rows: pd.DataFrame, metric: str = "bleu", s
         scale += f"\nspacing of tokens: {spacing}"
     width = min(theme.WIDTH, 4.6 + 2.3 * (per_line - 1))
     height = 1.0 + lines * (0.75 + 0.175 * len(heights))
-    figure, small = _panels(len(cells), per_line, width, height, sharex=True)
+    figure, small = panels.several(len(cells), per_line, width, height, sharex=True)
     for i, ((language, model), panel) in enumerate(zip(cells, small, strict=True)):
         own = rows[(rows["language"] == language) & (rows["model"] == model)]
         _dumbbells(panel, own, heights)
@@ -197,7 +198,7 @@ def fig13_heatmaps(rows: pd.DataFrame, metric: str = "levenshtein", spacing: str
     wanted = max(0.34 * len(languages), 0.085 * max(len(look.label) for look in looks.values())) + 0.15
     width = min(theme.WIDTH, 2.4 + per_line * wanted)
     height = 0.5 + lines * (0.6 + 0.2 * len(names))
-    figure, small = _panels(len(cells), per_line, width, height, sharex=True, sharey=True)
+    figure, small = panels.several(len(cells), per_line, width, height, sharex=True, sharey=True)
     for (score, model), panel in zip(cells, small, strict=True):
         own = rows[rows["model"] == model]
         wide = [own.pivot(index="perturbation", columns="language", values=name) for name in (score, "n")]
@@ -219,14 +220,6 @@ def fig13_heatmaps(rows: pd.DataFrame, metric: str = "levenshtein", spacing: str
     return figure
 
 
-def _panels(n: int, per_line: int, width: float, height: float, **shared: Any) -> tuple[Figure, list[Axes]]:
-    """A figure of *n* panels, so many a line; what is left of the last line stays empty."""
-    figure, axes = panels.grid(-(-n // per_line), per_line, width, height, **shared)
-    for panel in axes.flat[n:]:
-        panel.set_visible(False)
-    return figure, list(axes.flat[:n])
-
-
 def _dumbbells(panel: Axes, own: pd.DataFrame, heights: dict[str, float]) -> None:
     """β₁ and β₂ of each perturbation joined by a line, with chance and the unperturbed β as bars."""
     y = own["perturbation"].map(heights)
@@ -245,19 +238,7 @@ def _length_lines(panel: Axes, own: pd.DataFrame, looks: dict[str, theme.Look], 
     for model, look in looks.items():
         line = own[own["model"] == model].sort_values("length_low")
         middle = (line["length_low"] + line["length_high"]) / 2
-        panel.plot(middle, line["mean"], color=look.colour, marker=look.marker, markersize=4, linewidth=1.2,
-                   linestyle=linestyle)  # fmt: skip
-        panel.vlines(middle, line["low"], line["high"], color=look.colour, linewidth=1.2, alpha=0.7)
-        panels.hollow(panel, middle, line["mean"], line["n"])
-
-
-def _language_axis(panel: Axes, languages: list[str]) -> None:
-    panel.set_yticks(range(len(languages)), [theme.language_label(language) for language in languages])
-    panel.set_ylim(len(languages) - 0.5, -0.5)
-    panel.tick_params(axis="y", length=0)
-    panel.grid(axis="y", visible=False)
-    for edge in range(1, len(languages)):
-        panel.axhline(edge - 0.5, color="#EDEDED", linewidth=0.8)
+        panels.line(panel, line, middle, look, "mean", "low", "high", linestyle)
 
 
 def _preference_axis(panel: Axes, metric: str, rows: pd.DataFrame) -> None:
@@ -283,7 +264,7 @@ def fig5_similarity(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
     """
     names = panels.in_paper_order([*rows["perturbation_a"], *rows["perturbation_b"]])
     side = 2.6 + 0.38 * len(names)
-    figure, (panel,) = _panels(1, 1, side + 0.9, side)
+    figure, (panel,) = panels.several(1, 1, side + 0.9, side)
     _heatmap(panel, rows, names, numbers=True, labels=(True, True))
     _colour_bar(figure, f"{theme.symbol('kappa', metric)} (1 = same order)")
     return figure
@@ -301,7 +282,7 @@ def fig14_similarity_by_language(rows: pd.DataFrame, metric: str = "levenshtein"
     lines = -(-len(languages) // per_line)
     size = min(2.4, (theme.WIDTH - 2.2) / per_line - 0.12)
     width, height = 2.2 + per_line * (size + 0.12), 1.3 + lines * (size + 0.3)
-    figure, small = _panels(len(languages), per_line, width, height)
+    figure, small = panels.several(len(languages), per_line, width, height)
     for i, (language, panel) in enumerate(zip(languages, small, strict=True)):
         own = rows[rows["language"] == language]
         _heatmap(panel, own, names, numbers=False, labels=(i % per_line == 0, i // per_line == lines - 1))
@@ -347,13 +328,11 @@ def fig15_difficulty_by_length(rows: pd.DataFrame, metric: str = "levenshtein") 
     per_line = min(4, len(languages))
     lines = -(-len(languages) // per_line)
     width = theme.WIDTH if per_line > 2 else 2.0 + 2.8 * per_line
-    figure, small = _panels(len(languages), per_line, width, 0.7 + 2.0 * lines, sharex=True, sharey=True)
+    figure, small = panels.several(len(languages), per_line, width, 0.7 + 2.0 * lines, sharex=True, sharey=True)
     for i, (language, panel) in enumerate(zip(languages, small, strict=True)):
         own = rows[rows["language"] == language].sort_values("normalised_length")
-        look = looks[language]
-        panel.plot(own["normalised_length"], own["alpha"], color=look.colour, marker="o", markersize=4, linewidth=1.2)
-        panel.vlines(own["normalised_length"], own["low"], own["high"], color=look.colour, linewidth=1.4)
-        panels.hollow(panel, own["normalised_length"], own["alpha"], own["n"])
+        look = replace(looks[language], marker="o")
+        panels.line(panel, own, own["normalised_length"], look, "alpha", "low", "high")
         panel.set_title(look.label)
         panel.set_xlim(0, 1)
         panel.tick_params(axis="x", labelbottom=i + per_line >= len(languages))

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise, product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -436,9 +436,9 @@ STUDY = Study(
     tags=lambda params: {"corpus": params.corpus},
     check=_problems,
     inputs=_inputs,
-    uses=lambda params: [
-        use for model in params.models for language in params.languages for use in uses(params, language, model)
-    ],
+    uses=lambda params: chain.from_iterable(
+        uses(params, language, model) for model, language in product(params.models, params.languages)
+    ),
     # In the order in which the report shows them; a test compares titles with the notebooks.
     notebooks=(
         Notebook("word_order/perturbations", "What do the perturbations do, and to how many sentences?", "grid"),
@@ -656,8 +656,7 @@ def scores(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     store = store or Store()
     frames = [
         score_chunk(params, language, model, start, store)
-        for language in params.languages
-        for model in params.models
+        for language, model in product(params.languages, params.models)
         for start in chunk_starts(n_pairs(params, language, store))
     ]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_SCORE_COLUMNS)
@@ -795,34 +794,34 @@ class Block:
     """The quantities of one block, and what is known of each.
 
     quantities: one row each, such as language, model, metric, spacing, perturbation, score.
-    totals, counts: sum and number of its values. total_draws, count_draws: the same in every resample of the
-    pairs, quantities × resamples; resamples of blocks belong together, pair by pair.
+    sums: the sum and the number of their values, of all pairs and in every resample of them: 2 × quantities ×
+    (1 + resamples); resamples of blocks belong together, pair by pair.
     """
 
     quantities: pd.DataFrame
-    totals: np.ndarray
-    counts: np.ndarray
-    total_draws: np.ndarray
-    count_draws: np.ndarray
+    sums: np.ndarray
 
     @classmethod
     def of(cls, table: pd.DataFrame, **labels: str) -> Block:
         """The block of a table of `Sums`. labels: columns that its quantities begin with."""
-        draws = [
-            np.stack(table[name].to_list()).astype(float) if len(table) else np.zeros((0, 0))
-            for name in ("total_draws", "count_draws")
+        sums = [
+            np.column_stack([table[name], np.stack(table[f"{name}_draws"].to_list())])
+            if len(table)
+            else np.empty((0, 1))
+            for name in ("total", "count")
         ]
-        names = [name for name in table if name not in ("total", "count", "total_draws", "count_draws")]
-        quantities = table[names].reset_index(drop=True).assign(**labels)[[*labels, *names]]
-        return cls(quantities, table["total"].to_numpy(), table["count"].to_numpy(), *draws)
+        quantities = table.drop(columns=["total", "count", "total_draws", "count_draws"])
+        names = [*labels, *quantities]
+        return cls(quantities.reset_index(drop=True).assign(**labels)[names], np.stack(sums))
 
     def where(self, chosen: pd.Series | np.ndarray) -> Block:
         """The quantities for which *chosen* is true."""
         keep = np.asarray(chosen, dtype=bool)
-        return Block(
-            self.quantities[keep].reset_index(drop=True),
-            *(part[keep] for part in (self.totals, self.counts, self.total_draws, self.count_draws)),
-        )
+        return Block(self.quantities[keep].reset_index(drop=True), self.sums[:, keep])
+
+    def parts(self, keys: list[str], parts: np.ndarray) -> Iterator[tuple[tuple[str, ...], np.ndarray]]:
+        """What the columns *keys* hold of each quantity, and what *parts*, an array like `sums`, has of it."""
+        return zip(self.quantities[keys].itertuples(index=False, name=None), parts.swapaxes(0, 1), strict=True)
 
 
 def blocks(step: Step, params: WordOrderParams, store: Store) -> Iterator[Block]:
@@ -867,12 +866,8 @@ class Sums:
             list(draws.astype(np.float32)) for draws in (self._stream.total_draws, self._stream.count_draws)
         )
         names = pd.MultiIndex.from_product(list(self._axes.values()), names=list(self._axes)).to_frame(index=False)
-        table = names.assign(
-            total=self._stream.totals,
-            count=self._stream.counts,
-            total_draws=total_draws,
-            count_draws=count_draws,
-        )
+        sums = {"total": self._stream.totals, "count": self._stream.counts}
+        table = names.assign(**sums, total_draws=total_draws, count_draws=count_draws)
         return table[table["count"] > 0]
 
 

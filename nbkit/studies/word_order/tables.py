@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -35,6 +36,7 @@ from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.engine import Step
+from nbkit.studies.paper import Paper
 from nbkit.studies.results import item_id
 from nbkit.studies.word_order.params import WordOrderParams
 from nbkit.studies.word_order.steps import (
@@ -68,6 +70,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: Parthasarathi et al. 2021, "Sometimes We Want Ungrammatical Translations". Figures are drawings without numbers.
+PUBLISHED = Paper(Path(__file__).parent / "published", model_label)
+
 _DIFFICULTY_KEYS = ["language", "metric", "perturbation", "score"]
 _SIMILARITY_KEYS = ["side", "metric", "perturbation_a", "perturbation_b"]
 _SCORE_KEYS = ["language", "model", "metric", "spacing", "perturbation", "score"]
@@ -83,7 +88,7 @@ def counts(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     store = store or Store()
     alphas = _alphas(params, store)
     first = alphas[(alphas["metric"] == params.metrics[0]) & (alphas["score"] == "alpha_source")]
-    n = dict(zip(zip(first["language"], first["perturbation"], strict=True), first["n"], strict=True))
+    n = first.set_index(["language", "perturbation"])["n"]
     rows = [
         (language, name, n.get((language, name), 0), n_pairs(params, language, store))
         for language in params.languages
@@ -239,14 +244,16 @@ def spacing_effect(params: WordOrderParams, store: Store | None = None) -> pd.Da
 
 def in_paper_order(table: pd.DataFrame) -> pd.DataFrame:
     """*table* with languages, models, then perturbations in the paper's order; all else stays as it was."""
-    languages = in_order(table["language"]) if "language" in table else []
-    ranks = {"language": languages, "perturbation": [CONTROL, *PERTURBATIONS.names()]}
-    keys = [column for column in ("language", "perturbation") if column in table]
-    rank = table.assign(**{key: table[key].map({name: i for i, name in enumerate(ranks[key])}) for key in keys})
-    if "model" in table:
-        rank["model"] = table["model"].map({name: i for i, name in enumerate(dict.fromkeys(table["model"]))})
-    order = rank.sort_values([k for k in ("language", "model", "perturbation") if k in table], kind="stable").index
-    return table.loc[order].reset_index(drop=True)
+    orders: dict[Any, Callable[[pd.Series], Iterable[Any]]] = {
+        "language": in_order,
+        "model": dict.fromkeys,
+        "perturbation": lambda _: [CONTROL, *PERTURBATIONS.names()],
+    }
+
+    def rank(column: pd.Series) -> pd.Series:
+        return column.map({name: i for i, name in enumerate(orders[column.name](column))})
+
+    return table.sort_values([name for name in orders if name in table], key=rank, kind="stable", ignore_index=True)
 
 
 # ----------------------------------------------------------------------------
@@ -337,16 +344,14 @@ class _Pool:
 
     def __init__(self, params: WordOrderParams, keys: list[str]):
         self._params, self._keys = params, keys
-        self._sums: dict[tuple[str, ...], list[Any]] = {}
+        self._sums: dict[tuple[str, ...], np.ndarray] = {}
         self._pairs: dict[tuple[str, ...], int] = {}
 
     def add(self, block: Block) -> None:
         """Add the values of *block*."""
-        parts = zip(block.totals, block.counts, block.total_draws, block.count_draws, strict=True)
-        for key, part in zip(block.quantities[self._keys].itertuples(index=False, name=None), parts, strict=True):
-            before = self._sums.get(key)
-            self._sums[key] = list(part) if before is None else [a + b for a, b in zip(before, part, strict=True)]
-            self._pairs[key] = max(int(part[1]), self._pairs.get(key, 0))
+        for key, part in block.parts(self._keys, block.sums):
+            self._sums[key] = self._sums.get(key, 0.0) + part
+            self._pairs[key] = max(int(part[1, 0]), self._pairs.get(key, 0))
 
     def alone(self, block: Block) -> pd.DataFrame:
         """The table of *block* by itself."""
@@ -357,14 +362,15 @@ class _Pool:
     def table(self) -> pd.DataFrame:
         """Columns: the keys, mean, low, high, total, n."""
         rows, within = [], {score: ranges(self._params, score) for score in ("difference", "")}
-        for key, (total, n, totals, counts) in self._sums.items():
-            draws, of = ratio(totals, counts), dict(zip(self._keys, key, strict=True))
+        for key, sums in self._sums.items():
+            of, (total, n), units = dict(zip(self._keys, key, strict=True)), sums[:, 0], self._pairs[key]
+            mean, draws = total / n, ratio(*sums[:, 1:])
             if of.get("score") in ("flip", "flip_inferred"):
-                interval = share_of_draws(total / n, draws, units=self._pairs[key], values=n)
+                interval = share_of_draws(mean, draws, units=units, values=n)
             else:
                 bounds = within["difference" if of.get("score") == "difference" else ""][of["metric"]]
-                interval = mean_of_draws(total / n, draws, units=self._pairs[key], within=bounds)
-            rows.append((*key, total / n, *interval, total, int(n)))
+                interval = mean_of_draws(mean, draws, units=units, within=bounds)
+            rows.append((*key, mean, *interval, total, int(n)))
         return frame(rows, [*self._keys, "mean", "low", "high", "total", "n"])
 
 
@@ -380,13 +386,11 @@ class _MeanOfMeans:
 
     def add(self, block: Block) -> None:
         """Add the cells of *block*, whose quantities are differences."""
-        block = block.where(block.counts >= self._params.min_n)
-        means, draws = ratio(block.totals, block.counts), ratio(block.total_draws, block.count_draws)
-        values = np.column_stack([means, draws])
-        n = np.broadcast_to(block.counts[:, None], values.shape)
-        parts = np.stack([np.nan_to_num(values), ~np.isnan(values), n, 1 / n])
-        for i, key in enumerate(block.quantities[self._keys].itertuples(index=False, name=None)):
-            self._sums[key] = self._sums.get(key, 0.0) + parts[:, i]
+        block = block.where(block.sums[1, :, 0] >= self._params.min_n)
+        means, n = ratio(*block.sums), np.broadcast_to(block.sums[1, :, :1], block.sums.shape[1:])
+        parts = np.stack([np.nan_to_num(means), ~np.isnan(means), n, 1 / n])
+        for key, part in block.parts(self._keys, parts):
+            self._sums[key] = self._sums.get(key, 0.0) + part
 
     def table(self) -> pd.DataFrame:
         """Columns: the keys, difference, low, high, n."""
@@ -565,9 +569,8 @@ def correlated(params: WordOrderParams, language: str, model: str, of: str, stor
     rows = []
     for labels, group in _by_metric(params.narrowed(language, model), store):
         for score in ("beta1", "beta2"):
-            result = spearman_of_clusters(
-                group[score].to_numpy(), group[of].to_numpy(), group["pair"].to_numpy(), seed=params.seed
-            )
+            values = (group[name].to_numpy() for name in (score, of, "pair"))
+            result = spearman_of_clusters(*values, seed=params.seed)
             rows.append((*labels, score, result.rho, result.low, result.high, result.p, result.n))
     return frame(rows, _CORRELATION_COLUMNS)
 
@@ -583,12 +586,11 @@ def _correlations(params: WordOrderParams, of: str, store: Store | None) -> pd.D
 def _by_metric(params: WordOrderParams, store: Store | None) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
     """Language, model and metric, and the scores of its perturbed sentences; one language and model in memory."""
     store = store or Store()
-    for language in params.languages:
-        for model in params.models:
-            chunks = perturbed_scores(params, language, model, store)
-            table = _stacked(chunks, ["pair", "metric", "length", "beta", "beta1", "beta2"])
-            for metric, group in table.groupby("metric", sort=False, observed=True):
-                yield (language, model_label(model), str(metric)), group
+    for language, model in product(params.languages, params.models):
+        chunks = perturbed_scores(params, language, model, store)
+        table = _stacked(chunks, ["pair", "metric", "length", "beta", "beta1", "beta2"])
+        for metric, group in table.groupby("metric", sort=False, observed=True):
+            yield (language, model_label(model), str(metric)), group
 
 
 def _stacked(chunks: Iterable[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
