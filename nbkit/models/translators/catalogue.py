@@ -287,8 +287,10 @@ def split_variant(name: str) -> tuple[str, Variant]:
 
 
 def _behind_service(name: str, entry: ModelEntry, src: str, tgt: str) -> Reference:
-    remote = parse_remote(filled(entry.hub or "", name, _codes(entry, src, tgt)))
-    return Reference(name, entry, src, tgt, remote=remote)
+    codes = _codes(entry, src, tgt)
+    place = entry.hub or ""
+    named = place if place.startswith(("command:", "outputs:")) else filled(place, name, codes)
+    return Reference(name, entry, src, tgt, remote=parse_remote(named).for_pair(codes["src"], codes["tgt"]))
 
 
 def _codes(entry: ModelEntry, src: str, tgt: str) -> dict[str, str]:
