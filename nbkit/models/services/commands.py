@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from nbkit.errors import ModelError, closest
-from nbkit.files import public_environment
+from nbkit.files import file_digest, public_environment
 from nbkit.languages import three_letter_code
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, line_of
@@ -174,8 +174,8 @@ class CommandModel(RemoteModel):
     def identity(self) -> dict[str, Any]:
         """The command, its version, and the digests of its program and of files that its words name."""
         files = {word: Path(word) for word in self.words[1:] if Path(word).is_file()}
-        digests = {word: _digest(path) for word, path in files.items()}
-        program = None if self.program is None else _digest(self.program)
+        digests = {word: file_digest(path) for word, path in files.items()}
+        program = None if self.program is None else file_digest(self.program)
         return {
             "backend": "command", "command": list(self.words), "version": self.version,
             "program": program, "files": digests, "stay": self.stay, "isolate": self.isolate,
@@ -193,11 +193,6 @@ class CommandModel(RemoteModel):
         """What a page's footer says of it."""
         seen = ", ".join(["the program", *(word for word in self.words[1:] if Path(word).is_file())])
         return f"{self.shown} (version: {self.version or 'not given'}; seen to change: {seen}; all else is not)"
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "blake2b").hexdigest()[:32]
 
 
 @dataclass

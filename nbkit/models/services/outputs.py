@@ -11,7 +11,6 @@ lines that are shifted against their sources are found by `first_shift`.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 from collections import Counter
@@ -24,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from nbkit.errors import DataError, ModelError
-from nbkit.files import expand_path
+from nbkit.files import expand_path, file_digest
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, line_of
 from nbkit.models.services.names import RemoteModel, read_options
@@ -141,7 +140,7 @@ class OutputsModel(RemoteModel):
                 paths += [
                     each for folder in (self.path.parent, self.path.parent.parent) for each in folder.glob("source.*")
                 ]
-        return {"backend": "outputs", "files": sorted({_digest(path) for path in paths})}
+        return {"backend": "outputs", "files": sorted({file_digest(path) for path in paths})}
 
     def problem(self, src: str, tgt: str) -> str | None:
         try:
@@ -263,16 +262,6 @@ def _read_pairs(source: tuple[Path, int, int], translated: tuple[Path, int, int]
 @lru_cache(maxsize=8)
 def _source_lines(path: Path, _modified: int, _size: int) -> tuple[str, ...]:
     return tuple(read_lines(path))
-
-
-@lru_cache(maxsize=4096)
-def _digest_of(path: Path, _modified: int, _size: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "blake2b").hexdigest()[:32]
-
-
-def _digest(path: Path) -> str:
-    return _digest_of(path, path.stat().st_mtime_ns, path.stat().st_size)
 
 
 # ----------------------------------------------------------------------------
