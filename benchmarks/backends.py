@@ -54,7 +54,7 @@ def plain_loop(reference: Any, texts: Sequence[str], decoding: Any) -> list[str]
 
 def raw(translator: Any, texts: Sequence[str], decoding: Any) -> list[str]:
     """CTranslate2 without nbkit's batches: equal texts once, sorted by length, in batches of a fixed size."""
-    from nbkit.models.ct2.engines import patience
+    from nbkit.models.ct2 import patience
 
     distinct = list(dict.fromkeys(texts))
     rows = translator.tokenizer(distinct)["input_ids"]

@@ -105,8 +105,8 @@ def random_translator(folder: Path, shape: Shape, architecture: str = "marian") 
     import torch
 
     from nbkit.models import TranslatorRecipe
+    from nbkit.models.catalogue import families
     from nbkit.models.networks.architectures import new_model, train_vocabulary
-    from nbkit.models.translators.catalogue import families
     from nbkit.models.translators.seq2seq import load_tokenizer
 
     recipe = TranslatorRecipe(

@@ -24,8 +24,8 @@ from reporting import Report, parse, parser
 
 from nbkit.batch.plan import recall
 from nbkit.languages import TARGETS
+from nbkit.models.catalogue import resolve
 from nbkit.models.lifecycle import KEPT
-from nbkit.models.translators.catalogue import resolve
 from nbkit.studies.base import Unit
 from nbkit.studies.word_order import STUDY, WordOrderParams, steps
 

@@ -16,10 +16,9 @@ from nbkit.bundle import bundled
 from nbkit.errors import DataError, NbkitError, closest
 from nbkit.fingerprint import fingerprint, one_look
 from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
-from nbkit.models.classifiers.catalogue import resolve_classifier
+from nbkit.models.catalogue import resolve_classifier, split_variant
 from nbkit.models.classifiers.lifecycle import CLASSIFIER
 from nbkit.models.python import forgotten
-from nbkit.models.translators.catalogue import split_variant
 from nbkit.registry import Registry
 from nbkit.store import cache_folder
 from nbkit.store.shards import Folder

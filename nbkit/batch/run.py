@@ -35,7 +35,7 @@ from nbkit.batch.workers import (
     worker_environment,
 )
 from nbkit.errors import NbkitError, ParamsError
-from nbkit.models.translators.catalogue import BY_RULE
+from nbkit.models.catalogue import BY_RULE
 from nbkit.report import site as report
 from nbkit.store import StoreError
 from nbkit.studies.base import Unit, models_run_elsewhere

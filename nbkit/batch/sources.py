@@ -1,7 +1,7 @@
 """What a run needs translated elsewhere: sources as files, in rounds, for systems called ``outputs:FOLDER``.
 
 A round holds every text that the run asks for and that no earlier round has. A run whose later questions depend on
-earlier answers (smallest failures, attacks) needs several: translate a round, ask for the next, until nothing is missing.
+earlier answers (smallest failures, attacks) needs several: translate one, ask for the next, until nothing is missing.
 """
 
 from __future__ import annotations

@@ -12,15 +12,21 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from nbkit.models.classifiers.catalogue import CLASSIFIERS, ClassifierEntry, classifier_label, resolve_classifier
-from nbkit.models.decoding import Decoding
-from nbkit.models.language_models.catalogue import (
+from nbkit.models.catalogue import (
+    CLASSIFIERS,
     LANGUAGE_MODELS,
+    MODELS,
+    ClassifierEntry,
     LanguageModelEntry,
+    ModelEntry,
+    classifier_label,
+    label,
     language_model_label,
+    resolve,
+    resolve_classifier,
     resolve_language_model,
 )
-from nbkit.models.translators.catalogue import MODELS, ModelEntry, label, resolve
+from nbkit.models.decoding import Decoding
 
 #: Names that are imported when they are used, and where from.
 _LAZY = {

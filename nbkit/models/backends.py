@@ -11,15 +11,19 @@ What a model is run on, and how exactly, is said by a device and a dtype, ``auto
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 from nbkit.errors import MissingExtraError, ModelError
+
+Model = TypeVar("Model")
 
 #: Goes up when checkpoints are converted, or searched with the same settings, in another way.
 CONVERSION = 1
@@ -108,16 +112,50 @@ def split_backend(name: str) -> tuple[str, Backend]:
     return name, TRANSFORMERS
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where the files of the model *name* come from: a folder, a hub id, or a recipe to train by.
+
+    Exactly one of *folder*, *hub* and *recipe* is set, none of them for a service or Python code; *revision* belongs to
+    *hub*. *name* is that of the weights, without the backend that runs them.
+    """
+
+    name: str
+    folder: Path | None = field(default=None, kw_only=True)
+    hub: str | None = field(default=None, kw_only=True)
+    revision: str | None = field(default=None, kw_only=True)
+    recipe: str | None = field(default=None, kw_only=True)
+    backend: Backend = field(default=TRANSFORMERS, kw_only=True)
+
+    #: What messages call it, and the transformers class that loads the weights.
+    noun: ClassVar[str] = "model"
+    auto_class: ClassVar[str] = "AutoModel"
+
+    @property
+    def called(self) -> str:
+        """The model as messages name it."""
+        return f"{self.noun} '{self.name}'"
+
+    @property
+    def full_name(self) -> str:
+        """The name with its backend: what stands for the system in tables and messages."""
+        return f"{self.name}@{self.backend.suffix}" if self.backend.suffix else self.name
+
+    @property
+    def stem(self) -> str | None:
+        """What the folder of a model that is trained here begins with."""
+        return self.recipe
+
+    @property
+    def has_files(self) -> bool:
+        """Whether it has files: a model behind a service, or in Python code, has none."""
+        return any(place is not None for place in (self.folder, self.hub, self.recipe))
+
+
 def backend_identity(device: str, dtype: str, backend: Backend = TRANSFORMERS) -> dict[str, Any]:
     """What stands for the arithmetic: the backend, library versions, the kind of device and the dtype."""
     kind = resolve_device(device).partition(":")[0]
     return {**backend.identity(), "device": kind, "dtype": resolve_dtype(dtype, kind)}
-
-
-def offered(device: str, dtype: str, **languages: str | None) -> dict[str, Any]:
-    """What Python code that makes a model may ask for: the languages, and the device and dtype spelled out."""
-    place = resolve_device(device)
-    return {**languages, "device": place, "dtype": resolve_dtype(dtype, place)}
 
 
 def check_device(device: str) -> str:
@@ -155,3 +193,28 @@ def _best_device() -> str:
     import torch
 
     return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+class Kept(Generic[Model]):
+    """The last *most* models that were asked for; one that is not there is loaded, and the oldest let go first.
+
+    >>> kept = Kept(most=2)
+    >>> [kept.get(name, lambda name=name: name.upper()) for name in ("a", "b", "a", "c")]
+    ['A', 'B', 'A', 'C']
+    >>> list(kept.things)
+    ['a', 'c']
+    """
+
+    def __init__(self, most: int):
+        self.most = most
+        self.things: OrderedDict[Hashable, Model] = OrderedDict()
+
+    def get(self, key: Hashable, load: Callable[[], Model]) -> Model:
+        """What is kept under *key*, loaded now where it is not."""
+        if key in self.things:
+            self.things.move_to_end(key)
+            return self.things[key]
+        while len(self.things) >= self.most:
+            self.things.popitem(last=False)
+        self.things[key] = load()
+        return self.things[key]

@@ -12,6 +12,7 @@ import math
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -37,6 +38,26 @@ _MEMORY_MESSAGES = (
     "failed to allocate",
     "status_alloc_failed",
 )
+
+
+class CutWarning:
+    """Warns of the first text that is cut to the positions of a model, *what*, and of no other.
+
+    >>> warn = CutWarning("model 'tiny'")
+    >>> with warnings.catch_warnings(record=True) as given:
+    ...     warn(90, "its 64 positions", "a long story"), warn(70, "its 64 positions", "another one")
+    (None, None)
+    >>> [str(each.message) for each in given]
+    ["model 'tiny': 90 tokens cut to its 64 positions: 'a long story' …"]
+    """
+
+    def __init__(self, what: str):
+        self.what, self._was_given = what, False
+
+    def __call__(self, tokens: int, cut: str, text: str) -> None:
+        if not self._was_given:
+            self._was_given = True
+            warnings.warn(f"{self.what}: {tokens} tokens cut to {cut}: {text[:60]!r} …", stacklevel=3)
 
 
 class Budgeted:

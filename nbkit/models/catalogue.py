@@ -1,24 +1,32 @@
 """What a model's name means, of whichever kind it is: entries of catalogues, and where an entry's files come from.
 
-Nothing here loads a model or imports torch.
+In the order of the file: what all kinds share; translators, with families of architectures and the pairs that a model
+speaks; classifiers, with what their outputs stand for; language models, causal or masked. The catalogues are data,
+beside this module. Nothing here loads a model or imports torch.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
-from dataclasses import KW_ONLY, dataclass, field
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from string import Formatter, Template
-from typing import Any, ClassVar, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, TypeVar
 
 import yaml
 
+from nbkit.corpora.nli import LABELS
+from nbkit.corpora.nli import catalogue as nli_catalogue
 from nbkit.errors import ModelError, UnknownNameError
 from nbkit.files import looks_secret, public_environment
-from nbkit.models.backends import BACKENDS, TRANSFORMERS, Backend
-from nbkit.models.python import as_entry
+from nbkit.languages import in_order
+from nbkit.models.backends import BACKENDS, TRANSFORMERS, Backend, Origin, split_backend
+from nbkit.models.python import PythonModel
+from nbkit.models.services.names import RemoteModel, is_remote, parse_remote
+from nbkit.models.weights import check_trained_for, read_json, read_record, tokenizer_config
 from nbkit.registry import Registry
 
 _LONGEST_PART = 255
@@ -46,57 +54,66 @@ class Entry:
 EntryT = TypeVar("EntryT", bound=Entry)
 
 
-@dataclass(frozen=True)
-class Origin:
-    """Where the files of the model *name* come from: a folder, a hub id, or a recipe to train by.
+class Catalogue(Registry[EntryT]):
+    """The models of one *kind* that go by a name: a file of data beside this module, and what is registered.
 
-    Exactly one of *folder*, *hub* and *recipe* is set, none of them for a service or Python code; *revision* belongs to
-    *hub*. *name* is that of the weights, without the backend that runs them.
+    `register` adds an *entry* of the user's own, or Python code (`nbkit.models.python`).
     """
 
-    name: str
-    folder: Path | None = field(default=None, kw_only=True)
-    hub: str | None = field(default=None, kw_only=True)
-    revision: str | None = field(default=None, kw_only=True)
-    recipe: str | None = field(default=None, kw_only=True)
-    backend: Backend = field(default=TRANSFORMERS, kw_only=True)
+    def __init__(self, kind: str, entry: type[EntryT], file: str):
+        super().__init__(kind, self.as_entry)
+        self.entry = entry
+        for name, fields in yaml.safe_load(Path(__file__).with_name(file).read_text(encoding="utf-8")).items():
+            values: dict[str, Any] = {
+                field: tuple(value) if isinstance(value, list) else value for field, value in fields.items()
+            }
+            self.register(name, entry(**values), summary=fields["summary"])
 
-    #: The transformers class that loads the weights.
-    auto_class: ClassVar[str] = "AutoModel"
+    def as_entry(self, name: str, thing: Any) -> EntryT:
+        """What is registered of a *thing*: an entry as it is, Python code, alone or in an entry, in one."""
+        made = thing if isinstance(thing, self.entry) else self.entry(python=PythonModel(self.kind, name, thing))
+        if made.python is None or isinstance(made.python, PythonModel):
+            return made
+        return replace(made, python=PythonModel(self.kind, name, made.python))
 
-    @property
-    def full_name(self) -> str:
-        """The name with its backend: what stands for the system in tables and messages."""
-        return f"{self.name}@{self.backend.suffix}" if self.backend.suffix else self.name
+    def label(self, name: str) -> str:
+        """What figures call a model: the catalogue's label, the last part of a path or hub id otherwise."""
+        return (name in self and self.get(name).label) or last_part(name)
 
-    @property
-    def stem(self) -> str | None:
-        """What the folder of a model that is trained here begins with."""
-        return self.recipe
+    def find(self, name: str, place: str | None = None) -> EntryT:
+        """What is here under *name*, or an entry of a folder or hub id (of *place*, where it is given).
 
-    @property
-    def has_files(self) -> bool:
-        """Whether it has files: a model behind a service, or in Python code, has none."""
-        return any(place is not None for place in (self.folder, self.hub, self.recipe))
+        Raises `UnknownNameError` for a name that is neither, with the closest match, and for a name of the catalogue
+        with an ``@`` behind it that is no backend's.
+        """
+        model, at, suffix = name.rpartition("@")
+        if at and name not in self and model in self:
+            raise UnknownNameError("backend", suffix, BACKENDS)
+        place = place or name
+        return self.entry(hub=place) if name not in self and is_place(place) else self.get(name)
 
+    def origin(
+        self, name: str, entry: EntryT, backend: Backend, values: Mapping[str, str], place: str | None = None
+    ) -> dict[str, Any]:
+        """The fields of an `Origin`: a recipe, files, or neither of them for Python code.
 
-def read_catalogue(entry: type[EntryT], kind: str, path: Path) -> Registry[EntryT]:
-    """The models of a catalogue at *path*, beside the ``__file__`` of its wing.
+        values: what is filled into the entry's place. place: what messages call the model, where it is not *name*.
 
-    `Registry.register` adds one's own *entry*, or Python code (`nbkit.models.python`).
-    """
-    registry: Registry[EntryT] = Registry(kind, partial(as_entry, entry, kind))
-    for name, fields in yaml.safe_load(path.read_text(encoding="utf-8")).items():
-        values: dict[str, Any] = {
-            field: tuple(value) if isinstance(value, list) else value for field, value in fields.items()
-        }
-        registry.register(name, entry(**values), summary=fields["summary"])
-    return registry
-
-
-def catalogue_label(registry: Registry[EntryT], name: str) -> str:
-    """What figures call a model: the catalogue's label, the last part of a path or hub id otherwise."""
-    return (name in registry and registry.get(name).label) or last_part(name)
+        Raises `ModelError` for a place that cannot be filled in, for an entry without one, and for Python code with a
+        backend.
+        """
+        place = place or name
+        if entry.recipe is not None:
+            return {"recipe": entry.recipe, "backend": backend}
+        if entry.python is not None:
+            if backend != TRANSFORMERS:
+                raise ModelError(
+                    f"'{name}' is Python code of your own: no backend '{backend.suffix}' runs it; leave it out"
+                )
+            return {}
+        if entry.hub is None:
+            raise ModelError(f"{self.kind} '{place}': its entry has neither hub id, folder nor recipe")
+        return {**located(place, entry.hub, values), "backend": backend}
 
 
 def last_part(name: str) -> str:
@@ -105,43 +122,10 @@ def last_part(name: str) -> str:
     return next((part for part in reversed(parts) if part), name)
 
 
-def find_entry(registry: Registry[EntryT], entry: type[EntryT], name: str, place: str | None = None) -> EntryT:
-    """What a catalogue has under *name*, or an *entry* of a folder or hub id (of *place*, where it is given).
-
-    Raises `UnknownNameError` for a name that is neither, with the closest match.
-    """
-    place = place or name
-    return entry(hub=place) if name not in registry and is_place(place) else registry.get(name)
-
-
 def check_made_for(what: str, languages: tuple[str, ...] | None, lang: str | None) -> None:
     """Raises `ModelError` for a language that a model, *what*, was not made for. languages: None: any."""
     if languages is not None and lang not in languages:
         raise ModelError(f"{what} is not for '{lang}'; it is for: {', '.join(languages)}")
-
-
-def origin_of(
-    what: str, name: str, entry: Entry, backend: Backend, values: Mapping[str, str], place: str | None = None
-) -> dict[str, Any]:
-    """The fields of an `Origin`: a recipe, files, or neither of them for Python code.
-
-    what: the model, as messages name it. values: what is filled into the entry's place. place: what messages about that
-    call the model, where it is not *name*.
-
-    Raises `ModelError` for a place that cannot be filled in, for an entry without one, and for Python code with a
-    backend.
-    """
-    if entry.recipe is not None:
-        return {"recipe": entry.recipe, "backend": backend}
-    if entry.python is not None:
-        if backend != TRANSFORMERS:
-            raise ModelError(
-                f"'{name}' is Python code of your own: no backend '{backend.suffix}' runs it; leave it out"
-            )
-        return {}
-    if entry.hub is None:
-        raise ModelError(f"{what}: its entry has neither hub id, folder nor recipe")
-    return {**located(place or name, entry.hub, values), "backend": backend}
 
 
 def located(name: str, template: str, values: Mapping[str, str]) -> dict[str, Any]:
@@ -164,13 +148,6 @@ def is_place(name: str) -> bool:
     return "/" in name or "\\" in name or name.startswith(("~", "$", ".")) or Path(name).is_dir()
 
 
-def check_suffix(name: str, known: Container[str]) -> None:
-    """Raises `UnknownNameError` for a name of a catalogue, *known*, with an ``@`` behind it that is no backend's."""
-    model, at, suffix = name.rpartition("@")
-    if at and name not in known and model in known:
-        raise UnknownNameError("backend", suffix, BACKENDS)
-
-
 def filled(template: str, name: str, values: Mapping[str, str]) -> str:
     """A place with its placeholders and variables filled in. Raises `ModelError` for one that cannot be."""
     try:
@@ -190,3 +167,598 @@ def filled(template: str, name: str, values: Mapping[str, str]) -> str:
         known = " and ".join(f"{{{part}}}" for part in values)
         raise ModelError(f"model '{name}': {strange} cannot be filled in; there are {known}")
     return place.format(**values)
+
+
+# ----------------------------------------------------------------------------
+# Translators.
+
+#: What a model's name begins with where numbers are carried over by rule (`nbkit.models.translators.placeholder`).
+BY_RULE = "placeholder:"
+
+
+#: The highest seed that numpy and torch both take.
+MOST_SEED = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Family:
+    """An architecture: its tokenizer class, and how it is told the languages (``families.yaml``).
+
+    tokenizer: name of the transformers class. model_type: as in ``config.json``.
+    token: format of the language token, None where the family has none (Marian).
+    codes: languages to the family's own codes; empty where every checkpoint has its own pair.
+    token_starts: whether the language token begins what the decoder reads, as mBART's does, and is not generated first.
+    converts: whether CTranslate2 runs it.
+    """
+
+    name: str
+    tokenizer: str
+    model_type: str
+    token: str | None = None
+    codes: Mapping[str, str] = field(default_factory=dict)
+    token_starts: bool = False
+    converts: bool = False
+
+    def code(self, lang: str) -> str | None:
+        """The family's own code of a language, None where it does not speak it.
+
+        >>> families()["mbart50"].code("de"), families()["nllb"].code("zho_Hant"), families()["mbart50"].code("cy")
+        ('de_DE', 'zho_Hant', None)
+        """
+        if lang in self.codes:
+            return self.codes[lang]
+        own = self.name == "nllb" and re.fullmatch(r"[a-z]{3}_[A-Z][a-z]{3}", lang) is not None
+        return lang if own or lang in self.codes.values() else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelEntry(Entry):
+    """A model that goes by a name: an entry of ``translators.yaml``, or one of the user's own.
+
+    hub: hub id (``@revision`` pins it), folder, or name of a model behind a service (``openai:…``), in which
+    ``{src}``, ``{tgt}`` and ``${VARIABLE}`` are filled in; None where *recipe* names a model that is trained here.
+    family: a name of ``families.yaml``, or None: read from the files. label: what figures call it.
+    codes: language to the hub's spelling in ``{src}`` and ``{tgt}``.
+    sources, targets: the languages it was made for; None: all of its family's.
+    prefixes: target language to what every source text begins with. python: Python code of the user's own.
+
+    >>> captions = ModelEntry(hub="${HOME}/models/captions-{src}-{tgt}", label="Captions")
+    >>> from nbkit.registry import Registry
+    >>> registry = Registry("model")  # in use: nbkit.models.MODELS
+    >>> registry.register("captions", captions)
+    """
+
+    family: str | None = None
+    codes: Mapping[str, str] = field(default_factory=dict)
+    sources: tuple[str, ...] | None = None
+    targets: tuple[str, ...] | None = None
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+
+
+# ----------------------------------------------------------------------------
+# One recipe, several models: by their seeds, and by the condition of their training data.
+#
+# ``NAME#2`` is the model NAME, trained with the seed 2 and otherwise the same. A name with ``{condition}`` in
+# it, such as ``sandbox-idioms-{condition}``, stands for a model a condition: ``sandbox-idioms-zero``,
+# ``sandbox-idioms-upsample-20``.
+
+
+_CONDITION = "{condition}"
+
+
+_CONDITIONS = r"(zero|joint|upsample-[1-9]\d*)"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a recipe is changed by; None: as it stands there."""
+
+    seed: int | None = None
+    condition: str | None = None
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The fields of the recipe that it sets."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+    @property
+    def label(self) -> str:
+        """What a model's label ends with.
+
+        >>> Variant(2, "zero").label, Variant().label
+        (' zero (seed 2)', '')
+        """
+        condition = f" {self.condition}" if self.condition else ""
+        return condition + (f" (seed {self.seed})" if self.seed is not None else "")
+
+
+AS_IT_IS = Variant()
+
+
+# ----------------------------------------------------------------------------
+# Names.
+
+
+@dataclass(frozen=True)
+class Reference(Origin):
+    """What a name means for one language pair.
+
+    remote: a model behind a service, which has no files here: no folder, hub id or recipe.
+    variant: what its recipe is changed by, for a model that is trained here.
+    """
+
+    entry: ModelEntry
+    src: str
+    tgt: str
+    remote: RemoteModel | None = field(default=None, kw_only=True)
+    variant: Variant = field(default=AS_IT_IS, kw_only=True)
+
+    auto_class: ClassVar[str] = "AutoModelForSeq2SeqLM"
+
+    @property
+    def stem(self) -> str:
+        """The name without a seed, which the recipe's digest holds."""
+        return self.name if self.variant.seed is None else self.name.rpartition("#")[0]
+
+    @property
+    def languages(self) -> dict[str, str]:
+        """The pair, as Python code is offered it."""
+        return {"src": self.src, "tgt": self.tgt}
+
+
+#: The models that go by a short name; `Registry.register` adds one's own `ModelEntry`, or Python code that translates
+#: (`nbkit.models.python`).
+MODELS = Catalogue("model", ModelEntry, "translators.yaml")
+
+
+def label(name: str) -> str:
+    """What figures call a model: the catalogue's label, the last part of a path or hub id otherwise.
+
+    >>> label("m2m100-418m"), label("models/m30k-{src}-{tgt}"), label("Helsinki-NLP/opus-mt-en-de")
+    ('M2M-100-418M', 'm30k', 'opus-mt-en-de')
+    >>> label("mine/{src}-{tgt}"), label("placeholder:opus-mt")
+    ('mine', 'Helsinki-OPUS + placeholder')
+    >>> label("sandbox-marian#2"), label("sandbox-idioms-zero")
+    ('Sandbox-Marian (seed 2)', 'random zero')
+    >>> label("opus-mt@ct2"), label("placeholder:./models/{src}-{tgt}@ct2-int8")
+    ('Helsinki-OPUS CT2', 'models CT2 int8 + placeholder')
+    >>> label("openai:Qwen/Qwen3-8B@http://localhost:8000/v1"), label("deep-translator:google")
+    ('Qwen3-8B', 'Google')
+    """
+    if name.startswith(BY_RULE):
+        return f"{label(name.removeprefix(BY_RULE))} + placeholder"
+    if is_remote(name):
+        return parse_remote(name).label
+    name, backend = split_backend(name)
+    base, variant = split_variant(name)
+    own = f"{MODELS.label(base)}{variant.label}" if base in MODELS else last_part(name)
+    return f"{own} {backend.label}".rstrip()
+
+
+def resolve(name: str, src: str, tgt: str) -> Reference:
+    """What *name* means for the pair: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
+
+    A name ends in ``#2`` for the same model trained with that seed, and has a condition where the catalogue's has
+    ``{condition}`` (`nbkit.models.translators.recipe`). ``placeholder:NAME`` is the same model, asked
+    otherwise: the reference is that of *NAME*. ``NAME@ct2`` and ``NAME@ct2-int8`` are the same weights, run by another
+    backend (`nbkit.models.backends`). ``openai:MODEL`` and ``deep-translator:SERVICE`` are models behind a service
+    (`nbkit.models.services.names`).
+
+    Raises `UnknownNameError` for a name that is none of these, with the closest match, and `ModelError` for a
+    placeholder, ``{condition}`` among them, or an environment variable that cannot be filled in.
+
+    >>> resolve("opus-mt", "en", "ja").hub
+    'Helsinki-NLP/opus-mt-en-jap'
+    >>> resolve("opus-nt", "en", "de")
+    Traceback (most recent call last):
+    nbkit.errors.UnknownNameError: unknown model 'opus-nt'; did you mean 'opus-mt'? There are: ...
+    """
+    name = name.removeprefix(BY_RULE)
+    if is_remote(name):
+        return _behind_service(name, ModelEntry(hub=name), src, tgt)
+    name, backend = split_backend(name)
+    base, variant = split_variant(name)
+    if _CONDITION in name:
+        raise ModelError(f"model '{name}': write zero, joint or upsample-N (such as upsample-20) for {_CONDITION}")
+    entry = MODELS.find(base, name)
+    if variant.seed is not None and entry.recipe is None:
+        raise ModelError(f"model '{name}': '{base}' is not trained here, so it has no other seeds")
+    if entry.recipe is None and entry.python is None and is_remote(entry.hub or ""):
+        if backend != TRANSFORMERS:
+            raise ModelError(f"model '{name}' is behind a service: no backend '{backend.suffix}' runs it here")
+        return _behind_service(name, entry, src, tgt)
+    values = _codes(entry, src, tgt) | ({"condition": variant.condition} if variant.condition else {})
+    origin = MODELS.origin(name, entry, backend, values)
+    return Reference(name, entry, src, tgt, **origin, variant=variant if entry.recipe else AS_IT_IS)
+
+
+def split_variant(name: str) -> tuple[str, Variant]:
+    """The catalogue's name of a model without its seed and condition, and these.
+
+    Raises `ModelError` for a seed that no random generator takes.
+
+    >>> split_variant("sandbox-wsd-lstm#2"), split_variant("sandbox-idioms-zero")
+    (('sandbox-wsd-lstm', Variant(seed=2, condition=None)),
+     ('sandbox-idioms-{condition}', Variant(seed=None, condition='zero')))
+    >>> split_variant("opus-mt")[0], split_variant("models/a#2")[0]
+    ('opus-mt', 'models/a#2')
+    """
+    base, mark, digits = name.rpartition("#")
+    seed = None
+    if not mark or "/" in name or not re.fullmatch(r"[0-9]+", digits):
+        base = name  # a folder is called what it is called
+    elif len(digits) > len(str(MOST_SEED)) or int(digits) > MOST_SEED:
+        raise ModelError(f"model '{name:.80}': a seed is a number from 0 to {MOST_SEED}")
+    else:
+        seed = int(digits)
+    for known in MODELS:
+        before, mark, after = known.partition(_CONDITION)
+        found = re.fullmatch(re.escape(before) + _CONDITIONS + re.escape(after), base) if mark else None
+        if found is not None:
+            return known, Variant(seed, found[1])
+    return base, Variant(seed)
+
+
+def _behind_service(name: str, entry: ModelEntry, src: str, tgt: str) -> Reference:
+    codes, place = _codes(entry, src, tgt), entry.hub or ""
+    # Programs and files fill in languages themselves.
+    named = place if place.startswith(("command:", "outputs:")) else filled(place, name, codes)
+    return Reference(name, entry, src, tgt, remote=parse_remote(named).for_pair(codes["src"], codes["tgt"]))
+
+
+def _codes(entry: ModelEntry, src: str, tgt: str) -> dict[str, str]:
+    return {"src": entry.codes.get(src, src), "tgt": entry.codes.get(tgt, tgt)}
+
+
+# ----------------------------------------------------------------------------
+# Architectures, and which pairs a model speaks: by the catalogue, its own files and its family's codes.
+
+_THREE_LETTERS = {
+    "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "rus": "ru",
+    "zho": "zh", "chi": "zh", "cmn": "zh", "jpn": "ja", "jap": "ja", "tam": "ta", "nep": "ne", "npi": "ne",
+}  # fmt: skip
+
+
+@cache
+def families() -> Mapping[str, Family]:
+    """All architectures by name, from ``families.yaml``."""
+    entries = yaml.safe_load(Path(__file__).with_name("families.yaml").read_text(encoding="utf-8"))
+    return MappingProxyType({name: Family(name=name, **fields) for name, fields in entries.items()})
+
+
+def family_of(reference: Reference, folder: Path) -> Family:
+    """The architecture of the model in *folder*: the catalogue's word, or what its files say.
+
+    Raises `ModelError` for an architecture that is not in ``families.yaml``.
+    """
+    if reference.entry.family is not None:
+        if reference.entry.family not in families():
+            known = ", ".join(families())
+            raise ModelError(f"model '{reference.name}': unknown family '{reference.entry.family}'; there are: {known}")
+        return families()[reference.entry.family]
+    model_type = read_json(folder / "config.json").get("model_type")
+    tokenizer = tokenizer_config(folder).get("tokenizer_class", "").removesuffix("Fast")
+    alike = [family for family in families().values() if family.model_type == model_type]
+    for candidate in alike:
+        if candidate.tokenizer == tokenizer or (not tokenizer and len(alike) == 1):
+            return candidate
+    known = ", ".join(f"{family.model_type} with {family.tokenizer}" for family in families().values())
+    raise ModelError(
+        f"model '{reference.name}': {folder} holds a '{model_type}' model with the tokenizer "
+        f"'{tokenizer or 'not named'}'; nbkit translates with {known}"
+    )
+
+
+def check_pair(reference: Reference, family: Family | None = None, folder: Path | None = None) -> None:
+    """Raises `ModelError`, naming the languages there are, where the model does not speak the pair.
+
+    family: None for a model without files. folder: the model's files; None where they are not at hand, and the
+    catalogue and the family alone are asked.
+    """
+    codes = family.codes if family is not None else {}
+    for side, lang, spoken in (
+        ("from", reference.src, _spoken(reference, codes, folder, "source")),
+        ("to", reference.tgt, _spoken(reference, codes, folder, "target")),
+    ):
+        unknown = spoken is not None and lang not in spoken
+        if unknown or (family is not None and codes and family.code(lang) is None):
+            known = ", ".join(in_order(spoken if spoken is not None else codes))
+            raise ModelError(
+                f"model '{reference.name}' does not translate {side} '{lang}'; it translates {side}: {known}"
+            )
+
+
+def check_backend(reference: Reference, family: Family) -> None:
+    """Raises `ModelError` where the backend of the model's name does not run its architecture."""
+    if reference.backend != TRANSFORMERS and not family.converts:
+        raise ModelError(
+            f"model '{reference.full_name}': {reference.backend.package} has no conversion of its architecture "
+            f"({family.name}); leave the backend out: '{reference.name}'"
+        )
+
+
+def _spoken(reference: Reference, codes: Mapping[str, str], folder: Path | None, side: str) -> Iterable[str] | None:
+    """The languages of one side as far as somebody says so; None: whatever the family has codes for."""
+    named = reference.entry.sources if side == "source" else reference.entry.targets
+    if named is not None or folder is None:
+        return named
+    record = read_record(folder)
+    if record:
+        return record[f"{side}s"]
+    if codes or reference.entry.family is not None:
+        return None
+    # A Marian checkpoint that nobody vouched for: its tokenizer knows the pair, in two or three letters. Names of
+    # groups of languages ("ROMANCE") say nothing about a single one.
+    own = tokenizer_config(folder).get(f"{side}_lang") or ""
+    code = _THREE_LETTERS.get(own, own)
+    return [code] if len(code) == 2 else None
+
+
+# ----------------------------------------------------------------------------
+# Classifiers.
+
+_OPTION = "?labels="
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassifierEntry(Entry):
+    """A classifier that goes by a name: an entry of ``classifiers.yaml``, or one of the user's own.
+
+    hub: hub id (``@revision`` pins it) or folder, in which ``{lang}`` and ``${VARIABLE}`` are filled in; None where
+    *recipe* names a model that is trained here. label: what figures call it. languages: those it was trained for;
+    None: any. labels: what its outputs stand for, in their order, for a checkpoint that does not say so itself.
+    python: Python code of the user's own.
+
+    >>> entry = ClassifierEntry(hub="${HOME}/models/my-nli", labels=("contradiction", "neutral", "entailment"))
+    >>> from nbkit.registry import Registry
+    >>> registry = Registry("classifier")  # in use: nbkit.models.CLASSIFIERS
+    >>> registry.register("mine", entry)
+    """
+
+    languages: tuple[str, ...] | None = None
+    labels: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class ClassifierReference(Origin):
+    """What a name means for one language; *labels* in the order of the outputs, where it was given."""
+
+    entry: ClassifierEntry
+    lang: str
+    labels: tuple[str, ...] | None = None
+
+    noun: ClassVar[str] = "classifier"
+    auto_class: ClassVar[str] = "AutoModelForSequenceClassification"
+
+    @property
+    def languages(self) -> dict[str, str]:
+        """The language, as Python code is offered it."""
+        return {"lang": self.lang}
+
+
+#: The classifiers that go by a short name; `Registry.register` adds one's own `ClassifierEntry`, or Python
+#: code that classifies (`nbkit.models.python`).
+CLASSIFIERS = Catalogue("classifier", ClassifierEntry, "classifiers.yaml")
+
+
+def classifier_label(name: str) -> str:
+    """What figures call a classifier: the catalogue's label, the last part of a path or hub id otherwise.
+
+    >>> classifier_label("bart-large-mnli"), classifier_label("models/mine?labels=neutral,entailment,contradiction")
+    ('BART (large)', 'mine')
+    >>> classifier_label("roberta-large-mnli@ct2"), classifier_label("models/mine@ct2-int8")
+    ('RoBERTa (large) CT2', 'mine CT2 int8')
+    """
+    name, backend = split_backend(name)
+    return f"{CLASSIFIERS.label(name.partition(_OPTION)[0])} {backend.label}".rstrip()
+
+
+def resolve_classifier(name: str, lang: str) -> ClassifierReference:
+    """What *name* means: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
+
+    After any of these, ``?labels=contradiction,neutral,entailment`` says what the outputs stand for, in their order,
+    of a checkpoint that does not (or not rightly) say so itself. Last of all, ``@ct2`` or ``@ct2-int8`` says that
+    CTranslate2 runs it (`nbkit.models.backends`).
+
+    Raises `UnknownNameError` for a name that is none of these, with the closest match, and `ModelError` for a
+    language that it was not trained for, for labels that are not the three, or a placeholder that cannot be filled in.
+
+    >>> resolve_classifier("roberta-large-mnli", "en").hub
+    'FacebookAI/roberta-large-mnli'
+    >>> resolve_classifier("roberta-large-mnli@ct2", "en").backend.package
+    'ctranslate2'
+    >>> resolve_classifier("roberta-large-mnli", "zh")
+    Traceback (most recent call last):
+    nbkit.errors.ModelError: classifier 'roberta-large-mnli' is not for 'zh'; it is for: en
+    """
+    name, backend = split_backend(name)
+    place, option, given = name.partition(_OPTION)
+    if backend == TRANSFORMERS and split_backend(place)[1] != TRANSFORMERS:
+        weights, backend = split_backend(place)
+        right = f"{weights}{option}{given}@{backend.suffix}"
+        raise ModelError(f"classifier '{name}': the backend comes last of all: '{right}'")
+    entry = CLASSIFIERS.find(place)
+    check_made_for(f"classifier '{place}'", entry.languages, lang)
+    labels = tuple(map(str.strip, given.split(","))) if option else entry.labels
+    if labels is not None:
+        order_of(labels, name)
+    origin = CLASSIFIERS.origin(name, entry, backend, {"lang": lang}, place)
+    if option and not origin:
+        raise ModelError(f"classifier '{place}' is Python code of your own: {_OPTION}… says nothing about it")
+    return ClassifierReference(name, entry, lang, labels if origin else None, **origin)
+
+
+def order_of(labels: Sequence[str], place: str) -> list[int]:
+    """The model's output for each of `LABELS`, given what its outputs are called.
+
+    Raises `ModelError` where the names are not entailment, neutral and contradiction, in any order and spelling.
+
+    >>> order_of(["CONTRADICTION", "NEUTRAL", "ENTAILMENT"], "roberta-large-mnli")
+    [2, 1, 0]
+    """
+    order = _order(labels)
+    if order is not None:
+        return order
+    raise ModelError(
+        f"classifier '{place}': its outputs are called {', '.join(map(repr, labels)) or 'nothing'}, which are not "
+        f"{', '.join(LABELS)}. If they mean these all the same, say behind the name what each output stands for, "
+        f"in their order: {place.partition(_OPTION)[0]}{_OPTION}contradiction,neutral,entailment"
+    )
+
+
+def output_order(reference: ClassifierReference, folder: Path) -> list[int]:
+    """The output for each of `LABELS`: by the labels given, else by the ``id2label`` or ``label2id`` in *folder*.
+
+    An order is never assumed. Raises `ModelError`, with the names found, where they are not the three labels, or
+    where the two entries of the settings contradict each other.
+    """
+    config = read_json(folder / "config.json")
+    forward, backward = _both_names(config, folder)
+    outputs = len(forward or backward) or config.get("num_labels")
+    if reference.labels is not None:
+        if outputs not in (None, len(LABELS)):
+            raise ModelError(f"{reference.called}: it has {outputs} outputs, {len(LABELS)} expected")
+        return order_of(reference.labels, reference.name)
+    known = [order for order in map(_order, (forward, backward)) if order is not None]
+    if len(known) == 2 and known[0] != known[1]:
+        raise ModelError(
+            f"{reference.called}: id2label ({', '.join(forward)}) and label2id ({', '.join(backward)}) of "
+            f"its settings contradict each other; say which holds: {reference.name}{_OPTION}{','.join(forward)}"
+        )
+    return known[0] if known else order_of(forward or backward, reference.name)
+
+
+def _order(labels: Sequence[str]) -> list[int] | None:
+    spellings: Mapping[str, Sequence[str]] = nli_catalogue()["labels"]
+    meant = [next((name for name in LABELS if label.lower() in spellings[name]), None) for label in labels]
+    if sorted(filter(None, meant)) != sorted(LABELS) or len(meant) != len(LABELS):
+        return None
+    return [meant.index(name) for name in LABELS]
+
+
+def known_order(folder: Path) -> list[int] | None:
+    """The output for each of `LABELS` by the settings in *folder*, None where they do not say."""
+    forward, backward = _both_names(read_json(folder / "config.json"), folder)
+    return _order(forward or backward)
+
+
+def _both_names(config: Mapping[str, Any], folder: Path) -> tuple[list[str], list[str]]:
+    """The names of the outputs by ``id2label`` and by ``label2id``."""
+    backward = {i: name for name, i in (config.get("label2id") or {}).items()}
+    return _names(config.get("id2label"), folder), _names(backward, folder)
+
+
+def _names(entries: Any, folder: Path) -> list[str]:
+    """Labels by output from ``{"0": "neutral", …}``; empty where there are none."""
+    try:
+        found = {int(i): str(name) for i, name in (entries or {}).items()}
+    except (AttributeError, TypeError, ValueError):
+        raise ModelError(f"{folder / 'config.json'}: its labels cannot be read: {entries!r}") from None
+    if sorted(found) != list(range(len(found))):
+        raise ModelError(f"{folder / 'config.json'}: its labels have no order: {entries!r}")
+    return [found[i] for i in range(len(found))]
+
+
+# ----------------------------------------------------------------------------
+# Language models.
+
+Kind = Literal["causal", "masked"]
+
+
+#: What the classes of either kind are called, by how their names end.
+_CLASSES: Mapping[Kind, tuple[str, ...]] = {
+    "causal": ("LMHeadModel", "ForCausalLM"),
+    "masked": ("ForMaskedLM", "ForPreTraining"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModelEntry(Entry):
+    """A language model that goes by a name: an entry of ``language_models.yaml``, or one of the user's own.
+
+    hub: hub id (``@revision`` pins it) or folder, in which ``{lang}`` and ``${VARIABLE}`` are filled in; None where
+    *recipe* names a model that is trained here. label: what figures call it. languages: those it was trained for,
+    the usual one first; None: any. python: Python code of the user's own.
+
+    >>> entry = LanguageModelEntry(hub="${HOME}/models/captions-gpt", languages=("en",))
+    >>> from nbkit.registry import Registry
+    >>> registry = Registry("language model")  # in use: nbkit.models.LANGUAGE_MODELS
+    >>> registry.register("mine", entry)
+    """
+
+    languages: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class LanguageModelReference(Origin):
+    """What a name means for one language; None where neither the name nor the caller says which."""
+
+    entry: LanguageModelEntry
+    lang: str | None
+
+    noun: ClassVar[str] = "language model"
+    auto_class: ClassVar[str] = "AutoModelForCausalLM or AutoModelForMaskedLM"
+
+    @property
+    def languages(self) -> dict[str, str | None]:
+        """The language, as Python code is offered it."""
+        return {"lang": self.lang}
+
+
+#: The language models that go by a short name; `Registry.register` adds one's own `LanguageModelEntry`, or
+#: Python code that scores texts (`nbkit.models.python`).
+LANGUAGE_MODELS = Catalogue("language model", LanguageModelEntry, "language_models.yaml")
+
+
+def language_model_label(name: str) -> str:
+    """What figures call a language model: the catalogue's label, the last part of a path or hub id otherwise.
+
+    >>> language_model_label("gpt2"), language_model_label("models/mine-{lang}")
+    ('GPT-2', 'mine')
+    >>> language_model_label("gpt2@ct2")
+    'GPT-2 CT2'
+    """
+    name, backend = split_backend(name)
+    return f"{LANGUAGE_MODELS.label(name)} {backend.label}".rstrip()
+
+
+def resolve_language_model(name: str, lang: str | None = None) -> LanguageModelReference:
+    """What *name* means: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
+
+    After any of these, ``@ct2`` or ``@ct2-int8`` says that CTranslate2 runs it (`nbkit.models.backends`): GPT-2 alone.
+    lang: the language of the texts; without one, the first that the entry names.
+
+    Raises `UnknownNameError` for a name that is none of these, with the closest match, and `ModelError` for a
+    language that it was not trained for or a placeholder that cannot be filled in.
+
+    >>> resolve_language_model("bert-german").lang
+    'de'
+    >>> resolve_language_model("gpt2", "de")
+    Traceback (most recent call last):
+    nbkit.errors.ModelError: language model 'gpt2' is not for 'de'; it is for: en
+    """
+    name, backend = split_backend(name)
+    entry = LANGUAGE_MODELS.find(name)
+    if entry.languages is not None:
+        lang = lang or entry.languages[0]
+    check_made_for(f"language model '{name}'", entry.languages, lang)
+    values = {} if lang is None else {"lang": lang}
+    return LanguageModelReference(name, entry, lang, **LANGUAGE_MODELS.origin(name, entry, backend, values))
+
+
+def kind_of(reference: LanguageModelReference, folder: Path) -> Kind:
+    """Whether the model in *folder* is causal (the next token) or masked (a token between others).
+
+    Raises `ModelError` where its settings name no such model, or another language than the one asked for.
+    """
+    config: dict[str, Any] = read_json(folder / "config.json")
+    names = config.get("architectures") or []
+    check_trained_for(reference.called, folder, reference.lang)
+    for kind, endings in _CLASSES.items():
+        if any(str(name).endswith(endings) for name in names):
+            return kind
+    found = ", ".join(map(str, names)) or f"a '{config.get('model_type')}' model of no stated kind"
+    raise ModelError(
+        f"{reference.called}: {folder} holds {found}, which is neither a causal language model "
+        "(…LMHeadModel, …ForCausalLM) nor a masked one (…ForMaskedLM)"
+    )

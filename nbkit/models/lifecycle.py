@@ -14,17 +14,16 @@ trains and converts them, go by name and are imported when they are needed: noth
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, ClassVar, Generic, TypeVar
 
-from nbkit.errors import ModelError, NbkitError
+from nbkit.errors import ModelError, as_problem
 from nbkit.models import recipes, weights
-from nbkit.models.backends import TRANSFORMERS, backend_identity, resolve_device, resolve_dtype
-from nbkit.models.catalogue import Origin
-from nbkit.models.kept import Kept, key_of
+from nbkit.models.backends import TRANSFORMERS, Kept, Origin, backend_identity, resolve_device, resolve_dtype
 from nbkit.models.weights import folder_digest, models_folder
 
 ReferenceT = TypeVar("ReferenceT", bound=Any)
@@ -38,7 +37,7 @@ KEPT = 2
 class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
     """One kind of model; a subclass sets
 
-    - noun: what messages call it; field: what its `version` is called in an identity
+    - field: what its `version` is called in an identity
     - recipe_file, recipe_type: its recipes; resolve: what a name means for languages
     - python: what asks Python code (`nbkit.models.python`)
     - trainer and converter, functions that train by a recipe and convert for another backend than transformers, and
@@ -46,7 +45,6 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
     - shards: how much is computed and written together, by device: what an interruption costs at most
     """
 
-    noun: ClassVar[str]
     field: ClassVar[str]
     #: Goes up when what it answers changes in a way that settings do not show.
     version: ClassVar[int] = 1
@@ -61,10 +59,6 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
 
     def __init__(self) -> None:
         self.loaded: Kept[ModelT] = Kept(KEPT)
-
-    def called(self, reference: ReferenceT) -> str:
-        """The model as messages name it."""
-        return f"{self.noun} '{reference.name}'"
 
     # What a subclass says.
 
@@ -106,18 +100,18 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
 
     def opened(self, reference: ReferenceT, folder: Path, device: str, dtype: str) -> ModelT:
         """The model in *folder*, whose bytes were checked, loaded."""
-        model: ModelT = imported(self.loaders[reference.backend.package])(reference, folder, device, dtype)
+        model: ModelT = resolve_name(self.loaders[reference.backend.package])(reference, folder, device, dtype)
         return model
 
     def kept_under(self, reference: ReferenceT, identity: Mapping[str, Any]) -> Hashable:
         """The key of a loaded model: references that one and the same model is for have the same."""
-        return key_of(identity, *reference.languages.values())
+        return (json.dumps(identity, sort_keys=True), *reference.languages.values())
 
     # What all of them do.
 
     def recipe(self, reference: ReferenceT) -> RecipeT:
         """The recipe of a model that is trained here, for the languages asked for."""
-        fields = recipes.recipe_fields(self.recipe_file, reference.recipe, self.called(reference))
+        fields = recipes.recipe_fields(self.recipe_file, reference.recipe, reference.called)
         values = {**fields, **self.recipe_changes(reference, fields)}
         recipe: RecipeT = self.recipe_type.checked(values, f"{self.recipe_file}: {reference.recipe}")
         return recipe
@@ -139,14 +133,12 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         Of several processes that ask, one trains and the others wait for it.
         """
         self.check_known(reference)
-        if reference.recipe is None:
-            return self.fetched(reference)
         folder = self.trained_folder(reference)
-        assert folder is not None
-        if weights.is_complete(folder):
-            return folder
-        trained: Path = imported(self.trainer)(self.recipe(reference), folder)
-        return trained
+        if folder is None:
+            return self.fetched(reference)
+        if not weights.is_complete(folder):
+            resolve_name(self.trainer)(self.recipe(reference), folder)
+        return folder
 
     def fetched(self, reference: ReferenceT) -> Path:
         """The folder of a model that is not trained here; downloaded now where it is not there yet."""
@@ -165,7 +157,7 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         reference.backend.require()
         folder = self.files(reference)
         if reference.backend != TRANSFORMERS:
-            imported(self.converter)(reference, folder)
+            resolve_name(self.converter)(reference, folder)
         return folder
 
     def is_here(self, *asked: Any) -> bool:
@@ -202,27 +194,25 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
             return origin_identity(reference, trained)
         return identity
 
+    @as_problem
     def check(self, *asked: Any) -> str | None:
         """Why a model cannot be had, in one message; None where nothing stands against it. Loads nothing.
 
         Looks at the name, the languages, the backend, and the files (on disk, in the Hugging Face cache, or offered by
         the hub) or the training data. Where no network is reachable this takes seconds at most.
         """
-        try:
-            reference = self.resolve(*asked)
-            if not reference.has_files:
-                self.check_answering(reference)
-                return None
-            reference.backend.require()
-            self.check_known(reference)
-            if reference.recipe is not None:
-                return self.recipe_problem(self.recipe(reference))
-            folder = weights.find(reference)
-            if folder is None:
-                return weights.obstacle(reference)
-            self.check_folder(reference, folder)
-        except NbkitError as error:
-            return str(error)
+        reference = self.resolve(*asked)
+        if not reference.has_files:
+            self.check_answering(reference)
+            return None
+        reference.backend.require()
+        self.check_known(reference)
+        if reference.recipe is not None:
+            return self.recipe_problem(self.recipe(reference))
+        folder = weights.find(reference)
+        if folder is None:
+            return weights.obstacle(reference)
+        self.check_folder(reference, folder)
         return None
 
     def load(self, *asked: Any, device: str = "auto", dtype: str = "auto") -> ModelT:
@@ -232,7 +222,7 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
             return self.answering(reference, device, dtype)
         reference.backend.require()
         folder = self.files(reference)
-        weights.check_bytes(folder, self.called(reference), weights=reference.backend == TRANSFORMERS)
+        weights.check_bytes(folder, reference.called, weights=reference.backend == TRANSFORMERS)
         place = resolve_device(device)
         return self.opened(reference, folder, place, resolve_dtype(dtype, place))
 
@@ -248,7 +238,11 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
 
         def load() -> ModelT:
             model = self.load(*asked, device=device, dtype=dtype)
-            check_unchanged(asked[0], identity, lambda: self.identity(*asked, device=device, dtype=dtype))
+            # Models with a recipe or a commit are known by that. What another one in the folder gives would be
+            # remembered as this one's.
+            is_folder = identity.get("weights") is not None and not {"recipe", "hub"} & set(identity)
+            if is_folder and self.identity(*asked, device=device, dtype=dtype)["weights"] != identity["weights"]:
+                raise ModelError(f"model '{asked[0]}' was changed while it was used: run it again")
             return model
 
         return self.loaded.get((self.kept_under(reference, identity), asked[0], device, dtype), load)
@@ -264,7 +258,7 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         """
         if reference.backend != TRANSFORMERS and architecture not in known:
             raise ModelError(
-                f"{self.noun} '{reference.full_name}': {reference.backend.package} has no conversion of its "
+                f"{reference.noun} '{reference.full_name}': {reference.backend.package} has no conversion of its "
                 f"architecture ({architecture or 'not stated'}), but of: {', '.join(known)}. "
                 f"Leave the backend out, transformers runs it: '{reference.name}'"
             )
@@ -272,7 +266,7 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
     def check_tokenizer(self, reference: ReferenceT, folder: Path) -> None:
         """Raises `ModelError` where *folder* holds none: transformers would make an empty one, that knows no word."""
         if not weights.has_tokenizer(folder):
-            raise ModelError(f"{self.called(reference)}: {folder} holds no tokenizer (tokenizer.json)")
+            raise ModelError(f"{reference.called}: {folder} holds no tokenizer (tokenizer.json)")
 
     def _offered(self, reference: ReferenceT, device: str, dtype: str) -> dict[str, Any]:
         """What Python code that makes a model may ask for: the languages, and the device and dtype spelled out."""
@@ -312,24 +306,3 @@ def with_revision(address: Callable[[], dict[str, Any]], download: Callable[[], 
         download()
         return address()
     return config
-
-
-def check_unchanged(name: str, identity: Mapping[str, Any], now: Callable[[], Mapping[str, Any]]) -> None:
-    """Raises `ModelError` where the folder of a model that was loaded holds another one *now* than its *identity* says.
-
-    What it gives would be remembered as the other one's. Models with a recipe or a commit are known by that.
-
-    >>> check_unchanged("models/mine", {"weights": "9ab3"}, lambda: {"weights": "77c1"})
-    Traceback (most recent call last):
-    nbkit.errors.ModelError: model 'models/mine' was changed while it was used: run it again
-    """
-    if identity.get("weights") is None or "recipe" in identity or "hub" in identity:
-        return
-    if now()["weights"] != identity["weights"]:
-        raise ModelError(f"model '{name}' was changed while it was used: run it again")
-
-
-def imported(name: str) -> Any:
-    """What ``"package.module:name"`` means, imported now."""
-    module, _, attribute = name.partition(":")
-    return getattr(import_module(module), attribute)

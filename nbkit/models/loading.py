@@ -33,15 +33,15 @@ def torch_dtype(name: str) -> torch.dtype:
     return dtype
 
 
-def times_the_memory(device: torch.device, gib: int = 32) -> int:
-    """How many times *gib* GiB the GPU has, at least once; what a batch can be larger by. A CPU gains nothing from it.
+def times_the_memory(device: torch.device) -> int:
+    """How many times 32 GiB the GPU has, at least once; what a batch can be larger by. A CPU gains nothing from it.
 
     >>> times_the_memory(torch.device("cpu"))
     1
     """
     if device.type != "cuda":
         return 1
-    return max(1, round(torch.cuda.get_device_properties(device).total_memory / 2**30 / gib))
+    return max(1, round(torch.cuda.get_device_properties(device).total_memory / 2**35))
 
 
 def on_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
@@ -97,16 +97,27 @@ def reading(what: str, folder: Path, failed: str = "cannot be loaded") -> Iterat
         raise ModelError(f"{what}: {folder} {failed}: {error}") from error
 
 
-def load_trained(auto: Any, folder: Path, device: torch.device, dtype: torch.dtype, what: str, kind: str) -> Any:
+def load_trained(
+    auto: Any,
+    folder: Path,
+    device: torch.device,
+    dtype: torch.dtype,
+    what: str,
+    kind: str,
+    *,
+    unused: str | None = None,
+    **settings: Any,
+) -> Any:
     """The model that the transformers class *auto* makes of a folder, on its device; every weight comes from there.
 
-    what, kind: the model and what it has to be, in the `ModelError` about a folder that is something else.
+    what, kind: the model and what it has to be, in the `ModelError` about a folder that is something else. unused: what
+    names of weights begin with that may be missing. settings: go over the checkpoint's own configuration.
     """
-    with reading(what, folder):
-        model, report = auto.from_pretrained(folder, dtype=dtype, output_loading_info=True, **SAFELY)
-    if report["missing_keys"]:  # which transformers fills with random numbers
-        missing = ", ".join(sorted(report["missing_keys"])[:3])
-        raise ModelError(f"{what}: {folder} holds no trained {kind}; missing: {missing}")
+    with reading(what, folder, f"cannot be loaded as {kind}"):
+        model, report = auto.from_pretrained(folder, dtype=dtype, output_loading_info=True, **SAFELY, **settings)
+    missing = sorted(key for key in report["missing_keys"] if unused is None or not key.startswith(unused))
+    if missing:  # which transformers fills with random numbers
+        raise ModelError(f"{what}: {folder} holds no trained {kind}; missing: {', '.join(missing[:3])}")
     return model.to(device).eval()
 
 

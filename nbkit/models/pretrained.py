@@ -10,10 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from nbkit.errors import ModelError
+from nbkit.errors import as_problem
 from nbkit.models import weights
-from nbkit.models.backends import resolve_device
-from nbkit.models.catalogue import Origin
+from nbkit.models.backends import Origin, resolve_device
 from nbkit.models.lifecycle import origin_identity
 from nbkit.models.weights import check_bytes
 
@@ -46,16 +45,15 @@ def signature_label(model: str) -> str:
     return origin.folder.resolve().name if origin.folder is not None else model
 
 
+@as_problem
 def obstacle(model: str) -> str | None:
     """Why the weights of *model* cannot be had, or None; loads nothing."""
     origin = origin_of(model)
-    try:
-        folder = weights.find(origin)
-        if folder is not None:
-            weights.check_files(origin, folder)
-    except ModelError as error:
-        return str(error)
-    return None if folder is not None else weights.obstacle(origin)
+    folder = weights.find(origin)
+    if folder is None:
+        return weights.obstacle(origin)
+    weights.check_files(origin, folder)
+    return None
 
 
 def network_identity(model: str, device: str) -> dict[str, Any]:
@@ -81,24 +79,15 @@ def load_network(model: str, auto_class: str, device: str, **settings: Any) -> t
     import torch
     import transformers
 
-    from nbkit.models.loading import SAFELY, reading, torch_device
+    from nbkit.models.loading import load_tokenizer, load_trained, torch_device
 
+    what, asked = f"model '{model}'", f" with {settings}" if settings else ""
     place = torch_device(resolve_device(device))
-    check_bytes(folder, f"model '{model}'")
-    with reading(f"model '{model}'", folder, f"cannot be loaded as {auto_class}"):
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        network, report = getattr(transformers, auto_class).from_pretrained(
-            folder, dtype=torch.float32, output_loading_info=True, **SAFELY, **settings
-        )
-    # transformers fills missing weights with random ones. An encoder's own pooler is not used.
-    missing = sorted(key for key in report["missing_keys"] if not key.startswith("pooler."))
-    if missing:
-        asked = f" with {settings}" if settings else ""
-        raise ModelError(
-            f"model '{model}': {folder} is no trained {auto_class}{asked}: it holds no {', '.join(missing[:3])}"
-        )
-    network.eval()
-    network.to(place)
+    check_bytes(folder, what)
+    tokenizer = load_tokenizer(folder, what)
+    auto, kind = getattr(transformers, auto_class), f"{auto_class}{asked}"
+    # An encoder's own pooler is not used.
+    network = load_trained(auto, folder, place, torch.float32, what, kind, unused="pooler.", **settings)
     # Some tokenizers do not know their model's limit and say 10³⁰, which the Rust code behind them cannot hold.
     tokenizer.model_max_length = min(tokenizer.model_max_length, positions(network) or _USUAL_LIMIT)
     return tokenizer, network

@@ -33,9 +33,9 @@ from numpy.typing import ArrayLike
 from nbkit.corpora.idioms import IdiomPair
 from nbkit.errors import ModelError, NbkitError
 from nbkit.models.backends import TRANSFORMERS
+from nbkit.models.catalogue import BY_RULE, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.lifecycle import with_revision
-from nbkit.models.translators.catalogue import BY_RULE, resolve
 from nbkit.models.translators.lifecycle import TRANSLATOR, check_model, ensure_model, model_identity
 from nbkit.store import Store
 from nbkit.text.parsers import Span

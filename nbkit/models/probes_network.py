@@ -16,9 +16,9 @@ from nbkit.corpora.idioms import IdiomPair
 from nbkit.errors import ModelError, NbkitError
 from nbkit.languages import is_unspaced
 from nbkit.models.batching import run_batches
+from nbkit.models.catalogue import label
 from nbkit.models.decoding import Decoding
 from nbkit.models.loading import padded
-from nbkit.models.translators.catalogue import label
 from nbkit.models.translators.seq2seq import Ids, Seq2SeqTranslator, TokenizedTranslator
 from nbkit.progress import progress_bar
 from nbkit.text.parsers import Span, tokens_in

@@ -30,21 +30,20 @@ import time
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from nbkit.corpora.nli import LABELS
 from nbkit.corpora.nli import catalogue as nli_catalogue
 from nbkit.errors import ModelError, NbkitError
+from nbkit.models.backends import Kept
 from nbkit.models.decoding import DEFAULT, Decoding
-from nbkit.models.kept import Kept
 from nbkit.store import NOT_REMEMBERED
 
 if TYPE_CHECKING:
     import numpy as np
 
-Entry = TypeVar("Entry", bound=Any)
 #: What a function that makes a model may ask for.
 OFFERED = frozenset({"src", "tgt", "lang", "device", "dtype"})
 #: By the kind of its registry: the method that an object has, what is asked for at a time, and what a way out is.
@@ -181,14 +180,6 @@ class PythonModel:
             except (TypeError, ValueError) as error:
                 raise ModelError(f"{self}, {each} {number} ({question!r:.60}): {error}; {way_out}") from None
         return answers
-
-
-def as_entry(entry: type[Entry], kind: str, name: str, thing: Any) -> Entry:
-    """What is registered of a *thing*: an entry of a catalogue as it is, Python code, alone or in an entry, in one."""
-    made = thing if isinstance(thing, entry) else entry(python=PythonModel(kind, name, thing))
-    if made.python is None or isinstance(made.python, PythonModel):
-        return made
-    return replace(made, python=PythonModel(kind, name, made.python))
 
 
 def forgotten(keys: Any) -> list[str]:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from nbkit.corpora.idioms import training_copies
 from nbkit.errors import ModelError, NbkitError, ParamsError, UnknownNameError, schema_problems
 from nbkit.languages import check_language, is_unspaced
-from nbkit.models.translators.catalogue import MOST_SEED
+from nbkit.models.catalogue import MOST_SEED
 
 #: What no number of a recipe is beyond.
 _MOST = 10**9

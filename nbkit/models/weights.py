@@ -18,8 +18,7 @@ from typing import Any
 
 from nbkit.errors import ModelError, NbkitError
 from nbkit.files import atomic_write, first_sight, read_note
-from nbkit.models.backends import BACKENDS
-from nbkit.models.catalogue import Origin
+from nbkit.models.backends import BACKENDS, Origin
 from nbkit.store import cache_folder
 
 _CONFIG = "config.json"

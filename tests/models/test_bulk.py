@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from nbkit.models.batching import BulkPieces, bulk_encoded, has_bulk
-from nbkit.models.translators.catalogue import families
+from nbkit.models.catalogue import families
 from nbkit.models.translators.seq2seq import load_tokenizer
 
 from .nli_checkpoints import save_classifier

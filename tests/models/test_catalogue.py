@@ -11,7 +11,7 @@ import pytest
 from nbkit.errors import ModelError, UnknownNameError
 from nbkit.languages import TARGETS
 from nbkit.models import MODELS, ModelEntry, label, resolve
-from nbkit.models.translators.catalogue import families
+from nbkit.models.catalogue import families
 from nbkit.models.translators.lifecycle import check_model, model_identity
 
 

@@ -12,10 +12,17 @@ import pytest
 ctranslate2 = pytest.importorskip("ctranslate2", reason='the extra "ct2" is not installed')
 
 from nbkit.errors import ModelError  # noqa: E402
-from nbkit.models import Decoding, ModelEntry, check_model, ensure_model, load_translator, resolve  # noqa: E402
+from nbkit.models import (  # noqa: E402
+    Decoding,
+    ModelEntry,
+    check_model,
+    ct2,
+    ensure_model,
+    load_translator,
+    resolve,
+)
 from nbkit.models.backends import DECODERS, ENCODERS  # noqa: E402
-from nbkit.models.ct2 import conversion  # noqa: E402
-from nbkit.models.translators.catalogue import MODELS, families  # noqa: E402
+from nbkit.models.catalogue import MODELS, families  # noqa: E402
 
 NAMES = ("marian", "mbart50", "m2m100-418m", "m2m100-1.2b", "nllb")
 SHORT = Decoding(beams=3, max_new_tokens=12, early_stopping=True)
@@ -139,8 +146,8 @@ def test_marian_of_several_targets_gets_its_mark(checkpoints, sentences):
 
 
 def test_converted_once_for_all_who_ask(tmp_path, checkpoints, own_cache, monkeypatch):
-    conversions, save = [], conversion.save_spec
-    monkeypatch.setattr(conversion, "save_spec", lambda *given: conversions.append(given) or save(*given))
+    conversions, save = [], ct2.save_spec
+    monkeypatch.setattr(ct2, "save_spec", lambda *given: conversions.append(given) or save(*given))
     copy = shutil.copytree(checkpoints["nllb"], tmp_path / "copy")
     names = [f"{folder}{suffix}" for folder in (checkpoints["nllb"], copy) for suffix in ("@ct2", "@ct2-int8")]
     with ThreadPoolExecutor(4) as pool:
@@ -151,7 +158,7 @@ def test_converted_once_for_all_who_ask(tmp_path, checkpoints, own_cache, monkey
     (converted,) = (own_cache / "models" / "ctranslate2").glob("[!.]*")
     assert (converted / "model.bin").is_file()
     monkeypatch.setattr("nbkit.models.backends.CONVERSION", 2)
-    monkeypatch.setattr(conversion, "CONVERSION", 2)
+    monkeypatch.setattr(ct2, "CONVERSION", 2)
     ensure_model(names[0], "en", "de")
     assert len(conversions) == 2
 
@@ -164,18 +171,18 @@ def test_architectures_without_a_conversion_are_refused_before_they_are_trained(
         with pytest.raises(ModelError, match="has no conversion"):
             ensure_model(name, "en", "de")
     converted = {family.model_type for family in families().values() if family.converts}
-    assert {*converted, *ENCODERS, *DECODERS} == set(conversion.LOADERS)
+    assert {*converted, *ENCODERS, *DECODERS} == set(ct2.LOADERS)
 
 
 def test_a_conversion_that_breaks_off_leaves_no_model(checkpoints, own_cache, monkeypatch, sentences):
     reference = resolve(f"{checkpoints['marian']}@ct2", "en", "de")
     with monkeypatch.context() as patch:
-        patch.setattr(conversion, "SEARCH_FILE", "nowhere/search.json")  # the last thing to be written
+        patch.setattr(ct2, "SEARCH_FILE", "nowhere/search.json")  # the last thing to be written
         with pytest.raises(ModelError, match=r"cannot be written: .*No such file"):
-            conversion.ensure_converted(reference, checkpoints["marian"])
+            ct2.ensure_converted(reference, checkpoints["marian"])
     place = own_cache / "models" / "ctranslate2"
     assert [path.name for path in place.iterdir() if not path.name.endswith(".lock")] == []
-    target = conversion.ensure_converted(reference, checkpoints["marian"])
+    target = ct2.ensure_converted(reference, checkpoints["marian"])
     (target / "model.bin").write_bytes(b"damaged")
     with pytest.raises(ModelError, match=r"model\.bin is damaged"):
         load_translator(reference.full_name, "en", "de")

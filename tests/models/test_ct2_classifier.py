@@ -16,12 +16,12 @@ from nbkit.models import (  # noqa: E402
     classifier_identity,
     classifier_label,
     classify_remembered,
+    ct2,
     ensure_classifier,
     load_classifier,
     resolve_classifier,
 )
 from nbkit.models.backends import ENCODERS  # noqa: E402
-from nbkit.models.ct2 import conversion  # noqa: E402
 from nbkit.store import Store  # noqa: E402
 
 from .nli_checkpoints import LABELS, MORE, PAIRS, save_classifier, save_other  # noqa: E402
@@ -136,8 +136,8 @@ def test_names_labels_and_types_that_cannot_be(folders, own_cache):
     with pytest.raises(ModelError, match=r"cannot compute in 'bfloat16' on 'cpu'; there are: .*float32"):
         load_classifier(f"{folders['roberta']}@ct2", device="cpu", dtype="bfloat16")
     (converted,) = (own_cache / "models" / "ctranslate2").glob("[!.]*")
-    (converted / conversion.HEAD_FILE).write_bytes(b"damaged")
-    with pytest.raises(ModelError, match=f"{conversion.HEAD_FILE} is damaged"):
+    (converted / ct2.HEAD_FILE).write_bytes(b"damaged")
+    with pytest.raises(ModelError, match=f"{ct2.HEAD_FILE} is damaged"):
         load_classifier(f"{folders['roberta']}@ct2")
 
 
@@ -172,8 +172,8 @@ def test_converted_once_and_remembered_as_a_system_of_its_own(folders, own_cache
     assert len({key["weights"] for key in keys}) == 1
     assert [check_classifier(name) for name in names] == [None] * 3
 
-    saved, save = [], conversion.save_spec
-    monkeypatch.setattr(conversion, "save_spec", lambda *given: saved.append(given) or save(*given))
+    saved, save = [], ct2.save_spec
+    monkeypatch.setattr(ct2, "save_spec", lambda *given: saved.append(given) or save(*given))
     store = Store(tmp_path / "store")
     tables = [classify_remembered(name, PAIRS, store=store, progress=False) for name in names]
     assert ensure_classifier(names[2]) == folders["distilbert"]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from nbkit.models.catalogue import families
 from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.training import Collate, Example
-from nbkit.models.translators.catalogue import families
 from nbkit.models.translators.seq2seq import load_tokenizer
 from nbkit.models.translators.training import NewNoise, Noise, NoisyBatches
 

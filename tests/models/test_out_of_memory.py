@@ -9,7 +9,7 @@ import pytest
 
 from nbkit.errors import ModelError
 from nbkit.models import Decoding, load_translator, translate_remembered
-from nbkit.models.kept import Kept
+from nbkit.models.backends import Kept
 from nbkit.models.translators.lifecycle import TRANSLATOR, translation_config
 from nbkit.models.translators.seq2seq import TokenizedTranslator
 from nbkit.store import Store

@@ -125,7 +125,7 @@ def test_offsets_are_where_the_pieces_stand(name, is_target, translators, senten
 
 def test_a_mark_before_the_text_is_none_of_its_characters(checkpoints, monkeypatch):
     from nbkit.models import ModelEntry
-    from nbkit.models.translators.catalogue import MODELS
+    from nbkit.models.catalogue import MODELS
 
     entry = ModelEntry(hub=str(checkpoints["marian"]), family="marian", prefixes={"zh": ">>cmn_Hans<<"})
     MODELS.register("marks", entry, replace=True)

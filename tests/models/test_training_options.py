@@ -11,10 +11,10 @@ from transformers import TrainerCallback
 
 from nbkit.errors import ModelError
 from nbkit.models import Decoding, TranslatorRecipe, check_model, load_translator, train_translator
+from nbkit.models.catalogue import families
 from nbkit.models.networks.architectures import new_model, train_vocabulary
 from nbkit.models.translators import training
 from nbkit.models.translators import training as training_data
-from nbkit.models.translators.catalogue import families
 from nbkit.models.translators.seq2seq import load_tokenizer
 from nbkit.models.translators.texts import TextPair
 from nbkit.models.translators.training import Noise, dev_bleu, idiom_texts, mean_weights, measure, regular_texts

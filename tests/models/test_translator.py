@@ -9,8 +9,8 @@ import pytest
 
 from nbkit.errors import ModelError
 from nbkit.models import Decoding, ModelEntry, load_translator, translate_remembered
-from nbkit.models.kept import Kept
-from nbkit.models.translators.catalogue import MODELS
+from nbkit.models.backends import Kept
+from nbkit.models.catalogue import MODELS
 from nbkit.store import Store
 
 from .trained import replace_weights

@@ -6,8 +6,8 @@ import pytest
 
 from nbkit.errors import ModelError, ParamsError, UnknownNameError
 from nbkit.models import MODELS, ModelEntry, check_model, label, resolve
+from nbkit.models.catalogue import Variant, split_variant
 from nbkit.models.recipes import TranslatorRecipe, named_recipe, recipes_in
-from nbkit.models.translators.catalogue import Variant, split_variant
 from nbkit.models.translators.lifecycle import TRANSLATOR
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -13,8 +12,8 @@ import numpy as np
 import torch
 
 from nbkit.corpora.nli import LABELS
-from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk
-from nbkit.models.classifiers.catalogue import ClassifierReference, classifier_label, output_order
+from nbkit.models.batching import Budgeted, CutWarning, bulk_encoded, has_bulk
+from nbkit.models.catalogue import ClassifierReference, classifier_label, output_order
 from nbkit.models.classifiers.lifecycle import Pair, Row
 from nbkit.models.loading import (
     attention_mask,
@@ -48,17 +47,14 @@ def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], most: int, name: str) ->
 
     The first one that is cut is warned of. Marks such as ``</s>`` that stand in a text are text like any other.
     """
-    stream, warned = iter(pairs), False
+    stream, warn = iter(pairs), CutWarning(f"classifier '{name}'")
     while chunk := list(islice(stream, _CHUNK)):
         for pair, encoded in zip(chunk, _whole(tokenizer, chunk), strict=True):
             size = len(encoded[0])
             if size <= most:
                 yield encoded
                 continue
-            if not warned:
-                cut = f"{size} tokens cut to its {most} positions"
-                warnings.warn(f"classifier '{name}': {cut}: {pair[0][:60]!r} …", stacklevel=2)
-            warned = True
+            warn(size, f"its {most} positions", pair[0])
             yield next(_tokenized(tokenizer, [pair], truncation="longest_first", max_length=most))
 
 
@@ -142,7 +138,7 @@ def load_pair_classifier(reference: ClassifierReference, folder: Path, device: s
     """The classifier that transformers makes of the files in *folder*."""
     from transformers import AutoModelForSequenceClassification as Auto
 
-    what = f"classifier '{reference.name}'"
+    what = reference.called
     model = load_trained(Auto, folder, torch_device(device), torch_dtype(dtype), what, "classifier")
     kind = SentenceClassifier if isinstance(model, SentencePairClassifier) else PairClassifier
     return kind(reference, folder, model, positions=positions(model))
@@ -160,7 +156,7 @@ class PairClassifier(Budgeted):
     def __init__(self, reference: ClassifierReference, folder: Path, model: Any, *, positions: int | None):
         self.name = reference.full_name
         self.reference, self.folder, self.model = reference, folder, model
-        self.tokenizer = load_tokenizer(folder, f"classifier '{reference.name}'")
+        self.tokenizer = load_tokenizer(folder, reference.called)
         self.device: torch.device = model.device
         self._order = output_order(reference, folder)
         self._positions = at_most(positions, self.tokenizer)

@@ -16,9 +16,15 @@ from nbkit.corpora.nli import LABELS, check_nli, find_nli
 from nbkit.errors import ModelError
 from nbkit.models import weights
 from nbkit.models.backends import ENCODERS, TRANSFORMERS
-from nbkit.models.catalogue import located
-from nbkit.models.classifiers.catalogue import ClassifierEntry, ClassifierReference, output_order, resolve_classifier
-from nbkit.models.language_models.catalogue import LANGUAGE_MODELS, resolve_language_model
+from nbkit.models.catalogue import (
+    LANGUAGE_MODELS,
+    ClassifierEntry,
+    ClassifierReference,
+    located,
+    output_order,
+    resolve_classifier,
+    resolve_language_model,
+)
 from nbkit.models.language_models.lifecycle import (
     LANGUAGE_MODEL,
     check_language_model,
@@ -48,15 +54,15 @@ class Classifier(Protocol):
 class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier]):
     """What is classifiers' own: three labels, and checkpoints that one is fine-tuned from."""
 
-    noun, field = "classifier", "classification"
+    field = "classification"
     recipe_file, recipe_type = "classifier_recipes.yaml", ClassifierRecipe
     resolve = staticmethod(resolve_classifier)
     python = PythonClassifier
     trainer = "nbkit.models.classifiers.training:train_classifier"
-    converter = "nbkit.models.ct2.conversion:ensure_converted"
+    converter = "nbkit.models.ct2:ensure_converted"
     loaders: ClassVar = {
         "transformers": "nbkit.models.classifiers.classifier:load_pair_classifier",
-        "ctranslate2": "nbkit.models.ct2.engines:ConvertedClassifier",
+        "ctranslate2": "nbkit.models.ct2:ConvertedClassifier",
     }
 
     def recipe_changes(self, reference: ClassifierReference, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,12 +110,12 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
         if not any("Classif" in kind for kind in kinds):
             found = ", ".join(kinds) or f"a '{config.get('model_type')}' model of no stated kind"
             raise ModelError(
-                f"classifier '{reference.name}': {folder} holds {found}, which is no classifier; fine-tune it first: "
+                f"{reference.called}: {folder} holds {found}, which is no classifier; fine-tune it first: "
                 f"nbkit train classifier OUTPUT --start {folder}"
             )
         self.check_architecture(reference, config.get("model_type"), ENCODERS)
         self.check_tokenizer(reference, folder)
-        weights.check_trained_for(self.called(reference), folder, reference.lang)
+        weights.check_trained_for(reference.called, folder, reference.lang)
         output_order(reference, folder)
 
     def more_identity(self, reference: ClassifierReference) -> dict[str, Any]:
@@ -212,26 +218,17 @@ def classification_config(name: str, lang: str = "en", *, device: str = "auto", 
     return {"kind": "classification", "version": 1, "model": identity, "lang": lang}
 
 
-def classify_remembered(
-    name: str,
-    pairs: Sequence[tuple[str, str]],
-    *,
-    lang: str = "en",
-    store: Store,
-    device: str = "auto",
-    dtype: str = "auto",
-    progress: bool = True,
-) -> np.ndarray:
+def classify_remembered(name: str, pairs: Sequence[Pair], *, store: Store, **settings: Any) -> np.ndarray:
     """p(label | premise, hypothesis) of every pair, (pairs × 3) in the order of `LABELS`.
 
     Taken from *store* where it is known, else computed now and kept, shard by shard; where nothing is missing, no model
-    is loaded and torch is not imported. The largest p is the label, −Σ p ln p the entropy.
+    is loaded and torch is not imported. The largest p is the label, −Σ p ln p the entropy. settings: lang, device,
+    dtype and progress, as `iter_classified` takes them.
 
     Raises what `load_classifier` raises, but only where something is missing.
     """
     table = np.empty((len(pairs), len(LABELS)))
-    rows = iter_classified(name, pairs, lang=lang, store=store, device=device, dtype=dtype, progress=progress)
-    for i, row in enumerate(rows):
+    for i, row in enumerate(iter_classified(name, pairs, store=store, **settings)):
         table[i] = row
     return table
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from nbkit.corpora.nli import LABELS, find_nli, load_nli, raw_nli
 from nbkit.errors import ModelError
-from nbkit.models.classifiers.catalogue import known_order, order_of
+from nbkit.models.catalogue import known_order, order_of
 from nbkit.models.classifiers.classifier import CollatePairs, NliExample, encode_pairs, positions_of
 from nbkit.models.classifiers.lifecycle import Pair, load_classifier, start_files
 from nbkit.models.loading import SAFELY, quiet, reading

@@ -6,7 +6,6 @@ causal and the masked model, with their formulas.
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,9 +20,9 @@ from torch import Tensor
 from torch.nn.functional import linear
 
 from nbkit.errors import ModelError
-from nbkit.models.batching import Budgeted, bulk_encoded, has_bulk
+from nbkit.models.batching import Budgeted, CutWarning, bulk_encoded, has_bulk
+from nbkit.models.catalogue import Kind, LanguageModelReference, kind_of, language_model_label
 from nbkit.models.classifiers.classifier import at_most
-from nbkit.models.language_models.catalogue import Kind, LanguageModelReference, kind_of, language_model_label
 from nbkit.models.language_models.lifecycle import Likelihood, Span, one_by_one
 from nbkit.models.loading import load_tokenizer, load_trained, on_device, padded, torch_device, torch_dtype
 from nbkit.models.pretrained import positions
@@ -66,13 +65,12 @@ class TextEncoder:
 
         Marks such as ``<|endoftext|>`` that stand in a text are text like any other.
         """
-        stream, warned, most = iter(texts), False, self.positions - room
+        stream, most = iter(texts), self.positions - room
+        warn = CutWarning(f"language model '{self.name}'")
         while chunk := list(islice(stream, _CHUNK)):
             for text, ids in zip(chunk, self._contents(chunk), strict=True):
                 if len(ids) > most:
-                    if not warned:
-                        warned = True
-                        self._warn(len(ids), most, text)
+                    warn(len(ids), self._cut(most), text)
                     ids = ids[:most]
                 yield tuple(ids)
 
@@ -93,7 +91,7 @@ class TextEncoder:
         A place within a word is widened to the whole subwords that it touches. Raises `ModelError` for a place that is
         not in the text, and for a candidate without any subword.
         """
-        stream, warned = iter(asked), False
+        stream, warn = iter(asked), CutWarning(f"language model '{self.name}'")
         before, after = self.frame()
         most = self.positions - len(before) - len(after)
         while chunk := list(islice(stream, _CHUNK)):
@@ -112,9 +110,8 @@ class TextEncoder:
                 first, last = places[0], places[-1] + 1
                 if last - first > most:
                     raise ModelError(f"candidate {candidate[:60]!r} has more than {most} tokens")
-                if len(ids) > most and not warned:
-                    warned = True
-                    self._warn(len(ids), most, text)
+                if len(ids) > most:
+                    warn(len(ids), self._cut(most), text)
                 # As much on the one side as on the other, and all that there is on a short one.
                 left = max(0, min(first - (most - (last - first)) // 2, len(ids) - most))
                 shift = len(before) - left
@@ -130,9 +127,8 @@ class TextEncoder:
             **options,
         )
 
-    def _warn(self, count: int, most: int, text: str) -> None:
-        size = f"{count} tokens cut to {most}, as it has {self.positions} positions"
-        warnings.warn(f"language model '{self.name}': {size}: {text[:60]!r} …", stacklevel=3)
+    def _cut(self, most: int) -> str:
+        return f"{most}, as it has {self.positions} positions"
 
 
 # ----------------------------------------------------------------------------
@@ -243,7 +239,7 @@ def load_trained_language_model(
 
     kind = kind_of(reference, folder)
     auto: Any = transformers.AutoModelForCausalLM if kind == "causal" else transformers.AutoModelForMaskedLM
-    what = f"language model '{reference.name}'"
+    what = reference.called
     model = load_trained(auto, folder, torch_device(device), torch_dtype(dtype), what, f"{kind} model")
     return (CausalLanguageModel if kind == "causal" else MaskedLanguageModel)(reference, folder, model)
 
@@ -261,7 +257,7 @@ class LanguageModel(Budgeted, ABC):
     def __init__(self, reference: LanguageModelReference, folder: Path, device: torch.device, positions: int | None):
         self.name, self.lang = reference.full_name, reference.lang
         self.reference, self.folder, self.device = reference, folder, device
-        self.tokenizer = load_tokenizer(folder, f"language model '{reference.name}'")
+        self.tokenizer = load_tokenizer(folder, reference.called)
         self._encoder = TextEncoder(self.tokenizer, at_most(positions, self.tokenizer), self.name)
 
     def perplexities(self, texts: Sequence[str], *, progress: bool = True) -> np.ndarray:

@@ -5,7 +5,6 @@ Texts that were scored once are never scored again; a model is loaded only for w
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -15,13 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 
 from nbkit.corpora import Request, find_corpus
-from nbkit.corpora.corpus import FileCorpus, RawCorpus
+from nbkit.corpora.corpus import Corpus, FileCorpus, RawCorpus
 from nbkit.corpora.nli import check_nli, find_nli
-from nbkit.errors import ModelError, NbkitError
-from nbkit.files import expand_path
+from nbkit.errors import ModelError, NbkitError, as_problem
+from nbkit.files import expand_path, file_digest
 from nbkit.models import weights
 from nbkit.models.backends import DECODERS
-from nbkit.models.language_models.catalogue import (
+from nbkit.models.catalogue import (
     LanguageModelReference,
     kind_of,
     language_model_label,
@@ -71,15 +70,15 @@ class Likelihood(NamedTuple):
 class LanguageModelKind(ModelKind[LanguageModelReference, LanguageModelRecipe, "AnyLanguageModel"]):
     """What is language models' own: causal and masked ones, and texts of several kinds."""
 
-    noun, field = "language model", "language_model"
+    field = "language_model"
     recipe_file, recipe_type = "language_model_recipes.yaml", LanguageModelRecipe
     resolve = staticmethod(resolve_language_model)
     python = PythonLanguageModel
     trainer = "nbkit.models.language_models.training:train_language_model"
-    converter = "nbkit.models.ct2.conversion:ensure_converted"
+    converter = "nbkit.models.ct2:ensure_converted"
     loaders: ClassVar = {
         "transformers": "nbkit.models.language_models.language_model:load_trained_language_model",
-        "ctranslate2": "nbkit.models.ct2.engines:ConvertedLanguageModel",
+        "ctranslate2": "nbkit.models.ct2:ConvertedLanguageModel",
     }
     shards: ClassVar = {"cpu": 4096, "cuda": 65536}
 
@@ -157,6 +156,7 @@ def language_model_identity(
     return LANGUAGE_MODEL.identity(name, lang, device=device, dtype=dtype)
 
 
+@as_problem
 def check_language_model(name: str, lang: str | None = None, *, kind: str | None = None) -> str | None:
     """Why a language model cannot be had for a language, in one message; None where nothing stands against it.
 
@@ -171,10 +171,7 @@ def check_language_model(name: str, lang: str | None = None, *, kind: str | None
     problem = LANGUAGE_MODEL.check(name, lang)
     if problem is not None or kind is None:
         return problem
-    try:
-        found = LANGUAGE_MODEL.other_than(kind, resolve_language_model(name, lang))
-    except NbkitError as error:
-        return str(error)
+    found = LANGUAGE_MODEL.other_than(kind, resolve_language_model(name, lang))
     return None if found is None else f"language model '{name}' is {found}; a {kind} one is needed"
 
 
@@ -220,25 +217,15 @@ def load_language_model(
 # What models said, remembered.
 
 
-def perplexities_remembered(
-    name: str,
-    texts: Sequence[str],
-    *,
-    lang: str | None = None,
-    store: Store,
-    device: str = "auto",
-    dtype: str = "auto",
-    progress: bool = True,
-) -> np.ndarray:
+def perplexities_remembered(name: str, texts: Sequence[str], *, store: Store, **settings: Any) -> np.ndarray:
     """The perplexity of every text, as `language_models.language_model` defines it; NaN where no token is scored.
 
     Taken from *store* where it is known, else computed now and kept, shard by shard; where nothing is missing, no model
-    is loaded and torch is not imported.
+    is loaded and torch is not imported. settings: lang, device, dtype and progress, as `iter_perplexities` takes them.
 
     Raises what `load_language_model` raises, but only where something is missing.
     """
-    rows = iter_perplexities(name, texts, lang=lang, store=store, device=device, dtype=dtype, progress=progress)
-    return np.fromiter(rows, np.float64, len(texts))
+    return np.fromiter(iter_perplexities(name, texts, store=store, **settings), np.float64, len(texts))
 
 
 def iter_perplexities(
@@ -336,31 +323,32 @@ def _span(place: str) -> Span:
 def corpus_digest(corpus: str, lang: str) -> dict[str, Any]:
     """What the texts of *corpus* depend on, for cache keys; texts are not parsed, so that no parser is part of it."""
     if corpus.startswith(LINES):
-        with line_file(corpus).open("rb") as file:
-            return {"lines": hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()}
+        return {"lines": file_digest(line_file(corpus))}
     if corpus.startswith(PAIRS):
         nli, split = find_nli(corpus.removeprefix(PAIRS))
         return nli.identity(lang, split)
-    found, split = find_corpus(corpus)
-    request = Request(lang, other_language(found, lang), split)
+    found, request = _request(corpus, lang)
     return FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
 
 
+@as_problem
 def corpus_problem(corpus: str, lang: str) -> str | None:
     """What stands in the way of reading *corpus*, or None."""
-    try:
-        if corpus.startswith(LINES):
-            line_file(corpus)
-            return None
-        if corpus.startswith(PAIRS):
-            return next(iter(check_nli(corpus.removeprefix(PAIRS), lang, n=1)), None)
-        found, split = find_corpus(corpus)
-        request = Request(lang, other_language(found, lang), split, 1)
+    if corpus.startswith(LINES):
+        line_file(corpus)
+        return None
+    if corpus.startswith(PAIRS):
+        problems = check_nli(corpus.removeprefix(PAIRS), lang, n=1)
+    else:
+        found, request = _request(corpus, lang, 1)
         # A parser that is missing does not matter here.
         problems = FileCorpus.problems(found, request) if isinstance(found, RawCorpus) else found.problems(request)
-    except NbkitError as error:
-        return str(error)
     return next(iter(problems), None)
+
+
+def _request(corpus: str, lang: str, n: int | None = None) -> tuple[Corpus, Request]:
+    found, split = find_corpus(corpus)
+    return found, Request(lang, other_language(found, lang), split, n)
 
 
 def other_language(corpus: Any, lang: str) -> str:

@@ -21,8 +21,8 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, pr
 
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import DataError, ModelError
+from nbkit.models.catalogue import families
 from nbkit.models.recipes import SENTENCE_ENCODERS, ClassifierRecipe, LanguageModelRecipe, TranslatorRecipe
-from nbkit.models.translators.catalogue import families
 from nbkit.models.translators.seq2seq import load_tokenizer
 
 #: The longest input of the Transformers that are trained here, in tokens.

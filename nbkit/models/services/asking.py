@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal
+from typing import Literal
 
 import tenacity
 
@@ -43,10 +43,6 @@ class Answer:
     finish: str = ""
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-
-    def record(self) -> dict[str, Any]:
-        """As the store keeps it, beside its text."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -20,14 +20,13 @@ import nbkit
 from nbkit.errors import ModelError
 from nbkit.models.decoding import Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, TransientError
-from nbkit.models.services.names import ServerModel, WebModel, is_this_machine, without_secrets
+from nbkit.models.services.names import ServerModel, WebModel, is_this_machine, load_prompt, without_secrets
 
 # ----------------------------------------------------------------------------
 # One request to a server that speaks OpenAI's chat protocol, and what its answers mean.
 
 #: Bytes that an answer may have; more is no translation of a sentence.
 _MOST_BYTES = 4 * 2**20
-_PART = 2**16
 #: What passes: a time-out, a conflict, "too early", too many requests; and whatever a server blames on itself.
 _PASSING = frozenset({408, 409, 425, 429})
 #: Codes of a 429 that no waiting helps against.
@@ -42,7 +41,7 @@ class ServerTranslator(RemoteTranslator):
 
     def __init__(self, model: ServerModel):
         super().__init__(model)
-        self.prompt = model.loaded_prompt()
+        self.prompt = load_prompt(model.prompt)
         pacing = model.pacing
         self._client = httpx.Client(
             headers={"User-Agent": f"nbkit/{nbkit.__version__}", "Accept-Encoding": "gzip"},
@@ -113,17 +112,11 @@ class ServerTranslator(RemoteTranslator):
         said = f"{self._url} answers {status}" + (f": {self._shown(message)}" if message else "")
         if (status in _PASSING or status >= 500) and code not in _FINAL_CODES:
             return TransientError(said, _wait(response.headers))
-        if status in (401, 403):
-            variable = self.model.key_variable
-            sent = (
-                f"the key in {variable} is not accepted"
-                if self.model.key
-                else f"no key was sent: {variable} is not set"
-            )
-            return ModelError(f"model '{self.name}': {said} ({sent})")
-        if status == 404:
-            return ModelError(f"model '{self.name}': {said} (is '{self.model.model}' the server's name for the model?)")
-        return ModelError(f"model '{self.name}': {said}{_remedy(message)}")
+        variable = self.model.key_variable
+        sent = f"the key in {variable} is not accepted" if self.model.key else f"no key was sent: {variable} is not set"
+        unknown = f"is '{self.model.model}' the server's name for the model?"
+        hint = {401: f" ({sent})", 403: f" ({sent})", 404: f" ({unknown})"}.get(status, _remedy(message))
+        return ModelError(f"model '{self.name}': {said}{hint}")
 
     def _parsed(self, body: bytes) -> Answer:
         try:
@@ -151,7 +144,7 @@ class ServerTranslator(RemoteTranslator):
 
 
 def _unpacked(response: httpx.Response) -> Iterator[bytes]:
-    """The body in parts of `_PART` bytes at most, however well it was packed."""
+    """The body in parts, none of them much larger than what is read at all, however well it was packed."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding in ("", "identity"):
         yield from response.iter_raw()
@@ -160,9 +153,8 @@ def _unpacked(response: httpx.Response) -> Iterator[bytes]:
         raise httpx.DecodingError(f"'{encoding}', which was not asked for")
     stream = zlib.decompressobj(zlib.MAX_WBITS | 32)  # with the header of gzip or of zlib
     for packed in response.iter_raw():
-        while packed and not stream.eof:
-            yield stream.decompress(packed, _PART)
-            packed = stream.unconsumed_tail
+        # What does not fit into these stays packed: nobody reads on behind it.
+        yield stream.decompress(packed, _MOST_BYTES + 1)
     yield stream.flush()
 
 

@@ -27,7 +27,7 @@ from urllib.parse import SplitResult, parse_qsl, quote, quote_plus, urlsplit
 
 import yaml
 
-from nbkit.errors import DataError, MissingExtraError, ModelError, NbkitError, UnknownNameError, closest
+from nbkit.errors import DataError, MissingExtraError, ModelError, UnknownNameError, as_problem, closest
 from nbkit.languages import language_name
 from nbkit.models.decoding import Decoding
 from nbkit.yaml_text import load
@@ -396,12 +396,8 @@ class ServerModel(RemoteModel):
             )
         return key
 
-    def loaded_prompt(self) -> Prompt:
-        """Its prompt. Raises as `load_prompt` does."""
-        return load_prompt(self.prompt)
-
     def labels(self, src: str, tgt: str) -> tuple[str, ...]:
-        return self.loaded_prompt().labels_for(src, tgt)
+        return load_prompt(self.prompt).labels_for(src, tgt)
 
     def identity(self) -> dict[str, Any]:
         """Model, host, digest of the prompt and what is sent of sampling; a server does not tell its weights."""
@@ -409,7 +405,7 @@ class ServerModel(RemoteModel):
             "backend": "openai",
             "model": self.model,
             "server": _host(self.url),
-            "prompt": self.loaded_prompt().digest,
+            "prompt": load_prompt(self.prompt).digest,
             "temperature": self.temperature,
             "seed": self.seed,
         }
@@ -419,12 +415,10 @@ class ServerModel(RemoteModel):
             return {"max_new_tokens": None}
         return {"max_new_tokens": decoding.identity()["max_new_tokens"]}
 
+    @as_problem
     def problem(self, src: str, tgt: str) -> str | None:
-        try:
-            url, key = self.url, self.key
-            self.loaded_prompt()
-        except NbkitError as error:
-            return str(error)
+        url, key = self.url, self.key
+        load_prompt(self.prompt)
         if key is not None or _host(url) != _host(VENDOR):
             return None  # servers of one's own mostly want no key; one that does says so when it is asked
         return (
@@ -590,11 +584,9 @@ class WebModel(RemoteModel):
                 f"model '{self.name}' needs the package deep-translator: pip install \"nbkit[deep-translator]\""
             )
 
+    @as_problem
     def problem(self, src: str, tgt: str) -> str | None:
-        try:
-            self.require()
-        except MissingExtraError as error:
-            return str(error)
+        self.require()
         unset = [variable for variable in self.entry.keys.values() if not os.environ.get(variable)]
         if unset:
             verb = "is not set" if len(unset) == 1 else "are not set"

@@ -5,7 +5,9 @@ Translations that were made once are never made again; a model is loaded only fo
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -13,22 +15,20 @@ from nbkit import sandbox
 from nbkit.corpora import corpus_identity
 from nbkit.errors import ModelError
 from nbkit.models import weights
-from nbkit.models.decoding import DEFAULT, Decoding
-from nbkit.models.kept import key_of
-from nbkit.models.lifecycle import ModelKind, imported, with_revision
-from nbkit.models.python import PythonTranslator
-from nbkit.models.recipes import TranslatorRecipe
-from nbkit.models.services.asking import Answer, RemoteTranslator, Usage, line_of
-from nbkit.models.translators.catalogue import (
+from nbkit.models.catalogue import (
     BY_RULE,
     Reference,
     check_backend,
     check_pair,
     families,
     family_of,
-    not_spoken,
     resolve,
 )
+from nbkit.models.decoding import DEFAULT, Decoding
+from nbkit.models.lifecycle import ModelKind, with_revision
+from nbkit.models.python import PythonTranslator
+from nbkit.models.recipes import TranslatorRecipe
+from nbkit.models.services.asking import Answer, RemoteTranslator, Usage, line_of
 from nbkit.models.translators.placeholder import Carried, PlaceholderTranslator, carry, rules_digest
 from nbkit.store import Store
 
@@ -81,15 +81,15 @@ class Translator(Protocol):
 class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
     """What is translators' own: language pairs, families of architectures, services."""
 
-    noun, field = "model", "translation"
+    field = "translation"
     recipe_file, recipe_type = "recipes.yaml", TranslatorRecipe
     resolve = staticmethod(resolve)
     python = PythonTranslator
     trainer = "nbkit.models.translators.training:train_translator"
-    converter = "nbkit.models.ct2.conversion:ensure_converted"
+    converter = "nbkit.models.ct2:ensure_converted"
     loaders: ClassVar = {
         "transformers": "nbkit.models.translators.seq2seq:Seq2SeqTranslator",
-        "ctranslate2": "nbkit.models.ct2.engines:CTranslate2Translator",
+        "ctranslate2": "nbkit.models.ct2:CTranslate2Translator",
     }
 
     def recipe(self, reference: Reference) -> TranslatorRecipe:
@@ -98,7 +98,7 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
         Raises `ModelError` for a language the recipe is not for, and for a backend that does not run its architecture.
         """
         family = families()[reference.entry.family or "marian"]
-        check_pair(reference, family, None)
+        check_pair(reference, family)
         check_backend(reference, family)
         return super().recipe(reference)
 
@@ -128,7 +128,7 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
     def check_known(self, reference: Reference) -> None:
         """Raises `ModelError` for a pair that the catalogue's family does not speak."""
         if reference.entry.family in families():
-            check_pair(reference, families()[reference.entry.family or ""], None)
+            check_pair(reference, families()[reference.entry.family or ""])
 
     def check_folder(self, reference: Reference, folder: Path) -> None:
         """Raises `ModelError` where *folder* holds no translator for the pair, or not for the backend."""
@@ -144,8 +144,7 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
     def check_answering(self, reference: Reference) -> None:
         """Raises `ModelError` where a model behind a service, or in Python, is not for the pair here; asks nobody."""
         self._check_spoken(reference)
-        if reference.entry.python is not None:
-            self.identity_of(reference)
+        super().check_answering(reference)
 
     def answering_identity(self, reference: Reference, device: str, dtype: str) -> dict[str, Any]:
         """A model behind a service is known by what it is called, where it is and what it is asked."""
@@ -165,25 +164,15 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
         return service or super().answering(reference, device, dtype)
 
     def _check_spoken(self, reference: Reference) -> None:
-        entry, remote = reference.entry, reference.remote
-        for side, lang, spoken in (("from", reference.src, entry.sources), ("to", reference.tgt, entry.targets)):
-            if spoken is not None and lang not in spoken:
-                raise not_spoken(reference.name, side, lang, spoken)
-        problem = None if remote is None else remote.problem(reference.src, reference.tgt)
+        check_pair(reference)
+        problem = None if reference.remote is None else reference.remote.problem(reference.src, reference.tgt)
         if problem is not None:
             raise ModelError(problem)
-
-    def opened(self, reference: Reference, folder: Path, device: str, dtype: str) -> Translator:
-        """The model in *folder* and its tokenizer; the pair is checked first."""
-        family = family_of(reference, folder)
-        check_pair(reference, family, folder)
-        found: Translator = imported(self.loaders[reference.backend.package])(reference, family, folder, device, dtype)
-        return found
 
     def kept_under(self, reference: Reference, identity: Mapping[str, Any]) -> Hashable:
         """One model for all of its languages, without what a source begins with: it knows that for each of them."""
         identity = {field: value for field, value in identity.items() if field != "prefix"}
-        return key_of(identity, *self.place(reference))
+        return (json.dumps(identity, sort_keys=True), *self.place(reference))
 
     def place(self, reference: Reference) -> tuple[str | None, ...]:
         """Where the model's files belong; equal for two pairs that one and the same model translates."""
@@ -358,7 +347,7 @@ def answers_remembered(
         assert isinstance(translator, RemoteTranslator)
         batch = [text for (text,) in missing]
         for text, answer in translator.answers(batch, src, tgt, decoding, progress=progress):
-            said[text] = {"text": text, **answer.record()}
+            said[text] = {"text": text, **asdict(answer)}
         return [said[text] for text in batch]
 
     wanted = [text for text in dict.fromkeys(texts) if text.strip()]
@@ -418,23 +407,11 @@ def costs(
 
 
 def carry_remembered(
-    name: str,
-    texts: Sequence[str],
-    src: str,
-    tgt: str,
-    decoding: Decoding = DEFAULT,
-    *,
-    store: Store,
-    device: str = "auto",
-    dtype: str = "auto",
-    progress: bool = True,
+    name: str, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, **settings: Any
 ) -> list[Carried]:
-    """`translate_remembered` of a ``placeholder:NAME``, with what became of each text's numbers."""
+    """`translate_remembered` of a ``placeholder:NAME``, with what became of each text's numbers.
+
+    settings: store, device, dtype and progress, as `translate_remembered` takes them.
+    """
     inner = name.removeprefix(BY_RULE)
-
-    def translate(masked: list[str]) -> list[str]:
-        return translate_remembered(
-            inner, masked, src, tgt, decoding, store=store, device=device, dtype=dtype, progress=progress
-        )
-
-    return carry(texts, src, tgt, translate)
+    return carry(texts, src, tgt, lambda some: translate_remembered(inner, some, src, tgt, decoding, **settings))

@@ -1,6 +1,6 @@
 """Translators over a transformers tokenizer: what all of them share, and the reference backend on torch.
 
-`nbkit.models.ct2.engines` runs the same checkpoints by CTranslate2.
+`nbkit.models.ct2` runs the same checkpoints by CTranslate2.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from transformers import DynamicCache, EncoderDecoderCache
 
 import nbkit.models.networks.sequence  # noqa: F401 - makes the project's own architectures known to transformers
 from nbkit.errors import ModelError
-from nbkit.models.batching import Budgeted, BulkPieces
+from nbkit.models.batching import Budgeted, BulkPieces, CutWarning
+from nbkit.models.catalogue import Family, Reference, check_pair, family_of, label, resolve
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.loading import (
     SAFELY,
@@ -30,7 +31,6 @@ from nbkit.models.loading import (
     torch_device,
     torch_dtype,
 )
-from nbkit.models.translators.catalogue import Family, Reference, check_pair, label, resolve
 from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.progress import progress_bar
 
@@ -54,11 +54,12 @@ class TokenizedTranslator(Budgeted, ABC):
     budgets: ClassVar[Mapping[str, int]]
     positions: int
 
-    def __init__(self, reference: Reference, family: Family, folder: Path, device: str):
+    def __init__(self, reference: Reference, folder: Path, device: str):
         self.name = reference.full_name
-        self.reference, self.family, self.folder = reference, family, folder
+        self.reference, self.family, self.folder = reference, family_of(reference, folder), folder
+        check_pair(reference, self.family, folder)
         self.kind = device.partition(":")[0]
-        self.tokenizer = load_tokenizer(family, folder)
+        self.tokenizer = load_tokenizer(self.family, folder)
         self._silent = frozenset(self.tokenizer.all_special_ids) - {self.tokenizer.unk_token_id}
         self._bulk = BulkPieces(self.tokenizer) if BulkPieces.fits(self.tokenizer) else None
 
@@ -171,8 +172,7 @@ class TokenizedTranslator(Budgeted, ABC):
         """Token ids of every text, tokenized in bulk."""
         prefix = "" if target else self._prefix(tgt)
         side = "text_target" if target else "text"
-        stream = iter(texts)
-        cut = 0
+        stream, warn = iter(texts), CutWarning(f"model '{self.name}'")
         while chunk := list(islice(stream, _CHUNK)):
             if self._bulk is not None and not target:
                 rows = self._bulk.encoded(chunk, prefix.strip())
@@ -181,10 +181,7 @@ class TokenizedTranslator(Budgeted, ABC):
                 rows = self.tokenizer(**{side: written}, truncation=False, verbose=False)["input_ids"]
             for text, row in zip(chunk, rows, strict=True):
                 if len(row) > self.positions:
-                    cut += 1
-                    if cut == 1:
-                        size = f"{len(row)} tokens cut to its {self.positions} positions"
-                        warnings.warn(f"model '{self.name}': {size}: {text[:60]!r} …", stacklevel=3)
+                    warn(len(row), f"its {self.positions} positions", text)
                     ends = self.tokenizer(**{side: prefix + text, "truncation": True, "max_length": self.positions})
                     row = ends["input_ids"]
                 yield tuple(row)
@@ -221,9 +218,9 @@ class Seq2SeqTranslator(TokenizedTranslator):
     #: benchmarks/backends.py).
     budgets: ClassVar = {"cpu": 2048, "cuda": 65536}
 
-    def __init__(self, reference: Reference, family: Family, folder: Path, device: str, dtype: str):
+    def __init__(self, reference: Reference, folder: Path, device: str, dtype: str):
         self.device = torch_device(device)
-        super().__init__(reference, family, folder, device)
+        super().__init__(reference, folder, device)
         self.model = load_seq2seq(reference, folder, torch_dtype(dtype)).to(self.device)
         # Emptied, so that what is passed to `generate` is all there is: transformers fills gaps from here.
         self._defaults = self.model.generation_config

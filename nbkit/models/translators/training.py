@@ -20,6 +20,7 @@ from torch.utils.data import Dataset
 from transformers import Seq2SeqTrainer, TrainerCallback, set_seed
 
 from nbkit.errors import ModelError
+from nbkit.models.catalogue import Family, check_pair, families, family_of, resolve
 from nbkit.models.decoding import Decoding
 from nbkit.models.loading import quiet
 from nbkit.models.networks.architectures import encode_all, new_model, train_vocabulary
@@ -38,7 +39,6 @@ from nbkit.models.training import (
     threads,
     train_by,
 )
-from nbkit.models.translators.catalogue import Family, check_pair, families, family_of, resolve
 from nbkit.models.translators.lifecycle import ensure_model, load_translator
 from nbkit.models.translators.seq2seq import load_seq2seq, load_tokenizer
 from nbkit.models.translators.texts import TextPair, corpus_bleu, text_pairs

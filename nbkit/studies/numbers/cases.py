@@ -18,7 +18,7 @@ from nbkit.errors import NbkitError
 from nbkit.languages import is_unspaced
 from nbkit.measure.numbers import compare_numbers, template_numbers
 from nbkit.models import translate_remembered
-from nbkit.models.translators.catalogue import BY_RULE
+from nbkit.models.catalogue import BY_RULE
 from nbkit.models.translators.texts import corpus_texts_identity, text_pairs
 from nbkit.numbers import Number, find_numbers
 from nbkit.numbers.formats import DrawnNumber, draw_numbers, parse_format

@@ -13,7 +13,7 @@ import yaml
 from nbkit.figures import theme
 from nbkit.figures.theme import Look
 from nbkit.models import label
-from nbkit.models.translators.catalogue import BY_RULE
+from nbkit.models.catalogue import BY_RULE
 
 #: What the label of a model behind the placeholder step ends with.
 _BY_RULE = label(f"{BY_RULE}model").removeprefix("model")

@@ -16,7 +16,7 @@ from nbkit.corpora.templates import load_templates
 from nbkit.errors import NbkitError
 from nbkit.measure.numbers import Judgement, judge_number, template_numbers
 from nbkit.models import label, translate_remembered
-from nbkit.models.translators.catalogue import BY_RULE
+from nbkit.models.catalogue import BY_RULE
 from nbkit.models.translators.lifecycle import carry_remembered
 from nbkit.models.translators.placeholder import masked_texts
 from nbkit.models.translators.texts import corpus_texts_problems

@@ -16,8 +16,8 @@ from nbkit.fingerprint import digest
 from nbkit.measure.intervals import share_interval
 from nbkit.measure.numbers import error_types, judge_number
 from nbkit.models import label
+from nbkit.models.catalogue import BY_RULE
 from nbkit.models.recipes import TranslatorRecipe
-from nbkit.models.translators.catalogue import BY_RULE
 from nbkit.models.translators.texts import corpus_texts_identity, text_pairs
 from nbkit.numbers import find_numbers, forms, write_number
 from nbkit.numbers.formats import parse_format

@@ -1,0 +1,463 @@
+"""Models that CTranslate2 runs: checkpoints in its format, converted once, and translators, classifiers and language
+models over them, with the checkpoint's own tokenizer.
+
+Conversions are kept in the cache under the digest of their files. The converted vocabulary is the ids themselves ("0",
+"1", …), as the texts are cut by the checkpoint's own tokenizer in any case. That way no token can be missing from a
+list of names, which differs from one tokenizer and release to the next.
+
+Of a translator, the embedding of ``<pad>``, with which Marian's decoder starts, is kept as any other. Published Marian
+models have zeros there, and the stock converter takes that for granted; checkpoints trained in transformers do not, and
+then two thirds of their hypotheses would come out different.
+
+Of a classifier the encoder alone is converted. Its head, a matrix or two that see one place of each text, is kept
+beside it in float32 and runs in torch, so that rounding the weights of the encoder does not round the logits.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import ctranslate2
+import numpy as np
+import torch
+from ctranslate2.converters import transformers as stock
+from ctranslate2.specs.model_spec import SequenceToSequenceModelSpec
+from filelock import FileLock
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification
+from transformers.modeling_outputs import BaseModelOutputWithPooling
+
+from nbkit.errors import ModelError
+from nbkit.models.backends import CONVERSION, Origin
+from nbkit.models.catalogue import ClassifierReference, LanguageModelReference, Reference, check_backend, family_of
+from nbkit.models.classifiers.classifier import INPUTS, Encoded, PairClassifier
+from nbkit.models.classifiers.lifecycle import Row
+from nbkit.models.decoding import Decoding
+from nbkit.models.language_models.language_model import NextTokenModel
+from nbkit.models.language_models.lifecycle import Likelihood
+from nbkit.models.loading import attention_mask, load_trained, padded, quiet, torch_device
+from nbkit.models.pretrained import positions
+from nbkit.models.translators.seq2seq import Ids, TokenizedTranslator, load_seq2seq
+from nbkit.models.weights import DIGESTS, check_bytes, folder_digest, models_folder, read_json, write_digests
+
+# ----------------------------------------------------------------------------
+# Conversion.
+
+#: What a translator's generation settings say about the search, in CTranslate2's words; how long a text of a language
+#: model can be; a classifier without its encoder.
+SEARCH_FILE, SETTINGS_FILE, HEAD_FILE = "search.json", "language_model.json", "head.safetensors"
+#: Generation settings that would change a beam search, and that CTranslate2 has no counterpart of; each with the value
+#: that says nothing.
+_UNKNOWN_SETTINGS = {
+    "begin_suppress_tokens": None,
+    "diversity_penalty": 0.0,
+    "encoder_no_repeat_ngram_size": 0,
+    "encoder_repetition_penalty": 1.0,
+    "exponential_decay_length_penalty": None,
+    "guidance_scale": None,
+    "min_new_tokens": None,
+    "num_beam_groups": 1,
+    "sequence_bias": None,
+    "stop_strings": None,
+}
+#: Settings of GPT-2 that change what it computes, and that CTranslate2 does not look at; each with the value it has.
+_EXPECTED = {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False}
+
+
+def ensure_converted(reference: Origin, folder: Path) -> Path:
+    """The folder of the converted model; converted now where it is not there yet.
+
+    folder: the checkpoint's files, of an architecture that `nbkit.models.backends` or ``families.yaml`` has. Of several
+    processes that ask, one converts and the others wait; a conversion that was broken off leaves nothing behind that
+    could be taken for a model.
+
+    Raises `ModelError` for an architecture that has no conversion, for settings that CTranslate2 does not know, and
+    where the files cannot be read or written.
+    """
+    reference.backend.require()
+    if isinstance(reference, Reference):
+        check_backend(reference, family_of(reference, folder))
+    name = f"{folder_digest(folder)}-{reference.backend.version}-{CONVERSION}"
+    target = models_folder() / reference.backend.package / name
+    if (target / DIGESTS).is_file():
+        return target
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(target.with_name(f".{name}.lock")):
+            if not (target / DIGESTS).is_file():  # what was never whole, or is of an early version, is made anew
+                shutil.rmtree(target, ignore_errors=True)
+                partial = target.with_name(f".{target.name}.partial")
+                shutil.rmtree(partial, ignore_errors=True)
+                partial.mkdir()
+                try:
+                    # What is converted is a model by itself from now on.
+                    check_bytes(folder, f"model '{reference.full_name}'")
+                    _convert(reference, folder, partial)
+                    write_digests(partial)
+                    partial.replace(target)
+                finally:
+                    shutil.rmtree(partial, ignore_errors=True)
+    except OSError as error:
+        raise ModelError(f"model '{reference.full_name}': {target} cannot be written: {error}") from error
+    return target
+
+
+def _convert(reference: Origin, folder: Path, target: Path) -> None:
+    cpu = torch.device("cpu")
+    if isinstance(reference, Reference):
+        model = load_seq2seq(reference, folder, torch.float32)
+        search = _search_settings(reference, model)
+        save_spec(model, model, target)
+        (target / SEARCH_FILE).write_text(json.dumps(search), encoding="utf-8")
+    elif isinstance(reference, ClassifierReference):
+        auto: Any = AutoModelForSequenceClassification
+        model = load_trained(auto, folder, cpu, torch.float32, reference.called, "classifier")
+        _refuse(reference, "settings", _unlike_encoders(model.config))
+        body = f"{model.base_model_prefix}."
+        head = {
+            name: tensor.contiguous()
+            for name, tensor in model.state_dict().items()
+            if not name.startswith(body) or name.startswith(f"{body}pooler.")
+        }
+        save_spec(model, model.base_model, target)
+        save_file(head, target / HEAD_FILE)
+    else:
+        model = load_trained(AutoModelForCausalLM, folder, cpu, torch.float32, reference.called, "causal model")
+        _refuse(reference, "settings", _unlike_gpt2(model.config))
+        save_spec(model, model, target)
+        settings = {"positions": model.config.max_position_embeddings}
+        (target / SETTINGS_FILE).write_text(json.dumps(settings), encoding="utf-8")
+
+
+def save_spec(model: Any, part: Any, target: Path) -> None:
+    """Writes the converted *part* of a transformers model; tokens are named by their ids."""
+    with torch.no_grad():
+        converted = LOADERS[model.config.model_type]()(part, None)
+    converted.validate()
+    converted.optimize()
+    converted.save(str(target))
+
+
+def _refuse(reference: Origin, settings: str, unknown: Sequence[str]) -> None:
+    """Raises `ModelError` for what a checkpoint's *settings* have and the engine does not do."""
+    if unknown:
+        raise ModelError(
+            f"{reference.noun} '{reference.full_name}': its {settings} have {', '.join(unknown)}, which "
+            f"{reference.backend.package} does not know; take '{reference.name}'"
+        )
+
+
+def _search_settings(reference: Reference, model: Any) -> dict[str, Any]:
+    """What a checkpoint forbids and forces, and its length, as `Seq2SeqTranslator` honours it."""
+    settings = model.generation_config
+    found = {name: getattr(settings, name, None) for name in _UNKNOWN_SETTINGS}
+    odd = [f"{name}: {value!r}" for name, value in found.items() if value not in (None, _UNKNOWN_SETTINGS[name])]
+    _refuse(reference, "generation settings", odd)
+    forbidden = [*(settings.bad_words_ids or []), *([token] for token in settings.suppress_tokens or [])]
+    return {
+        "suppress_sequences": [list(map(str, row)) for row in forbidden],
+        "no_repeat_ngram_size": settings.no_repeat_ngram_size or 0,
+        "repetition_penalty": settings.repetition_penalty or 1.0,
+        "first": settings.forced_bos_token_id,
+        "forced_end": settings.forced_eos_token_id is not None,
+        "positions": model.config.max_position_embeddings,
+    }
+
+
+def _unlike_encoders(config: Any) -> list[str]:
+    """What CTranslate2's encoders do not do."""
+    activation = getattr(config, "hidden_act", None) or config.activation
+    kind = getattr(config, "position_embedding_type", "absolute")
+    found = {
+        f"the activation '{activation}'": activation not in stock._SUPPORTED_ACTIVATIONS,
+        f"positions that are '{kind}'": kind != "absolute",
+        "an encoder that sees what went before alone (is_decoder)": getattr(config, "is_decoder", False),
+    }
+    return [setting for setting, is_unlike in found.items() if is_unlike]
+
+
+def _unlike_gpt2(config: Any) -> list[str]:
+    """What CTranslate2's GPT-2 does not do."""
+    odd = [f"{name}: {getattr(config, name)}" for name, value in _EXPECTED.items() if getattr(config, name) != value]
+    if config.activation_function not in stock._SUPPORTED_ACTIVATIONS:
+        odd.append(f"activation_function: {config.activation_function}")
+    return odd
+
+
+class _ById(stock.ModelLoader):
+    """Names tokens by their ids: none is out of the vocabulary, and what stands for an unknown one is never needed."""
+
+    #: Settings that the stock loader reads, and that transformers 5 has no longer.
+    settings: ClassVar[Mapping[str, Any]] = {}
+
+    def get_model_spec(self, model: Any) -> Any:
+        model.config.update(self.settings)
+        return super().get_model_spec(model)
+
+    def get_vocabulary(self, model: Any, tokenizer: Any) -> list[str]:
+        return []
+
+    def set_vocabulary(self, spec: Any, tokens: list[str]) -> None:
+        if isinstance(spec, SequenceToSequenceModelSpec):
+            (source,) = spec.get_source_vocabulary_size()
+            spec.register_source_vocabulary(_names(range(source)))
+            spec.register_target_vocabulary(_names(range(spec.get_target_vocabulary_size())))
+        else:
+            spec.register_vocabulary(_names(range(spec.get_vocabulary_size())))
+
+
+class _Translator(_ById, stock.BartLoader):
+    def set_config(self, config: Any, model: Any, tokenizer: Any) -> None:
+        config.bos_token = config.eos_token = config.unk_token = str(model.config.eos_token_id)
+        config.decoder_start_token = str(model.config.decoder_start_token_id)
+
+
+class _Marian(_Translator):
+    settings: ClassVar = {"normalize_before": False, "normalize_embedding": False}
+
+
+class _MBart(_Translator):
+    settings: ClassVar = {"normalize_before": True}
+
+
+class _M2M100(_Translator, stock.M2M100Loader):
+    """M2M-100 and NLLB."""
+
+
+class _BertLike(_ById, stock.RobertaLoader):
+    """BERT, and RoBERTa and its kin, whose positions are counted from after the padding id."""
+
+    settings: ClassVar = {"position_embedding_type": "absolute"}
+
+    def get_model_spec(self, model: Any) -> Any:
+        model.pooler = None  # is the head's
+        return super().get_model_spec(model)
+
+    def set_config(self, config: Any, model: Any, tokenizer: Any) -> None:
+        config.unk_token = "0"  # never needed: no id is out of the vocabulary
+        config.layer_norm_epsilon = model.config.layer_norm_eps
+
+    def set_position_encodings(self, spec: Any, module: Any) -> None:
+        spec.encodings = module.weight if module.padding_idx is None else module.weight[module.padding_idx + 1 :]
+
+
+class _DistilBert(_ById, stock.DistilBertLoader):
+    def set_config(self, config: Any, model: Any, tokenizer: Any) -> None:
+        config.unk_token = "0"
+        config.layer_norm_epsilon = model.transformer.layer[0].sa_layer_norm.eps
+
+
+class _GPT2(_ById, stock.GPT2Loader):
+    def set_config(self, config: Any, model: Any, tokenizer: Any) -> None:
+        config.bos_token = config.eos_token = config.unk_token = "0"
+        config.layer_norm_epsilon = model.config.layer_norm_epsilon
+
+
+#: What converts each model type.
+LOADERS: dict[str, type[stock.ModelLoader]] = {
+    **{"marian": _Marian, "mbart": _MBart, "m2m_100": _M2M100},
+    **dict.fromkeys(("bert", "camembert", "roberta", "xlm-roberta"), _BertLike),
+    "distilbert": _DistilBert,
+    "gpt2": _GPT2,
+}
+
+
+# ----------------------------------------------------------------------------
+# Engines.
+
+#: Texts of one batch of the engine on a CPU, about, and source tokens × beams at most (measured in
+#: benchmarks/backends.py).
+_EXAMPLES, _MOST_TOKENS = 64, 16384
+
+
+def load_engine(engine: Any, reference: Origin, folder: Path, device: torch.device, dtype: str) -> tuple[Any, Path]:
+    """An *engine* (``ctranslate2.Translator``, ``Encoder``, ``Generator``) of a checkpoint, and the converted folder.
+
+    folder: the checkpoint's files, converted now where they are not yet (`ensure_converted`). dtype: what is computed
+    in; weights are rounded further where the backend of the model's name says so.
+
+    Raises `ModelError` as `ensure_converted` does, for a type that the device does not have, and for a converted folder
+    that is damaged.
+    """
+    converted = ensure_converted(reference, folder)
+    what = f"model '{reference.full_name}'"
+    check_bytes(converted, what, f"delete the folder {converted}, and the model is converted again")
+    quantization = reference.backend.quantization
+    compute_type = f"{quantization}_{dtype}" if quantization else dtype
+    try:
+        made = engine(
+            str(converted),
+            device=device.type,
+            device_index=device.index or 0,
+            compute_type=compute_type,
+            intra_threads=torch.get_num_threads(),
+        )
+    except Exception as error:  # C++ has many kinds
+        if isinstance(error, ValueError) and device.type in ("cpu", "cuda"):
+            known = ", ".join(sorted(ctranslate2.get_supported_compute_types(device.type)))
+            raise ModelError(f"{what}: cannot compute in '{compute_type}' on '{device}'; there are: {known}") from error
+        raise ModelError(
+            f"{what}: {converted} cannot be loaded: {error}. Delete this folder, and the model is converted again"
+        ) from error
+    return made, converted
+
+
+class CTranslate2Translator(TokenizedTranslator):
+    """A converted encoder-decoder with the checkpoint's own tokenizer.
+
+    Greedy search gives the hypotheses that transformers gives. So does beam search with ``early_stopping``; without it
+    this engine has no exact counterpart, and the search goes on until one hypothesis more than there are beams is
+    finished, which is nearest (some 97 of 100 captions the same). Weights are rounded where the backend's name says
+    so.
+    """
+
+    #: What the engine is given at a time. On a CPU it takes it in smaller batches (`_examples`), all but the last one
+    #: of one size: the fewer the texts of a batch, the longer each takes.
+    budgets: ClassVar = {"cpu": 16384, "cuda": 65536}
+
+    def __init__(self, reference: Reference, folder: Path, device: str, dtype: str):
+        place = torch_device(device)
+        super().__init__(reference, folder, device)
+        self.model, converted = load_engine(ctranslate2.Translator, reference, folder, place, dtype)
+        self._search = read_json(converted / SEARCH_FILE)
+        self.positions = min(self._search["positions"], self.tokenizer.model_max_length)
+
+    def _generate(self, batch: list[Ids], target: int | None, decoding: Decoding, limit: int) -> list[list[int]]:
+        first = self._search["first"] if target is None else target
+        results = self.model.translate_batch(
+            [_names(row) for row in batch],
+            max_batch_size=_examples(batch, decoding.beams) if self.kind == "cpu" else 0,
+            target_prefix=None if first is None else [_names((first,))] * len(batch),
+            beam_size=decoding.beams,
+            patience=patience(decoding),
+            length_penalty=decoding.length_penalty,
+            # An end that is forced takes the last place.
+            max_decoding_length=limit - 1 if self._search["forced_end"] else limit,
+            min_decoding_length=0,
+            max_input_length=0,
+            suppress_sequences=self._search["suppress_sequences"] or None,
+            no_repeat_ngram_size=self._search["no_repeat_ngram_size"],
+            repetition_penalty=self._search["repetition_penalty"],
+        )
+        return [list(map(int, result.hypotheses[0][0 if target is None else 1 :])) for result in results]
+
+    def _log_probabilities(self, batch: list[tuple[Ids, Ids]], *, forced: bool) -> list[float]:
+        results = self.model.score_batch(
+            [_names(source) for source, _ in batch],
+            [_names(labels[:-1]) for _, labels in batch],  # it puts the end there itself
+            offset=1 if forced else 0,
+            max_input_length=0,
+        )
+        return [math.fsum(result.log_probs) / len(result.log_probs) for result in results]
+
+
+def patience(decoding: Decoding) -> float:
+    """How many hypotheses have to be finished for the search to stop, as a multiple of the beams.
+
+    >>> patience(Decoding(beams=4, early_stopping=True)), patience(Decoding(beams=4))
+    (1.0, 1.25)
+    """
+    if decoding.early_stopping or decoding.beams == 1:
+        return 1.0
+    return (decoding.beams + 1) / decoding.beams
+
+
+def _examples(batch: Sequence[Ids], beams: int) -> int:
+    """Texts of one batch of the engine on a CPU: no more of short ones are faster, and long ones fill memory.
+
+    All batches of one size: the fewer the texts of a batch, the longer each takes.
+
+    >>> [_examples([(5,) * length] * 100, beams=4) for length in (20, 50, 500)]
+    [50, 50, 8]
+    """
+    most = max(1, _MOST_TOKENS // (beams * max(map(len, batch))))
+    batches = max(round(len(batch) / _EXAMPLES), math.ceil(len(batch) / most))
+    return math.ceil(len(batch) / batches)
+
+
+def _names(ids: Iterable[int]) -> list[str]:
+    return list(map(str, ids))
+
+
+class ConvertedClassifier(PairClassifier):
+    """`PairClassifier` on a converted encoder: the same pairs, cut as there, and the same head.
+
+    The engine leaves padding out of all products but attention's, so that batches are of like lengths, not of one.
+    """
+
+    budgets: ClassVar = {"cpu": 2048, "cuda": 131072}
+
+    def __init__(self, reference: ClassifierReference, folder: Path, device: str, dtype: str):
+        place = torch_device(device)
+        engine, converted = load_engine(ctranslate2.Encoder, reference, folder, place, dtype)
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        with torch.device("meta"), quiet():  # weights of the encoder are never made
+            model = AutoModelForSequenceClassification.from_config(config)
+        most = positions(model)
+        body = ConvertedEncoder(engine, place, getattr(model.base_model, "pooler", None))
+        setattr(model, model.base_model_prefix, body)
+        model.load_state_dict(load_file(converted / HEAD_FILE, device=str(place)), assign=True)
+        super().__init__(reference, folder, model.eval(), positions=most)
+
+    def _group(self, item: Encoded) -> None:
+        return None
+
+    def _classify(self, batch: list[Encoded]) -> list[Row]:
+        rows = [padded(column, 0).to(self.device) for column in zip(*batch, strict=True)]
+        mask = attention_mask([item[0] for item in batch])
+        with torch.inference_mode():
+            return self._as_rows(self.model(**dict(zip(INPUTS, rows, strict=False)), attention_mask=mask).logits)
+
+
+class ConvertedEncoder(torch.nn.Module):
+    """A CTranslate2 encoder in the place of transformers' own; gives what the heads of classifiers look at.
+
+    That is the state of the first place, and what the *pooler* makes of it where the architecture has one (BERT).
+    """
+
+    def __init__(self, engine: Any, device: torch.device, pooler: torch.nn.Module | None):
+        super().__init__()
+        self.engine, self.place, self.pooler = engine, device, pooler
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None, **_: Any) -> Any:
+        rows = np.ascontiguousarray(input_ids.cpu().numpy(), dtype=np.int32)
+        lengths = attention_mask.sum(1).cpu().numpy().astype(np.int32)
+        found = self.engine.forward_batch(
+            ctranslate2.StorageView.from_array(rows),
+            ctranslate2.StorageView.from_array(lengths),
+            token_type_ids=None if token_type_ids is None else token_type_ids.tolist(),
+        )
+        view = found.last_hidden_state.to(ctranslate2.DataType.float32)
+        states = torch.as_tensor(np.asarray(view) if self.place.type == "cpu" else view, device=self.place)
+        first = states[:, :1].clone()
+        return BaseModelOutputWithPooling(
+            last_hidden_state=first, pooler_output=None if self.pooler is None else self.pooler(first)
+        )
+
+
+class ConvertedLanguageModel(NextTokenModel):
+    """A converted GPT-2 with the checkpoint's own tokenizer. The engine looks the tokens' log-probabilities up itself.
+
+    The tokens that are scored, and what stands before them, are those of transformers' GPT-2 here.
+    """
+
+    #: All logits of a batch are in memory: half a gigabyte for 2048 tokens of GPT-2.
+    budgets: ClassVar = {"cpu": 1024, "cuda": 16384}
+
+    def __init__(self, reference: LanguageModelReference, folder: Path, device: str, dtype: str):
+        place = torch_device(device)
+        engine, converted = load_engine(ctranslate2.Generator, reference, folder, place, dtype)
+        super().__init__(reference, folder, place, read_json(converted / SETTINGS_FILE)["positions"])
+        self.model = engine
+
+    def _score(self, batch: list[Ids]) -> list[Likelihood]:
+        filled = [_names(ids) for ids in batch if len(ids) > 1]
+        scored = iter(self.model.score_batch(filled, max_input_length=0))
+        found = [next(scored).log_probs if len(ids) > 1 else () for ids in batch]
+        return [Likelihood(math.fsum(log_p), len(log_p)) for log_p in found]
