@@ -64,7 +64,7 @@ def test_many_texts_go_to_one_process(program, options, tmp_path):
 def test_context_that_is_carried_over_is_found(program, options):
     """A program whose answer depends on the line before; alone it answers otherwise."""
     source = "before = ''\nfor line in sys.stdin: print(before, line.strip(), flush=True); before = line.strip()[:1]"
-    with pytest.raises(ModelError, match=r"in two ways: .*each its own process: leave out"):
+    with pytest.raises(ModelError, match=r"in two ways: .*each its own process, leave out"):
         translate(program(source, **options), ["one", "two", "three"])
     assert translate(program(source), ["one", "two"]) == ["one", "two"]
 
