@@ -123,6 +123,18 @@ def language_name(code: str) -> str:
     return langcodes.Language.get(code).display_name()
 
 
+@lru_cache(maxsize=1024)
+def three_letter_code(code: str) -> str:
+    """The code of a language in ISO 639-3, which many programs use. Raises `UnknownLanguageError`.
+
+    >>> three_letter_code("en"), three_letter_code("pt-BR")
+    ('eng', 'por')
+    """
+    import langcodes
+
+    return langcodes.Language.get(check_language(code)).to_alpha3()
+
+
 def base_language(code: str) -> str:
     """The language of a tag without region, script or variant, whose data serve where there are none of its own.
 

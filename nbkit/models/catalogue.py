@@ -400,8 +400,10 @@ def split_variant(name: str) -> tuple[str, Variant]:
 
 
 def _behind_service(name: str, entry: ModelEntry, src: str, tgt: str) -> Reference:
-    remote = parse_remote(filled(entry.hub or "", name, _codes(entry, src, tgt)))
-    return Reference(name, entry, src, tgt, remote=remote)
+    codes, place = _codes(entry, src, tgt), entry.hub or ""
+    # Programs and files fill in languages themselves.
+    named = place if place.startswith(("command:", "outputs:")) else filled(place, name, codes)
+    return Reference(name, entry, src, tgt, remote=parse_remote(named).for_pair(codes["src"], codes["tgt"]))
 
 
 def _codes(entry: ModelEntry, src: str, tgt: str) -> dict[str, str]:

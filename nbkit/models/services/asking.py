@@ -115,6 +115,14 @@ def one_line(answer: Answer, text: str, labels: Iterable[str] = ()) -> Line:
     return Line(line, _outcome(answer, line, kept))
 
 
+def line_of(model: RemoteModel, answer: Answer, text: str, src: str, tgt: str) -> Line:
+    """The line of an answer that is taken as the translation: all of it from a program, by `one_line` from a server."""
+    if model.plain:
+        line = answer.raw.strip()
+        return Line(line, "as is" if line else "empty")
+    return one_line(answer, text, model.labels(src, tgt))
+
+
 def _outcome(answer: Answer, line: str, kept: Sequence[str]) -> Outcome:
     if answer.finish == "content_filter":
         return "refused"
@@ -193,9 +201,8 @@ class RemoteTranslator(ABC):
 
         Equal texts are asked for once, blank ones not at all. Raises what `answers` raises.
         """
-        labels = self.model.labels(src, tgt)
         said = dict(self.answers(texts, src, tgt, decoding, progress=progress))
-        return [one_line(said[text], text, labels).hypothesis if text in said else "" for text in texts]
+        return [line_of(self.model, said[text], text, src, tgt).hypothesis if text in said else "" for text in texts]
 
     def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
         """Raises `ModelError`: a service does not say how likely it finds a translation that is not its own."""
@@ -212,7 +219,6 @@ class RemoteTranslator(ABC):
         """
         wanted = list(dict.fromkeys(text for text in texts if text.strip()))
         stop = threading.Event()
-        labels = self.model.labels(src, tgt)
         problem: ModelError | None = None
         pool = ThreadPoolExecutor(self.model.pacing.concurrency, thread_name_prefix="nbkit-ask")
         try:
@@ -228,7 +234,7 @@ class RemoteTranslator(ABC):
                         problem = problem or error
                         continue
                     text = asked[future]
-                    self.usage.add(text, answer, one_line(answer, text, labels))
+                    self.usage.add(text, answer, line_of(self.model, answer, text, src, tgt))
                     bar.update()
                     yield text, answer
             if problem is not None:

@@ -73,6 +73,10 @@ class RemoteModel(ABC):
     #: What such a name begins with, and what asks the service: a class that is imported with the first question.
     prefix: ClassVar[str]
     client: ClassVar[str]
+    #: Whether answers are stored; not where they are read from files.
+    stored: ClassVar[bool] = True
+    #: Whether an answer is the translation, of which nothing is taken off.
+    plain: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
@@ -83,6 +87,14 @@ class RemoteModel(ABC):
     @abstractmethod
     def label(self) -> str:
         """What figures call it."""
+
+    def for_pair(self, src: str, tgt: str) -> Self:
+        """The model with the languages filled in where its name has places for them."""
+        return self
+
+    def remark(self) -> str | None:
+        """What the footer of a page says of it beside its costs."""
+        return None
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
@@ -618,8 +630,13 @@ class WebModel(RemoteModel):
 # ----------------------------------------------------------------------------
 # All of them.
 
-#: What a name begins with, and the models it stands for.
-KINDS: dict[str, type[RemoteModel]] = {kind.prefix: kind for kind in (ServerModel, WebModel)}
+#: What a name begins with, and the class of the models it stands for.
+KINDS: Mapping[str, str] = {
+    ServerModel.prefix: "nbkit.models.services.names:ServerModel",
+    WebModel.prefix: "nbkit.models.services.names:WebModel",
+    "command:": "nbkit.models.services.commands:CommandModel",
+    "outputs:": "nbkit.models.services.outputs:OutputsModel",
+}
 
 
 def is_remote(name: str) -> bool:
@@ -633,11 +650,24 @@ def is_remote(name: str) -> bool:
 
 def parse_remote(name: str) -> RemoteModel:
     """The model behind a service that a name means. Raises `ModelError` and `UnknownNameError` for one that is none."""
-    return next(kind for prefix, kind in KINDS.items() if name.startswith(prefix)).parsed(name)
+    kind: type[RemoteModel] = resolve_name(next(kind for prefix, kind in KINDS.items() if name.startswith(prefix)))
+    return kind.parsed(name)
 
 
 def offered() -> list[tuple[str, str, str]]:
     """Name, place and summary of what can be asked for by name, for lists; MODEL stands for what a server has."""
     server = f"{ServerModel.prefix}MODEL"
-    rows = [(server, server_url(), "a chat model behind a server that speaks OpenAI's protocol, also openai:MODEL@URL")]
+    rows = [
+        (server, server_url(), "a chat model behind a server that speaks OpenAI's protocol, also openai:MODEL@URL"),
+        (
+            "command:PROGRAM",
+            "a program here",
+            "a program that reads lines and writes lines; {src}, {tgt} are filled in",
+        ),
+        (
+            "outputs:FILE",
+            "files here",
+            "translations that exist already, line by line; also outputs:FOLDER (nbkit sources)",
+        ),
+    ]
     return rows + [(f"{WebModel.prefix}{name}", each.label, each.summary) for name, each in services().items()]

@@ -28,7 +28,7 @@ from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.lifecycle import ModelKind, with_revision
 from nbkit.models.python import PythonTranslator
 from nbkit.models.recipes import TranslatorRecipe
-from nbkit.models.services.asking import Answer, RemoteTranslator, Usage, one_line
+from nbkit.models.services.asking import Answer, RemoteTranslator, Usage, line_of
 from nbkit.models.translators.placeholder import Carried, PlaceholderTranslator, carry, rules_digest
 from nbkit.store import Store
 
@@ -306,8 +306,7 @@ def translate_remembered(
     remote = resolve(name, src, tgt).remote
     if remote is not None:
         answers = answers_remembered(name, texts, src, tgt, decoding, store=store, progress=progress)
-        labels = remote.labels(src, tgt)
-        return [one_line(answer, text, labels).hypothesis for answer, text in zip(answers, texts, strict=True)]
+        return [line_of(remote, answer, text, src, tgt).hypothesis for answer, text in zip(answers, texts, strict=True)]
     config = with_revision(
         lambda: translation_config(name, src, tgt, decoding, device=device, dtype=dtype),
         lambda: ensure_model(name, src, tgt),
@@ -352,6 +351,10 @@ def answers_remembered(
         return [said[text] for text in batch]
 
     wanted = [text for text in dict.fromkeys(texts) if text.strip()]
+    remote = resolve(name, src, tgt).remote
+    if remote is not None and not remote.stored:
+        looked_up = dict(remote.translator().answers(wanted, src, tgt, decoding))
+        return [looked_up.get(text, Answer("")) for text in texts]
     try:
         found = store.records(config, [(text,) for text in wanted], compute, shard=SERVICE_SHARD)
     finally:
@@ -379,14 +382,13 @@ def usage_remembered(
     usage = Usage()
     if remote is None:
         return usage
-    labels = remote.labels(src, tgt)
     wanted = None if texts is None else set(texts)
     for record in store.kept(translation_config(name.removeprefix(BY_RULE), src, tgt, decoding)):
         text = record.pop("text")
         if wanted is not None and text not in wanted:
             continue
         answer = Answer(**record)
-        usage.add(text, answer, one_line(answer, text, labels))
+        usage.add(text, answer, line_of(remote, answer, text, src, tgt))
     return usage
 
 

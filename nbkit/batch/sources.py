@@ -1,0 +1,130 @@
+"""What a run needs translated elsewhere: sources as files, in rounds, for systems called ``outputs:FOLDER``.
+
+A round holds every text that the run asks for and that no earlier round has. A run whose later questions depend on
+earlier answers (smallest failures, attacks) needs several: translate one, ask for the next, until nothing is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from nbkit.batch.params import RunFile, entries, listing, validate
+from nbkit.errors import NbkitError, ParamsError
+from nbkit.files import atomic_write, file_digest
+from nbkit.models.services.outputs import ROUND, MissingOutputsError, as_key, read_lines
+from nbkit.studies.base import Unit
+
+#: What lies beside the rounds: what each is for.
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Round:
+    """One file that was written: its texts are to be translated into *target*, line by line."""
+
+    source: Path
+    target: Path
+    texts: int
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What `write_sources` found. waiting: files of earlier rounds whose translations are not there yet."""
+
+    written: tuple[Round, ...]
+    waiting: tuple[Path, ...]
+
+
+def write_sources(run_file: RunFile, folder: Path) -> Sources:
+    """Write the next round of what *run_file* needs translated into *folder*.
+
+    The run file has ``outputs:FOLDER`` among its models. All that can be computed with the translations so far is
+    computed (and stored, as by `nbkit run`); texts that lack a translation are written, one per line, per direction.
+    Raises `ParamsError` for a run file that cannot be run, `NbkitError` for one without such a model.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if problems := validate(run_file):
+        raise ParamsError(listing(problems))
+    known, waiting = _known(folder)
+    missing: dict[tuple[str, str], dict[str, None]] = {}
+    asked = False
+    for unit in _units(run_file):
+        place, _, name = unit.function.partition(":")
+        step = getattr(import_module(place), name)
+        try:
+            getattr(step, "work", step)(**unit.arguments)
+        except MissingOutputsError as error:
+            asked = True
+            texts = missing.setdefault((error.src, error.tgt), {})
+            texts.update(dict.fromkeys(map(as_key, error.texts)))
+    if not asked and not any(f"outputs:{folder}" in json.dumps(unit.arguments) for unit in _units(run_file)):
+        raise NbkitError(f"no model of this run file is outputs:{folder}; write it into models, for the system meant")
+    number = 1 + max((number for number, *_ in known), default=0)
+    written = []
+    for (src, tgt), texts in missing.items():
+        before = {key for (_, *pair), keys in known.items() if pair == [src, tgt] for key in keys}
+        new = [text for text in texts if text not in before]
+        if new:
+            path = folder / f"{number}.{src}-{tgt}.{src}"
+            with atomic_write(path) as temporary:
+                temporary.write_text("".join(f"{text}\n" for text in new), encoding="utf-8")
+            written.append(Round(path, folder / f"{number}.{src}-{tgt}.{tgt}", len(new)))
+    if written:
+        _note(run_file, folder, number, written)
+    return Sources(tuple(written), waiting)
+
+
+def _units(run_file: RunFile) -> Iterator[Unit]:
+    found: dict[tuple[str, str], Unit] = {}
+    for entry in entries(run_file):
+        for unit in entry.study.units(entry.params, count=False):
+            found.setdefault((unit.function, repr(unit.arguments)), unit)
+    for _, units in groupby(sorted(found.values(), key=lambda unit: unit.stage), key=lambda unit: unit.stage):
+        yield from units
+
+
+def _known(folder: Path) -> tuple[dict[tuple[int, str, str], set[str]], tuple[Path, ...]]:
+    """The texts of all rounds so far, and the files that are still to be translated."""
+    known, waiting = {}, []
+    for path in sorted(folder.iterdir()):
+        found = ROUND.fullmatch(path.name)
+        if found and found["lang"] == found["src"]:
+            known[int(found["number"]), found["src"], found["tgt"]] = set(map(as_key, read_lines(path)))
+            target = path.with_name(f"{found['number']}.{found['src']}-{found['tgt']}.{found['tgt']}")
+            waiting += [] if target.exists() else [target]
+    return known, tuple(waiting)
+
+
+def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) -> None:
+    """Add a round to the manifest: files, numbers of texts, digests, and the decoding that the run asks for."""
+    path = folder / MANIFEST
+    record: dict[str, Any] = (
+        json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"version": 1, "rounds": []}
+    )
+    decoding = {
+        entry.name: entry.params.decoding.identity() for entry in entries(run_file) if hasattr(entry.params, "decoding")
+    }
+    record["rounds"].append(
+        {
+            "round": number,
+            "run": run_file.name,
+            "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "decoding": decoding,
+            "files": [
+                {
+                    "source": each.source.name, "translation": each.target.name, "texts": each.texts,
+                    "digest": file_digest(each.source),
+                }
+                for each in written
+            ],
+        }
+    )  # fmt: skip
+    with atomic_write(path) as temporary:
+        temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

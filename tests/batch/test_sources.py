@@ -1,0 +1,122 @@
+"""A system's translations, exported round by round, give the same results as the system itself, in every study."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from nbkit.batch.params import read
+from nbkit.batch.sources import write_sources
+from nbkit.errors import NbkitError
+from nbkit.models import MODELS, load_translator
+from nbkit.studies import STUDIES, outcomes
+from tests.frozen import models
+from tests.studies.idioms_cases import toy_params
+
+
+def idioms() -> dict:
+    Path("toy").mkdir()
+    return toy_params(Path("toy")).model_dump() | {
+        "models": {"mine": "{system}"},
+        "contexts": [],
+        "device": "cpu",
+    }
+
+
+CASES = {
+    "word_order": (models.word_by_word, lambda: {"languages": ["de"], "n_pairs": 8, "min_n": 2}),
+    "numbers": (
+        models.forgetful,
+        lambda: {
+            "languages": ["de"], "directions": ["out", "back"], "n_numbers": 2, "n_templates": 2, "n_shrunk": 2,
+            "harvest_pairs": 40, "models": ["{system}", "placeholder:{system}"],
+        },
+    ),
+    "idioms": (models.literally, idioms),
+    "disambiguation": (
+        models.senses("wavering", 3),
+        lambda: {
+            "training_pairs": 300, "n_pairs": 60, "bleu_pairs": 8, "aligner_pairs": 200, "challenge_size": 10,
+            "n_seeds": 8, "n_samples": 3, "attack_size": 10, "per_homograph": 4, "masked_lm": None, "causal_lm": None,
+        },
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def run_file(study: str, params: dict, system: str) -> Path:
+    """A run file with *system* among its models."""
+    text = json.dumps({"models": ["{system}"], **params}).replace("{system}", system)
+    path = Path(f"{study}.yaml")
+    path.write_text(yaml.safe_dump({"name": "exported", "runs": [{"study": study, "params": json.loads(text)}]}))
+    return path
+
+
+def found(study: str, path: Path) -> pd.DataFrame:
+    """All outcomes of a run, without the system's name."""
+    params = STUDIES.get(study).params(**yaml.safe_load(path.read_text())["runs"][0]["params"])
+    table = pd.concat(list(outcomes(params)))
+    table["placeholder"] = table["system"].str.endswith("placeholder")
+    keys = ["item", "measure", "placeholder", "groups"]
+    table = table.assign(groups=table["groups"].map(str), sums=table["sums"].map(str)).drop(columns="system")
+    return table.sort_values(keys).reset_index(drop=True)
+
+
+@pytest.mark.parametrize("study", CASES)
+def test_exported_outputs_give_the_results_of_the_system_itself(study, folder):
+    answer, made = CASES[study]
+    params = made()
+
+    def translate(texts):
+        return [answer(text) for text in texts]
+
+    translate.identity = f"{study}-for-export"
+    MODELS.register("exported", translate)
+    try:
+        direct = found(study, run_file(study, params, "exported"))
+        path = run_file(study, params, "outputs:translated")
+        rounds = 0
+        while (sources := write_sources(read(path), Path("translated"))).written:
+            rounds += 1
+            assert rounds < 60
+            for each in sources.written:
+                pair, lang = each.source.name.split(".")[1:]
+                src, tgt = pair.split("-")
+                assert lang == src
+                lines = each.source.read_text(encoding="utf-8").splitlines()
+                assert len(lines) == len(set(lines)) == each.texts
+                translated = load_translator("exported", src, tgt).translate(lines, src, tgt, progress=False)
+                each.target.write_text("".join(f"{line}\n" for line in translated), encoding="utf-8")
+        assert rounds >= 1
+        exported = found(study, path)
+    finally:
+        MODELS._entries.pop("exported", None)
+    assert len(direct) > 10
+    pd.testing.assert_frame_equal(direct, exported)
+    manifest = json.loads(Path("translated/manifest.json").read_text())
+    assert [each["round"] for each in manifest["rounds"]] == list(range(1, rounds + 1))
+
+
+def test_texts_that_wait_for_a_translation_are_not_written_again(folder):
+    path = run_file("word_order", {"languages": ["de"], "n_pairs": 4}, "outputs:there")
+    first = write_sources(read(path), Path("there"))
+    assert len(first.written) == 1
+    again = write_sources(read(path), Path("there"))
+    assert not again.written
+    assert [each.name for each in again.waiting] == ["1.en-de.de"]
+
+
+def test_a_run_file_without_such_a_system_is_refused(folder):
+    path = run_file("word_order", {"languages": ["de"], "n_pairs": 4, "models": []}, "x")
+    with pytest.raises(NbkitError, match="no model of this run file is outputs:there"):
+        write_sources(read(path), Path("there"))

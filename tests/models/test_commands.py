@@ -1,0 +1,182 @@
+"""Programs as translators: one line in, one line out, whatever the program does."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from nbkit.errors import ModelError
+from nbkit.models import (
+    Decoding,
+    check_model,
+    label,
+    load_translator,
+    model_identity,
+    translate_remembered,
+    translation_config,
+)
+from nbkit.models.services.commands import CommandModel, Program, allow_commands
+from nbkit.store import Store
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Makes a system of a Python program's source: its name."""
+
+    def made(source: str, **options) -> str:
+        path = tmp_path / f"program{len(list(tmp_path.iterdir()))}.py"
+        path.write_text("import sys, os, time\n" + textwrap.dedent(source), encoding="utf-8")
+        return "command:" + json.dumps({"command": [sys.executable, str(path)], "timeout": 5.0, **options})
+
+    return made
+
+
+UPPER = "for line in sys.stdin: print(line.rstrip('\\n').upper(), flush=True)"
+
+
+def translate(name, texts):
+    return load_translator(name, "en", "de").translate(texts, "en", "de", progress=False)
+
+
+@pytest.mark.parametrize("options", [{}, {"isolate": "batch"}, {"stay": True}, {"stay": True, "workers": 2}])
+def test_a_line_in_is_a_line_out(program, options):
+    """In order, blank texts without an answer, equal texts asked once, line breaks as spaces."""
+    texts = ["one", "", "two words", "one", "a\nb\u2028c", "x" * 100_000, '’quoted’ "text"', "Übung 日本"]
+    found = translate(program(UPPER, **options), texts)
+    expected = [" ".join(text.upper().split()) if "\n" in text else text.upper() for text in texts]
+    assert found == expected
+
+
+@pytest.mark.parametrize("options", [{"isolate": "batch"}, {"stay": True}])
+def test_many_texts_go_to_one_process(program, options, tmp_path):
+    log = tmp_path / "starts"
+    source = f"open({str(log)!r}, 'a').write('.')\n{UPPER}"
+    texts = [f"text {n}" for n in range(600)]
+    assert translate(program(source, **options), texts) == [text.upper() for text in texts]
+    assert len(log.read_text()) < 40  # samples are translated alone
+
+
+@pytest.mark.parametrize("options", [{"isolate": "batch"}, {"stay": True}])
+def test_context_that_is_carried_over_is_found(program, options):
+    """A program whose answer depends on the line before; alone it answers otherwise."""
+    source = "before = ''\nfor line in sys.stdin: print(before, line.strip(), flush=True); before = line.strip()[:1]"
+    with pytest.raises(ModelError, match=r"in two ways: .*each its own process, leave out"):
+        translate(program(source, **options), ["one", "two", "three"])
+    assert translate(program(source), ["one", "two"]) == ["one", "two"]
+
+
+FAULTS = {
+    "print('a'); print('b')": r"wrote 2 lines for 1",
+    "pass": r"wrote 0 lines for 1",
+    "sys.exit('no such pair')": r"exit code 1 after 0 of 1 lines; it says: no such pair",
+    "print('x'); sys.exit(3)": r"exit code 3",
+    "time.sleep(60)": r"wrote 0 of 1 lines in 1 s and did not end",
+    "sys.stdout.buffer.write(b'caf\\xe9\\n')": r"not UTF-8: b'\\xe9",
+    "while True: sys.stdout.write('x' * 65536)": r"wrote more than 1,000,000 bytes",
+    "os.close(1); os.close(0); time.sleep(60)": r"closed its output and did not end",
+    "os.kill(os.getpid(), 9)": r"exit code -9",
+}
+
+
+@pytest.mark.parametrize(("source", "message"), FAULTS.items())
+def test_a_program_that_misbehaves_is_an_error(program, source, message, tmp_path):
+    name = program(source, timeout=1.0)
+    with pytest.raises(ModelError, match=message):
+        translate(name, ["one"])
+    store = Store(str(tmp_path / "store"))
+    with pytest.raises(ModelError):
+        translate_remembered(name, ["one"], "en", "de", Decoding(), store=store, progress=False)
+    assert list(store.kept(translation_config(name, "en", "de", Decoding()))) == []
+
+
+STAYING_FAULTS = {
+    "print('ready', flush=True)\n" + UPPER: r"wrote \d+ lines for 1|more than one line|in two ways",
+    "data = sys.stdin.read(); print(data.upper())": r"leave out stay",
+    "for n, line in enumerate(sys.stdin):\n  if n == 90: sys.exit(2)\n  print(line, end='', flush=True)": r"ended",
+    "for line in sys.stdin: print(line, end=''); print(line, end='', flush=True)": r"more than one line|wrote 2 lines",
+}
+
+
+@pytest.mark.parametrize(("source", "message"), STAYING_FAULTS.items())
+def test_a_program_that_stays_and_misbehaves_is_an_error(program, source, message):
+    with pytest.raises(ModelError, match=message):
+        translate(program(source, stay=True, timeout=1.0), [f"text {n}" for n in range(200)])
+
+
+def test_what_a_program_leaves_behind_does_not_hang_the_run(program):
+    """A child that keeps the program's pipes open for a minute."""
+    source = """
+    line = sys.stdin.readline()
+    if os.fork() == 0: time.sleep(60)
+    print(line.upper(), end='', flush=True); os._exit(0)
+    """
+    assert translate(program(source), ["one", "two"]) == ["ONE", "TWO"]
+
+
+def test_no_shell_and_no_keys(program, monkeypatch, tmp_path):
+    """Texts and languages reach the program as they are; variables that hold keys do not."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("PLAIN", "seen")
+    source = "print(sys.stdin.readline().strip(), os.environ.get('OPENAI_API_KEY'), os.environ.get('PLAIN'))"
+    text = f"$(touch {tmp_path}/x) `id`; rm -rf {{src}} | cat"
+    assert translate(program(source), [text]) == [f"{text} None seen"]
+    assert not (tmp_path / "x").exists()
+    echo = CommandModel.parsed("command:echo {src} '{tgt3}' $HOME ;").for_pair("en", "de")
+    assert Program(echo).lines(["x"]) == ["en deu $HOME ;"]
+
+
+def test_nothing_is_started_where_commands_are_denied(program, monkeypatch, tmp_path):
+    """Checking a system never starts it; translating says what would have been started."""
+    monkeypatch.setenv("NBKIT_COMMANDS", "allow")
+    name = program(f"open({str(tmp_path / 'started')!r}, 'w')\n{UPPER}")
+    allow_commands(False)
+    assert check_model(name, "en", "de") is None
+    with pytest.raises(ModelError, match=r"would start the program: .*program0.py; to allow this, give --allow-comm"):
+        translate(name, ["one"])
+    assert not (tmp_path / "started").exists()
+
+
+def test_identity_changes_with_what_can_be_seen(program, tmp_path):
+    name = program(UPPER)
+    first = model_identity(name, "en", "de")
+    path = json.loads(name.removeprefix("command:"))["command"][1]
+    with Path(path).open("a", encoding="utf-8") as file:
+        file.write("\n")
+    assert model_identity(name, "en", "de") != first
+    assert model_identity(program(UPPER, version="2"), "en", "de") != model_identity(program(UPPER), "en", "de")
+
+
+def test_answers_are_stored(program, tmp_path):
+    log = tmp_path / "starts"
+    name = program(f"open({str(log)!r}, 'a').write('.')\n{UPPER}")
+    store = Store(str(tmp_path / "store"))
+    for _ in range(2):
+        found = translate_remembered(name, ["a", "b", "a"], "en", "de", Decoding(), store=store, progress=False)
+        assert found == ["A", "B", "A"]
+    assert log.read_text() == ".."
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("command:", "no program; write command:PROGRAM"),
+        ("command:no-such-program-anywhere -x", "no program 'no-such-program-anywhere'; install it"),
+        ("command:tr 'a", "No closing quotation"),
+        ('command:{"comand": ["tr"]}', "unknown option 'comand'; did you mean 'command'"),
+        ('command:{"command": ["tr"], "workers": 0.5}', "workers: 0.5 given, expected a int"),
+        ('command:{"command": ["tr"], "timeout": -1}', "timeout"),
+        ('command:{"command": ["tr"], "isolate": "line"}', "one of text, batch expected"),
+        ('command:{"command": "tr"}', "expected a list"),
+    ],
+)
+def test_names_that_cannot_be_read_say_why(name, message):
+    assert message in (check_model(name, "en", "de") or "")
+
+
+def test_labels():
+    assert label("command:apertium -u {src3}-{tgt3}") == "apertium"
+    assert label('command:{"command": ["./t.sh"], "label": "Rules"}') == "Rules"

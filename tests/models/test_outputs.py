@@ -1,0 +1,155 @@
+"""Translations that exist already: files that fit their sources, and all the ways in which they do not."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from nbkit.errors import DataError, ModelError
+from nbkit.models import Decoding, check_model, label, model_identity, translate_remembered, translation_config
+from nbkit.models.services.outputs import MissingOutputsError, first_shift, read_lines, read_pairs
+from nbkit.store import Store
+
+SOURCES = [f"Line {n} has {n * 7} words{' and more' * (n % 5)}." for n in range(1, 121)]
+LINES = [f"Zeile {n} hat {n * 7} Wörter{' und mehr' * (n % 5)}." for n in range(1, 121)]
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Writes sources and what a system made of them, as bytes or lines; the system's name."""
+
+    def made(lines: list[str] | bytes, sources: list[str] = SOURCES) -> str:
+        (tmp_path / "source.en").write_text("\n".join(sources) + "\n", encoding="utf-8")
+        data = lines if isinstance(lines, bytes) else ("\n".join(lines) + "\n").encode()
+        (tmp_path / "mine.de").write_bytes(data)
+        return f"outputs:{tmp_path}/mine.{{tgt}}"
+
+    return made
+
+
+def translate(name, texts, store=None):
+    return translate_remembered(name, texts, "en", "de", Decoding(), store=store or Store(":memory:"), progress=False)
+
+
+def test_lines_are_found_by_their_sources(files, tmp_path):
+    """In any order; nothing is stored."""
+    name = files(LINES)
+    store = Store(str(tmp_path / "store"))
+    assert translate(name, [SOURCES[5], "", SOURCES[0], f"  {SOURCES[5]} "], store) == [
+        LINES[5],
+        "",
+        LINES[0],
+        LINES[5],
+    ]
+    assert list(store.kept(translation_config(name, "en", "de", Decoding()))) == []
+    assert check_model(name, "en", "de") is None and label(name) == "mine"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "\n".join(LINES).encode(),
+        "\r\n".join([*LINES, ""]).encode(),
+        ("\ufeff" + "\n".join([*LINES, ""])).encode(),
+        "\n".join(["", *LINES[1:], ""]).encode(),
+    ],
+    ids=["no last line break", "CRLF", "byte-order mark", "an empty line"],
+)
+def test_what_editors_do_to_files_is_forgiven(files, data):
+    assert translate(files(data), SOURCES[1:]) == LINES[1:]
+
+
+def test_a_text_without_a_translation_is_named(files):
+    with pytest.raises(
+        MissingOutputsError, match=r"no translation en→de of 2 texts, the first: 'Another.'; 'nbkit sources"
+    ):
+        translate(files(LINES), [SOURCES[0], "Another.", "More."])
+
+
+FAULTS = {
+    "a line missing": (
+        LINES[:50] + LINES[51:],
+        r"mine.de:5\d: 119 lines for the 120 .*: 1 line missing; the first .* about 5",
+    ),
+    "ten too many": ([*LINES, *["x"] * 10], r"mine.de:121: 130 lines for the 120 .*10 lines too many"),
+    "one exchanged for another": (
+        LINES[:50] + LINES[51:] + ["x"],
+        r"mine.de:5\d: from here on the lines fit the sources 1 line later",
+    ),
+    "one put in": (
+        [*LINES[:50], "x", *LINES[50:-1]],
+        r"mine.de:5\d: from here on the lines fit the sources 1 line earlier",
+    ),
+    "empty": (b"", "mine.de: empty, but .*source.en has 120 lines"),
+    "latin-1": ("\n".join(LINES).encode("latin-1"), "mine.de:1: not UTF-8"),
+    "NUL": ("\n".join([*LINES[:9], "\x00", *LINES[10:]]).encode(), "mine.de:10: a NUL character"),
+}
+
+
+@pytest.mark.parametrize(("lines", "message"), FAULTS.values(), ids=FAULTS)
+def test_files_that_do_not_fit_name_file_and_line(files, lines, message):
+    name = files(lines)
+    with pytest.raises(DataError, match=message):
+        translate(name, SOURCES[:1])
+    assert name in (check_model(name, "en", "de") or "")
+
+
+def test_places_that_are_not_there(tmp_path, files):
+    assert "no file or folder" in (check_model(f"outputs:{tmp_path}/x.de", "en", "de") or "")
+    (tmp_path / "alone").mkdir()
+    (tmp_path / "alone/deep").mkdir()
+    (tmp_path / "alone/deep/x.de").write_text("x\n", encoding="utf-8")
+    assert "no source file" in (check_model(f"outputs:{tmp_path}/alone/deep/x.de", "en", "de") or "")
+    assert "NBKIT_NO_SUCH" in (check_model("outputs:${NBKIT_NO_SUCH}/x.de", "en", "de") or "")
+    assert "write outputs:FILE" in (check_model("outputs:", "en", "de") or "")
+    name = files(LINES).replace("mine", "mine") + f"?source={tmp_path}/source.en"
+    assert check_model(name, "en", "de") is None
+
+
+def test_identity_follows_the_content(files, tmp_path):
+    first = model_identity(files(LINES), "en", "de")
+    assert model_identity(files(LINES), "en", "de") == first
+    assert model_identity(files(["x", *LINES[1:]]), "en", "de") != first
+
+
+def test_rounds_of_a_folder(tmp_path):
+    """Each round adds what the one before lacked."""
+    for number, texts in (("1", SOURCES[:3]), ("2", ["New."])):
+        (tmp_path / f"{number}.en-de.en").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    name = f"outputs:{tmp_path}"
+    with pytest.raises(MissingOutputsError):
+        translate(name, SOURCES[:1])
+    (tmp_path / "1.en-de.de").write_text("\n".join(LINES[:3]) + "\n", encoding="utf-8")
+    assert translate(name, SOURCES[:3]) == LINES[:3]
+    with pytest.raises(MissingOutputsError):
+        translate(name, ["New."])
+    (tmp_path / "2.en-de.de").write_text("Neu.\n", encoding="utf-8")
+    assert translate(name, [SOURCES[1], "New."]) == [LINES[1], "Neu."]
+    with pytest.raises(ModelError):
+        translate(name, ["Newer."])
+
+
+def test_lines_of_unicode_separators_are_one(tmp_path):
+    path = tmp_path / "x.de"
+    path.write_text("a\u2028b\x0cc\nd\n", encoding="utf-8")
+    assert read_lines(path) == ["a\u2028b\x0cc", "d"]
+
+
+def test_no_alarm_on_real_outputs_and_planted_shifts_are_found(data_folder):
+    """Systems and references of all directions of WMT; in four of each, one line lost or put in, anywhere."""
+    found, draw = [], random.Random(0)
+    for folder in sorted(data_folder.glob("wmt/wmt2[23]/*")):
+        src, tgt = folder.name.split("-")
+        paths = [*folder.glob(f"systems/*.{tgt}"), *folder.glob(f"reference-*.{tgt}")]
+        assert len(paths) > 4
+        sources = read_lines(folder / f"source.{src}")
+        for path in paths:
+            read_pairs(folder / f"source.{src}", path)
+        for path in draw.sample(paths, 4):
+            lines = read_lines(path)
+            place, extra = draw.randrange(len(lines) - 1), draw.choice(lines)
+            lost = [*lines[:place], *lines[place + 1 :], extra]
+            shift = first_shift(sources, lost if draw.random() < 0.5 else [*lines[:place], extra, *lines[place:-1]])
+            found.append(shift is not None and abs(shift.line - 1 - place) <= 20)
+    assert len(found) == 72 and sum(found) >= 0.95 * len(found)
