@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias
 
 from nbkit import models
 from nbkit.errors import NbkitError
@@ -27,6 +28,8 @@ from nbkit.studies.base import Cell, Notebook, StudyParams, Unit, cell_label, no
 
 if TYPE_CHECKING:
     import pandas as pd
+
+P = ParamSpec("P")
 
 #: Where a step or a unit of work is: a value for each of its axes.
 Point: TypeAlias = Mapping[str, Any]
@@ -505,6 +508,31 @@ def asked(config: Mapping[str, Any], texts: Iterable[Any], store: Store) -> tupl
     """
     distinct = list(dict.fromkeys(text if isinstance(text, tuple) else (text,) for text in texts))
     return len(distinct), len(distinct) - len(store.missing(config, distinct))
+
+
+def as_table(*columns: str) -> Callable[[Callable[P, Iterable[Any]]], Callable[P, pd.DataFrame]]:
+    """Declare a function that yields rows, or parts of a table, as one that returns the table with these *columns*.
+
+    >>> @as_table("word", "length")
+    ... def lengths(words):
+    ...     yield from ((word, len(word)) for word in words)
+    >>> lengths(["a", "bc"])["length"].tolist(), list(lengths([]).columns)
+    ([1, 2], ['word', 'length'])
+    """
+
+    def declare(function: Callable[P, Iterable[Any]]) -> Callable[P, pd.DataFrame]:
+        @wraps(function)
+        def made(*args: P.args, **kwargs: P.kwargs) -> pd.DataFrame:
+            import pandas as pd
+
+            found = list(function(*args, **kwargs))
+            if found and isinstance(found[0], pd.DataFrame):
+                return pd.concat(found, ignore_index=True)[list(columns)]
+            return pd.DataFrame(found, columns=list(columns))
+
+        return made
+
+    return declare
 
 
 def study_of(params: StudyParams) -> Study:
