@@ -13,11 +13,13 @@ trained or downloaded come first, without a line in the study.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import wraps
+from functools import lru_cache, wraps
+from inspect import signature
 from itertools import product
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from nbkit import models
 from nbkit.errors import NbkitError
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 #: Where a step or a unit of work is: a value for each of its axes.
 Point: TypeAlias = Mapping[str, Any]
@@ -530,9 +533,31 @@ def as_table(*columns: str) -> Callable[[Callable[P, Iterable[Any]]], Callable[P
                 return pd.concat(found, ignore_index=True)[list(columns)]
             return pd.DataFrame(found, columns=list(columns))
 
+        made.__signature__ = signature(function).replace(return_annotation="pd.DataFrame")  # type: ignore[attr-defined]
         return made
 
     return declare
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    key: str
+    make: Callable[[], Any] = field(compare=False)
+
+
+class Held:
+    """The last *size* things that were made in this process, each told apart by its key: all that can change it.
+
+    >>> held, made = Held(size=1), []
+    >>> [held({"n": n}, lambda: made.append(n) or n) for n in (1, 1, 2)], made
+    ([1, 1, 2], [1, 2])
+    """
+
+    def __init__(self, size: int):
+        self._made = lru_cache(maxsize=size)(lambda wanted: wanted.make())
+
+    def __call__(self, key: Any, make: Callable[[], T]) -> T:
+        return self._made(_Wanted(json.dumps(key, sort_keys=True), make))
 
 
 def study_of(params: StudyParams) -> Study:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nbkit import models
-from nbkit.corpora.nli import LABELS, NliPair, check_nli, load_nli, nli_identity, raw_nli
+from nbkit.corpora.nli import LABELS, NliPair, check_nli, load_nli, raw_nli
 from nbkit.errors import NbkitError
 from nbkit.files import expand_path, file_digest
 from nbkit.measure.acceptance import MiniTrees, count_mini_trees, entropy, signature_ratios
@@ -30,10 +30,10 @@ from nbkit.perturb.derangements import DerangedPair, clump_pair, derange_hypothe
 from nbkit.perturb.view import is_punctuation
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
-from nbkit.studies.engine import CLASSIFIER, Axis, Cuts, Step, Study, Use
+from nbkit.studies.engine import CLASSIFIER, Axis, Cuts, Held, Step, Study, Use, as_table
 from nbkit.studies.nli_permutation.params import HYPOTHESIS, PERMUTED, NliPermutationParams, share_of
 from nbkit.studies.results import item_id
-from nbkit.text.parsers import OnError, Skipped
+from nbkit.text.parsers import Skipped
 from nbkit.text.sentences import Sentence
 
 if TYPE_CHECKING:
@@ -153,15 +153,13 @@ STUDY = Study(
 
 
 @STUDY.step(per=("corpus",), key=lambda params, corpus: params.read_key(corpus, params.n_pairs))
-def extent(params: NliPermutationParams, corpus: str, store: Store) -> pd.DataFrame:
+@as_table("read", "skipped", "example")
+def extent(params: NliPermutationParams, corpus: str, store: Store) -> Iterator[Any]:
     """One row: read (labelled pairs), skipped (rows without a gold label, or malformed), example."""
-    import pandas as pd
-
     skipped = Skipped()
     pairs = raw_nli(corpus, params.language, n=params.n_pairs, on_error=params.on_error, skipped=skipped)
     total = sum(1 for _ in pairs)
-    example = skipped.summary(3) if len(skipped) else ""
-    return pd.DataFrame([(total, len(skipped), example)], columns=["read", "skipped", "example"])
+    yield total, len(skipped), skipped.summary(3) if len(skipped) else ""
 
 
 def n_pairs(params: NliPermutationParams, corpus: str, store: Store | None = None) -> int:
@@ -197,18 +195,13 @@ class Permuted:
         """What is classified: the pair as written, re-joined in its own order, then every permutation."""
         return [self.original, self.permuted.control, *self.permuted.texts()]
 
-    def mean_of_sides(self, measured: Any) -> np.ndarray:
+    def mean_of_sides(self, measured: Any) -> list[Any]:
         """The mean of what ``measured(sentence, orders)`` says of premise and hypothesis, a row a permutation."""
-        both = self.permuted
-        sides = [(both.premise, both.premise_orders), (both.hypothesis, both.hypothesis_orders)]
-        own_order = [np.arange(len(sentence)) for sentence, _ in sides]
-        return np.mean(
-            [
-                measured(sentence, [own if order is None else order for order in orders])
-                for (sentence, orders), own in zip(sides, own_order, strict=True)
-            ],
-            axis=0,
-        ).astype(np.float32)
+        both, found = self.permuted, []
+        for side, orders in ((both.premise, both.premise_orders), (both.hypothesis, both.hypothesis_orders)):
+            own = np.arange(len(side))
+            found.append(measured(side, [own if order is None else order for order in orders]))
+        return np.mean(found, axis=0).astype(np.float32).T.tolist()
 
 
 def read_chunk(
@@ -216,23 +209,20 @@ def read_chunk(
 ) -> Sequence[NliPair]:
     """The pairs ``start … start + size - 1`` of the set, a whole chunk of them by default; kept for the next call."""
     size = CHUNK if size is None else size
-    stop = start + size if params.n_pairs is None else min(start + size, params.n_pairs)
-    parsers = tuple(sorted(params.parsers.items()))
+    n = size if params.n_pairs is None else min(size, params.n_pairs - start)
     # A file that is edited while a kernel runs has the same name and other pairs.
-    content = json.dumps(nli_identity(corpus, params.language, parsers=params.parsers or None))
-    return _read(corpus, params.language, parsers, params.on_error, start, stop, store.url, content)
+    key = [store.url, corpus, params.language, params.parsers, start, params.read_key(corpus, n)]
+    return _held_chunks(key, lambda: tuple(_read(params, corpus, n, store, start)))
 
 
-@lru_cache(maxsize=4)
-def _read(
-    corpus: str, language: str, parsers: tuple[tuple[str, str], ...], on_error: OnError,
-    start: int, stop: int, store_url: str, content: str,
-) -> tuple[NliPair, ...]:  # fmt: skip
-    pairs = load_nli(
-        corpus, language, n=stop - start, start=start, parsers=dict(parsers) or None,
-        on_error=on_error, skipped=Skipped(), store=Store(store_url),
+_held_chunks = Held(size=4)
+
+
+def _read(params: NliPermutationParams, corpus: str, n: int | None, store: Store, start: int = 0) -> Iterator[NliPair]:
+    return load_nli(
+        corpus, params.language, n=n, start=start, parsers=params.parsers or None,
+        on_error=params.on_error, skipped=Skipped(), store=store,
     )  # fmt: skip
-    return tuple(pairs)
 
 
 def variants(
@@ -278,22 +268,19 @@ def _chunk_key(params: NliPermutationParams, corpus: str, scheme: str, start: in
 
 
 @STUDY.step(per=("corpus", "scheme", "start"), key=_chunk_key)
-def properties_chunk(params: NliPermutationParams, corpus: str, scheme: str, start: int, store: Store) -> pd.DataFrame:
+@as_table("index", "id", "label", "length", *(f"bleu{order}" for order in BLEU_ORDERS))
+def properties_chunk(params: NliPermutationParams, corpus: str, scheme: str, start: int, store: Store) -> Iterator[Any]:
     """The kept pairs of one chunk under *scheme* and the local order that their permutations keep; needs no model.
 
     Columns: index, id, label, length (units of both sides), bleu2, bleu3, bleu4 (a list each, one entry a permutation:
     the mean of premise and hypothesis, without smoothing as in the paper: 0 where no n-gram is left).
     """
-    import pandas as pd
 
     def bleu(sentence: Sentence, orders: Sequence[Any]) -> np.ndarray:
         return permutation_bleu(sentence, orders, BLEU_ORDERS, smoothing="none")
 
-    rows = [
-        (item.index, item.pair.id, item.pair.label, item.length, *item.mean_of_sides(bleu).T.tolist())
-        for item in variants(params, read_chunk(params, corpus, start, store), start, scheme)
-    ]
-    return pd.DataFrame(rows, columns=["index", "id", "label", "length", *(f"bleu{n}" for n in BLEU_ORDERS)])
+    for item in variants(params, read_chunk(params, corpus, start, store), start, scheme):
+        yield item.index, item.pair.id, item.pair.label, item.length, *item.mean_of_sides(bleu)
 
 
 def has_parts_of_speech(params: NliPermutationParams) -> bool:
@@ -304,10 +291,7 @@ def has_parts_of_speech(params: NliPermutationParams) -> bool:
 @STUDY.step(key=lambda params: params.training_key())
 def training_trees(params: NliPermutationParams, store: Store) -> pd.DataFrame:
     """The POS mini-trees of the training corpus, both sides of its pairs: what `MiniTrees.from_frame` takes."""
-    pairs = load_nli(
-        params.training_corpus, params.language, n=params.training_pairs, parsers=params.parsers or None,
-        on_error=params.on_error, skipped=Skipped(), store=store,
-    )  # fmt: skip
+    pairs = _read(params, params.training_corpus, params.training_pairs, store)
     sides = (in_units(text, params.unit) for pair in pairs for text in (pair.premise, pair.hypothesis))
     return count_mini_trees(sides, params.radius).to_frame()
 
@@ -320,20 +304,16 @@ def training_trees(params: NliPermutationParams, store: Store) -> pd.DataFrame:
         "top_k": params.top_k,
     },
 )
-def ratios_chunk(params: NliPermutationParams, corpus: str, start: int, store: Store) -> pd.DataFrame:
+@as_table("index", "ratio")
+def ratios_chunk(params: NliPermutationParams, corpus: str, start: int, store: Store) -> Iterator[Any]:
     """β_Ŝ / β_S of every permutation of one chunk: columns index, ratio (a list: the mean of both sides)."""
-    import pandas as pd
-
     trees = MiniTrees.from_frame(training_trees(params, store=store))
 
     def ratios(sentence: Sentence, orders: Sequence[Any]) -> np.ndarray:
         return signature_ratios(sentence, orders, trees, k=params.top_k)
 
-    rows = [
-        (item.index, item.mean_of_sides(ratios).tolist())
-        for item in variants(params, read_chunk(params, corpus, start, store), start)
-    ]
-    return pd.DataFrame(rows, columns=["index", "ratio"])
+    for item in variants(params, read_chunk(params, corpus, start, store), start):
+        yield item.index, item.mean_of_sides(ratios)
 
 
 @STUDY.work("texts {corpus}", per=("corpus",))
@@ -357,9 +337,10 @@ def read_texts(params: NliPermutationParams, corpus: str, store: Store) -> None:
     key=lambda params, classifier, **at: {**_chunk_key(params, **at), "model": dict(params.model_key(classifier))},
     uses=_uses,
 )
+@as_table("index", "label", "length", "original", "control", "control_entropy", "answers", "entropies")
 def scores_chunk(
     params: NliPermutationParams, corpus: str, classifier: str, scheme: str, start: int, store: Store
-) -> pd.DataFrame:
+) -> Iterator[Any]:
     """What a classifier answers to one chunk under *scheme*: one row a kept pair.
 
     Columns: index, label, length; original and control (its answers to the pair as written and re-joined in its own
@@ -367,8 +348,6 @@ def scores_chunk(
     permutation). Texts of several pairs are classified together, and a window of them is in memory, however many
     permutations a pair has. Each distinct text is classified once ever with these settings.
     """
-    import pandas as pd
-
     asked: deque[tuple[int, str, int, int]] = deque()
 
     def texts() -> Iterator[tuple[str, str]]:
@@ -380,14 +359,11 @@ def scores_chunk(
     probabilities = iter_classified(
         classifier, texts(), lang=params.language, store=store, device=params.device, dtype=params.dtype
     )
-    rows = []
     for first in probabilities:
         *pair, n = asked.popleft()
         own = np.array([first, *islice(probabilities, n - 1)])
         answers, unsure = own.argmax(axis=1).astype(np.int8), entropy(own[1:]).astype(np.float32)
-        rows.append((*pair, *answers[:2].tolist(), float(unsure[0]), answers[2:], unsure[1:]))
-    columns = ["index", "label", "length", "original", "control", "control_entropy", "answers", "entropies"]
-    return pd.DataFrame(rows, columns=columns)
+        yield *pair, *answers[:2].tolist(), float(unsure[0]), answers[2:], unsure[1:]
 
 
 def _counts(
@@ -597,11 +573,11 @@ def _outcomes(
     import pandas as pd
 
     comparison = "main" if model in params.models else "maximum entropy"
-    groups: list[dict[str, str]] = []
-    for each, label, length in zip(asked, table["label"], table["length"], strict=True):
-        of = {"corpus": corpus, "label": label, "length": str(length), "comparison": comparison}
-        known = {name: {**of, "scheme": name} for name in each.schemes}
-        groups += [known[name] for name in each.schemes]
+    groups = [
+        {"corpus": corpus, "label": label, "length": str(length), "comparison": comparison, "scheme": name}
+        for each, label, length in zip(asked, table["label"], table["length"], strict=True)
+        for name in each.schemes
+    ]
     answers = stacked(table["answers"], params.n_of(scheme), np.int8)
     if scheme == PERMUTED:
         answers = np.column_stack([table["original"], table["control"], answers])

@@ -146,10 +146,11 @@ def left_out(params: NliPermutationParams, store: Store | None = None) -> Iterat
     for corpus in params.corpora:
         read = steps.extent(params, corpus, store=store).iloc[0]
         yield corpus, "no gold label, or malformed", int(read["skipped"]), read["example"]
-        for row in table[table["corpus"] == corpus].itertuples():
-            share = share_of(row.scheme)
+        own = table[table["corpus"] == corpus]
+        for scheme, n, of in zip(own["scheme"], own["n"], own["of"], strict=True):
+            share = share_of(scheme)
             together = f" with {share:.0%} of its words kept together" if share else ""
-            yield corpus, f"a side has no {params.n_of(row.scheme)} derangements{together}", row.of - row.n, ""
+            yield corpus, f"a side has no {params.n_of(scheme)} derangements{together}", of - n, ""
 
 
 @as_table("model", "corpus", "threshold", "omega", "low", "high", "n")
@@ -461,8 +462,8 @@ def annotation_sample(
     of = example_groups(found.accepted, found.correct)
     sizes = np.where(found.length > np.median(found.length[accepted]), "long", "short")
     strata: dict[tuple[str, str], list[int]] = {key: [] for key in product(("short", "long"), (CORRECT, FLIPPED))}
-    for i in accepted:
-        strata[sizes[i], of[i]].append(int(i))
+    for i in map(int, accepted):
+        strata[sizes[i], of[i]].append(i)
     chosen = _balanced(strata, n, params.seed, corpus, model)
     where = (params.seed, corpus, model)
     numbers = [_drawn(np.flatnonzero(found.accepted[i]), 1, *where, i)[0] for i, _ in chosen]
