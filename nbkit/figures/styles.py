@@ -200,12 +200,62 @@ def with_interval(mean: Any, low: Any, high: Any, decimals: int = 3, n: float | 
     >>> with_interval(0.4, 0.1, 0.7, decimals=1, n=8)
     '0.4 [0.1, 0.7]†'
     """
+    return _cell(mean, low, high, f".{decimals}f", n)
+
+
+def _cell(mean: Any, low: Any, high: Any, form: str, n: float | None) -> str:
     if pd.isna(mean):
         return NOTHING
-    shown = f"{mean:.{decimals}f}"
+    shown = f"{mean:{form}}"
     if not (pd.isna(low) or pd.isna(high)):
-        shown += f" [{low:.{decimals}f}, {high:.{decimals}f}]"
+        shown += f" [{low:{form}}, {high:{form}}]"
     return shown if n is None else shown + dagger(n)
+
+
+def cells(
+    table: pd.DataFrame, of: str, ends: Sequence[str] = (), form: str = ".3f", times: float = 1, n: str | None = None
+) -> list[str]:
+    """A cell a row: the number in the column *of*, with its interval where *ends* names the two columns of its ends.
+
+    form: how numbers are written, as in `format`. times: what they are multiplied by, 100 for percent. n: the column
+    with how many units they are of, where the table that is shown has none.
+
+    >>> rates = pd.DataFrame({"rate": [0.5, 0.25], "low": [0.4, 0.1], "high": [0.6, 0.4], "n": [100, 8]})
+    >>> cells(rates, "rate", ["low", "high"], ".1f", 100, "n"), cells(rates, "rate", form="+.2f")
+    (['50.0 [40.0, 60.0]', '25.0 [10.0, 40.0]†'], ['+0.50', '+0.25'])
+    """
+    low, high = (times * table[end] for end in ends) if ends else [[None] * len(table)] * 2
+    units = table[n] if n else [None] * len(table)
+    parts = zip(times * table[of], low, high, units, strict=True)
+    return [_cell(value, lowest, highest, form, each) for value, lowest, highest, each in parts]
+
+
+def wide(
+    table: pd.DataFrame, rows: str | Sequence[str], columns: str, value: str, names: Sequence[Any] | None = None
+) -> pd.DataFrame:
+    """*table* as *rows* × *columns* with the cells *value*, in the order in which they first appear.
+
+    names: the columns, where their order or number is another.
+
+    >>> long = pd.DataFrame({"model": ["b", "b", "a"], "language": ["fr", "de", "fr"], "n": [1, 2, 3]})
+    >>> wide(long, "model", "language", "n").fillna(0).astype(str).values.tolist()
+    [['b', '1.0', '2.0'], ['a', '3.0', '0.0']]
+    """
+    keys = [rows] if isinstance(rows, str) else list(rows)
+    found = table.pivot(index=keys, columns=columns, values=value)
+    found = found.reindex(columns=list(dict.fromkeys(table[columns]) if names is None else names))
+    return table[keys].drop_duplicates().merge(found.reset_index().rename_axis(columns=None), on=keys, how="left")
+
+
+def best(numbers: pd.DataFrame, by: str = "row") -> pd.DataFrame:
+    """Which of several cells are the highest of their row, or of their column.
+
+    >>> best(pd.DataFrame({"a": [1, 2], "b": [3, 1]})).to_numpy().tolist()
+    [[False, True], [True, False]]
+    """
+    if by == "column":
+        return best(numbers.T).T
+    return numbers.eq(numbers.max(axis=1), axis=0) & (len(numbers.columns) > 1)
 
 
 def varying(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
@@ -262,9 +312,9 @@ def isolated(html: str) -> str:
     return f"<bdi>{html}</bdi>" if any(bidirectional(character) in ("R", "AL") for character in html) else html
 
 
-def note(text: str) -> HTML:
-    """A remark below a table or figure; *text* is plain and is escaped."""
-    return HTML(f'<p style="color: #586374; font-size: 90%">{escape(text)}</p>')
+def note(text: str, typeset: Callable[[str], str] = escape) -> HTML:
+    """A remark below a table or figure; *text* is plain. typeset: see `styled`."""
+    return HTML(f'<p style="color: #586374; font-size: 90%">{typeset(text)}</p>')
 
 
 def folded(table: Styler, summary: str) -> HTML:

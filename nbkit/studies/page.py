@@ -1,17 +1,31 @@
-"""What every notebook page of a study begins and ends with."""
+"""What every notebook page of a study shows besides figures: tables, remarks, and where its results come from.
+
+What is said of a table stands in ``tables.yaml`` in the folder of its study; `Sheets` shows it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from html import escape
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import yaml
 from IPython.display import HTML
+from pandas.io.formats.style import Styler
 
 from nbkit import provenance
 from nbkit.figures import styles, theme
+from nbkit.figures.panels import NO_MODEL
 from nbkit.models import costs
 from nbkit.models.python import remarked
 from nbkit.store import Store
-from nbkit.studies.published import Paper
+from nbkit.studies.paper import Paper
+
+#: Entries of ``tables.yaml`` that are not tables of a run.
+_HEADINGS, _PRINTED = "headings", "printed"
 
 
 def begin() -> None:
@@ -19,31 +33,206 @@ def begin() -> None:
     theme.use_vector_output()
 
 
-def signatures(params: Any) -> dict[str, str]:
-    """Each metric's settings by language, languages of one setting together.
+def footer(
+    params: Any,
+    facts: Mapping[str, str] | None = None,
+    models: Iterable[str] = (),
+    key: Callable[[str], Any] = lambda name: None,
+    *,
+    pairs: Iterable[tuple[str, str]] = (),
+    others: Sequence[str] = (),
+    shown: Mapping[str, Any] | None = None,
+) -> provenance.Footer:
+    """Where a page's results come from: parameters, models and what they charged, versions, device.
 
-    params: a study's parameters with ``kappas()``, ``source`` and ``languages``.
+    facts: what else the results depend on, such as aligners and metric settings, by what it is called. models: names,
+    each with its *key* in the store. pairs: languages that they translate between, where they do. others: models that
+    have their remarks already. shown: the parameters as they are shown, where they read differently.
     """
-    found: dict[str, list[str]] = {}
-    for metric in params.kappas():
-        for language in (params.source, *params.languages):
-            found.setdefault(metric.signature(language), []).append(language)
-    return {f"{signature.partition('|')[0]} ({', '.join(langs)})": signature for signature, langs in found.items()}
+    names = list(dict.fromkeys(models))
+    charged = costs(names, list(pairs), params.decoding, store=Store()) if names and pairs else {}
+    return provenance.footer(
+        shown or params, signatures=facts or {}, models=[*remarked(names, key), *others], costs=charged
+    )
 
 
-def kappa_signature(params: Any) -> str:
-    """The settings of the metric that the main figures use, for captions; one for each way of cutting words."""
-    kappa = params.kappas()[params.metrics.index(params.kappa)]
-    return " and ".join(dict.fromkeys(kappa.signature(language) for language in params.languages))
+class Sheets:
+    """The tables of a study's pages; what is said of them is data.
+
+    file: ``tables.yaml``, with an entry a table. All of an entry is optional:
+
+    - caption, with {fields}.
+    - empty: what stands there in place of a table without rows, by default that there is no model in the run.
+    - columns: those that are shown, in their order, between spaces or as a list, as far as the table has them; all,
+      if there are none. With a question mark behind it, a column is shown where it tells rows apart.
+    - cells: columns made of numbers, each with the arguments of `nbkit.figures.styles.cells`; ``of`` is by default the
+      column of the same name.
+    - headings of columns that go by another name; those of the entry ``headings`` hold for all tables.
+    - html: columns that hold HTML, made by *texts* or beforehand.
+    - css: rules for the cells of a column, if it is there.
+
+    Names of columns in ``columns``, ``cells`` and ``headings`` may hold {fields}, too.
+
+    paper: whose printed tables are shown by `printed` and `beside`. names: what reads the names in a column. texts:
+    what makes HTML of a row, by the column that it fills. typeset: see `nbkit.figures.styles.styled`.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        paper: Paper | None = None,
+        *,
+        names: Mapping[str, Callable[[Any], Any]] | None = None,
+        texts: Mapping[str, Callable[[dict[Hashable, Any]], str]] | None = None,
+        typeset: Callable[[str], str] = escape,
+    ):
+        self._file, self._paper = file, paper
+        self._names, self._texts, self._typeset = dict(names or {}), dict(texts or {}), typeset
+
+    @cached_property
+    def _entries(self) -> dict[str, dict[str, Any]]:
+        return yaml.safe_load(self._file.read_text(encoding="utf-8"))
+
+    @property
+    def paper(self) -> Paper:
+        """The paper whose printed tables are shown."""
+        if self._paper is None:
+            raise ValueError(f"{self._file}: no paper is known whose tables could be shown")
+        return self._paper
+
+    def why(self, name: str) -> str:
+        """What stands in place of a table without rows; figures of the same rows say it, too."""
+        return self._entries[name].get("empty", NO_MODEL)
+
+    def empty(self, why: str, caption: str = "") -> Styler:
+        """A table that says, in words, why there is nothing in it."""
+        return styles.empty(why, caption, typeset=self._typeset)
+
+    def show(
+        self,
+        name: str,
+        frame: pd.DataFrame,
+        *,
+        best: pd.DataFrame | None = None,
+        headings: Mapping[str, str] | None = None,
+        why: str = "",
+        **fields: str,
+    ) -> Styler:
+        """*frame* as the entry *name* has it; its ``data`` is what a CSV copy holds.
+
+        best: True where a cell is set in bold. headings, why: in place of the entry's. fields: what stands in its
+        texts for {field}. Raises `KeyError` for an entry or a field that there is not.
+        """
+        entry = _filled({"html": [], "css": {}, "cells": {}, **self._entries[name]}, fields)
+        if frame.empty:
+            return self.empty(why or entry.get("empty", NO_MODEL))
+        cells = {column: styles.cells(frame, **{"of": column, **how}) for column, how in entry["cells"].items()}
+        rows: list[dict[Hashable, Any]] = frame.to_dict("records")
+        texts = {column: list(map(self._texts[column], rows)) for column in entry["html"] if column in self._texts}
+        shown = frame.assign(**cells, **texts)
+        shown = shown[_columns(shown, frame, entry.get("columns") or list(shown))]
+        shown = shown.assign(**{name: shown[name].map(read) for name, read in self._names.items() if name in shown})
+        table = styles.styled(
+            shown,
+            caption=entry.get("caption", ""),
+            best=best,
+            headings={**self._entries.get(_HEADINGS, {}), **entry.get("headings", {}), **(headings or {})},
+            typeset=self._typeset,
+        )
+        table.format(str, subset=[column for column in entry["html"] if column in shown])
+        places = {str(column): place for place, column in enumerate(shown.columns)}
+        rules = [
+            {"selector": f"td.col{places[column]}", "props": rule}
+            for column, rule in entry["css"].items()
+            if column in places
+        ]
+        return table.set_table_styles(rules, overwrite=False)  # type: ignore[arg-type]
+
+    def printed(self, artefact: str, rows: str | Sequence[str], columns: str, name: str = _PRINTED) -> Styler:
+        """A whole table of the paper, *rows* × *columns*, as the entry ``printed`` has it; it may use {title}.
+
+        Numbers are texts, as they are printed, or, where the entry says ``numbers: true``, numbers like our own. What
+        is printed in bold is bold. Raises as `Paper.load`.
+        """
+        numbers = self._entries[name].get("numbers", False)
+        table = self.paper.load(artefact) if numbers else self.paper.texts(artefact)
+        wide = styles.wide(table, rows, columns, self.paper.value_column(artefact) if numbers else "printed")
+        bold = styles.wide(table, rows, columns, "bold").eq(True) if "bold" in table and numbers else None
+        read = self._names.get(columns)
+        headings = {str(each): read(each) for each in dict.fromkeys(table[columns])} if read else {}
+        shown = wide if numbers else wide.fillna(styles.NOTHING)
+        return self.show(name, shown, best=bold, headings=headings, title=self.paper.title(artefact))
+
+    def beside(self, ours: pd.DataFrame, artefact: str, on: Sequence[str], name: str = "") -> Styler:
+        """This run's numbers beside those that the paper prints; only rows for which it prints one.
+
+        ours: as in `Paper.beside`; a column ``coded`` holds what the paper's research code would compute, and is
+        compared, too. Shown are *on*, our number, the printed one and the difference, then coded and
+        coded_difference, and notes where there are any, as the entry ``beside`` has it, or ``beside_coded``; it may
+        use {title}, and {value} for the column of our number. Raises as `Paper.beside`.
+        """
+        title = self.paper.title(artefact)
+        joined = self.paper.beside(ours, artefact, on)
+        known = joined[joined["published"].notna()]
+        if known.empty:
+            printed = self.paper.is_printed(artefact)
+            return self.empty(self.why("beside") if printed else self.paper.note(artefact), title)
+        value = self.paper.value_column(artefact)
+        columns = [*on, value, "printed", "difference"]
+        if "coded" in ours:
+            known = known.assign(coded_difference=known["coded"] - known["published"])
+            columns += ["coded", "coded_difference"]
+        columns += ["note"] if known["note"].ne("").any() else []
+        name = name or ("beside_coded" if "coded" in ours else "beside")
+        return self.show(name, known[columns], title=title, value=value)
+
+    def remark(self, *artefacts: str) -> HTML:
+        """What is odd about printed tables and figures, or that they are drawn only (`Paper.note`), as a remark."""
+        return self.note(" ".join(filter(None, map(self.paper.note, artefacts))))
+
+    def drawn_only(self, *figures: str, more: str = "") -> HTML:
+        """A remark that the paper only draws *figures*. more: what else there is to say of them."""
+        return self.note(
+            f"Published values: not printed; the paper only draws {self._numbers(figures)}. {more}".strip()
+        )
+
+    def drawn_from(self, figures: Sequence[str], tables: Sequence[str]) -> HTML:
+        """A remark on figures whose values the paper prints, in tables."""
+        drawn, printed = self._numbers(figures), self._numbers(tables)
+        return self.note(f"Published values: those that {drawn} draw are printed in {printed}.")
+
+    def illustrated(self, *figures: str) -> HTML:
+        """A remark on drawings of the paper that show a procedure, and no values."""
+        titles = "; ".join(map(self.paper.title, figures))
+        return self.note(f"Illustrations of what is done here, without values: {titles}.")
+
+    def note(self, text: str) -> HTML:
+        """A remark below a table or figure."""
+        return styles.note(text, self._typeset)
+
+    def _numbers(self, names: Sequence[str]) -> str:
+        """The numbers that figures and tables have in the paper."""
+        return " and ".join(self.paper.title(name).partition(":")[0] for name in names)
 
 
-def footer(params: Any) -> provenance.Footer:
-    """Where the page's results come from: parameters, versions, device, metric settings."""
-    pairs = [(params.source, language) for language in params.languages]
-    charged = costs(params.models, pairs, params.decoding, store=Store())
-    names = remarked(params.models, lambda name: [params.model_key(language, name) for language in params.languages])
-    shown = {**params.model_dump(), "perturbations": params.perturbations or "all"}
-    return provenance.footer(shown, signatures=signatures(params), models=names, costs=charged)
+def _filled(entry: Any, fields: Mapping[str, str]) -> Any:
+    """All texts of an entry with {fields} filled in."""
+    if isinstance(entry, str):
+        return entry.format(**fields)
+    if isinstance(entry, dict):
+        return {_filled(name, fields): _filled(value, fields) for name, value in entry.items()}
+    return [_filled(each, fields) for each in entry] if isinstance(entry, list) else entry
+
+
+def _columns(shown: pd.DataFrame, frame: pd.DataFrame, wanted: str | Sequence[Hashable]) -> list[Hashable]:
+    """The columns of *wanted* that are there, and with a question mark that tell rows of *frame* apart."""
+    found: list[Hashable] = []
+    for name in wanted.split() if isinstance(wanted, str) else wanted:
+        varies = isinstance(name, str) and name.endswith("?")
+        column = str(name)[:-1] if varies else name
+        if column in shown and not (varies and frame[column].nunique() == 1):
+            found.append(column)
+    return found
 
 
 # ----------------------------------------------------------------------------

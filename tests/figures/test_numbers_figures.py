@@ -15,7 +15,6 @@ from nbkit.measure.intervals import share_interval
 from nbkit.measure.numbers import error_types
 from nbkit.numbers.formats import CAPABILITIES
 from nbkit.studies.numbers import PUBLISHED, figures, styled
-from nbkit.studies.numbers import looks as numbers_looks
 
 MODELS = ["Sandbox-Numbers", "Sandbox-Numbers + placeholder", "a-model-with-quite-a-long-name-of-my-own"]
 PAIRS = ["en→de", "de→en", "en→zh"]
@@ -105,14 +104,14 @@ FIGURES = {
 TABLES = {
     "rates": lambda cut: styled.rates_table(cut(rates())),
     "formats": lambda cut: styled.format_rates_table(cut(rates("format", ("d", "dd.d")).assign(capability="integers"))),
-    "length": lambda cut: styled.length_table(cut(rates("digits", (1, 2))), "digits", "digits"),
+    "length": lambda cut: styled.show("lengths", cut(rates("digits", (1, 2))), length="digits", heading="digits"),
     "training": lambda cut: styled.training_table(cut(in_training()), 2000),
     "notation": lambda cut: styled.notation_table(cut(rates())),
     "mitigation": lambda cut: styled.mitigation_table(cut(mitigation())),
     "errors": lambda cut: styled.errors_table(cut(found())),
     "types": lambda cut: styled.error_types_table(cut(error_counts())),
     "shrunk": lambda cut: styled.shrunk_table(cut(shrunk())),
-    "passed": lambda cut: styled.passed_table(cut(found())),
+    "passed": lambda cut: styled.show("passed", cut(found())),
 }
 
 
@@ -165,7 +164,7 @@ def test_pass_rates_are_drawn_where_they_are() -> None:
     for pair, model, strict in own[["pair", "model", "strict"]].itertuples(index=False):
         height = PAIRS.index(pair) + (-0.3, 0, 0.3)[MODELS.index(model)]
         assert any(np.allclose(mark, (strict, height)) for mark in marks), (pair, model)
-    assert {"Integers", "Decimals", "Separators", "Numerals", *PAIRS, numbers_looks.copied().label} <= texts(figure)
+    assert {"Integers", "Decimals", "Separators", "Numerals", *PAIRS, styled.copied().label} <= texts(figure)
 
 
 def test_what_is_longer_than_in_training_is_shaded_where_it_is_known() -> None:
@@ -186,17 +185,17 @@ def test_bars_of_errors_are_as_long_as_the_share_that_fails() -> None:
 
 
 def test_all_types_of_errors_have_a_colour_of_their_own() -> None:
-    looks = numbers_looks.error_looks()
+    looks = styled.error_looks()
     assert list(looks) == [kind["name"] for kind in error_types()]
     assert len({look.colour for look in looks.values()}) == len(looks)
 
 
 def test_a_run_without_failures_says_so() -> None:
     good = results().assign(strict=True, error="")
-    assert figures.NO_FAILURE in {
+    assert styled.TABLES.why("errors") in {
         text.get_text().replace("\n", " ") for text in figures.errors_figure(good).axes[0].texts
     }
-    assert figures.NO_FAILURE in styled.error_types_table(error_counts().assign(n=0)).to_html()
+    assert styled.TABLES.why("errors") in styled.error_types_table(error_counts().assign(n=0)).to_html()
 
 
 def test_the_best_of_a_row_is_bold_and_capabilities_are_averaged() -> None:
@@ -243,9 +242,9 @@ def test_text_of_a_corpus_or_a_model_is_inert(text: str) -> None:
         styled.errors_table(found(text).assign(source=text, template="[NUM]", correct=text, found=text)),
         styled.shrunk_table(shrunk(text).assign(source=text, template="[NUM]", smallest=text, found=text)),
         styled.error_types_table(error_counts().assign(source=text, template="[NUM]", hypothesis=text, found=text)),
-        styled.passed_table(found(text).assign(source=text, template="[NUM]")),
-        styled.capabilities_table(capabilities),
-        styled.templates_table(pd.DataFrame([("en", "integers", text, text, "m")],
+        styled.show("passed", found(text).assign(source=text, template="[NUM]")),
+        styled.show("capabilities", capabilities),
+        styled.show("templates", pd.DataFrame([("en", "integers", text, text, "m")],
                                             columns=["lang", "capability", "template", "place", "models"])),
     ):  # fmt: skip
         html = table.to_html()
@@ -253,7 +252,7 @@ def test_text_of_a_corpus_or_a_model_is_inert(text: str) -> None:
 
 
 def test_a_model_behind_the_step_has_the_colour_of_the_model() -> None:
-    looks = numbers_looks.model_looks(MODELS)
+    looks = styled.model_looks(MODELS)
     plain, by_rule = looks[MODELS[0]], looks[MODELS[1]]
     assert plain.colour == by_rule.colour and plain.marker != by_rule.marker
     assert by_rule.label == MODELS[1]

@@ -10,7 +10,7 @@ import pytest
 from pandas.io.formats.style import Styler
 
 from nbkit.figures import styles
-from nbkit.studies import page, published
+from nbkit.studies import published
 from nbkit.studies.word_order import WordOrderParams, styled
 from tests.figures.synthetic import SHAPES, Synthetic
 
@@ -225,7 +225,7 @@ def test_significant_perturbations_are_counted() -> None:
 
 
 def test_signatures_name_their_languages() -> None:
-    found = page.signatures(WordOrderParams(languages=["de", "ja"], metrics=["bleu"]))
+    found = styled.signatures(WordOrderParams(languages=["de", "ja"], metrics=["bleu"]))
     assert list(found) == ["BLEU (en, de)", "BLEU (ja)"]
     assert all(signature.startswith("BLEU|") for signature in found.values())
-    assert page.kappa_signature(WordOrderParams(languages=["de", "ja"])) == " and ".join(found.values())
+    assert styled.kappa_signature(WordOrderParams(languages=["de", "ja"])) == " and ".join(found.values())

@@ -17,17 +17,8 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from nbkit.figures import panels, theme
 from nbkit.figures.theme import Look
-from nbkit.studies.numbers import looks as numbers_looks
-from nbkit.studies.numbers.looks import capability
-
-NO_TWIN = (
-    "No model of this run is there with and without the placeholder step: name it twice in models, "
-    'as "NAME" and "placeholder:NAME".'
-)
-
-
-NO_FAILURE = "Every number of this run was carried over: there is nothing that goes wrong."
-
+from nbkit.studies.numbers import styled
+from nbkit.studies.numbers.styled import TABLES, capability
 
 _SHARE = PercentFormatter(1.0, decimals=0, symbol="")
 
@@ -40,13 +31,13 @@ def rates_figure(pass_rates: pd.DataFrame, copies: pd.DataFrame) -> Figure:
     if pass_rates.empty:
         return theme.message(panels.NO_MODEL)
     names, pairs = _in_order(pass_rates["capability"]), _in_order(pass_rates["pair"])
-    models = numbers_looks.model_looks(pass_rates["model"])
+    models = styled.model_looks(pass_rates["model"])
     with theme.style():
         height = 1.2 + len(pairs) * max(0.45, 0.19 * len(models) + 0.1)
         figure, axes = panels.grid(1, len(names), theme.WIDTH, height, sharey=True)
         for name, panel in zip(names, axes[0], strict=True):
             own = copies[(copies["capability"] == name) & copies["pair"].isin(pairs)]
-            panels.ticks(panel, own["strict"], map(pairs.index, own["pair"]), numbers_looks.copied())
+            panels.ticks(panel, own["strict"], map(pairs.index, own["pair"]), styled.copied())
             for offset, (model, look) in zip(panels.dodge(len(models)), models.items(), strict=True):
                 rows = pass_rates[(pass_rates["model"] == model) & (pass_rates["capability"] == name)]
                 heights = [pairs.index(pair) + offset for pair in rows["pair"]]
@@ -54,7 +45,7 @@ def rates_figure(pass_rates: pd.DataFrame, copies: pd.DataFrame) -> Figure:
             panel.set_title(capability(name))
             _rows(panel, pairs)
             _share_axis(panel, "pass rate (%)")
-        panels.legend(figure, [*models.values(), numbers_looks.copied()], columns=3)
+        panels.legend(figure, [*models.values(), styled.copied()], columns=3)
     return figure
 
 
@@ -81,28 +72,28 @@ def errors_figure(results: pd.DataFrame) -> Figure:
         return theme.message(panels.NO_MODEL)
     failed = results[~results["strict"].astype(bool)]
     if failed.empty:
-        return theme.message(NO_FAILURE)
+        return theme.message(TABLES.why("errors"))
     names, keys = _in_order(results["capability"]), _keys(results)
-    types = [name for name in numbers_looks.error_looks() if name in set(failed["error"])]
+    types = [name for name in styled.error_looks() if name in set(failed["error"])]
     with theme.style():
         figure, axes = panels.grid(1, len(names), theme.WIDTH, 1.6 + 0.3 * len(keys), sharey=True)
         for name, panel in zip(names, axes[0], strict=True):
             shares = _error_shares(results[results["capability"] == name], keys, types)
             start = pd.Series(0.0, index=shares.index)
             for error in types:
-                colour = numbers_looks.error_looks()[error].colour
+                colour = styled.error_looks()[error].colour
                 panel.barh(range(len(keys)), shares[error], 0.66, left=start, color=colour)
                 start = start + shares[error]
             panel.set_title(capability(name))
             _rows(panel, _key_names(keys))
             _share_axis(panel, "of all cases (%)")
-        panels.legend(figure, [numbers_looks.error_looks()[error] for error in types], columns=4)
+        panels.legend(figure, [styled.error_looks()[error] for error in types], columns=4)
     return figure
 
 
 def notation_figure(pass_rates: pd.DataFrame) -> Figure:
     """Strict and lenient pass rates, a panel a capability. pass_rates: `numbers.pass_rates`."""
-    return _dumbbells(pass_rates, numbers_looks.looks("rates"), panels.NO_MODEL)
+    return _dumbbells(pass_rates, styled.looks("rates"), panels.NO_MODEL)
 
 
 def placeholder_figure(mitigation: pd.DataFrame) -> Figure:
@@ -110,7 +101,7 @@ def placeholder_figure(mitigation: pd.DataFrame) -> Figure:
 
     mitigation: `numbers.mitigation`.
     """
-    return _dumbbells(mitigation, numbers_looks.looks("steps"), NO_TWIN)
+    return _dumbbells(mitigation, styled.looks("steps"), TABLES.why("mitigation"))
 
 
 def _lengths(rates: pd.DataFrame, in_training: pd.DataFrame, column: str, what: str) -> Figure:
@@ -118,7 +109,7 @@ def _lengths(rates: pd.DataFrame, in_training: pd.DataFrame, column: str, what: 
         return theme.message(
             panels.NO_MODEL if column == "digits" else "No decimals among the formats of this run, or no model in it."
         )
-    pairs, models = _in_order(rates["pair"]), numbers_looks.model_looks(rates["model"])
+    pairs, models = _in_order(rates["pair"]), styled.model_looks(rates["model"])
     seen = in_training[in_training["places"] == ("digits" if column == "digits" else "fraction")]
     seen = seen[seen["model"].isin(models)]
     longest = seen.groupby(["pair", "model"])["length"].max()
@@ -136,7 +127,7 @@ def _lengths(rates: pd.DataFrame, in_training: pd.DataFrame, column: str, what: 
             _training_limits(panel, limits, models)
             for offset, (model, look) in zip(panels.dodge(len(models)), models.items(), strict=True):
                 line = own[own["model"] == model].sort_values(column)
-                _line(panel, line, line[column] + 0.6 * offset, look, numbers_looks.is_by_rule(model))
+                _line(panel, line, line[column] + 0.6 * offset, look, styled.is_by_rule(model))
             panel.set_title(pair)
             panel.set_xlabel(what)
             panel.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -167,7 +158,7 @@ def _line(panel: Axes, line: pd.DataFrame, places: pd.Series, look: Look, dashed
 def _length_legend(figure: Figure, models: Mapping[str, Look], known: bool) -> None:
     handles = [
         Line2D([], [], color=look.colour, marker=look.marker, markersize=5, linewidth=1.2, label=look.label,
-               linestyle=(0, (2, 2)) if numbers_looks.is_by_rule(model) else "-")
+               linestyle=(0, (2, 2)) if styled.is_by_rule(model) else "-")
         for model, look in models.items()
     ]  # fmt: skip
     if known:

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from html import escape
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from IPython.display import HTML
 from pandas.io.formats.style import Styler
 
+from nbkit import provenance
 from nbkit.figures import panels, styles, theme
 from nbkit.languages import in_order
 from nbkit.measure.bleu import BleuAsCoded
 from nbkit.perturb import label
-from nbkit.studies import published
+from nbkit.studies import page, published
 from nbkit.studies.word_order.figures import of_known
+
+if TYPE_CHECKING:
+    from nbkit.studies.word_order import WordOrderParams
 
 #: Below this corrected p a difference between two models is counted as one.
 SIGNIFICANT = 0.05
@@ -316,6 +321,36 @@ def _headings(names: Iterable[str], columns: str) -> dict[str, str]:
 def _with_html(rows: pd.DataFrame, columns: list[Hashable], caption: str) -> Styler:
     """`styles.styled`, with *columns* that are HTML made here of escaped parts."""
     return styles.styled(rows, caption=caption).format(str, subset=columns)
+
+
+# ----------------------------------------------------------------------------
+# Settings of metrics, and where the page's results come from.
+
+
+def signatures(params: WordOrderParams) -> dict[str, str]:
+    """Each metric's settings by language, languages of one setting together."""
+    found: dict[str, list[str]] = {}
+    for metric in params.kappas():
+        for language in (params.source, *params.languages):
+            found.setdefault(metric.signature(language), []).append(language)
+    return {f"{signature.partition('|')[0]} ({', '.join(langs)})": signature for signature, langs in found.items()}
+
+
+def kappa_signature(params: WordOrderParams) -> str:
+    """The settings of the metric that the main figures use, for captions; one for each way of cutting words."""
+    kappa = params.kappas()[params.metrics.index(params.kappa)]
+    return " and ".join(dict.fromkeys(kappa.signature(language) for language in params.languages))
+
+
+def footer(params: WordOrderParams) -> provenance.Footer:
+    """Where the page's results come from: parameters, settings of metrics, models, versions, device."""
+
+    def key(name: str) -> list[Any]:
+        return [params.model_key(language, name) for language in params.languages]
+
+    pairs = [(params.source, language) for language in params.languages]
+    shown = {**params.model_dump(), "perturbations": params.perturbations or "all"}
+    return page.footer(params, signatures(params), params.models, key, pairs=pairs, shown=shown)
 
 
 # ----------------------------------------------------------------------------

@@ -1,0 +1,101 @@
+"""Tables whose words are data, a paper's tables and remarks, and the footer of a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from nbkit.errors import UnknownNameError
+from nbkit.studies.numbers import NumbersParams
+from nbkit.studies.page import Sheets, footer
+from nbkit.studies.paper import Paper
+
+ENTRIES = """
+headings: {model: system}
+rates:
+  caption: "Rates of {what}"
+  empty: "No rates of <b>."
+  columns: lang? model? {column} note text
+  cells: {rate: {ends: [low, high], times: 100, form: .1f}}
+  headings: {"{column}": "rate of {what}"}
+  html: [text]
+  css: {text: "min-width: 9em", absent: "min-width: 1em"}
+printed: {caption: "The paper: {title}"}
+beside: {caption: "{title}", headings: {"{value}": ours}, empty: It tested others.}
+beside_coded: {caption: "{title}, three ways", headings: {coded: as coded}}
+"""
+ARTEFACTS = """
+table1: {title: "Table 1: scores", file: table1.csv, value: score, note: Odd.}
+fig2: {title: "Figure 2: scores"}
+fig3: {title: "Figure 3: how"}
+"""
+
+
+@pytest.fixture
+def sheets(tmp_path: Path) -> Sheets:
+    (tmp_path / "tables.yaml").write_text(ENTRIES, encoding="utf-8")
+    (tmp_path / "artefacts.yaml").write_text(ARTEFACTS, encoding="utf-8")
+    (tmp_path / "table1.csv").write_text("model,set,score,note\na,x,0.50,\nb,x,0.75,\na,y,0.25,why\n", encoding="utf-8")
+    return Sheets(
+        tmp_path / "tables.yaml",
+        Paper(tmp_path, str),
+        names={"model": str.upper},
+        texts={"text": lambda row: f"<i>{row['model']}</i>"},
+    )
+
+
+RATES = pd.DataFrame({"lang": "fr", "model": ["a", "b"], "rate": [0.5, 0.25], "low": 0.1, "high": 0.8, "text": "?"})
+
+
+def test_an_entry_says_what_is_shown_and_how(sheets: Sheets) -> None:
+    table = sheets.show("rates", RATES, what="<all>", column="rate")
+    shown = table.data  # type: ignore[attr-defined]
+    assert shown.columns.tolist() == ["model", "rate", "text"]  # one language; no column note
+    assert shown["model"].tolist() == ["A", "B"] and shown["rate"].tolist()[0] == "50.0 [10.0, 80.0]"
+    html = table.to_html()
+    assert "<i>a</i>" in html and "Rates of &lt;all&gt;" in html and ">rate of &lt;all&gt;<" in html
+    assert ">system<" in html and "td.col2 {\n  min-width: 9em" in html and "1em" not in html
+
+
+def test_a_table_without_rows_says_why(sheets: Sheets) -> None:
+    assert sheets.why("rates") == "No rates of <b>."
+    assert "No rates of &lt;b&gt;." in sheets.show("rates", RATES[:0], what="", column="rate").to_html()
+    assert "Another reason" in sheets.show("rates", RATES[:0], why="Another reason", what="", column="rate").to_html()
+    assert "No model in this run" in sheets.show("printed", RATES[:0], title="").to_html()
+    with pytest.raises(KeyError, match="what"):
+        sheets.show("rates", RATES, column="rate")
+
+
+def test_a_printed_table_is_shown_whole_as_it_is_printed(sheets: Sheets) -> None:
+    table = sheets.printed("table1", "set", "model")
+    assert table.data.to_numpy().tolist() == [["x", "0.50", "0.75"], ["y", "0.25", "–"]]  # type: ignore[attr-defined]
+    assert "The paper: Table 1: scores" in table.to_html() and ">A<" in table.to_html()
+    with pytest.raises(UnknownNameError):
+        sheets.printed("table9", "set", "model")
+
+
+def test_our_numbers_stand_beside_the_printed_ones(sheets: Sheets) -> None:
+    ours = pd.DataFrame({"model": ["a", "c"], "set": "x", "score": [0.75, 1.0]})
+    table = sheets.beside(ours, "table1", ["model", "set"])
+    assert table.data.to_numpy().tolist() == [["A", "x", 0.75, "0.50", 0.25]]  # type: ignore[attr-defined]
+    assert ">ours<" in table.to_html()
+    coded = sheets.beside(ours.assign(coded=0.5, set="y"), "table1", ["model", "set"])
+    assert coded.data.iloc[0, 5:].tolist() == [0.5, 0.25, "why"]  # type: ignore[attr-defined]
+    assert "It tested others." in sheets.beside(ours[1:], "table1", ["model", "set"]).to_html()
+    assert "as a drawing only" in sheets.beside(ours, "fig2", ["model"]).to_html()
+
+
+def test_remarks_on_what_the_paper_has(sheets: Sheets) -> None:
+    assert "Odd. Published values: not printed, the paper shows Figure 2 " in sheets.remark("table1", "fig2").data
+    assert "the paper only draws Figure 2 and Figure 3. More.<" in sheets.drawn_only("fig2", "fig3", more="More.").data
+    assert "those that Figure 2 draw are printed in Table 1.<" in sheets.drawn_from(["fig2"], ["table1"]).data
+    assert "without values: Figure 3: how.<" in sheets.illustrated("fig3").data
+    assert "fewer &lt; 3" in sheets.note("fewer < 3").data
+
+
+def test_a_footer_has_facts_and_models_once() -> None:
+    facts = footer(NumbersParams(), {"rules": "own"}, ["opus-mt"] * 2, lambda name: {}, pairs=[("en", "de")]).facts
+    assert facts["metrics"] == {"rules": "own"} and facts["models"] == ["opus-mt"] and facts["seed"] == 0
+    assert "models" not in footer(NumbersParams()).facts
