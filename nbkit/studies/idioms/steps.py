@@ -754,7 +754,8 @@ def probed(params: IdiomsParams, language: str, system: System, store: Store) ->
             each: ContextProbe = found[context]
             likelihood = (sum(each.log_probabilities), len(each.log_probabilities))
             split = split_by_alignment(word_entropies(each, words), links[pair], idiom)
-            yield pair.id, pair.idiom, context, hypothesis, score, *likelihood, *split, each.replaced
+            entropies = (split.idiom, split.other, split.idiom_words, split.other_words)
+            yield pair.id, pair.idiom, context, hypothesis, score, *likelihood, *entropies, each.replaced
 
 
 # ----------------------------------------------------------------------------
