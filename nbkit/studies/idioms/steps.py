@@ -513,9 +513,12 @@ def induced(params: IdiomsParams, language: str, store: Store) -> Iterator[Any]:
     pairs = aligned_pairs(params, language, store)
     links = list(run_aligner(params, language, params.aligners[0], store).align(pairs))
     turned = [(target, source) for source, target in pairs], [[(b, a) for a, b in each] for each in links]
-    for direction, each in (("forward", (pairs, links)), ("reverse", turned)):
-        for word, translations in induced_dictionary(*each, direction).entries.items():
-            yield from ((direction, word, translation) for translation in translations)
+    for way, dictionary in (
+        ("forward", induced_dictionary(pairs, links, "forward")),
+        ("reverse", induced_dictionary(*turned, "reverse")),
+    ):
+        for word, translations in dictionary.entries.items():
+            yield from ((way, word, translation) for translation in translations)
 
 
 # ----------------------------------------------------------------------------
