@@ -572,11 +572,9 @@ def judged(params: IdiomsParams, language: str, system: System, store: Store) ->
     for pair, hypothesis in zip(pairs, translated(params, language, system, pairs, store), strict=True):
         found = {name: each.judge_spans(pair.words, pair.target, hypothesis) for name, each in litters.items()}
         paper, published = found["paper"], found["published"]
-        lists = (blocklists_of(paper), [list(each) for each in paper.triggers])
         reach = (paper.covered, bool(paper.blocklists), published.covered, bool(published.blocklists))
         given = (pair.id, pair.idiom, pair.source, json.dumps(pair.spans), pair.target, hypothesis)
-        shown = (json.dumps(each, ensure_ascii=False) for each in lists)
-        rows.append((*given, *shown, *reach, *(each.error for each in found.values())))
+        rows.append((*given, *judged_lists(paper), *reach, *(each.error for each in found.values())))
     return pd.DataFrame(rows, columns=[*_JUDGED, *litters])
 
 
@@ -696,10 +694,12 @@ def scored(params: IdiomsParams, language: str, system: System, store: Store) ->
             yield name, measure, *values, score.n, score.signature
 
 
-def blocklists_of(judgement: LiteralJudgement) -> list[list[Any]]:
-    """Word, translations, and whether the blocklist is left, of each candidate."""
+def judged_lists(judgement: LiteralJudgement) -> tuple[str, str]:
+    """Word, translations, and whether the blocklist is left, of each candidate; and the triggers; both as JSON."""
     left = set(judgement.blocklists)
-    return [[each.word, list(each.translations), each in left] for each in judgement.candidates]
+    blocklists = [[each.word, list(each.translations), each in left] for each in judgement.candidates]
+    triggers = [list(each) for each in judgement.triggers]
+    return json.dumps(blocklists, ensure_ascii=False), json.dumps(triggers, ensure_ascii=False)
 
 
 # ----------------------------------------------------------------------------
