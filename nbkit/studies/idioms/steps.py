@@ -594,15 +594,16 @@ def run_litters(params: IdiomsParams, language: str, store: Store) -> dict[str, 
     ),
     uses=lambda params, language, system, aligner: _uses(params, language, system),
 )
-def aligned(params: IdiomsParams, language: str, system: System, aligner: str, store: Store) -> pd.DataFrame:
+@as_table(
+    *("id", "idiom", "reference_words", "hypothesis_words", "hypothesis_tokens"),
+    *("unigram_precision", "unigram_precision_published", "aligned_chrf"),
+)
+def aligned(params: IdiomsParams, language: str, system: System, aligner: str, store: Store) -> Iterator[Any]:
     """APT-Eval of one system by one aligner: a row a pair of idiom-test, in its order.
 
     Columns: id, idiom, reference_words, hypothesis_words (aligned to the idiom), hypothesis_tokens (their places;
     JSON), unigram_precision, unigram_precision_published (as the research code computes it), aligned_chrf.
     """
-
-    import pandas as pd
-
     pairs = load_data(params, language, store).test
     sources = [pair.source for pair in pairs]
     sides = []
@@ -611,20 +612,12 @@ def aligned(params: IdiomsParams, language: str, system: System, aligner: str, s
         sides.append([(tokens(text, language), each) for text, each in zip(texts, links, strict=True)])
     idioms = [idiom_tokens(pair, params.source) for pair in pairs]
     phrases = [AlignedPhrase.of(*each) for each in zip(idioms, *sides, strict=True)]
+    places = (json.dumps(linked_tokens(links, idiom)) for idiom, (_, links) in zip(idioms, sides[1], strict=True))
     scores = score_phrases(phrases, language)
-    places = [list(linked_tokens(links, idiom)) for idiom, (_, links) in zip(idioms, sides[1], strict=True)]
-    return pd.DataFrame(
-        {
-            "id": [pair.id for pair in pairs],
-            "idiom": [pair.idiom for pair in pairs],
-            "reference_words": [" ".join(phrase.reference) for phrase in phrases],
-            "hypothesis_words": [" ".join(phrase.hypothesis) for phrase in phrases],
-            "hypothesis_tokens": list(map(json.dumps, places)),
-            "unigram_precision": scores.unigram_precision,
-            "unigram_precision_published": published_precision(phrases),
-            "aligned_chrf": scores.chrf,
-        }
-    )
+    measured = (scores.unigram_precision, published_precision(phrases), scores.chrf)
+    for pair, phrase, hypothesis_tokens, *values in zip(pairs, phrases, places, *measured, strict=True):
+        words = (" ".join(side) for side in (phrase.reference, phrase.hypothesis))
+        yield pair.id, pair.idiom, *words, hypothesis_tokens, *values
 
 
 def _generic_keys(params: IdiomsParams, language: str) -> dict[str, Any]:

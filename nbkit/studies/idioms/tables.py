@@ -365,7 +365,7 @@ def _sentence_outcomes(params: IdiomsParams, language: str, system: System, stor
     table = similar(params, language, system, store=store)
     texts = zip(table["source"], table["reference"], strict=True)
     items = [item_id([params.source, language, *row], {}) for row in texts]
-    groups = [{**_groups(system), "set": name} for name in table["of"]]
+    groups = objects({**_groups(system), "set": name} for name in table["of"])
     shared = table[["source", "reference"]].assign(item=items, cluster=items, output=table["hypothesis"], groups=groups)
     for measure in UNITS:
         sums = table[f"{measure}_sums"].map(lambda row: list(map(float, json.loads(row))))

@@ -12,8 +12,8 @@ import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import islice
+from functools import lru_cache, partial
+from itertools import islice, product, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ from nbkit.store import Store
 from nbkit.studies.base import Notebook
 from nbkit.studies.engine import CLASSIFIER, Axis, Cuts, Held, Step, Study, Use, as_table
 from nbkit.studies.nli_permutation.params import HYPOTHESIS, PERMUTED, NliPermutationParams, share_of
-from nbkit.studies.results import item_id
+from nbkit.studies.results import item_id, objects
 from nbkit.text.parsers import Skipped
 from nbkit.text.sentences import Sentence
 
@@ -275,10 +275,7 @@ def properties_chunk(params: NliPermutationParams, corpus: str, scheme: str, sta
     Columns: index, id, label, length (units of both sides), bleu2, bleu3, bleu4 (a list each, one entry a permutation:
     the mean of premise and hypothesis, without smoothing as in the paper: 0 where no n-gram is left).
     """
-
-    def bleu(sentence: Sentence, orders: Sequence[Any]) -> np.ndarray:
-        return permutation_bleu(sentence, orders, BLEU_ORDERS, smoothing="none")
-
+    bleu = partial(permutation_bleu, max_orders=BLEU_ORDERS, smoothing="none")
     for item in variants(params, read_chunk(params, corpus, start, store), start, scheme):
         yield item.index, item.pair.id, item.pair.label, item.length, *item.mean_of_sides(bleu)
 
@@ -298,8 +295,8 @@ def training_trees(params: NliPermutationParams, store: Store) -> pd.DataFrame:
 
 @STUDY.step(
     per=("corpus", "start"),
-    key=lambda params, corpus, start: {
-        **_chunk_key(params, corpus, PERMUTED, start),
+    key=lambda params, **at: {
+        **_chunk_key(params, scheme=PERMUTED, **at),
         "training": params.training_key(),
         "top_k": params.top_k,
     },
@@ -308,10 +305,7 @@ def training_trees(params: NliPermutationParams, store: Store) -> pd.DataFrame:
 def ratios_chunk(params: NliPermutationParams, corpus: str, start: int, store: Store) -> Iterator[Any]:
     """β_Ŝ / β_S of every permutation of one chunk: columns index, ratio (a list: the mean of both sides)."""
     trees = MiniTrees.from_frame(training_trees(params, store=store))
-
-    def ratios(sentence: Sentence, orders: Sequence[Any]) -> np.ndarray:
-        return signature_ratios(sentence, orders, trees, k=params.top_k)
-
+    ratios = partial(signature_ratios, trees=trees, k=params.top_k)
     for item in variants(params, read_chunk(params, corpus, start, store), start):
         yield item.index, item.mean_of_sides(ratios)
 
@@ -511,53 +505,42 @@ def outcomes(params: NliPermutationParams, store: Store, texts: bool) -> Iterato
     tells systems of the main comparison ("main") from those that only stand beside their usual training
     ("maximum entropy").
     """
+    import pandas as pd
+
     for corpus in params.corpora if params.models else ():
-        for start in chunk_starts(n_pairs(params, corpus, store)):
+        for start, scheme in product(chunk_starts(n_pairs(params, corpus, store)), params.schemes()):
             pairs = read_chunk(params, corpus, start, store)
-            for scheme in params.schemes():
-                tables = {
-                    model: scores_chunk(params, corpus, model, scheme, start, store=store)
-                    for model in params.scored_models
-                    if scheme in params.schemes(model)
-                }
-                places = next(iter(tables.values()))["index"]
-                size = max(1, _OUTCOMES // params.n_of(scheme))
-                for first in range(0, len(places), size):
-                    part = slice(first, first + size)
-                    asked = [_asked(params, pairs[index - start], scheme, texts) for index in places[part]]
-                    for model, table in tables.items():
-                        yield _outcomes(params, corpus, model, scheme, asked, table[part], texts)
+            tables = {
+                model: scores_chunk(params, corpus, model, scheme, start, store=store)
+                for model in params.scored_models
+                if scheme in params.schemes(model)
+            }
+            places = next(iter(tables.values()))["index"]
+            size = max(1, _OUTCOMES // params.n_of(scheme))
+            for first in range(0, len(places), size):
+                part = slice(first, first + size)
+                rows = (row for index in places[part] for row in _asked(params, pairs[index - start], scheme, texts))
+                asked = pd.DataFrame(rows, columns=["item", "cluster", "scheme", "source", "changed"], dtype=object)
+                for model, table in tables.items():
+                    yield _answered(params, corpus, model, scheme, asked, table[part])
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What is asked of one pair under one variant: ids of its items, what each is a case of, and the texts."""
-
-    cluster: str
-    items: list[str]
-    schemes: list[str]
-    source: str = ""
-    changed: Sequence[str | None] = ()
-
-
-def _asked(params: NliPermutationParams, pair: NliPair, scheme: str, texts: bool) -> _Asked:
+def _asked(params: NliPermutationParams, pair: NliPair, scheme: str, texts: bool) -> Iterator[tuple[Any, ...]]:
+    """What is asked of one pair under one variant: item, cluster, scheme, source and changed text of each row."""
     given = [params.language, pair.premise.text, pair.hypothesis.text, pair.label]
     sides = [in_units(text, params.unit) for text in (pair.premise, pair.hypothesis)]
     # What decides how a side is permuted beside the scheme: where it is cut, and which tokens keep their places.
     cut = {"tokens": [" ".join(side.tokens) for side in sides]}
     how = {"scheme": scheme, "punctuation": params.punctuation, "fixed": [_punctuation(side) for side in sides], **cut}
-    original, control = item_id(given, {}), item_id(given, {"scheme": "control", **cut})
-    items = [item_id(given, how, [params.seed, number]) for number in range(params.n_of(scheme))]
-    schemes = [scheme] * len(items)
-    changed: list[str | None] = []
-    if texts:
-        permuted = permute(params, pair, scheme)
-        assert permuted is not None
-        changed = list(map("\n".join, permuted.texts()))
+    original, source = item_id(given, {}), "\n".join(given[1:3])
     if scheme == PERMUTED:
-        items, schemes = [original, control, *items], ["original", "control", *schemes]
-        changed = [None, "\n".join(side.joined for side in sides), *changed]
-    return _Asked(original, items, schemes, "\n".join(given[1:3]), changed)
+        control = item_id(given, {"scheme": "control", **cut})
+        yield original, original, "original", source, None
+        yield control, original, "control", source, "\n".join(side.joined for side in sides)
+    permuted = permute(params, pair, scheme) if texts else None
+    changed = map("\n".join, permuted.texts()) if permuted else repeat(None)
+    for number, text in zip(range(params.n_of(scheme)), changed, strict=False):
+        yield item_id(given, how, [params.seed, number]), original, scheme, source, text
 
 
 def _punctuation(side: Sentence) -> list[int]:
@@ -565,41 +548,29 @@ def _punctuation(side: Sentence) -> list[int]:
     return [i for i, (token, tag) in enumerate(zip(side.tokens, tags, strict=True)) if is_punctuation(token, tag)]
 
 
-def _outcomes(
-    params: NliPermutationParams, corpus: str, model: str, scheme: str, asked: Sequence[_Asked], table: pd.DataFrame,
-    texts: bool,
-) -> pd.DataFrame:  # fmt: skip
-    """Some pairs under one variant, as one model answers."""
-    import pandas as pd
-
-    comparison = "main" if model in params.models else "maximum entropy"
-    groups = [
-        {"corpus": corpus, "label": label, "length": str(length), "comparison": comparison, "scheme": name}
-        for each, label, length in zip(asked, table["label"], table["length"], strict=True)
-        for name in each.schemes
-    ]
+def _answered(
+    params: NliPermutationParams, corpus: str, model: str, scheme: str, asked: pd.DataFrame, table: pd.DataFrame
+) -> pd.DataFrame:
+    """What was *asked* of some pairs under one variant, as one model answers."""
     answers = stacked(table["answers"], params.n_of(scheme), np.int8)
     if scheme == PERMUTED:
         answers = np.column_stack([table["original"], table["control"], answers])
-    width = answers.shape[1]
+    labels, lengths = (np.repeat(table[name].to_numpy(), answers.shape[1]) for name in ("label", "length"))
     accepted = (answers == label_numbers(table["label"])[:, None]).ravel()
     said = np.array(LABELS, dtype=object)[answers.ravel()]
-    found = pd.DataFrame({
-        "item": [item for each in asked for item in each.items],
-        "system": classifier_label(model),
-        "source_language": params.language,
-        "measure": "accepted",
-        "value": accepted.astype(float),
-        "verdict": np.where(accepted, "pass", "fail"),
-        "reason": np.where(accepted, "", said),
-        "cluster": np.repeat([each.cluster for each in asked], width),
-        "groups": groups,
-    })  # fmt: skip
-    if not texts:
-        return found
-    return found.assign(
-        source=np.repeat([each.source for each in asked], width),
-        changed=pd.Series([text for each in asked for text in each.changed], dtype=object),
-        reference=np.repeat(table["label"].to_numpy(), width),
+    of = {"corpus": corpus, "comparison": "main" if model in params.models else "maximum entropy"}
+    groups = (
+        {**of, "label": label, "length": str(length), "scheme": name}
+        for label, length, name in zip(labels, lengths, asked["scheme"], strict=True)
+    )
+    return asked.assign(
+        system=classifier_label(model),
+        source_language=params.language,
+        measure="accepted",
+        value=accepted.astype(float),
+        verdict=np.where(accepted, "pass", "fail"),
+        reason=np.where(accepted, "", said),
+        groups=objects(groups),
+        reference=labels,
         output=said,
     )
