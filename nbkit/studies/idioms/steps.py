@@ -70,7 +70,7 @@ from nbkit.studies.idioms.data import (
     data_key,
     data_problems,
     drawn,
-    generic_key,
+    generic_keys,
     generic_pairs,
     idiom_tokens,
     mined_pairs,
@@ -111,7 +111,7 @@ def _inputs(params: IdiomsParams) -> dict[str, Any]:
     return {
         language: {
             "data": data_key(params, language),
-            "generic": _generic_keys(params, language),
+            "generic": generic_keys(params, language),
             "dictionary": dictionary_key(params, language),
             "aligners": [aligner_key(params, language, name) for name in params.aligners],
             "models": [params.model_key(system, language) for system in params.systems],
@@ -540,7 +540,7 @@ def translated(params: IdiomsParams, language: str, system: System, pairs: Seque
         return [pair.target if system == REFERENCES else pair.source for pair in pairs]
     sources = [pair.source for pair in pairs]
     how = (params.source, language, params.decoding)
-    return translate_remembered(system.name, sources, *how, store=store, device=params.device, dtype=params.dtype)
+    return translate_remembered(system.name, sources, *how, store=store, **params.running)
 
 
 def _key(params: IdiomsParams, language: str, system: System, **more: Any) -> dict[str, Any]:
@@ -620,10 +620,6 @@ def aligned(params: IdiomsParams, language: str, system: System, aligner: str, s
         yield pair.id, pair.idiom, *words, hypothesis_tokens, *values
 
 
-def _generic_keys(params: IdiomsParams, language: str) -> dict[str, Any]:
-    return {name: generic_key(params, language, name) for name in params.generic}
-
-
 def _test_sets(params: IdiomsParams, language: str, store: Store) -> dict[str, list[Any]]:
     """The pairs of idiom-test, those of one sentence with two idioms once, and of each generic set."""
     test = load_data(params, language, store).test
@@ -641,7 +637,7 @@ def _answered(params: IdiomsParams, language: str, system: System, store: Store)
 
 
 def _sets_key(params: IdiomsParams, language: str, system: System) -> dict[str, Any]:
-    return _key(params, language, system, generic=_generic_keys(params, language))
+    return _key(params, language, system, generic=generic_keys(params, language))
 
 
 #: What of the models' room is behind tables of scores.
@@ -705,15 +701,14 @@ def probed_pairs(params: IdiomsParams, language: str, store: Store) -> tuple[Idi
 
 
 def _probe_config(params: IdiomsParams, language: str, system: System) -> dict[str, Any]:
-    how: Any = {"end_state": params.end_state, "device": params.device, "dtype": params.dtype}
-    return probe_config(system.name, params.source, language, params.decoding, **how)
+    return probe_config(system.name, params.source, language, params.decoding, **params.probing)
 
 
 def _probes(
     params: IdiomsParams, language: str, system: System, pairs: Sequence[IdiomPair], store: Store
 ) -> Iterator[dict[Any, ContextProbe]]:
-    how: Any = {"end_state": params.end_state, "device": params.device, "dtype": params.dtype}
-    return probe_remembered(system.name, pairs, params.source, language, params.decoding, store=store, **how)
+    how = (params.source, language, params.decoding)
+    return probe_remembered(system.name, pairs, *how, store=store, **params.probing)
 
 
 @STUDY.step(
@@ -780,9 +775,7 @@ def _translations(params: IdiomsParams, language: str, system: System, store: St
     """How many texts one system translates, and how many of them are remembered; none known before mining."""
     if not is_mined(params, language, store):
         return 0, 0
-    config = models.translation_config(
-        system.name, params.source, language, params.decoding, device=params.device, dtype=params.dtype
-    )
+    config = models.translation_config(system.name, params.source, language, params.decoding, **params.running)
     return asked(config, [pair.source for pair in _tested(params, language, store)], store)
 
 

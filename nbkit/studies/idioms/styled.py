@@ -171,9 +171,9 @@ def training_checked(checked: pd.DataFrame) -> HTML:
     known = checked[checked["pairs"].notna()]
     parts = []
     if len(known):
-        sizes = sorted({int(pairs) for pairs in known["pairs"]})
-        most = f"{sizes[0]:,} to {sizes[-1]:,}" if len(sizes) > 1 else f"{sizes[0]:,}"
-        parts.append(f"Looked through: what {len(known)} of {len(checked)} models were trained on, {most} pairs each; "
+        least, most = (f"{pairs:,.0f}" for pairs in (known["pairs"].min(), known["pairs"].max()))
+        sizes = least if least == most else f"{least} to {most}"
+        parts.append(f"Looked through: what {len(known)} of {len(checked)} models were trained on, {sizes} pairs each; "
                      "no sentence of idiom-test is in it.")  # fmt: skip
     if len(known) < len(checked):
         others = checked.loc[checked["pairs"].isna(), "model"]
@@ -333,41 +333,26 @@ def examples_table(samples: pd.DataFrame, language: str = "fr") -> Styler:
     for row in samples.to_dict("records"):
         triggers = json.loads(row["triggers"])
         names = list(dict.fromkeys(name for name, _ in triggers))
-        source = _source(row)
-        if row["spans"] == "[]":
-            source = f"{source}<br><i>{escape(row['idiom'])}</i>"
+        idiom = f"<br><i>{escape(row['idiom'])}</i>" if row["spans"] == "[]" else ""
         places = token_spans(row["hypothesis"], row.get("language", language))
         hit = [places[token] for _, tokens in triggers for token in tokens]
-        texts = {
-            "source": source,
-            "reference": styles.breakable(row["reference"]),
-            "translation": styles.marked(row["hypothesis"], hit, _TRIGGER),
-        }
+        texts = {"source": _source(row) + idiom, "reference": styles.breakable(row["reference"])}
+        texts["translation"] = styles.marked(row["hypothesis"], hit, _TRIGGER)
         verdict = f"literal error: {escape(', '.join(names))}" if row["error"] else "no error"
         if "agrees" in row:
             verdict += "<br>" + ("as printed" if row["agrees"] else "not as printed")
-        blocklists = _blocklists(json.loads(row["blocklists"]), names)
-        rows.append(
-            {"whose": _whose(row, samples), "texts": _lines(texts), "blocklists": blocklists, "verdict": verdict}
-        )
+        lists = _blocklists(json.loads(row["blocklists"]), names)
+        rows.append({"whose": _whose(row, samples), "texts": _lines(texts), "blocklists": lists, "verdict": verdict})
     return show("examples", pd.DataFrame(rows), whose="figure" if "figure" in samples else "model")
 
 
 def context_examples_table(examples: pd.DataFrame, contexts: Sequence[str]) -> Styler:
     """Translations of the same sentences with the idiom in less and less context. examples:
     `idioms.context_examples`."""
-    rows = [
-        {
-            "whose": _whose(row, examples),
-            "texts": _lines(
-                {
-                    "source": _source(row),
-                    **{escape(name): styles.breakable(row[name]) for name in ("reference", *contexts)},
-                }
-            ),
-        }
-        for row in examples.to_dict("records")
-    ]
+    rows = []
+    for row in examples.to_dict("records"):
+        texts = {escape(name): styles.breakable(row[name]) for name in ("reference", *contexts)}
+        rows.append({"whose": _whose(row, examples), "texts": _lines({"source": _source(row), **texts})})
     return show("context_examples", pd.DataFrame(rows))
 
 

@@ -660,11 +660,7 @@ def recall(params: IdiomsParams, language: str, store: Store) -> Iterator[Any]:
         own = [text for name, text in matches[pair.source] if name == pair.idiom]
         for words in pair.words:
             spans += 1
-            found += any(_share_a_word(text, words) for text in own)
+            found += any(set(text.casefold().split()) & set(words.casefold().split()) for text in own)
             exact += words in own
     extra = sum(name not in idioms[source] for source, own in matches.items() for name, _ in own)
     yield language, len(pairs), spans, found / spans, exact / spans, extra
-
-
-def _share_a_word(one: str, other: str) -> bool:
-    return not set(one.casefold().split()).isdisjoint(other.casefold().split())

@@ -543,20 +543,19 @@ def _occurrence(
     params: NliPermutationParams, corpus: str, word: str | None, trees: MiniTrees, store: Store
 ) -> tuple[str, Sentence, np.ndarray, int] | None:
     """The word, a sentence that has it, that sentence's first permutation, and the word's place."""
-    best: tuple[int, str, Sentence, np.ndarray, int] | None = None
+    found: list[tuple[int, str, Sentence, np.ndarray, int]] = []
     for pair in read_chunk(params, corpus, 0, store):
         both = permute(params, pair, PERMUTED)
-        if both is None:
-            continue
-        order = both.premise_orders[0]
-        assert both.premise.upos is not None and order is not None
-        for place, (token, tag) in enumerate(zip(both.premise.tokens, both.premise.upos, strict=True)):
-            form = token.casefold()
-            wanted = tag == "NOUN" if word is None else form == word.casefold()
-            count = int(trees.occurrences[trees.words[form]]) if form in trees else 0
-            if wanted and count and (best is None or count > best[0]):
-                best = (count, form, both.premise, order, place)
-    return best[1:] if best else None
+        if both is not None:
+            order = both.premise_orders[0]
+            assert both.premise.upos is not None and order is not None
+            for place, (token, tag) in enumerate(zip(both.premise.tokens, both.premise.upos, strict=True)):
+                form = token.casefold()
+                wanted = tag == "NOUN" if word is None else form == word.casefold()
+                if wanted and form in trees:
+                    found.append((int(trees.occurrences[trees.words[form]]), form, both.premise, order, place))
+    most = max(found, key=lambda each: each[0], default=None)
+    return most[1:] if most and most[0] else None
 
 
 def _reordered(sentence: Sentence, order: np.ndarray) -> Sentence:
