@@ -50,6 +50,10 @@ def without_repeats(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+#: A list whose repeats are left out.
+Once: TypeAlias = Annotated[list[T], AfterValidator(without_repeats)]
+
+
 #: What no corpus and no sample has more of.
 MOST = 10**9
 

@@ -13,10 +13,13 @@ trained or downloaded come first, without a line in the study.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache, wraps
+from inspect import signature
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from nbkit import models
 from nbkit.errors import NbkitError
@@ -27,6 +30,9 @@ from nbkit.studies.base import Cell, Notebook, StudyParams, Unit, cell_label, no
 
 if TYPE_CHECKING:
     import pandas as pd
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 #: Where a step or a unit of work is: a value for each of its axes.
 Point: TypeAlias = Mapping[str, Any]
@@ -505,6 +511,53 @@ def asked(config: Mapping[str, Any], texts: Iterable[Any], store: Store) -> tupl
     """
     distinct = list(dict.fromkeys(text if isinstance(text, tuple) else (text,) for text in texts))
     return len(distinct), len(distinct) - len(store.missing(config, distinct))
+
+
+def as_table(*columns: str) -> Callable[[Callable[P, Iterable[Any]]], Callable[P, pd.DataFrame]]:
+    """Declare a function that yields rows, or parts of a table, as one that returns the table with these *columns*.
+
+    >>> @as_table("word", "length")
+    ... def lengths(words):
+    ...     yield from ((word, len(word)) for word in words)
+    >>> lengths(["a", "bc"])["length"].tolist(), list(lengths([]).columns)
+    ([1, 2], ['word', 'length'])
+    """
+
+    def declare(function: Callable[P, Iterable[Any]]) -> Callable[P, pd.DataFrame]:
+        @wraps(function)
+        def made(*args: P.args, **kwargs: P.kwargs) -> pd.DataFrame:
+            import pandas as pd
+
+            found = list(function(*args, **kwargs))
+            if found and isinstance(found[0], pd.DataFrame):
+                return pd.concat(found, ignore_index=True)[list(columns)]
+            return pd.DataFrame(found, columns=list(columns))
+
+        made.__signature__ = signature(function).replace(return_annotation="pd.DataFrame")  # type: ignore[attr-defined]
+        return made
+
+    return declare
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    key: str
+    make: Callable[[], Any] = field(compare=False)
+
+
+class Held:
+    """The last *size* things that were made in this process, each told apart by its key: all that can change it.
+
+    >>> held, made = Held(size=1), []
+    >>> [held({"n": n}, lambda: made.append(n) or n) for n in (1, 1, 2)], made
+    ([1, 1, 2], [1, 2])
+    """
+
+    def __init__(self, size: int):
+        self._made = lru_cache(maxsize=size)(lambda wanted: wanted.make())
+
+    def __call__(self, key: Any, make: Callable[[], T]) -> T:
+        return self._made(_Wanted(json.dumps(key, sort_keys=True), make))
 
 
 def study_of(params: StudyParams) -> Study:

@@ -121,7 +121,7 @@ def test_contexts_are_as_high_as_their_values_and_lighter_with_less_context():
     table = effects()
     figure = figures.context_figure(table, ["chrf"])
     assert sorted(bars(figure)) == pytest.approx(sorted(table[table["measure"] == "chrf"]["value"]))
-    shades = [sum(figures.shade("#0072B2", name)) for name in ("full", "phrase", "word")]
+    shades = [sum(styled.shade("#0072B2", name)) for name in ("full", "phrase", "word")]
     assert shades == sorted(shades)
 
 
@@ -164,10 +164,10 @@ def test_findings_say_whether_they_hold():
         ("fr", "random: joint > upsample 20x", -0.1, -0.2, -0.05, "no", 12),
     ]
     table = pd.DataFrame(rows, columns=["language", "finding", "difference", "low", "high", "holds", "n"])
-    html = styled.findings_table(table).to_html()
+    html = styled.show("findings", table).to_html()
     assert ">40<" in html and ">12†<" in html and styles.FEW_NOTE in html
     assert "+0.200 [+0.100, +0.300]" in html and "−0.100" in html and "yes" in html
-    assert "no two conditions" in styled.findings_table(table.head(0)).to_html()
+    assert "no two conditions" in styled.show("findings", table.head(0)).to_html()
 
 
 def test_the_papers_table_as_printed():
@@ -222,7 +222,7 @@ def test_what_the_matcher_finds_is_drawn():
 
 
 def test_a_model_looks_the_same_whatever_it_is_called():
-    looks = figures.model_looks(["tuned +mask", "mBART+mask", "my own", "references"])
+    looks = styled.model_looks(["tuned +mask", "mBART+mask", "my own", "references"])
     assert looks["tuned +mask"].colour == looks["mBART+mask"].colour and "references" not in looks
     assert looks["my own"].label == "my own"
 

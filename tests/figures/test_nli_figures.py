@@ -133,13 +133,14 @@ def test_every_figure_is_drawn_with_named_axes(name, tmp_path):
 @pytest.mark.parametrize(
     ("draw", "reason"),
     [
-        (lambda empty: figures.fig1_entropy(empty, empty), figures.NO_MODEL), (figures.fig2_bleu, figures.NO_MODEL),
-        (figures.fig3_mini_trees, figures.NO_TAGS),
-        (lambda empty: figures.fig4_max_entropy(empty, floors()), figures.NO_TWIN),
-        (figures.fig5_length, figures.NO_MODEL), (figures.fig6_word, figures.NO_TAGS),
-        (lambda empty: figures.fig7_thresholds(empty, floors()), figures.NO_MODEL),
-        (lambda empty: figures.fig8_hypothesis_only(empty, floors(), control()), figures.NO_HYPOTHESIS),
-        (figures.fig9_clumped, figures.NO_CLUMPS),
+        (lambda empty: figures.fig1_entropy(empty, empty), styled.TABLES.why("results")),
+        (figures.fig2_bleu, styled.TABLES.why("results")),
+        (figures.fig3_mini_trees, styled.TABLES.why("mini_trees")),
+        (lambda empty: figures.fig4_max_entropy(empty, floors()), styled.TABLES.why("max_entropy")),
+        (figures.fig5_length, styled.TABLES.why("results")), (figures.fig6_word, styled.TABLES.why("mini_trees")),
+        (lambda empty: figures.fig7_thresholds(empty, floors()), styled.TABLES.why("results")),
+        (lambda empty: figures.fig8_hypothesis_only(empty, floors(), control()), styled.TABLES.why("hypothesis_only")),
+        (figures.fig9_clumped, styled.TABLES.why("clumped")),
     ],
 )  # fmt: skip
 def test_a_figure_without_data_says_why(draw, reason):
@@ -163,16 +164,16 @@ def test_a_panel_without_enough_pairs_says_so():
 
 def test_without_a_model_hypotheses_are_not_what_is_missing():
     figure = figures.fig8_hypothesis_only(pd.DataFrame(), floors().iloc[:0], control().iloc[:0])
-    assert " ".join(figure.axes[0].texts[0].get_text().split()) == figures.NO_MODEL
+    assert " ".join(figure.axes[0].texts[0].get_text().split()) == styled.TABLES.why("results")
 
 
 def test_a_model_looks_like_its_architecture():
-    looks = figures.model_looks(["SICK-BART", "DistilBERT", "OCNLI-ConvNet", "my-own"])
-    published = figures.model_looks(["BART (large)", "ConvNet"])
+    looks = styled.model_looks(["SICK-BART", "DistilBERT", "OCNLI-ConvNet", "my-own"])
+    published = styled.model_looks(["BART (large)", "ConvNet"])
     assert looks["SICK-BART"].colour == published["BART (large)"].colour
     assert looks["OCNLI-ConvNet"].marker == published["ConvNet"].marker
     assert looks["DistilBERT"].colour != looks["SICK-BART"].colour
-    twice = figures.model_looks(["SICK-BART", "Sandbox-BART"])
+    twice = styled.model_looks(["SICK-BART", "Sandbox-BART"])
     assert twice["SICK-BART"] != twice["Sandbox-BART"]
 
 
@@ -181,7 +182,7 @@ def test_p_correct_stands_beside_the_printed_one_as_defined_and_as_coded():
     ours = results().assign(model="RoBERTa (large)", corpus="mnli:dev").drop_duplicates("measure")
     frame = styled.beside(ours, "table2", ["model", "corpus", "measure"]).data.set_index("measure")
     assert len(frame) == 5
-    row = frame.loc[figures.measure("p_correct")]
+    row = frame.loc[styled.measure("p_correct")]
     by_measure = ours.set_index("measure")["value"]
     assert row["value"] == by_measure["p_correct"] != row["coded"] == by_measure["p_correct_coded"]
     assert row["coded_difference"] == row["coded"] - 0.707
@@ -195,7 +196,7 @@ def test_p_flipped_has_its_own_n():
 
 
 def test_symbols_are_those_of_the_metric():
-    assert {name: figures.measure(name) for name in styled.MEASURES} == SYMBOLS
+    assert {name: styled.measure(name) for name in styled.MEASURES} == SYMBOLS
 
 
 def test_the_table_of_results_marks_the_highest_and_shows_intervals():
@@ -204,7 +205,7 @@ def test_the_table_of_results_marks_the_highest_and_shows_intervals():
     assert frame.loc[0, "accuracy"] == 0.1 and frame["n"].tolist() == [100] * 4
     assert styled.results_intervals(results()).data.loc[0, "accuracy"] == "0.100 [0.05, 0.95]"
     assert html.count("font-weight: bold") == 1  # one rule, for the best row
-    assert styled.results_table(results().iloc[:0]).data.iloc[0, 0] == figures.NO_MODEL
+    assert styled.results_table(results().iloc[:0]).data.iloc[0, 0] == styled.TABLES.why("results")
 
 
 def test_symbols_are_typeset_wherever_they_are_read():
@@ -304,7 +305,7 @@ def test_whole_tables_are_as_printed():
 
 
 def test_human_judgements_are_shown():
-    shown = styled.agreement_table(agreement(judged(), labels=LABELS, resamples=9)).data
+    shown = styled.show("agreement", agreement(judged(), labels=LABELS, resamples=9)).data
     assert shown["measure"].tolist() == ["raw agreement", "Cohen's κ", "Fleiss' κ", "Krippendorff's α"]
     assert shown["value"].str.startswith("1.000").all()
     accuracy = styled.human_table(accuracy_table(judged(), labels=LABELS)).data

@@ -162,8 +162,7 @@ def test_an_induced_dictionary_is_counted_in_both_directions(params, translator,
     update = {"dictionary": "induced", "aligned_corpora": [f"{tmp_path}/pairs.tsv"]}
     induced = params.model_copy(update=update)
     store = Store()
-    forward = steps.run_dictionary(induced, "fr", store)
-    reverse = steps.reverse_dictionary(induced, "fr", store)
+    forward, reverse = steps.run_dictionaries(induced, "fr", store)
     assert forward.translations("pail") == ("seau",)
     assert reverse is not None and set(reverse.translations("seau")) == {"bucket", "pail"}
 
@@ -324,12 +323,13 @@ def test_mined_pairs_are_those_of_the_matcher(params, tmp_path):
     corpus = str(tmp_path / "corpus.tsv")
     mined = params.model_copy(update={"data": "mined", "corpora": {"mine": corpus}, "idioms": f"{tmp_path}/list.txt"})
     assert not steps.is_mined(mined, "fr", Store())
-    found = steps.mine(mined, "fr", Store())
+    found, sizes = steps.mine(mined, "fr", Store())
     assert steps.is_mined(mined, "fr", Store())
-    assert {(pair.idiom, pair.words) for pair in found.pairs} == {
+    assert {(pair.idiom, pair.words) for pair in found} == {
         ("kick the bucket", ("kick the bucket",)), ("hot potato", ("hot potato",))
     }  # fmt: skip
-    assert (found.sizes, found.fitting, found.regular) == ({"mine": 11}, 9, 1)  # too long, and too uneven
+    # Two are too long, or too uneven.
+    assert sizes == {"mine": 11, "Combined (after preprocessing)": 9, "Regular": 1}
     assert Counter(pair.idiom for pair in load_data(mined, "fr", Store()).test) == {
         "kick the bucket": 3,
         "hot potato": 1,

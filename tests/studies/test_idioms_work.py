@@ -14,7 +14,7 @@ from nbkit.models.recipes import TranslatorRecipe
 from nbkit.store import Store
 from nbkit.studies import engine, idioms
 from nbkit.studies.idioms import STUDY, IdiomsParams, data, steps
-from nbkit.studies.idioms.steps import CONTROLS, load_data, run_dictionary
+from nbkit.studies.idioms.steps import CONTROLS, load_data, run_dictionaries
 
 from .conftest import Dummy, register
 from .idioms_cases import literally, pairs, toy_params
@@ -94,7 +94,7 @@ def test_remembered_tables_know_the_code_behind_them(params, tmp_path, monkeypat
                 return super().table(config, compute)
 
         spy = Spy(tmp_path / folder)
-        run_dictionary(mined, "fr", spy)
+        run_dictionaries(mined, "fr", spy)
         idioms.matcher_recall(mined, spy)
         monkeypatch.setattr(steps, "_probes", lambda *_: iter(()))
         monkeypatch.setattr(steps, "probed_pairs", lambda *_: ())

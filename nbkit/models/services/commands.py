@@ -10,6 +10,7 @@ Many programs carry context over from line to line. By default every text has it
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -353,17 +354,13 @@ class Program:
         process, self._process = self._process, None
         if process is None:
             return
-        try:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
         process.wait()
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
-                try:
+                with contextlib.suppress(OSError):
                     stream.close()
-                except OSError:
-                    pass
 
 
 class CommandTranslator(RemoteTranslator):

@@ -32,6 +32,7 @@ from nbkit.measure.literal import WordDictionary
 from nbkit.models.translators.texts import TextPair, corpus_texts_identity, corpus_texts_problems, text_pairs
 from nbkit.seeding import address
 from nbkit.studies.base import trained_by
+from nbkit.studies.engine import Held
 from nbkit.studies.idioms.params import IdiomsParams
 from nbkit.text.parsers import Span, load_parser, parser_identity, tokens_in
 from nbkit.text.phrases import PhraseMatcher, read_phrases
@@ -94,8 +95,8 @@ def mined_pairs(params: IdiomsParams, language: str, pairs: Sequence[TextPair], 
     fitting = [pair for pair in pairs if fits(pair.source, pair.target, src=params.source, tgt=language)]
     counts = {"pairs": len(pairs), "fitting": len(fitting), "regular": 0}
     rows = []
-    for pair in _parsed(params, fitting, language):
-        idioms = annotate(pair, matcher)
+    for pair, text in zip(fitting, source_texts(params, [pair.source for pair in fitting]), strict=True):
+        idioms = annotate(Pair(pair.id, text, Text((Sentence((pair.target,), language),))), matcher)
         counts["regular"] += not idioms
         rows += [("idiom", each.id, each.source, each.target, each.idiom, json.dumps(each.spans)) for each in idioms]
     rows += [("count", name, "", "", str(number), "[]") for name, number in counts.items()]
@@ -121,11 +122,6 @@ def source_texts(params: IdiomsParams, sources: Sequence[str]) -> Iterator[Text]
     """*sources* in tokens: parsed where the run names a parser, else cut, words known by their forms."""
     spec = params.parsers.get(params.source)
     yield from load_parser(spec, params.source).parse(sources) if spec else map(plain_text, sources)
-
-
-def _parsed(params: IdiomsParams, pairs: Sequence[TextPair], language: str) -> Iterator[Pair]:
-    for pair, text in zip(pairs, source_texts(params, [pair.source for pair in pairs]), strict=True):
-        yield Pair(pair.id, text, Text((Sentence((pair.target,), language),)))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -187,9 +183,12 @@ def data_key(params: IdiomsParams, language: str) -> dict[str, Any]:
     return {"data": where, "n_test": params.n_test, "seed": params.seed, "src": params.source, "tgt": language}
 
 
-def generic_key(params: IdiomsParams, language: str, name: str) -> dict[str, Any]:
-    """Everything that can change the sentences of a generic test set."""
-    return corpus_texts_identity(params.generic[name], params.source, language, params.n_generic)
+def generic_keys(params: IdiomsParams, language: str) -> dict[str, Any]:
+    """Everything that can change the sentences of each generic test set."""
+    return {
+        name: corpus_texts_identity(corpus, params.source, language, params.n_generic)
+        for name, corpus in params.generic.items()
+    }
 
 
 def data_problems(params: IdiomsParams, language: str) -> list[str]:
@@ -227,12 +226,11 @@ def pairs_of_files(data: str, src: str, tgt: str) -> tuple[IdiomPair, ...]:
     for path in files:
         if not path.is_file():
             raise NbkitError(f"data '{data}': there is no file {path}")
-    return _read(*files, tuple(map(file_digest, files)))
+    key = [[str(path), file_digest(path)] for path in files]
+    return _held_pairs(key, lambda: tuple(read_idiom_pairs(*files)))
 
 
-@lru_cache(maxsize=8)
-def _read(source: Path, target: Path, spans: Path, digests: tuple[str, ...]) -> tuple[IdiomPair, ...]:
-    return tuple(read_idiom_pairs(source, target, spans))
+_held_pairs = Held(size=8)
 
 
 # ----------------------------------------------------------------------------

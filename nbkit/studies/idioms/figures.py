@@ -1,36 +1,29 @@
 """Figures of the idioms study: grouped bars by training condition and model (Figures 2, 3, 10 to 13 of the paper).
 
 Each takes tables of `nbkit.studies.idioms` and returns a matplotlib figure; a table without rows gives a figure that
-says why. What the references and a copy of the source score is drawn in, as ceiling and floor. How models, contexts,
-controls and measures appear, here and in tables, is data (``looks.yaml``).
+says why. What the references and a copy of the source score is drawn in, as ceiling and floor.
 """
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
-import yaml
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from nbkit.corpora.idioms import training_copies
 from nbkit.figures import panels, theme
 from nbkit.figures.theme import Look
-from nbkit.studies.idioms.params import AS_IT_IS
-from nbkit.studies.idioms.tables import condition_name, is_control, paper_name
+from nbkit.studies.idioms.styled import TABLES, condition_tick, control_looks, in_order, label, model_looks, shade
+from nbkit.studies.idioms.tables import is_control
 
-NO_SYSTEM = "No model in this run, so nothing was translated: add names to the parameter models."
+_TRAIN, _TEST = "#D55E00", "#4477AA"
+_DASHED = (0, (4, 3))
 #: Idioms of a figure that are named on its axis.
 _NAMED = 48
 
@@ -41,7 +34,7 @@ def litter_figure(errors: pd.DataFrame, pairs: str = "paper") -> Figure:
     errors: `idioms.literal_errors`. pairs: which of the two signatures is drawn.
     """
     rows = errors[(errors["variant"] == "paper") & (errors["pairs"] == pairs)]
-    return _bars({"litter": rows}, measure_label)
+    return _bars({"litter": rows}, _measure)
 
 
 def accuracy_figure(accuracy: pd.DataFrame, aligner: str) -> Figure:
@@ -50,7 +43,7 @@ def accuracy_figure(accuracy: pd.DataFrame, aligner: str) -> Figure:
     accuracy: `idioms.accuracy`.
     """
     own = accuracy[accuracy["aligner"] == aligner]
-    return _bars({name: own[own["measure"] == name] for name in ("unigram_precision", "aligned_chrf")}, measure_label)
+    return _bars({name: own[own["measure"] == name] for name in ("unigram_precision", "aligned_chrf")}, _measure)
 
 
 def bleu_figure(scores: pd.DataFrame) -> Figure:
@@ -73,7 +66,7 @@ def published_figure(published: pd.DataFrame, measures: Sequence[tuple[str, str]
     for measure, of in measures:
         is_of = published["of"].map(lambda name, of=of: of in (name, name.rstrip("0123456789")))
         rows = published[(published["measure"] == measure) & is_of]
-        parts[f"{measure_label(measure)}{', ' if of else ''}{of}"] = rows.assign(low=np.nan, high=np.nan)
+        parts[f"{_measure(measure)}{', ' if of else ''}{of}"] = rows.assign(low=np.nan, high=np.nan)
     share = all(measure != "bleu" for measure, _ in measures)
     return _bars(parts, lambda name: f"paper: {name}", share=share)
 
@@ -84,15 +77,15 @@ def frequencies_figure(frequencies: pd.DataFrame) -> Figure:
     frequencies: `idioms.idiom_frequencies`.
     """
     if frequencies.empty:
-        return theme.message("There is no idiom in this run.")
+        return theme.message(TABLES.why("frequencies"))
     languages = list(dict.fromkeys(frequencies["language"]))
     named = frequencies.groupby("language").size().max() <= _NAMED
     with theme.style():
         figure, axes = panels.grid(len(languages), 1, theme.WIDTH, (3.3 if named else 2.5) * len(languages))
         for language, (panel,) in zip(languages, axes, strict=True):
             own = frequencies[frequencies["language"] == language]
-            panel.bar(own["rank"], own["test"], width=0.8, color="#4477AA", linewidth=0)
-            panel.hlines(own["train"], own["rank"] - 0.4, own["rank"] + 0.4, color="#D55E00", linewidth=1.6)
+            panel.bar(own["rank"], own["test"], width=0.8, color=_TEST, linewidth=0)
+            panel.hlines(own["train"], own["rank"] - 0.4, own["rank"] + 0.4, color=_TRAIN, linewidth=1.6)
             panel.set_title(f"into {theme.language_label(language)}: {len(own)} idioms")
             panel.set_ylabel("sentence pairs")
             panel.set_xlim(0.3, len(own) + 0.7)
@@ -103,22 +96,25 @@ def frequencies_figure(frequencies: pd.DataFrame) -> Figure:
             else:
                 panel.set_xlabel("rank of the idiom by its pairs in idiom-test")
         handles = [
-            Patch(color="#4477AA", label="idiom-test"),
-            Line2D([], [], color="#D55E00", linewidth=1.6, label="idiom-train"),
+            Patch(color=_TEST, label="idiom-test"),
+            Line2D([], [], color=_TRAIN, linewidth=1.6, label="idiom-train"),
         ]
         figure.legend(handles=handles, loc="outside upper right", ncols=2)
     return figure
 
 
-def _bars(parts: Mapping[str, pd.DataFrame], title: Any, *, share: bool = True) -> Figure:
+def _measure(name: str) -> str:
+    return label("measures", name)
+
+
+def _bars(parts: Mapping[str, pd.DataFrame], title: Callable[[str], str], *, share: bool = True) -> Figure:
     """A row of panels a language, a panel a part: groups by condition, a bar a model, controls as lines."""
     rows = pd.concat(parts.values())
     systems = rows[~rows["model"].map(is_control).astype(bool)]
     if systems.empty:
-        return theme.message(NO_SYSTEM)
-    languages = list(dict.fromkeys(rows["language"]))
-    looks = model_looks(systems["model"])
-    conditions = in_order(systems["condition"])
+        return theme.message(TABLES.why("litter"))
+    languages, looks, conditions = _layout(rows, systems)
+    controls = {name: look for name, look in control_looks().items() if name in set(rows["model"])}
     with theme.style():
         width = min(theme.WIDTH, max(6.6, 1.0 + len(parts) * (1.0 + 0.28 * len(looks) * len(conditions))))
         figure, axes = panels.grid(len(languages), len(parts), width, 0.9 + 2.3 * len(languages), sharey="col")
@@ -126,19 +122,26 @@ def _bars(parts: Mapping[str, pd.DataFrame], title: Any, *, share: bool = True) 
             for (name, part), panel in zip(parts.items(), line, strict=True):
                 own = part[part["language"] == language]
                 _groups(panel, own, conditions, looks)
-                shown = _controls(panel, own)
+                for control, look in controls.items():
+                    for value in own.loc[own["model"] == control, "value"]:
+                        panel.axhline(value, color=look.colour, linestyle=_DASHED, linewidth=1.1, zorder=1)
+                _condition_axis(panel, conditions)
                 panel.set_title(title(name) if len(languages) == 1 else f"{title(name)}, {language}")
                 top = np.nanmax([*part["high"], *part["value"], 0.01])
                 panel.set_ylim(0, 1.03 if share and top > 0.9 else 1.08 * top)
-        handles: list[Any] = [Patch(color=look.colour, label=look.label) for look in looks.values()]
-        controls = control_looks()
-        handles += [
-            Line2D([], [], color=controls[name].colour, linestyle=(0, (4, 3)), label=controls[name].label)
-            for name in controls
-            if name in set(rows["model"]) and shown
-        ]
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), round(width / 1.9)))
+        lines = [Line2D([], [], color=look.colour, linestyle=_DASHED, label=look.label) for look in controls.values()]
+        _legend(figure, looks, lines, width / 1.9)
     return figure
+
+
+def _layout(rows: pd.DataFrame, systems: pd.DataFrame) -> tuple[list[str], dict[str, Look], list[str]]:
+    """Languages, looks of the models, and conditions."""
+    return list(dict.fromkeys(rows["language"])), model_looks(systems["model"]), in_order(systems["condition"])
+
+
+def _legend(figure: Figure, looks: Mapping[str, Look], more: Sequence[Any], columns: float) -> None:
+    handles = [*(Patch(color=look.colour, label=look.label) for look in looks.values()), *more]
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), round(columns)))
 
 
 def _groups(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], looks: Mapping[str, Look]) -> None:
@@ -149,13 +152,11 @@ def _groups(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], looks: M
         at = [conditions.index(name) + (place - (len(looks) - 1) / 2) * size for name in own["condition"]]
         panel.bar(at, own["value"], width=0.92 * size, color=look.colour, linewidth=0, zorder=2)
         known = own["low"].notna().to_numpy()
-        panel.vlines(
-            np.array(at)[known], own["low"][known], own["high"][known], color="#222222", linewidth=1.1, zorder=3
-        )
+        ends = own["low"][known], own["high"][known]
+        panel.vlines(np.array(at)[known], *ends, color="#222222", linewidth=1.1, zorder=3)
         of = next((name for name in ("idioms", "n") if name in own), None)  # what is printed has neither
         if of:
             panels.hollow(panel, at, own["value"], own[of])
-    _condition_axis(panel, conditions)
 
 
 def _condition_axis(panel: Axes, conditions: Sequence[str]) -> None:
@@ -165,45 +166,32 @@ def _condition_axis(panel: Axes, conditions: Sequence[str]) -> None:
     panel.tick_params(axis="x", length=0)
 
 
-def _controls(panel: Axes, rows: pd.DataFrame) -> bool:
-    """A dashed line a control; whether there was any."""
-    controls = control_looks()
-    for name, value in rows.loc[rows["model"].map(is_control).astype(bool), ["model", "value"]].itertuples(index=False):
-        panel.axhline(value, color=controls[name].colour, linestyle=(0, (4, 3)), linewidth=1.1, zorder=1)
-    return bool(rows["model"].map(is_control).any())
-
-
 # ----------------------------------------------------------------------------
 # Figures of the idioms study's probes: a group of ever lighter bars a system, from full context to none.
 #  As in the paper, the darkest bar is an idiom encoded in its sentence, and each lighter one has less context; what one
 # bar shows beyond the bar to its left is what the loss of context changes (Figures 5 to 7, 16, 18 and 20).
 
-NO_PROBE = "Nothing was probed in this run: that takes names in the parameter models, and contexts in contexts."
-
 
 def context_figure(effects: pd.DataFrame, measures: Sequence[str]) -> Figure:
     """*measures* by context, a row a measure and a column a language. effects: `idioms.context_effects`."""
     if effects.empty:
-        return theme.message(NO_PROBE)
-    languages = list(dict.fromkeys(effects["language"]))
-    looks = model_looks(effects["model"])
-    conditions = in_order(effects["condition"])
+        return theme.message(TABLES.why("contexts"))
+    languages, looks, conditions = _layout(effects, effects)
+    shared = _shared(measures)
     with theme.style():
         width = min(theme.WIDTH, max(7.2, len(languages) * (1.4 + 0.42 * len(looks) * len(conditions))))
-        height = 1.0 + 2.3 * len(measures)
-        figure, axes = panels.grid(len(measures), len(languages), width, height, sharey=_shared(measures))
+        figure, axes = panels.grid(len(measures), len(languages), width, 1.0 + 2.3 * len(measures), sharey=shared)
         for measure, line in zip(measures, axes, strict=True):
             for language, panel in zip(languages, line, strict=True):
                 own = effects[(effects["measure"] == measure) & (effects["language"] == language)]
                 _overlapping(panel, own, conditions, looks)
-                beside = effects[effects["measure"].isin(measures if _shared(measures) is True else [measure])]
+                _condition_axis(panel, conditions)
+                beside = effects[effects["measure"].isin(measures if shared is True else [measure])]
                 panel.set_ylim(0, 1.08 * np.nanmax([*beside["high"], *beside["value"], 0.01]))
-                title = measure_label(measure)
-                panel.set_title(title if len(languages) == 1 else f"{title}, {language}")
-        contexts = list(dict.fromkeys(effects["context"]))
-        handles: list[Any] = [Patch(color=look.colour, label=look.label) for look in looks.values()]
-        handles += [Patch(color=shade("#333333", name), label=context_label(name)) for name in contexts]
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), round(width / 1.8)))
+                panel.set_title(_measure(measure) if len(languages) == 1 else f"{_measure(measure)}, {language}")
+        contexts = dict.fromkeys(effects["context"])
+        shades = [Patch(color=shade("#333333", name), label=label("contexts", name)) for name in contexts]
+        _legend(figure, looks, shades, width / 1.8)
     return figure
 
 
@@ -231,93 +219,3 @@ def _overlapping(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], loo
                 # Lines stand apart from each other, each over the part of its bar that is seen.
                 panel.vlines(middle + 0.5 * step, low, high, color="#222222", linewidth=1.0, zorder=6)
                 panels.hollow(panel, [middle + 0.5 * step], [value], [n])
-    _condition_axis(panel, conditions)
-
-
-# ----------------------------------------------------------------------------
-# How models, contexts, controls and measures appear; names and colours are data.
-
-
-@cache
-def _data() -> dict[str, Any]:
-    return yaml.safe_load((Path(__file__).parent / "looks.yaml").read_text(encoding="utf-8"))
-
-
-def model_looks(models: Iterable[str]) -> dict[str, Look]:
-    """Name, colour and marker of each model, in the order given; controls are left out.
-
-    >>> looks = model_looks(["random", "pretrained", "references"])
-    >>> looks["pretrained"].label, looks["pretrained"].colour == model_looks(["mBART"])["mBART"].colour, len(looks)
-    ('pretrained', True, 2)
-    """
-    names = [name for name in dict.fromkeys(models) if not is_control(name)]
-    known = _data()["models"]
-    others = theme.model_looks(name for name in names if paper_name(name) not in known)
-    found = {}
-    for name in names:
-        own = known.get(paper_name(name))
-        found[name] = Look(name, **own) if own else replace(others[name], label=theme.short_name(name))
-    return found
-
-
-def control_looks() -> dict[str, Look]:
-    """Name and colour of each control."""
-    return {name: Look(**look) for name, look in _data()["controls"].items()}
-
-
-def shade(colour: str, context: str) -> tuple[float, float, float]:
-    """*colour* as it stands for a context: the less context, the lighter.
-
-    >>> shade("#000000", "full"), shade("#000000", "word")[0]
-    ((0.0, 0.0, 0.0), 0.75)
-    """
-    strength = _data()["contexts"][context]["strength"]
-    red, green, blue = (strength * part + 1 - strength for part in mpl.colors.to_rgb(colour))
-    return red, green, blue
-
-
-def context_label(context: str) -> str:
-    """A context as legends call it."""
-    return _data()["contexts"][context]["label"]
-
-
-def measure_label(measure: str) -> str:
-    """A measure as axes and tables call it.
-
-    >>> measure_label("litter")
-    'LitTER ↓'
-    """
-    return _data()["measures"][measure]
-
-
-def variant_label(variant: str) -> str:
-    """A way of counting literal errors as tables call it."""
-    return _data()["variants"][variant]
-
-
-def system_label(model: str, condition: str) -> str:
-    """Model and condition in one.
-
-    >>> system_label("random", "upsample-20"), system_label("references", "")
-    ('random, upsample 20x', 'references')
-    """
-    return f"{model}, {condition_name(condition)}" if condition not in ("", AS_IT_IS) else model
-
-
-def condition_tick(condition: str) -> str:
-    """A training condition below an axis: a long name on two lines.
-
-    >>> condition_tick("upsample-20"), condition_tick(AS_IT_IS)
-    ('upsample\\n20x', 'as it is')
-    """
-    return textwrap.fill(condition_name(condition), 8)
-
-
-def in_order(conditions: Iterable[str]) -> list[str]:
-    """Conditions without repeats, from least to most of idiom-train, then "as it is"; controls' empty one is left out.
-
-    >>> in_order(["as it is", "upsample-100", "joint", "", "zero", "upsample-20", "joint"])
-    ['zero', 'joint', 'upsample-20', 'upsample-100', 'as it is']
-    """
-    names = [name for name in dict.fromkeys(conditions) if name]
-    return sorted(names, key=lambda name: (name == AS_IT_IS, name != AS_IT_IS and training_copies(name)))

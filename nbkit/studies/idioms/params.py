@@ -19,6 +19,7 @@ from nbkit.studies.base import (
     Dtype,
     Language,
     Languages,
+    Once,
     Parsers,
     StudyParams,
     or_value_error,
@@ -103,10 +104,10 @@ class IdiomsParams(StudyParams):
     generic: dict[str, str] = Field(default={"regular": "sandbox-idioms:test"})
     n_generic: int | None = Field(default=200, ge=2, le=MOST, strict=True)
     dictionary: str = "sandbox"
-    aligners: list[str] = Field(default=["lexicon"], min_length=1)
-    aligned_corpora: list[str] = Field(default=["sandbox-idioms:regular"])
+    aligners: Once[str] = Field(default=["lexicon"], min_length=1)
+    aligned_corpora: Once[str] = Field(default=["sandbox-idioms:regular"])
     n_aligned: int | None = Field(default=4000, ge=1, le=MOST, strict=True)
-    variants: list[Variant] = Field(default=["inflected", "accents", "aligned"])
+    variants: Once[Variant] = Field(default=["inflected", "accents", "aligned"])
     contexts: list[Context] = Field(default=["full", "phrase", "word"])
     end_state: EndState = "kept"
     n_probed: int | None = Field(default=100, ge=2, le=MOST, strict=True)
@@ -141,11 +142,6 @@ class IdiomsParams(StudyParams):
             or_value_error(training_copies, name)
         return without_repeats(names)
 
-    @field_validator("aligners", "aligned_corpora", "variants")
-    @classmethod
-    def _no_repeats(cls, names: list[str]) -> list[str]:
-        return without_repeats(names)
-
     @field_validator("contexts")
     @classmethod
     def _from_wide_to_narrow(cls, names: list[str]) -> list[str]:
@@ -168,6 +164,16 @@ class IdiomsParams(StudyParams):
         return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
 
     @property
+    def running(self) -> dict[str, Any]:
+        """Where and in which precision models run."""
+        return {"device": self.device, "dtype": self.dtype}
+
+    @property
+    def probing(self) -> dict[str, Any]:
+        """The settings of every probe beside decoding."""
+        return {"end_state": self.end_state, **self.running}
+
+    @property
     def systems(self) -> list[System]:
         """Each model in each of its conditions, by condition, as the paper's tables have them."""
         found = [
@@ -184,5 +190,5 @@ class IdiomsParams(StudyParams):
 
     def model_key(self, system: System, language: str) -> dict[str, Any]:
         """Everything that can change the translations of one system into one language."""
-        identity = models.model_identity(system.name, self.source, language, device=self.device, dtype=self.dtype)
+        identity = models.model_identity(system.name, self.source, language, **self.running)
         return {"model": identity, "decoding": self.decoding.identity()}

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
-from itertools import islice
+from functools import partial
+from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -72,12 +72,12 @@ from nbkit.models.translators.texts import (
 )
 from nbkit.store import Store
 from nbkit.studies.base import Notebook, trained_by
-from nbkit.studies.engine import TRANSLATOR, Axis, Point, Study, Use, asked
+from nbkit.studies.engine import TRANSLATOR, Axis, Held, Point, Study, Use, as_table, asked
 from nbkit.studies.idioms.data import (
     data_key,
     data_problems,
     drawn,
-    generic_key,
+    generic_keys,
     generic_pairs,
     idiom_tokens,
     mined_pairs,
@@ -118,7 +118,7 @@ def _inputs(params: IdiomsParams) -> dict[str, Any]:
     return {
         language: {
             "data": data_key(params, language),
-            "generic": _generic_keys(params, language),
+            "generic": generic_keys(params, language),
             "dictionary": dictionary_key(params, language),
             "aligners": [aligner_key(params, language, name) for name in params.aligners],
             "models": [params.model_key(system, language) for system in params.systems],
@@ -166,14 +166,6 @@ STUDY = Study(
 )
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """What is made once in a process, told apart by *key* alone: everything that can change it."""
-
-    key: str
-    make: Callable[[], Any] = field(compare=False)
-
-
 # ----------------------------------------------------------------------------
 # Idiom-train and idiom-test, mined a corpus at a time. Source: idioms paper, §3.1 and appendix A.
 
@@ -202,21 +194,10 @@ def mined(params: IdiomsParams, language: str, corpus: str, store: Store) -> pd.
     return pd.concat([found[~is_count], pd.DataFrame(rows, columns=found.columns)], ignore_index=True)
 
 
-@dataclass(frozen=True)
-class Mined:
-    """What was found in corpora. sizes: all pairs of each corpus. fitting: pairs that passed the length filters.
-
-    regular: of these, the ones without an idiom.
-    """
-
-    pairs: tuple[IdiomPair, ...]
-    sizes: dict[str, int]
-    fitting: int
-    regular: int
-
-
-def mine(params: IdiomsParams, language: str, store: Store) -> Mined:
-    """The idiom pairs of all corpora of the run, those of the same sentences once.
+def mine(params: IdiomsParams, language: str, store: Store) -> tuple[list[IdiomPair], dict[str, int | None]]:
+    """The idiom pairs of all corpora of the run, those of the same sentences once; and the pairs of each corpus, by
+    name, those of all that passed the length filters ("Combined (after preprocessing)"), and of these the ones without
+    an idiom ("Regular").
 
     Pairs fit the paper's length filters (`nbkit.corpora.idioms.fits`); what a corpus holds is remembered.
     """
@@ -232,7 +213,7 @@ def mine(params: IdiomsParams, language: str, store: Store) -> Mined:
             spans = tuple((int(start), int(end)) for start, end in json.loads(row["spans"]))
             pair = IdiomPair(f"{number}:{row['id']}", row["source"], row["target"], row["idiom"], spans)
             found.setdefault((pair.source, pair.target, pair.idiom), pair)
-    return Mined(tuple(found.values()), sizes, fitting, regular)
+    return list(found.values()), {**sizes, "Combined (after preprocessing)": fitting, "Regular": regular}
 
 
 def is_mined(params: IdiomsParams, language: str, store: Store) -> bool:
@@ -260,11 +241,11 @@ class IdiomData:
 
 def load_data(params: IdiomsParams, language: str, store: Store) -> IdiomData:
     """The idiom pairs of a language pair, split. Raises `NbkitError` where no idiom is there twice."""
+    sizes: dict[str, int | None]
     if params.data == "sandbox-idioms":
         splits, sizes = sandbox_splits(params.source, language), {"Regular": regular_pairs(params, language)}
     elif params.data == "mined":
-        found, splits = _mined_splits(params, language, store)
-        sizes = {**found.sizes, "Combined (after preprocessing)": found.fitting, "Regular": found.regular}
+        splits, sizes = _mined_splits(params, language, store)
     else:
         pairs = pairs_of_files(params.data, params.source, language)
         splits = split_idioms(pairs, seed=params.seed)
@@ -276,18 +257,17 @@ def load_data(params: IdiomsParams, language: str, store: Store) -> IdiomData:
     return IdiomData(splits, drawn(splits.test, params.n_test, params.seed), sizes)
 
 
-def _mined_splits(params: IdiomsParams, language: str, store: Store) -> tuple[Mined, IdiomSplits]:
-    """What was mined, and its splits; read and split once by the steps of a unit of work or a page."""
+def _mined_splits(params: IdiomsParams, language: str, store: Store) -> tuple[IdiomSplits, dict[str, int | None]]:
+    """What was mined, split, and its sizes; read and split once by the steps of a unit of work or a page."""
 
-    def make() -> tuple[Mined, IdiomSplits]:
-        found = mine(params, language, store)
-        return found, split_idioms(found.pairs, seed=params.seed)
+    def make() -> tuple[IdiomSplits, dict[str, int | None]]:
+        pairs, sizes = mine(params, language, store)
+        return split_idioms(pairs, seed=params.seed), sizes
 
-    key = {"store": store.url, "corpora": list(params.corpora.items()), **data_key(params, language)}
-    return _held_splits(_Wanted(json.dumps(key, sort_keys=True), make))
+    return _held_splits([store.url, list(params.corpora.items()), data_key(params, language)], make)
 
 
-_held_splits = lru_cache(maxsize=2)(lambda wanted: wanted.make())
+_held_splits = Held(size=2)
 
 
 @STUDY.step(
@@ -297,11 +277,10 @@ _held_splits = lru_cache(maxsize=2)(lambda wanted: wanted.make())
         **data_key(params, language),
     },
 )
-def leaks(params: IdiomsParams, language: str, corpus: str, n: int | None, store: Store) -> pd.DataFrame:
+@as_table("pairs")
+def leaks(params: IdiomsParams, language: str, corpus: str, n: int | None, store: Store) -> Iterator[Any]:
     """The number of pairs of a corpus that models were trained on (column pairs), of which none has a source of
     idiom-test. Raises `NbkitError` where one has."""
-    import pandas as pd
-
     count = 0
 
     def counted() -> Iterable[tuple[str, str]]:
@@ -311,32 +290,27 @@ def leaks(params: IdiomsParams, language: str, corpus: str, n: int | None, store
             yield pair.source, pair.target
 
     check_leaks(counted(), load_data(params, language, store).splits.test)
-    return pd.DataFrame({"pairs": [count]})
+    yield (count,)
 
 
-def training_checked(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+@as_table("language", "condition", "model", "pairs")
+def training_checked(params: IdiomsParams, store: Store | None = None) -> Iterator[Any]:
     """How many training pairs of each system were looked through for sentences of idiom-test; none is among them.
 
     Columns: language, condition, model, pairs (regular ones and idiom-train, each once; NaN of a model that nbkit did
     not train, or whose training data is not here). What was looked through is remembered, by corpus.
     Raises `NbkitError` where one is there, with how many and the first. Source: idioms paper, §3.1.
     """
-    import pandas as pd
-
     store = store or Store()
-    rows = []
-    for language in params.languages:
-        for system in params.systems:
-            recipe = trained_by(system.name, params.source, language)
-            pairs = None
-            if recipe is not None:
-                wanted = [(recipe.train, recipe.pairs)]
-                if recipe.idioms is not None and recipe.copies:
-                    wanted.append((recipe.idioms, recipe.idiom_pairs))
-                if not any(corpus_texts_problems(corpus, params.source, language, n) for corpus, n in wanted):
-                    pairs = sum(int(leaks(params, language, *each, store=store)["pairs"].iloc[0]) for each in wanted)
-            rows.append((language, system.condition, system.model, float("nan") if pairs is None else float(pairs)))
-    return pd.DataFrame(rows, columns=["language", "condition", "model", "pairs"])
+    for language, system in product(params.languages, params.systems):
+        pairs, recipe = float("nan"), trained_by(system.name, params.source, language)
+        if recipe is not None:
+            wanted = [(recipe.train, recipe.pairs)]
+            if recipe.idioms is not None and recipe.copies:
+                wanted.append((recipe.idioms, recipe.idiom_pairs))
+            if not any(corpus_texts_problems(corpus, params.source, language, n) for corpus, n in wanted):
+                pairs = float(sum(leaks(params, language, *each, store=store)["pairs"].iloc[0] for each in wanted))
+        yield language, system.condition, system.model, pairs
 
 
 def write_training_data(
@@ -350,13 +324,13 @@ def write_training_data(
     Source: idioms paper, §3.1.
     """
     store = store or Store()
-    data = load_data(params, language, store)
+    splits = load_data(params, language, store).splits
     folder.mkdir(parents=True, exist_ok=True)
     counts = {"regular": 0}
     if params.corpora:
-        regular = without_leaks(_regular(params, language, store), data.splits.test)
+        regular = without_leaks(_regular(params, language, store), splits.test)
         counts["regular"] = _write(regular, folder / f"regular.{params.source}", folder / f"regular.{language}")
-    for name, pairs in (("idiom-train", data.splits.train), ("idiom-test", data.splits.test)):
+    for name, pairs in (("idiom-train", splits.train), ("idiom-test", splits.test)):
         paths = (folder / f"{name}.{end}" for end in (params.source, language, f"spans.{params.source}"))
         write_idiom_pairs(pairs, *paths)
         counts[name] = len(pairs)
@@ -393,28 +367,27 @@ def _write(pairs: Iterable[tuple[str, str]], *paths: Path) -> int:
 
 
 def align_texts(
-    params: IdiomsParams, language: str, aligner: str, sources: Sequence[str], targets: Sequence[str], store: Store
+    params: IdiomsParams, language: str, aligner: str, sources: Iterable[str], targets: Iterable[str], store: Store
 ) -> list[Alignment]:
     """The links between each source and the target at its place, remembered as far as the aligner remembers any."""
-    pairs = [
-        (tokens(source, params.source), tokens(target, language))
-        for source, target in zip(sources, targets, strict=True)
-    ]
+    pairs = _in_tokens(params, language, zip(sources, targets, strict=True))
     return list(run_aligner(params, language, aligner, store).align(pairs))
+
+
+def _in_tokens(params: IdiomsParams, language: str, texts: Iterable[tuple[str, str]]) -> list[TokenPair]:
+    return [(tokens(source, params.source), tokens(target, language)) for source, target in texts]
 
 
 def run_aligner(params: IdiomsParams, language: str, name: str, store: Store) -> Aligner:
     """An aligner of the run; a statistical one learns from `aligned_pairs`, which are read once."""
-    key = {"pair": [params.source, language], "store": store.url, **aligner_key(params, language, name)}
-
-    def make() -> Aligner:
-        return load_aligner(name, params.source, language, **_options(params, language, name, store))
-
-    return _held_aligners(_Wanted(json.dumps(key, sort_keys=True), make))
+    key = [params.source, language, store.url, aligner_key(params, language, name)]
+    return _held_aligners(
+        key, lambda: load_aligner(name, params.source, language, **_options(params, language, name, store))
+    )
 
 
 # As many as the paper has; one that learns holds all that it learns from.
-_held_aligners = lru_cache(maxsize=2)(lambda wanted: wanted.make())
+_held_aligners = Held(size=2)
 
 
 def aligner_key(params: IdiomsParams, language: str, name: str) -> dict[str, Any]:
@@ -433,15 +406,14 @@ def training_key(params: IdiomsParams, language: str) -> dict[str, Any]:
 
 def aligned_pairs(params: IdiomsParams, language: str, store: Store) -> list[TokenPair]:
     """The tokens of idiom-train and of `aligned_corpora`, each pair once, without any sentence of idiom-test."""
-    data = load_data(params, language, store)
+    splits = load_data(params, language, store).splits
     corpora = (
         (pair.source, pair.target)
         for corpus in params.aligned_corpora
         for pair in text_pairs(corpus, params.source, language, params.n_aligned)
     )
-    own = ((pair.source, pair.target) for pair in data.train)
-    texts = dict.fromkeys([*own, *without_leaks(corpora, data.splits.test)])
-    return [(tokens(source, params.source), tokens(target, language)) for source, target in texts]
+    own = ((pair.source, pair.target) for pair in splits.train)
+    return _in_tokens(params, language, dict.fromkeys([*own, *without_leaks(corpora, splits.test)]))
 
 
 def alignment_problems(params: IdiomsParams, language: str) -> list[str]:
@@ -458,11 +430,8 @@ def _takes(name: str, option: str) -> bool:
 
 
 def _options(params: IdiomsParams, language: str, name: str, store: Store | None) -> dict[str, Any]:
-    options: dict[str, Any] = {}
-    if _takes(name, "store"):
-        options["store"] = store
-    if _takes(name, "device"):
-        options["device"] = params.device
+    known: dict[str, Any] = {"store": store, "device": params.device}
+    options = {option: value for option, value in known.items() if _takes(name, option)}
     if _takes(name, "training") and store is not None:
         options["training"] = aligned_pairs(params, language, store)
     return options
@@ -474,123 +443,96 @@ def _options(params: IdiomsParams, language: str, name: str, store: Store | None
 MUSE = "muse:"
 
 
-def run_dictionary(params: IdiomsParams, language: str, store: Store) -> WordDictionary:
-    """The dictionary from the source language into *language*; an induced one is remembered.
+def run_dictionaries(params: IdiomsParams, language: str, store: Store) -> tuple[WordDictionary, WordDictionary | None]:
+    """The dictionary from the source language into *language*, and the one back, of the same kind; those that are
+    induced are remembered.
 
+    There is no way back in the sandbox's, which would be the same word list turned round, and in a file whose name has
+    no ``{src}`` and ``{tgt}`` or that has no counterpart.
     Raises `NbkitError` and `DataError` for a file that cannot be read.
     """
     if params.dictionary == "sandbox":
-        return sandbox_dictionary(params.source, language)
+        return sandbox_dictionary(params.source, language), None
     if params.dictionary == "induced":
-        return _induced(params, language, store)
+        table = induced(params, language, store=store)
+        labels = {"forward": "+".join([*params.aligned_corpora, "idiom-train"]), "reverse": "reverse"}
+        words = {way: table[table["direction"] == way].groupby("word", sort=False)["translation"] for way in labels}
+        forward, reverse = (
+            WordDictionary(label, "induced", {str(word): tuple(found) for word, found in words[way]})
+            for way, label in labels.items()
+        )
+        return forward, reverse
+    there, back = _dictionary_files(params, language)
     if params.dictionary.startswith(MUSE):
-        return fetch_muse(params.source, language, _place(params, language, MUSE))
-    return read_dictionary(_place(params, language))
-
-
-def reverse_dictionary(params: IdiomsParams, language: str, store: Store) -> WordDictionary | None:
-    """The dictionary from *language* into the source language, of the same kind; None if there is none.
-
-    None: the sandbox's, which is the same word list turned round, and a file whose name has no ``{src}`` and ``{tgt}``
-    or that has no counterpart.
-    """
-    if params.dictionary == "sandbox":
-        return None
-    if params.dictionary == "induced":
-        return _induced(params, language, store, "reverse")
-    if params.dictionary.startswith(MUSE):
-        return fetch_muse(language, params.source, _place(params, language, MUSE))
-    path = _counterpart(params, language)
-    return read_dictionary(path) if path else None
+        return fetch_muse(params.source, language, there.parent), fetch_muse(language, params.source, there.parent)
+    return read_dictionary(there), read_dictionary(back) if back else None
 
 
 def dictionary_key(params: IdiomsParams, language: str) -> dict[str, Any]:
-    """Everything that can change the dictionary, without making one."""
+    """Everything that can change the dictionaries, without making one."""
     if params.dictionary == "sandbox":
         return {"dictionary": "sandbox", **sandbox_identity(params.source, language)}
     if params.dictionary == "induced":
-        return {
-            "dictionary": "induced",
-            "aligner": aligner_key(params, language, params.aligners[0]),
-            "from": training_key(params, language),
-        }
-    muse = params.dictionary.startswith(MUSE)
-    path = Path(_place(params, language, MUSE)) if muse else Path(_place(params, language))
-    reverse = path / f"muse-{language}-{params.source}.txt" if muse else _counterpart(params, language)
-    path = path / f"muse-{params.source}-{language}.txt" if muse else path
-    digests = [file_digest(each) if each and each.is_file() else None for each in (path, reverse)]
-    return {"dictionary": path.name, "digest": digests[0], "reverse": digests[1]}
+        aligner = aligner_key(params, language, params.aligners[0])
+        return {"dictionary": "induced", "aligner": aligner, "from": training_key(params, language)}
+    files = _dictionary_files(params, language)
+    digests = [file_digest(each) if each and each.is_file() else None for each in files]
+    return {"dictionary": files[0].name, "digest": digests[0], "reverse": digests[1]}
 
 
 def dictionary_problems(params: IdiomsParams, language: str) -> list[str]:
     """What stands in the way of the dictionary; a file is read, MUSE's is asked for and not fetched."""
+    pairs = ((params.source, language), (language, params.source))
     try:
         if params.dictionary == "sandbox":
             sandbox_identity(params.source, language)
         elif params.dictionary.startswith(MUSE):
-            folder = _place(params, language, MUSE)
-            pairs = ((params.source, language), (language, params.source))
+            folder = _dictionary_files(params, language)[0].parent
             return [problem for pair in pairs if (problem := muse_problem(*pair, folder))]
         elif params.dictionary != "induced":
-            read_dictionary(_place(params, language))
-            if path := _counterpart(params, language):
+            for path in filter(None, _dictionary_files(params, language)):
                 read_dictionary(path)
     except NbkitError as error:
         return [str(error)]
     return []
 
 
-def _place(params: IdiomsParams, language: str, prefix: str = "") -> str:
-    place = expand_path(params.dictionary.removeprefix(prefix), "dictionary")
-    return place.replace("{src}", params.source).replace("{tgt}", language)
-
-
-def _counterpart(params: IdiomsParams, language: str) -> Path | None:
-    """The file of the other direction, where the parameter names both languages and there is such a file."""
-    place = expand_path(params.dictionary, "dictionary")
-    if "{src}" not in place or "{tgt}" not in place:
-        return None
-    path = Path(place.replace("{src}", language).replace("{tgt}", params.source))
-    return path if path.is_file() else None
+def _dictionary_files(params: IdiomsParams, language: str) -> tuple[Path, Path | None]:
+    """The file that the parameter names, and that of the other direction, where it names both languages and there is
+    one; of MUSE's, which may have to be fetched, always both."""
+    place = expand_path(params.dictionary.removeprefix(MUSE), "dictionary")
+    there, back = (
+        Path(place.replace("{src}", src).replace("{tgt}", tgt))
+        for src, tgt in ((params.source, language), (language, params.source))
+    )
+    if params.dictionary.startswith(MUSE):
+        return there / f"muse-{params.source}-{language}.txt", there / f"muse-{language}-{params.source}.txt"
+    return there, back if "{src}" in place and "{tgt}" in place and back.is_file() else None
 
 
 @STUDY.step(per=("language",), key=dictionary_key)
-def induced(params: IdiomsParams, language: str, store: Store) -> pd.DataFrame:
+@as_table("direction", "word", "translation")
+def induced(params: IdiomsParams, language: str, store: Store) -> Iterator[Any]:
     """The dictionaries of both directions ("forward", "reverse"), counted from the same links.
 
     Columns: direction, word, translation.
     """
-    import pandas as pd
-
     pairs = aligned_pairs(params, language, store)
     links = list(run_aligner(params, language, params.aligners[0], store).align(pairs))
     turned = [(target, source) for source, target in pairs], [[(b, a) for a, b in each] for each in links]
-    found = {
-        "forward": induced_dictionary(pairs, links, "forward"),
-        "reverse": induced_dictionary(*turned, "reverse"),
-    }
-    rows = [
-        (direction, word, translation)
-        for direction, dictionary in found.items()
-        for word, translations in dictionary.entries.items()
-        for translation in translations
-    ]
-    return pd.DataFrame(rows, columns=["direction", "word", "translation"])
-
-
-def _induced(
-    params: IdiomsParams, language: str, store: Store, direction: Literal["forward", "reverse"] = "forward"
-) -> WordDictionary:
-    """The dictionary of one direction."""
-    table = induced(params, language, store=store)
-    groups = table[table["direction"] == direction].groupby("word", sort=False)["translation"]
-    label = "+".join([*params.aligned_corpora, "idiom-train"]) if direction == "forward" else "reverse"
-    return WordDictionary(label, "induced", {str(word): tuple(found) for word, found in groups})
+    for way, dictionary in (
+        ("forward", induced_dictionary(pairs, links, "forward")),
+        ("reverse", induced_dictionary(*turned, "reverse")),
+    ):
+        for word, translations in dictionary.entries.items():
+            yield from ((way, word, translation) for translation in translations)
 
 
 # ----------------------------------------------------------------------------
 # Every translation judged: LitTER, APT-Eval and similarity to its reference, a pair at a time.
 
+_JUDGED = ("id", "idiom", "source", "spans", "reference", "hypothesis", "blocklists", "triggers", "covered", "open",
+           "published_covered", "published_open")  # fmt: skip
 #: The settings of LitTER that each variant of our own changes.
 SETTINGS: dict[str, dict[str, Any]] = {
     "inflected": {"matching": "inflected"},
@@ -603,10 +545,9 @@ def translated(params: IdiomsParams, language: str, system: System, pairs: Seque
     """The translations of the sources of *pairs*; of the controls, their targets or the sources themselves."""
     if system in CONTROLS:
         return [pair.target if system == REFERENCES else pair.source for pair in pairs]
-    return translate_remembered(
-        system.name, [pair.source for pair in pairs], params.source, language, params.decoding,
-        store=store, device=params.device, dtype=params.dtype,
-    )  # fmt: skip
+    sources = [pair.source for pair in pairs]
+    how = (params.source, language, params.decoding)
+    return translate_remembered(system.name, sources, *how, store=store, **params.running)
 
 
 def _key(params: IdiomsParams, language: str, system: System, **more: Any) -> dict[str, Any]:
@@ -630,7 +571,6 @@ def judged(params: IdiomsParams, language: str, system: System, store: Store) ->
     published_covered and published_open, paper (the error of the paper's definition), published (that of the research
     code) and one per variant; lists are JSON.
     """
-
     import pandas as pd
 
     pairs = load_data(params, language, store).test
@@ -638,23 +578,18 @@ def judged(params: IdiomsParams, language: str, system: System, store: Store) ->
     rows = []
     for pair, hypothesis in zip(pairs, translated(params, language, system, pairs, store), strict=True):
         found = {name: each.judge_spans(pair.words, pair.target, hypothesis) for name, each in litters.items()}
-        judgement = found["paper"]
-        row: list[Any] = [pair.id, pair.idiom, pair.source, json.dumps(pair.spans), pair.target, hypothesis]
-        row += [json.dumps(_blocklists(judgement), ensure_ascii=False)]
-        row += [json.dumps([list(each) for each in judgement.triggers], ensure_ascii=False)]
-        for each in (judgement, found["published"]):
-            row += [each.covered, bool(each.blocklists)]
-        rows.append([*row, *(each.error for each in found.values())])
-    columns = ["id", "idiom", "source", "spans", "reference", "hypothesis", "blocklists", "triggers", "covered"]
-    columns += ["open", "published_covered", "published_open"]
-    return pd.DataFrame(rows, columns=[*columns, *litters])
+        paper, published = found["paper"], found["published"]
+        reach = (paper.covered, bool(paper.blocklists), published.covered, bool(published.blocklists))
+        given = (pair.id, pair.idiom, pair.source, json.dumps(pair.spans), pair.target, hypothesis)
+        rows.append((*given, *judged_lists(paper), *reach, *(each.error for each in found.values())))
+    return pd.DataFrame(rows, columns=[*_JUDGED, *litters])
 
 
 def run_litters(params: IdiomsParams, language: str, store: Store) -> dict[str, Litter]:
     """The paper's LitTER, that of its figures and the run's variants; "aligned" is no other LitTER (see `aligned`)."""
-    dictionary = run_dictionary(params, language, store)
+    dictionary, reverse = run_dictionaries(params, language, store)
     paper = Litter(dictionary, params.source, language)
-    published = published_litter(dictionary, reverse_dictionary(params, language, store), params.source, language)
+    published = published_litter(dictionary, reverse, params.source, language)
     variants = [name for name in params.variants if name in SETTINGS]
     return {"paper": paper, "published": published, **{name: replace(paper, **SETTINGS[name]) for name in variants}}
 
@@ -666,15 +601,16 @@ def run_litters(params: IdiomsParams, language: str, store: Store) -> dict[str, 
     ),
     uses=lambda params, language, system, aligner: _uses(params, language, system),
 )
-def aligned(params: IdiomsParams, language: str, system: System, aligner: str, store: Store) -> pd.DataFrame:
+@as_table(
+    *("id", "idiom", "reference_words", "hypothesis_words", "hypothesis_tokens"),
+    *("unigram_precision", "unigram_precision_published", "aligned_chrf"),
+)
+def aligned(params: IdiomsParams, language: str, system: System, aligner: str, store: Store) -> Iterator[Any]:
     """APT-Eval of one system by one aligner: a row a pair of idiom-test, in its order.
 
     Columns: id, idiom, reference_words, hypothesis_words (aligned to the idiom), hypothesis_tokens (their places;
     JSON), unigram_precision, unigram_precision_published (as the research code computes it), aligned_chrf.
     """
-
-    import pandas as pd
-
     pairs = load_data(params, language, store).test
     sources = [pair.source for pair in pairs]
     sides = []
@@ -683,24 +619,12 @@ def aligned(params: IdiomsParams, language: str, system: System, aligner: str, s
         sides.append([(tokens(text, language), each) for text, each in zip(texts, links, strict=True)])
     idioms = [idiom_tokens(pair, params.source) for pair in pairs]
     phrases = [AlignedPhrase.of(*each) for each in zip(idioms, *sides, strict=True)]
+    places = (json.dumps(linked_tokens(links, idiom)) for idiom, (_, links) in zip(idioms, sides[1], strict=True))
     scores = score_phrases(phrases, language)
-    places = [list(linked_tokens(links, idiom)) for idiom, (_, links) in zip(idioms, sides[1], strict=True)]
-    return pd.DataFrame(
-        {
-            "id": [pair.id for pair in pairs],
-            "idiom": [pair.idiom for pair in pairs],
-            "reference_words": [" ".join(phrase.reference) for phrase in phrases],
-            "hypothesis_words": [" ".join(phrase.hypothesis) for phrase in phrases],
-            "hypothesis_tokens": list(map(json.dumps, places)),
-            "unigram_precision": scores.unigram_precision,
-            "unigram_precision_published": published_precision(phrases),
-            "aligned_chrf": scores.chrf,
-        }
-    )
-
-
-def _generic_keys(params: IdiomsParams, language: str) -> dict[str, Any]:
-    return {name: generic_key(params, language, name) for name in params.generic}
+    measured = (scores.unigram_precision, published_precision(phrases), scores.chrf)
+    for pair, phrase, hypothesis_tokens, *values in zip(pairs, phrases, places, *measured, strict=True):
+        words = (" ".join(side) for side in (phrase.reference, phrase.hypothesis))
+        yield pair.id, pair.idiom, *words, hypothesis_tokens, *values
 
 
 def _test_sets(params: IdiomsParams, language: str, store: Store) -> dict[str, list[Any]]:
@@ -712,8 +636,15 @@ def _test_sets(params: IdiomsParams, language: str, store: Store) -> dict[str, l
     }
 
 
+def _answered(params: IdiomsParams, language: str, system: System, store: Store) -> Iterator[Any]:
+    """Of each test set its name, sources, translations and references."""
+    for name, pairs in _test_sets(params, language, store).items():
+        found = translated(params, language, system, pairs, store)
+        yield name, [pair.source for pair in pairs], found, [pair.target for pair in pairs]
+
+
 def _sets_key(params: IdiomsParams, language: str, system: System) -> dict[str, Any]:
-    return _key(params, language, system, generic=_generic_keys(params, language))
+    return _key(params, language, system, generic=generic_keys(params, language))
 
 
 #: What of the models' room is behind tables of scores.
@@ -721,7 +652,8 @@ _SCORES = ("nbkit/models/translators/texts.py",)
 
 
 @STUDY.step(per=("language", "system"), key=_sets_key, uses=_uses, but=_SCORES)
-def similar(params: IdiomsParams, language: str, system: System, store: Store) -> pd.DataFrame:
+@as_table("of", "source", "reference", "hypothesis", "bleu", "bleu_sums", "chrf", "chrf_sums")
+def similar(params: IdiomsParams, language: str, system: System, store: Store) -> Iterator[Any]:
     """BLEU and chrF of each sentence of idiom-test and of each generic set, beside its reference.
 
     Columns: of (the test set), source, reference, hypothesis, and, for bleu (per cent) and chrf (a share): the score
@@ -729,17 +661,13 @@ def similar(params: IdiomsParams, language: str, system: System, store: Store) -
     """
     import pandas as pd
 
-    frames = []
-    for name, pairs in _test_sets(params, language, store).items():
-        found, references = translated(params, language, system, pairs, store), [pair.target for pair in pairs]
-        sources = [pair.source for pair in pairs]
+    for name, sources, found, references in _answered(params, language, system, store):
         frame = pd.DataFrame({"of": name, "source": sources, "reference": references, "hypothesis": found})
         for measure, unit in UNITS.items():
             sums = sentence_sums(measure, found, references, language)
             frame[measure] = [score_of_sums(measure, [each], alone=True) / unit for each in sums]
             frame[f"{measure}_sums"] = list(map(json.dumps, sums))
-        frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
+        yield frame
 
 
 #: What sacreBLEU's per cent are divided by: the paper prints BLEU in per cent and chrF as a share.
@@ -747,29 +675,27 @@ UNITS: dict[Literal["bleu", "chrf"], int] = {"bleu": 1, "chrf": 100}
 
 
 @STUDY.step(per=("language", "system"), key=_sets_key, uses=_uses, but=_SCORES)
-def scored(params: IdiomsParams, language: str, system: System, store: Store) -> pd.DataFrame:
+@as_table("of", "measure", "value", "low", "high", "n", "signature")
+def scored(params: IdiomsParams, language: str, system: System, store: Store) -> Iterator[Any]:
     """Corpus BLEU and chrF of one system on idiom-test and on each generic set, with bootstrap intervals.
 
     Columns: of (the test set), measure ("bleu" in per cent, "chrf" as a share, as the paper prints them), value, low,
     high, n, signature. The intervals are sacreBLEU's, over sentences.
     """
-    import pandas as pd
-
-    rows = []
-    for name, pairs in _test_sets(params, language, store).items():
-        found, references = translated(params, language, system, pairs, store), [pair.target for pair in pairs]
+    for name, _, found, references in _answered(params, language, system, store):
         scores = {"bleu": corpus_bleu(found, references, language), "chrf": corpus_chrf(found, references)}
         for measure, unit in UNITS.items():
             score = scores[measure]
             values = (value / unit for value in (score.score, score.low, score.high))
-            rows.append((name, measure, *values, score.n, score.signature))
-    return pd.DataFrame(rows, columns=["of", "measure", "value", "low", "high", "n", "signature"])
+            yield name, measure, *values, score.n, score.signature
 
 
-def _blocklists(judgement: LiteralJudgement) -> list[list[Any]]:
-    """Word, translations, and whether the blocklist is left, of each candidate."""
+def judged_lists(judgement: LiteralJudgement) -> tuple[str, str]:
+    """Word, translations, and whether the blocklist is left, of each candidate; and the triggers; both as JSON."""
     left = set(judgement.blocklists)
-    return [[each.word, list(each.translations), each in left] for each in judgement.candidates]
+    blocklists = [[each.word, list(each.translations), each in left] for each in judgement.candidates]
+    triggers = [list(each) for each in judgement.triggers]
+    return json.dumps(blocklists, ensure_ascii=False), json.dumps(triggers, ensure_ascii=False)
 
 
 # ----------------------------------------------------------------------------
@@ -782,19 +708,14 @@ def probed_pairs(params: IdiomsParams, language: str, store: Store) -> tuple[Idi
 
 
 def _probe_config(params: IdiomsParams, language: str, system: System) -> dict[str, Any]:
-    return probe_config(
-        system.name, params.source, language, params.decoding,
-        end_state=params.end_state, device=params.device, dtype=params.dtype,
-    )  # fmt: skip
+    return probe_config(system.name, params.source, language, params.decoding, **params.probing)
 
 
 def _probes(
     params: IdiomsParams, language: str, system: System, pairs: Sequence[IdiomPair], store: Store
 ) -> Iterator[dict[Any, ContextProbe]]:
-    return probe_remembered(
-        system.name, pairs, params.source, language, params.decoding,
-        store=store, end_state=params.end_state, device=params.device, dtype=params.dtype,
-    )  # fmt: skip
+    how = (params.source, language, params.decoding)
+    return probe_remembered(system.name, pairs, *how, store=store, **params.probing)
 
 
 @STUDY.step(
@@ -806,37 +727,33 @@ def _probes(
     uses=_uses,
     but=("nbkit/models/probes.py",),
 )  # fmt: skip
-def probed(params: IdiomsParams, language: str, system: System, store: Store) -> pd.DataFrame:
+@as_table(
+    *("id", "idiom", "context", "hypothesis", "chrf", "log_probability", "subwords"),
+    *("entropy_idiom", "entropy_other", "idiom_words", "other_words", "replaced"),
+)
+def probed(params: IdiomsParams, language: str, system: System, store: Store) -> Iterator[Any]:
     """One row a pair and context, in the order of the pairs.
 
     Columns: id, idiom, context, hypothesis, chrf (of the hypothesis, a share), log_probability (of the reference, in
     nats) and subwords (of it), entropy_idiom and entropy_other (means over words, in nats; NaN without any),
     idiom_words, other_words, replaced (subwords of the source).
     """
-
-    import pandas as pd
-
     pairs = probed_pairs(params, language, store)
     probes = list(_probes(params, language, system, pairs, store))
     # All of idiom-test is aligned, as in APT-Eval: a statistical aligner's links depend on what is beside.
     test = load_data(params, language, store).test
     texts = ([pair.source for pair in test], [pair.target for pair in test])
     links = dict(zip(test, align_texts(params, language, params.aligners[0], *texts, store), strict=True))
-    rows = []
     for pair, found in zip(pairs, probes, strict=True):
-        linked = links[pair]
         idiom, words = idiom_tokens(pair, params.source), token_spans(pair.target, language)
-        for context in params.contexts:
+        hypotheses = [found[context].hypothesis for context in params.contexts]
+        scores = Chrf().scores(hypotheses, [pair.target] * len(hypotheses), language)
+        for context, hypothesis, score in zip(params.contexts, hypotheses, scores, strict=True):
             each: ContextProbe = found[context]
-            split = split_by_alignment(word_entropies(each, words), linked, idiom)
-            rows.append([pair.id, pair.idiom, context, each.hypothesis, pair.target, sum(each.log_probabilities),
-                         len(each.log_probabilities), split.idiom, split.other, split.idiom_words,
-                         split.other_words, each.replaced])  # fmt: skip
-    columns = ["id", "idiom", "context", "hypothesis", "reference", "log_probability", "subwords", "entropy_idiom",
-               "entropy_other", "idiom_words", "other_words", "replaced"]  # fmt: skip
-    table = pd.DataFrame(rows, columns=columns)
-    table.insert(4, "chrf", Chrf().scores(list(table["hypothesis"]), list(table["reference"]), language))
-    return table.drop(columns="reference")
+            likelihood = (sum(each.log_probabilities), len(each.log_probabilities))
+            split = split_by_alignment(word_entropies(each, words), links[pair], idiom)
+            entropies = (split.idiom, split.other, split.idiom_words, split.other_words)
+            yield pair.id, pair.idiom, context, hypothesis, score, *likelihood, *entropies, each.replaced
 
 
 # ----------------------------------------------------------------------------
@@ -849,7 +766,7 @@ def align_references(params: IdiomsParams, language: str, store: Store) -> None:
 
     These cannot be sampled twice alike: every system is judged against the ones that are sampled here.
     """
-    run_dictionary(params, language, store)
+    run_dictionaries(params, language, store)
     pairs = load_data(params, language, store).test
     sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
     for name in params.aligners:
@@ -865,9 +782,7 @@ def _translations(params: IdiomsParams, language: str, system: System, store: St
     """How many texts one system translates, and how many of them are remembered; none known before mining."""
     if not is_mined(params, language, store):
         return 0, 0
-    config = models.translation_config(
-        system.name, params.source, language, params.decoding, device=params.device, dtype=params.dtype
-    )
+    config = models.translation_config(system.name, params.source, language, params.decoding, **params.running)
     return asked(config, [pair.source for pair in _tested(params, language, store)], store)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +39,7 @@ from nbkit.models.probes import corpus_perplexity
 from nbkit.models.translators.texts import score_of_sums
 from nbkit.seeding import address
 from nbkit.store import Store
+from nbkit.studies.engine import as_table
 from nbkit.studies.idioms.data import (
     data_key,
     generic_pairs,
@@ -57,6 +57,7 @@ from nbkit.studies.idioms.steps import (
     UNITS,
     aligned,
     judged,
+    judged_lists,
     load_data,
     probed,
     probed_pairs,
@@ -65,7 +66,7 @@ from nbkit.studies.idioms.steps import (
     similar,
 )
 from nbkit.studies.paper import NOT_PRINTED, Paper
-from nbkit.studies.results import item_id
+from nbkit.studies.results import item_id, objects
 from nbkit.text.parsers import load_parser
 from nbkit.text.phrases import PhraseMatch, PhraseMatcher, Variation
 from nbkit.text.sentences import Text
@@ -79,15 +80,17 @@ PUBLISHED = Paper(Path(__file__).parent / "published", paper_name)
 RESULTS_OF = {"fr": "table3", "es": "table4"}
 PAPERS_SOURCE = "en"
 #: What every row of a system begins with.
-OF = ["language", "condition", "model"]
+OF = ("language", "condition", "model")
 #: What every row of `results` begins with.
 _RESULT = [*OF, "measure", "of"]
+_SCORES = ("value", "low", "high", "n")
 #: The measures of APT-Eval.
 APT_EVAL = ("unigram_precision", "unigram_precision_published", "aligned_chrf")
+_PAPERS_ALIGNERS = {"embeddings": "awesome-align"} | dict.fromkeys(("eflomal", "lexicon", "pharaoh"), "fast-align")
 #: Why LitTER could not find an error.
 _NO_WORD = "the dictionary has none of the idiom's words"
 _EVERY_WORD = "the reference has a translation of each of the idiom's words"
-_INTERVALS = ["value", "low", "high", "micro", "micro_low", "micro_high"]
+_INTERVALS = ("value", "low", "high", "micro", "micro_low", "micro_high")
 
 
 def data_statistics(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
@@ -95,18 +98,22 @@ def data_statistics(params: IdiomsParams, store: Store | None = None) -> pd.Data
 
     Columns: language, statistic, value (NaN where it is not known), published, printed, difference, note.
     """
-    store = store or Store()
+    import pandas as pd
+
     rows: list[tuple[str, str, float]] = []
     for language in params.languages:
-        data = load_data(params, language, store)
-        counts: dict[str, int | None] = dict(data.sizes)
-        counts["Idiom-train"], counts["Idiom-test"] = len(data.splits.train), len(data.splits.test)
-        counts["Discarded: idioms on one side only"] = len(data.splits.discarded)
-        counts["Idioms"] = len(data.splits.frequencies())
-        counts["Idiom-test, translated here"] = len(data.test)
-        counts |= {f"{name}-test": len(pairs) for name, pairs in generic_pairs(params, language).items()}
+        data = load_data(params, language, store or Store())
+        counts = {
+            **data.sizes,
+            "Idiom-train": len(data.splits.train),
+            "Idiom-test": len(data.splits.test),
+            "Discarded: idioms on one side only": len(data.splits.discarded),
+            "Idioms": len(data.splits.frequencies()),
+            "Idiom-test, translated here": len(data.test),
+            **{f"{name}-test": len(pairs) for name, pairs in generic_pairs(params, language).items()},
+        }
         rows += [(language, name, np.nan if n is None else float(n)) for name, n in counts.items()]
-    ours = _frame(rows, ["language", "statistic", "value"])
+    ours = pd.DataFrame(rows, columns=["language", "statistic", "value"])
     if params.source != PAPERS_SOURCE:
         return _not_printed(ours)
     # The paper's names have no year: WMT-test is that of 2014 or 2013.
@@ -115,19 +122,22 @@ def data_statistics(params: IdiomsParams, store: Store | None = None) -> pd.Data
     return beside.assign(statistic=ours["statistic"])
 
 
-def idiom_frequencies(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+@as_table("language", "rank", "idiom", "train", "test")
+def idiom_frequencies(params: IdiomsParams, store: Store | None = None) -> Iterator[Any]:
     """How often each idiom is in idiom-train and in idiom-test, the most frequent first (Figures 10 and 11).
 
     Columns: language, rank (from 1), idiom, train, test.
     """
-    rows = []
     for language in params.languages:
         counts = load_data(params, language, store or Store()).splits.frequencies()
-        rows += [(language, rank, idiom, *both) for rank, (idiom, both) in enumerate(counts.items(), start=1)]
-    return _frame(rows, ["language", "rank", "idiom", "train", "test"])
+        yield from ((language, rank, idiom, *both) for rank, (idiom, both) in enumerate(counts.items(), start=1))
 
 
-def literal_errors(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+@as_table(
+    *(*OF, "variant", "pairs", *_INTERVALS, "n", "idioms"),
+    *("covered_pairs", "open_pairs", "covered_idioms", "signature"),
+)
+def literal_errors(params: IdiomsParams, store: Store | None = None) -> Iterator[Any]:
     """LitTER of every system and control, as the paper's text and its figures have it and by each variant.
 
     Columns: language, condition, model, variant ("paper": the text; "published": what the research code computes for
@@ -138,7 +148,6 @@ def literal_errors(params: IdiomsParams, store: Store | None = None) -> pd.DataF
     """
     store = store or Store()
     litters_into = {language: run_litters(params, language, store) for language in params.languages}
-    rows = []
     for language, system, of in _each(params):
         litters = litters_into[language]
         table = judged(params, language, system, store=store)
@@ -152,12 +161,11 @@ def literal_errors(params: IdiomsParams, store: Store | None = None) -> pd.DataF
             for pairs in ("paper", "covered"):
                 values = errors if pairs == "paper" else np.where(covered, errors, np.nan)
                 found = _averages(system.model, values, table["idiom"], share=True)
-                rows.append((*of, variant, pairs, *found, *reach, litter.signature(pairs, aligned=by)))
-    shares = ["covered_pairs", "open_pairs", "covered_idioms"]
-    return _frame(rows, [*OF, "variant", "pairs", *_INTERVALS, "n", "idioms", *shares, "signature"])
+                yield *of, variant, pairs, *found, *reach, litter.signature(pairs, aligned=by)
 
 
-def accuracy(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+@as_table(*(*OF, "aligner", "measure", *_INTERVALS, "n", "idioms", "empty_reference", "empty_hypothesis", "signature"))
+def accuracy(params: IdiomsParams, store: Store | None = None) -> Iterator[Any]:
     """APT-Eval of every system and control by every aligner.
 
     Columns: language, condition, model, aligner, measure ("unigram_precision", "unigram_precision_published"
@@ -165,7 +173,6 @@ def accuracy(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
     micro, micro_low, micro_high, n, idioms, empty_reference and empty_hypothesis (shares of pairs whose idiom is
     aligned to nothing), signature.
     """
-    rows = []
     for language, system, of in _each(params):
         for aligner in params.aligners:
             table = aligned(params, language, system, aligner, store=store)
@@ -173,18 +180,16 @@ def accuracy(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
             for measure in APT_EVAL:
                 found = _averages(system.model, table[measure].to_numpy(float), table["idiom"])
                 signed = published_signature if measure.endswith("_published") else signature
-                rows.append((*of, aligner, measure, *found, *empty, signed(aligner)))
-    more = ["n", "idioms", "empty_reference", "empty_hypothesis", "signature"]
-    return _frame(rows, [*OF, "aligner", "measure", *_INTERVALS, *more])
+                yield *of, aligner, measure, *found, *empty, signed(aligner)
 
 
-def global_scores(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+@as_table(*OF, "of", "measure", *_SCORES, "signature")
+def global_scores(params: IdiomsParams, store: Store | None = None) -> Iterator[Any]:
     """Corpus BLEU (per cent) and chrF (share) of every system and control on every test set (Figures 3 and 13).
 
     Columns: language, condition, model, of (the test set), measure, value, low, high, n (sentences), signature.
     """
-    tables = [_of(of, scored(params, language, system, store=store)) for language, system, of in _each(params)]
-    return _stacked(tables)[[*OF, "of", "measure", "value", "low", "high", "n", "signature"]]
+    return (_of(of, scored(params, language, system, store=store)) for language, system, of in _each(params))
 
 
 def results(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
@@ -196,6 +201,8 @@ def results(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
     value), note. A statistical aligner stands beside the paper's fast-align, one by embeddings beside its
     awesome-align.
     """
+    import pandas as pd
+
     store = store or Store()
     errors = literal_errors(params, store)
     errors = errors[errors["pairs"] == "paper"].assign(measure="litter", of="", n=errors["idioms"])
@@ -204,7 +211,8 @@ def results(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
     is_theirs = targeted["measure"] == "unigram_precision_published"
     ours = [errors[errors["variant"] == "paper"], targeted[~is_theirs], global_scores(params, store)]
     by_code = [errors[errors["variant"] == "published"], targeted[is_theirs].assign(measure="unigram_precision")]
-    return _beside_the_papers(_beside_the_codes(_stacked(ours), _stacked(by_code)), params.source)
+    tables = (pd.concat(parts, ignore_index=True) for parts in (ours, by_code))
+    return _beside_the_papers(_beside_the_codes(*tables), params.source)
 
 
 def published_results(params: IdiomsParams) -> pd.DataFrame:
@@ -249,7 +257,7 @@ def condition_name(condition: str) -> str:
 def _beside_the_codes(ours: pd.DataFrame, by_code: pd.DataFrame) -> pd.DataFrame:
     """Our results, each with what the research code would compute."""
     as_computed = by_code[[*_RESULT, "value"]].rename(columns={"value": "as_computed"})
-    return ours[[*_RESULT, "value", "low", "high", "n"]].merge(as_computed, on=_RESULT, how="left")
+    return ours[[*_RESULT, *_SCORES]].merge(as_computed, on=_RESULT, how="left")
 
 
 def _beside_the_papers(ours: pd.DataFrame, source: str) -> pd.DataFrame:
@@ -272,13 +280,7 @@ def _not_printed(rows: pd.DataFrame, note: str = "") -> pd.DataFrame:
 
 def _paper_of(name: str) -> str:
     """The paper's aligner that one of ours stands beside; every other name as it is."""
-    kind = name.partition(":")[0]
-    return {
-        "embeddings": "awesome-align",
-        "eflomal": "fast-align",
-        "lexicon": "fast-align",
-        "pharaoh": "fast-align",
-    }.get(kind, name)
+    return _PAPERS_ALIGNERS.get(name.partition(":")[0], name)
 
 
 def _errors(
@@ -316,21 +318,6 @@ def _averages(model: str, values: np.ndarray, idioms: Iterable[str], *, share: b
     yield found.macro.n
 
 
-def _frame(rows: Sequence[Sequence[Any]], columns: list[str]) -> pd.DataFrame:
-    """A table of *rows* with these *columns*, also where there are no rows."""
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _stacked(tables: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.DataFrame:
-    """*tables*, one below the other; *columns* without rows where there is none."""
-    import pandas as pd
-
-    found = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(columns))
-    return found[list(columns)] if columns else found
-
-
 # ----------------------------------------------------------------------------
 # Outcomes. Measures: "litter", and "litter/VARIANT" by every other way of counting; "unigram_precision/ALIGNER" and the
 # like (APT-Eval); "bleu/SET" and "chrf/SET" of each sentence of a test set; "probe/…" of each context.
@@ -344,24 +331,20 @@ def outcomes(params: IdiomsParams, store: Store, texts: bool) -> Iterator[pd.Dat
     where no translation of a word of the idiom is known, or the reference has one of each word.
     """
     for language, system, _ in _each(params):
-        groups = {"condition": system.condition, "model": system.model}
         for part in (_targeted_outcomes, _sentence_outcomes, _probe_outcomes):
-            for table in part(params, language, system, groups, store):
+            for table in part(params, language, system, store):
                 yield table.assign(system=system.label, source_language=params.source, target_language=language)
 
 
-def _targeted_outcomes(
-    params: IdiomsParams, language: str, system: System, groups: Mapping[str, str], store: Store
-) -> Iterator[pd.DataFrame]:
+def _targeted_outcomes(params: IdiomsParams, language: str, system: System, store: Store) -> Iterator[pd.DataFrame]:
     """LitTER in every way of counting, and APT-Eval."""
     table = judged(params, language, system, store=store)
     found = [[Trigger(*each) for each in json.loads(row)] for row in table["triggers"]]
     spans = [
-        _spans("source", json.loads(places), "idiom")
-        + _spans("output", [token_spans(text, language)[i] for each in triggers for i in each.tokens], "trigger")
-        for places, text, triggers in zip(table["spans"], table["hypothesis"], found, strict=True)
+        _spans("output", [token_spans(text, language)[i] for each in triggers for i in each.tokens], "trigger")
+        for text, triggers in zip(table["hypothesis"], found, strict=True)
     ]
-    shared = _items(params, language, table, groups, [{} for _ in spans], spans)
+    shared = _items(params, language, system, table, [{} for _ in found], spans)
     verdicts, reasons = [], []
     for triggers, covered, left in zip(found, table["covered"], table["open"], strict=True):
         words = ", ".join(each.translation for each in triggers)
@@ -377,41 +360,25 @@ def _targeted_outcomes(
             yield shared.assign(measure=f"{measure}/{aligner}", value=scores[measure].astype(float))
 
 
-def _sentence_outcomes(
-    params: IdiomsParams, language: str, system: System, groups: Mapping[str, str], store: Store
-) -> Iterator[pd.DataFrame]:
+def _sentence_outcomes(params: IdiomsParams, language: str, system: System, store: Store) -> Iterator[pd.DataFrame]:
     """BLEU and chrF of each sentence, with what the corpus scores add up."""
-    import pandas as pd
-
     table = similar(params, language, system, store=store)
     texts = zip(table["source"], table["reference"], strict=True)
-    items = pd.Series([item_id([params.source, language, *row], {}) for row in texts])
-    groups_of = pd.Series([{**groups, "set": name} for name in table["of"]])
-    shared = table[["source", "reference"]].assign(
-        item=items, cluster=items, output=table["hypothesis"], groups=groups_of
-    )
+    items = [item_id([params.source, language, *row], {}) for row in texts]
+    groups = objects({**_groups(system), "set": name} for name in table["of"])
+    shared = table[["source", "reference"]].assign(item=items, cluster=items, output=table["hypothesis"], groups=groups)
     for measure in UNITS:
         sums = table[f"{measure}_sums"].map(lambda row: list(map(float, json.loads(row))))
         yield shared.assign(measure=f"{measure}/" + table["of"], value=table[measure], sums=sums)
 
 
-def _probe_outcomes(
-    params: IdiomsParams, language: str, system: System, groups: Mapping[str, str], store: Store
-) -> Iterator[pd.DataFrame]:
+def _probe_outcomes(params: IdiomsParams, language: str, system: System, store: Store) -> Iterator[pd.DataFrame]:
     """What a system makes of each context: the translation, how likely the reference is, and how sure it is of it."""
     if not params.contexts or system in CONTROLS:
         return
-
-    pairs = {(pair.id, pair.idiom): pair for pair in probed_pairs(params, language, store)}
-    table = probed(params, language, system, store=store)
-    shown = [pairs[each] for each in zip(table["id"], table["idiom"], strict=True)]
-    given = table.assign(
-        source=[pair.source for pair in shown], reference=[pair.target for pair in shown],
-        spans=[json.dumps(pair.spans) for pair in shown],
-    )  # fmt: skip
+    table = _with_texts(params, language, store, probed(params, language, system, store=store))
     treatments = [{"context": context, "end_state": params.end_state} for context in table["context"]]
-    spans = [_spans("source", pair.spans, "idiom") for pair in shown]
-    shared = _items(params, language, given, groups, treatments, spans)
+    shared = _items(params, language, system, table, treatments, [[] for _ in treatments])
     yield shared.assign(measure="probe/chrf", value=table["chrf"])
     sums = table[["log_probability", "subwords"]].astype(float)
     values = corpus_perplexity(sums["log_probability"], sums["subwords"])
@@ -420,36 +387,33 @@ def _probe_outcomes(
         yield shared.assign(measure=f"probe/{measure}", value=table[measure].astype(float))
 
 
-def _items(
-    params: IdiomsParams,
-    language: str,
-    table: pd.DataFrame,
-    groups: Mapping[str, str],
-    treatments: Sequence[Mapping[str, str]],
-    spans: Sequence[Any],
-) -> pd.DataFrame:
-    """What all measures of sentences with an idiom share."""
-    import pandas as pd
+def _with_texts(params: IdiomsParams, language: str, store: Store, table: pd.DataFrame) -> pd.DataFrame:
+    """A table of probed pairs with their source, spans (JSON) and reference."""
+    pairs = {(pair.id, pair.idiom): pair for pair in probed_pairs(params, language, store)}
+    shown = [pairs[each] for each in zip(table["id"], table["idiom"], strict=True)]
+    spans = [json.dumps(pair.spans) for pair in shown]
+    return table.assign(source=[pair.source for pair in shown], spans=spans, reference=[pair.target for pair in shown])
 
-    rows = zip(table["source"], table["reference"], table["idiom"], table["spans"], treatments, strict=True)
-    items = [
-        item_id([params.source, language, source, reference], {"idiom": idiom, "spans": places, **treatment})
-        for source, reference, idiom, places, treatment in rows
-    ]
-    contexts = ({name: each for name, each in treatment.items() if name == "context"} for treatment in treatments)
-    return pd.DataFrame(
-        {
-            "item": items,
-            "cluster": table["idiom"],
-            "groups": [
-                {**groups, "idiom": idiom, **context} for idiom, context in zip(table["idiom"], contexts, strict=True)
-            ],
-            "source": table["source"],
-            "reference": table["reference"],
-            "output": table["hypothesis"],
-            "spans": spans,
-        }
-    )
+
+def _groups(system: System) -> dict[str, str]:
+    return {"condition": system.condition, "model": system.model}
+
+
+def _items(
+    params: IdiomsParams, language: str, system: System, table: pd.DataFrame, treatments: Sequence[Mapping[str, str]],
+    spans: Sequence[Any],
+) -> pd.DataFrame:  # fmt: skip
+    """What all measures of sentences with an idiom share. spans: beside those of the idioms."""
+    items, groups, marks = [], [], []
+    texts = (table[name] for name in ("source", "reference", "idiom", "spans"))
+    for source, reference, idiom, places, treatment, more in zip(*texts, treatments, spans, strict=True):
+        given = [params.source, language, source, reference]
+        items.append(item_id(given, {"idiom": idiom, "spans": places, **treatment}))
+        context = {name: each for name, each in treatment.items() if name == "context"}
+        groups.append({**_groups(system), "idiom": idiom, **context})
+        marks.append(_spans("source", json.loads(places), "idiom") + more)
+    shared = table[["source", "reference"]].assign(output=table["hypothesis"], cluster=table["idiom"])
+    return shared.assign(item=items, groups=objects(groups), spans=objects(marks))
 
 
 def _spans(text: str, places: Iterable[Sequence[int]], label: str) -> list[dict[str, Any]]:
@@ -459,6 +423,8 @@ def _spans(text: str, places: Iterable[Sequence[int]], label: str) -> list[dict[
 @outcomes.table
 def results_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
     """`results`, from outcomes alone; corpus scores come without intervals, which resample sentences in their order."""
+    import pandas as pd
+
     measures = found["measure"].str.partition("/")
     table = found.assign(
         language=found["target_language"],
@@ -481,7 +447,7 @@ def results_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
         is_theirs = (is_litter and name == "published") or measure.endswith("_published")
         shown = (measure.removesuffix("_published"), "" if is_litter else name)
         rows.append((is_theirs, is_corpus - is_litter, *of, model, *shown, *scores))
-    again = _frame(rows, ["theirs", "turn", *_RESULT, "value", "low", "high", "n"]).sort_values("turn", kind="stable")
+    again = pd.DataFrame(rows, columns=["theirs", "turn", *_RESULT, *_SCORES]).sort_values("turn", kind="stable")
     together = _beside_the_codes(again[~again["theirs"]], again[again["theirs"]])
     return _beside_the_papers(together, found["source_language"].iloc[0])
 
@@ -491,7 +457,8 @@ def results_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
 # here?
 
 
-def findings(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+@as_table("language", "finding", "difference", "low", "high", "holds", "n")
+def findings(params: IdiomsParams, store: Store | None = None) -> Iterator[Any]:
     """Comparisons of which the paper says that the first has more literal errors than the second (§3.3.1).
 
     Columns: language, finding, difference (of the two LitTER, mean over idioms), low, high (idioms are the units, the
@@ -499,16 +466,13 @@ def findings(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
     (idioms). Compared are *zero*, *joint* and the least upsampling of one model, each with the next, and *random* with
     what stands for mBART. Of more upsampling the paper claims nothing: in Table 3 it leaves as many errors, or more.
     """
-    rows = []
-    for language in params.languages:
-        for worse, better, finding in _claims(params):
-            sides = [judged(params, language, system, store=store) for system in (worse, better)]
-            means = [phrase_means(side["paper"].to_numpy(float), list(side["idiom"])) for side in sides]
-            differences = np.array([means[0][idiom] - means[1][idiom] for idiom in means[0]])
-            found = mean_interval(differences, within=DIFFERENCE)
-            holds = "yes" if found.low > 0 else "no" if found.high < 0 else "not sure"
-            rows.append((language, finding, found.mean, found.low, found.high, holds, found.n))
-    return _frame(rows, ["language", "finding", "difference", "low", "high", "holds", "n"])
+    for language, (worse, better, finding) in product(params.languages, _claims(params)):
+        sides = [judged(params, language, system, store=store) for system in (worse, better)]
+        means = [phrase_means(side["paper"].to_numpy(float), list(side["idiom"])) for side in sides]
+        differences = np.array([means[0][idiom] - means[1][idiom] for idiom in means[0]])
+        found = mean_interval(differences, within=DIFFERENCE)
+        holds = "yes" if found.low > 0 else "no" if found.high < 0 else "not sure"
+        yield language, finding, found.mean, found.low, found.high, holds, found.n
 
 
 def _claims(params: IdiomsParams) -> list[tuple[System, System, str]]:
@@ -534,7 +498,8 @@ def _claims(params: IdiomsParams) -> list[tuple[System, System, str]]:
 # What less context of an idiom does to each system (§4).
 
 
-def context_effects(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
+@as_table(*OF, "measure", "context", "value", "low", "high", "change", "change_low", "change_high", "n")
+def context_effects(params: IdiomsParams, store: Store | None = None) -> Iterator[Any]:
     """What less context does to each system (Figures 5 to 7, 16, 18 and 20).
 
     Columns: language, condition, model, measure, context, value, low, high, change (from the context before it; NaN for
@@ -542,13 +507,16 @@ def context_effects(params: IdiomsParams, store: Store | None = None) -> pd.Data
     all references together), entropy_idiom and entropy_other (nats). The unit of the intervals is the idiom, the same
     ones in every context.
     """
-    rows = []
     for language, system, of in _probed_systems(params):
         table = probed(params, language, system, store=store)
         for measure in ("chrf", "perplexity", "entropy_idiom", "entropy_other"):
-            rows += [(*of, measure, *row) for row in _by_context(table, measure, params)]
-    columns = ["measure", "context", "value", "low", "high", "change", "change_low", "change_high", "n"]
-    return _frame(rows, [*OF, *columns])
+            before = None
+            for context in params.contexts:
+                own = table[table["context"] == context]
+                value = _summary(own, None, measure, params)
+                change = _NOTHING if before is None else _summary(own, before, measure, params)
+                yield *of, measure, context, *value[:3], *change[:3], len(own)
+                before = own
 
 
 def _probed_systems(params: IdiomsParams) -> Iterator[tuple[str, System, tuple[str, str, str]]]:
@@ -560,35 +528,17 @@ def context_examples(params: IdiomsParams, k: int = 3, store: Store | None = Non
 
     Columns: language, condition, model, idiom, source, spans (JSON), reference, and the hypothesis of each context.
     """
-    store = store or Store()
-    frames = []
+    columns = [*OF, "idiom", "source", "spans", "reference", *params.contexts]
+    return as_table(*columns)(_context_examples)(params, k, store or Store())
+
+
+def _context_examples(params: IdiomsParams, k: int, store: Store) -> Iterator[pd.DataFrame]:
     for language, system, of in _probed_systems(params):
-        pairs = {(pair.id, pair.idiom): pair for pair in probed_pairs(params, language, store)}
         table = probed(params, language, system, store=store)
         wide = table.pivot(index=["id", "idiom"], columns="context", values=["hypothesis", "chrf"])
         loss = (wide["chrf"]["full"] - wide["chrf"][params.contexts[-1]]).astype(float)
         chosen = loss.sort_values(ascending=False, kind="stable").head(k).index
-        shown = [pairs[each] for each in chosen]
-        frames.append(
-            _of(of, wide["hypothesis"].loc[chosen].reset_index()).assign(
-                source=[pair.source for pair in shown],
-                spans=[json.dumps(pair.spans) for pair in shown],
-                reference=[pair.target for pair in shown],
-            )
-        )
-    return _stacked(frames, [*OF, "idiom", "source", "spans", "reference", *params.contexts])
-
-
-def _by_context(table: pd.DataFrame, measure: str, params: IdiomsParams) -> Iterator[tuple[Any, ...]]:
-    """Context, value and interval, change and its interval, number of pairs, of each context."""
-    before: str | None = None
-    for context in params.contexts:
-        own = table[table["context"] == context]
-        value, change = _summary(own, None, measure, params), _NOTHING
-        if before is not None:
-            change = _summary(own, table[table["context"] == before], measure, params)
-        yield context, value.mean, value.low, value.high, change.mean, change.low, change.high, len(own)
-        before = context
+        yield _of(of, _with_texts(params, language, store, wide["hypothesis"].loc[chosen].reset_index()))
 
 
 _NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
@@ -617,49 +567,42 @@ def _summary(table: pd.DataFrame, other: pd.DataFrame | None, measure: str, para
 # ----------------------------------------------------------------------------
 # Sentences to look at: worked examples of LitTER, and what the phrase matcher finds in texts.
 
-_EXAMPLE = ["idiom", "source", "spans", "reference", "hypothesis", "blocklists", "triggers", "error"]
+_EXAMPLE = ("idiom", "source", "spans", "reference", "hypothesis", "blocklists", "triggers", "error")
 
 
-def published_examples() -> pd.DataFrame:
+@as_table("figure", *_EXAMPLE, "agrees")
+def published_examples() -> Iterator[Any]:
     """The five examples of Figures 14 and 15 with their printed blocklists, judged as the research code did.
 
     Columns: figure, idiom, source, spans, reference, hypothesis, blocklists and triggers (JSON, as `judged`), error,
     agrees (whether all is as printed).
     """
-    import pandas as pd
-
-    rows = []
-    for example in _printed():
+    for example in yaml.safe_load((Path(__file__).parent / "published" / "examples.yaml").read_text(encoding="utf-8")):
         lists = {word: tuple(words) for word, words in example["blocklists"].items()}
         litter = published_litter(WordDictionary("printed", "file", lists), None, "en", "fr")
         judgement = litter.judge_texts(example["idiom"], example["reference"], example["hypothesis"])
         left = [blocklist.word for blocklist in judgement.blocklists]
         found = [trigger.translation for trigger in judgement.triggers]
         agrees = left == example["surviving"] and sorted(found) == sorted(example["triggers"])
-        blocklists = [[each.word, list(each.translations), each.word in left] for each in judgement.candidates]
-        triggers = [list(trigger) for trigger in judgement.triggers]
-        rows.append((example["name"], example["idiom"], example["source"], "[]", example["reference"],
-                     example["hypothesis"], json.dumps(blocklists, ensure_ascii=False),
-                     json.dumps(triggers, ensure_ascii=False), judgement.error, agrees))  # fmt: skip
-    return pd.DataFrame(rows, columns=["figure", *_EXAMPLE, "agrees"])
+        texts = (example["idiom"], example["source"], "[]", example["reference"], example["hypothesis"])
+        yield example["name"], *texts, *judged_lists(judgement), judgement.error, agrees
 
 
-def litter_samples(params: IdiomsParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
+@as_table(*OF, *_EXAMPLE)
+def litter_samples(params: IdiomsParams, k: int = 3, store: Store | None = None) -> Iterator[Any]:
     """*k* pairs of each system with a literal error, and as many without one though a blocklist was left.
 
     Columns: language, condition, model, idiom, source, spans, reference, hypothesis, blocklists, triggers (JSON, see
     `judged`), error. Idioms take turns; which are drawn depends on the run's seed and the sentences.
     """
-    frames = []
     for language, system, of in _each(params, controls=False):
         table = judged(params, language, system, store=store)
-        table = table.assign(error=table["paper"].astype(bool))
-        rank = [address(params.seed, "litter sample", *key) for key in zip(table["source"], table["idiom"])]  # noqa: B905
-        table = table.assign(rank=rank).sort_values("rank")
+        keys = zip(table["source"], table["idiom"], strict=True)
+        rank = [address(params.seed, "litter sample", *key) for key in keys]
+        table = table.assign(error=table["paper"].astype(bool), rank=rank).sort_values("rank")
         table["turn"] = table.groupby(["idiom", "error"]).cumcount()
         table = table[table["open"].astype(bool)].sort_values(["turn", "rank"])
-        frames += [_of(of, table[table["error"] == error].head(k)) for error in (True, False)]
-    return _stacked(frames, [*OF, *_EXAMPLE])
+        yield from (_of(of, table[table["error"] == error].head(k)) for error in (True, False))
 
 
 def find_phrases(
@@ -691,18 +634,17 @@ def matcher_recall(params: IdiomsParams, store: Store | None = None) -> pd.DataF
     word with it), exact (a match has exactly its words), extra (matches of an idiom of the list in these sentences that
     no span is given for). Sentences are cut into words without a parser unless the run names one.
     """
+    import pandas as pd
 
-    store = store or Store()
-    return _stacked([recall(params, language, store=store) for language in params.languages])
+    return pd.concat([recall(params, language, store=store) for language in params.languages], ignore_index=True)
 
 
 @STUDY.step(
     per=("language",), key=lambda params, language: {**data_key(params, language), "parser": parser_key(params)}
 )
-def recall(params: IdiomsParams, language: str, store: Store) -> pd.DataFrame:
+@as_table("language", "pairs", "spans", "found", "exact", "extra")
+def recall(params: IdiomsParams, language: str, store: Store) -> Iterator[Any]:
     """`matcher_recall` of one language pair."""
-    import pandas as pd
-
     splits = load_data(params, language, store).splits
     pairs = [*splits.train, *splits.test, *splits.discarded]
     matcher = PhraseMatcher(sorted({pair.idiom for pair in pairs}))
@@ -718,17 +660,7 @@ def recall(params: IdiomsParams, language: str, store: Store) -> pd.DataFrame:
         own = [text for name, text in matches[pair.source] if name == pair.idiom]
         for words in pair.words:
             spans += 1
-            found += any(_share_a_word(text, words) for text in own)
+            found += any(set(text.casefold().split()) & set(words.casefold().split()) for text in own)
             exact += words in own
     extra = sum(name not in idioms[source] for source, own in matches.items() for name, _ in own)
-    row = (language, len(pairs), spans, found / spans, exact / spans, extra)
-    return pd.DataFrame([row], columns=["language", "pairs", "spans", "found", "exact", "extra"])
-
-
-def _share_a_word(one: str, other: str) -> bool:
-    return not set(one.casefold().split()).isdisjoint(other.casefold().split())
-
-
-@cache
-def _printed() -> list[dict[str, Any]]:
-    return yaml.safe_load((Path(__file__).parent / "published" / "examples.yaml").read_text(encoding="utf-8"))
+    yield language, len(pairs), spans, found / spans, exact / spans, extra

@@ -8,32 +8,20 @@ of pairs and measures are data (``looks.yaml``).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, wraps
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
-import yaml
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.theme import Look
+from nbkit.studies.nli_permutation.styled import TABLES, corpus_label, looks_of, measure, model_looks
 
-NO_MODEL = "No model in this run, so nothing was classified: add names to the parameter models."
-NO_TAGS = (
-    "No parts of speech in this run: mini-trees need them in the test sets and in the training corpus "
-    "(parameter parsers: a spaCy pipeline)."
-)
-NO_TWIN = (
-    "No model trained with maximum entropy in this run: name one beside its usual form in the parameter max_entropy, "
-    "such as sandbox-infersent: sandbox-infersent-max-entropy."
-)
-NO_HYPOTHESIS = "Hypotheses alone were not permuted in this run (parameter hypothesis_only)."
-NO_CLUMPS = "No words were kept together in this run (parameter clumps)."
 #: The largest entropy of three labels, in nats.
 UNDECIDED = math.log(3)
 #: Bins of fewer pairs are not drawn: their shares are accidents.
@@ -44,68 +32,14 @@ _CHANCE = {"color": "#9A9A9A", "linewidth": 1, "linestyle": (0, (4, 3)), "zorder
 _ACCEPTED = "permutations accepted (share)"
 
 
-# ----------------------------------------------------------------------------
-# How models, groups of pairs and measures appear.
-
-
-@cache
-def _data() -> dict[str, Any]:
-    return yaml.safe_load((Path(__file__).parent / "looks.yaml").read_text(encoding="utf-8"))
-
-
-def looks_of(kind: str) -> dict[str, Look]:
-    """The looks of one kind: "groups", "strata", "schemes", "training", "where", "floors" or "ceilings"."""
-    return {name: Look(**entry) for name, entry in _data()[kind].items()}
-
-
-def model_looks(labels: Iterable[str]) -> dict[str, Look]:
-    """Name, colour and marker of each classifier, in the order given.
-
-    A model looks like its architecture, whatever it was trained on; the second of one architecture in the
-    same figure, and a model of none of them, look as any other model does (`theme.model_looks`).
-
-    >>> model_looks(["SICK-BART"])["SICK-BART"].colour == model_looks(["BART (large)"])["BART (large)"].colour
-    True
-    """
-    labels, known = list(dict.fromkeys(labels)), _data()["architectures"]
-    taken: dict[str, str] = {}
-    for label in labels:
-        # "SICK-RoBERTa" is SICK and RoBERTa, and DistilBERT is not BERT.
-        words = label.replace("-", " ").replace("(", " ").split()
-        architecture = next((name for name in known if name in words), None)
-        if architecture is not None:
-            taken.setdefault(architecture, label)
-    own = {label: Look(theme.short_name(label), **known[architecture]) for architecture, label in taken.items()}
-    looks = {**theme.model_looks([label for label in labels if label not in own]), **own}
-    return {label: looks[label] for label in labels}
-
-
-def measure(name: str, form: str = "label") -> str:
-    """A measure's symbol as text ("label") or "mathtext", or in "words".
-
-    >>> measure("omega_max"), measure("omega_max", "words")
-    ('Ω_max', 'pairs with an accepted permutation')
-    """
-    return _data()["measures"][name][form]
-
-
-def corpus_label(corpus: str) -> str:
-    """A set as figures call it: the name of a file without its folders.
-
-    >>> corpus_label("snli:dev"), corpus_label("data/mine.tsv?label=gold")
-    ('snli:dev', 'mine.tsv')
-    """
-    return corpus if "/" not in corpus and "?" not in corpus else Path(corpus.partition("?")[0]).name
-
-
-def _drawn(why_empty: str) -> Callable[[Callable[..., Figure]], Callable[..., Figure]]:
-    """Draw in the theme's style; a first table without rows gives a figure that says why."""
+def _drawn(name: str) -> Callable[[Callable[..., Figure]], Callable[..., Figure]]:
+    """Draw in the theme's style; a first table without rows gives a figure that says why, as the table *name* does."""
 
     def decorate(draw: Callable[..., Figure]) -> Callable[..., Figure]:
         @wraps(draw)
         def drawn(table: pd.DataFrame, *more: Any) -> Figure:
             if table.empty:
-                return theme.message(why_empty)
+                return theme.message(TABLES.why(name))
             with theme.style():
                 return draw(table, *more)
 
@@ -118,7 +52,7 @@ def _drawn(why_empty: str) -> Callable[[Callable[..., Figure]], Callable[..., Fi
 # The figures.
 
 
-@_drawn(NO_MODEL)
+@_drawn("results")
 def results_figure(results: pd.DataFrame, floors: pd.DataFrame) -> Figure:
     """The values of Tables 2 to 4, a panel a measure, a row a set; bars: predictors that do not read word order."""
     rows = results[results["corpus"].isin(floors["corpus"]) & results["measure"].isin(floors["measure"])]
@@ -148,7 +82,7 @@ def _heights(table: pd.DataFrame, corpora: list[str], offset: float) -> list[flo
     return [corpora.index(corpus) + offset for corpus in table["corpus"]]
 
 
-@_drawn(NO_MODEL)
+@_drawn("results")
 def fig1_entropy(entropies: pd.DataFrame, control: pd.DataFrame) -> Figure:
     """How sure the models are of the permutations that they accept (Figure 1).
 
@@ -177,13 +111,13 @@ def fig1_entropy(entropies: pd.DataFrame, control: pd.DataFrame) -> Figure:
     return figure
 
 
-@_drawn(NO_MODEL)
+@_drawn("results")
 def fig2_bleu(bleu_effect: pd.DataFrame) -> Figure:
     """The share of accepted permutations by their BLEU-2 against the original (Figure 2)."""
     return _binned(bleu_effect, "BLEU-2 of the permuted pair against the original (0 to 1)", 3.6)
 
 
-@_drawn(NO_TAGS)
+@_drawn("mini_trees")
 def fig3_mini_trees(mini_tree_effect: pd.DataFrame) -> Figure:
     """The share of accepted permutations by the ratio of POS mini-tree overlaps (Figure 3)."""
     return _binned(
@@ -196,17 +130,17 @@ def fig4_max_entropy(max_entropy: pd.DataFrame, floors: pd.DataFrame) -> Figure:
 
     floors: `nli_permutation.floor_table`; bars are a constant and a random predictor.
     """
-    return _drawn(NO_TWIN)(_dumbbells)(max_entropy, "training", "training", ["accuracy", "omega_max"], floors)
+    return _drawn("max_entropy")(_dumbbells)(max_entropy, "training", "training", ["accuracy", "omega_max"], floors)
 
 
-@_drawn(NO_MODEL)
+@_drawn("results")
 def fig5_length(length_effect: pd.DataFrame) -> Figure:
     """The share of accepted permutations by the length of the pair, for D^c and D^f apart (Figure 5)."""
     titles = {group: look.label for group, look in looks_of("groups").items()}
     return _binned(length_effect, "tokens of premise and hypothesis together", 3.4, "group", titles, chance=False)
 
 
-@_drawn(NO_TAGS)
+@_drawn("mini_trees")
 def fig6_word(word_signature: pd.DataFrame) -> Figure:
     """The POS mini-tree of one word in training, in a sentence and in its permutation (Figure 6)."""
     looks = looks_of("where")
@@ -226,7 +160,7 @@ def fig6_word(word_signature: pd.DataFrame) -> Figure:
     return figure
 
 
-@_drawn(NO_MODEL)
+@_drawn("results")
 def fig7_thresholds(thresholds: pd.DataFrame, floors: pd.DataFrame) -> Figure:
     """Ω_x for every threshold x (Figure 7), a panel a set; bands are 95% intervals, the bar stands at x = 1/3.
 
@@ -271,18 +205,19 @@ def fig8_hypothesis_only(hypothesis_only: pd.DataFrame, floors: pd.DataFrame, co
     shares = wordless[wordless["measure"] == "accuracy"].assign(measure="acceptance")
     blind = [control.assign(predictor="control", measure=name, value=control["control"]) for name in measures]
     bars = pd.concat([wordless, shares, *blind])[["model", "corpus", "predictor", "measure", "value"]]
-    why = NO_MODEL if floors.empty else NO_HYPOTHESIS
-    return _drawn(why)(_dumbbells)(hypothesis_only, "scheme", "schemes", measures, bars)
+    return _drawn("results" if floors.empty else "hypothesis_only")(_dumbbells)(
+        hypothesis_only, "scheme", "schemes", measures, bars
+    )
 
 
-@_drawn(NO_CLUMPS)
+@_drawn("clumped")
 def fig9_clumped(clump_effect: pd.DataFrame) -> Figure:
     """The share of accepted permutations by BLEU-2, -3 and -4, clumped and others together (Figure 9)."""
     titles = {order: f"BLEU-{order}" for order in _unique(clump_effect["order"])}
     return _binned(clump_effect, "against the original (0 to 1)", 3.3, "order", titles)
 
 
-@_drawn("No pair was read in this run.")
+@_drawn("kept")
 def kept_figure(kept: pd.DataFrame) -> Figure:
     """The share of its pairs that each variant keeps, a panel a set. kept: `nli_permutation.kept`."""
     corpora, schemes = _unique(kept["corpus"]), _unique(kept["scheme"])
@@ -301,7 +236,7 @@ def kept_figure(kept: pd.DataFrame) -> Figure:
     return figure
 
 
-@_drawn("The paper prints no accuracy of annotators.")
+@_drawn("annotators")
 def human_figure(printed: pd.DataFrame, judged: pd.DataFrame | None = None) -> Figure:
     """Accuracy of annotators on permutations that a model accepts, 95% intervals (Table 6).
 

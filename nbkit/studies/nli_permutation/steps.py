@@ -12,15 +12,15 @@ import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import islice
+from functools import lru_cache, partial
+from itertools import islice, product, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nbkit import models
-from nbkit.corpora.nli import LABELS, NliPair, check_nli, load_nli, nli_identity, raw_nli
+from nbkit.corpora.nli import LABELS, NliPair, check_nli, load_nli, raw_nli
 from nbkit.errors import NbkitError
 from nbkit.files import expand_path, file_digest
 from nbkit.measure.acceptance import MiniTrees, count_mini_trees, entropy, signature_ratios
@@ -30,10 +30,10 @@ from nbkit.perturb.derangements import DerangedPair, derange_pair, in_units
 from nbkit.perturb.view import is_punctuation
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
-from nbkit.studies.engine import CLASSIFIER, Axis, Cuts, Step, Study, Use
+from nbkit.studies.engine import CLASSIFIER, Axis, Cuts, Held, Step, Study, Use, as_table
 from nbkit.studies.nli_permutation.params import HYPOTHESIS, PERMUTED, NliPermutationParams, share_of
-from nbkit.studies.results import item_id
-from nbkit.text.parsers import OnError, Skipped
+from nbkit.studies.results import item_id, objects
+from nbkit.text.parsers import Skipped
 from nbkit.text.sentences import Sentence
 
 if TYPE_CHECKING:
@@ -153,15 +153,13 @@ STUDY = Study(
 
 
 @STUDY.step(per=("corpus",), key=lambda params, corpus: params.read_key(corpus, params.n_pairs))
-def extent(params: NliPermutationParams, corpus: str, store: Store) -> pd.DataFrame:
+@as_table("read", "skipped", "example")
+def extent(params: NliPermutationParams, corpus: str, store: Store) -> Iterator[Any]:
     """One row: read (labelled pairs), skipped (rows without a gold label, or malformed), example."""
-    import pandas as pd
-
     skipped = Skipped()
     pairs = raw_nli(corpus, params.language, n=params.n_pairs, on_error=params.on_error, skipped=skipped)
     total = sum(1 for _ in pairs)
-    example = skipped.summary(3) if len(skipped) else ""
-    return pd.DataFrame([(total, len(skipped), example)], columns=["read", "skipped", "example"])
+    yield total, len(skipped), skipped.summary(3) if len(skipped) else ""
 
 
 def n_pairs(params: NliPermutationParams, corpus: str, store: Store | None = None) -> int:
@@ -197,18 +195,13 @@ class Permuted:
         """What is classified: the pair as written, re-joined in its own order, then every permutation."""
         return [self.original, self.permuted.control, *self.permuted.texts()]
 
-    def mean_of_sides(self, measured: Any) -> np.ndarray:
+    def mean_of_sides(self, measured: Any) -> list[Any]:
         """The mean of what ``measured(sentence, orders)`` says of premise and hypothesis, a row a permutation."""
-        both = self.permuted
-        sides = [(both.premise, both.premise_orders), (both.hypothesis, both.hypothesis_orders)]
-        own_order = [np.arange(len(sentence)) for sentence, _ in sides]
-        return np.mean(
-            [
-                measured(sentence, [own if order is None else order for order in orders])
-                for (sentence, orders), own in zip(sides, own_order, strict=True)
-            ],
-            axis=0,
-        ).astype(np.float32)
+        both, found = self.permuted, []
+        for side, orders in ((both.premise, both.premise_orders), (both.hypothesis, both.hypothesis_orders)):
+            own = np.arange(len(side))
+            found.append(measured(side, [own if order is None else order for order in orders]))
+        return np.mean(found, axis=0).astype(np.float32).T.tolist()
 
 
 def read_chunk(
@@ -216,23 +209,20 @@ def read_chunk(
 ) -> Sequence[NliPair]:
     """The pairs ``start … start + size - 1`` of the set, a whole chunk of them by default; kept for the next call."""
     size = CHUNK if size is None else size
-    stop = start + size if params.n_pairs is None else min(start + size, params.n_pairs)
-    parsers = tuple(sorted(params.parsers.items()))
+    n = size if params.n_pairs is None else min(size, params.n_pairs - start)
     # A file that is edited while a kernel runs has the same name and other pairs.
-    content = json.dumps(nli_identity(corpus, params.language, parsers=params.parsers or None))
-    return _read(corpus, params.language, parsers, params.on_error, start, stop, store.url, content)
+    key = [store.url, corpus, params.language, params.parsers, start, params.read_key(corpus, n)]
+    return _held_chunks(key, lambda: tuple(_read(params, corpus, n, store, start)))
 
 
-@lru_cache(maxsize=4)
-def _read(
-    corpus: str, language: str, parsers: tuple[tuple[str, str], ...], on_error: OnError,
-    start: int, stop: int, store_url: str, content: str,
-) -> tuple[NliPair, ...]:  # fmt: skip
-    pairs = load_nli(
-        corpus, language, n=stop - start, start=start, parsers=dict(parsers) or None,
-        on_error=on_error, skipped=Skipped(), store=Store(store_url),
+_held_chunks = Held(size=4)
+
+
+def _read(params: NliPermutationParams, corpus: str, n: int | None, store: Store, start: int = 0) -> Iterator[NliPair]:
+    return load_nli(
+        corpus, params.language, n=n, start=start, parsers=params.parsers or None,
+        on_error=params.on_error, skipped=Skipped(), store=store,
     )  # fmt: skip
-    return tuple(pairs)
 
 
 def variants(
@@ -278,22 +268,16 @@ def _chunk_key(params: NliPermutationParams, corpus: str, scheme: str, start: in
 
 
 @STUDY.step(per=("corpus", "scheme", "start"), key=_chunk_key)
-def properties_chunk(params: NliPermutationParams, corpus: str, scheme: str, start: int, store: Store) -> pd.DataFrame:
+@as_table("index", "id", "label", "length", *(f"bleu{order}" for order in BLEU_ORDERS))
+def properties_chunk(params: NliPermutationParams, corpus: str, scheme: str, start: int, store: Store) -> Iterator[Any]:
     """The kept pairs of one chunk under *scheme* and the local order that their permutations keep; needs no model.
 
     Columns: index, id, label, length (units of both sides), bleu2, bleu3, bleu4 (a list each, one entry a permutation:
     the mean of premise and hypothesis, without smoothing as in the paper: 0 where no n-gram is left).
     """
-    import pandas as pd
-
-    def bleu(sentence: Sentence, orders: Sequence[Any]) -> np.ndarray:
-        return permutation_bleu(sentence, orders, BLEU_ORDERS, smoothing="none")
-
-    rows = [
-        (item.index, item.pair.id, item.pair.label, item.length, *item.mean_of_sides(bleu).T.tolist())
-        for item in variants(params, read_chunk(params, corpus, start, store), start, scheme)
-    ]
-    return pd.DataFrame(rows, columns=["index", "id", "label", "length", *(f"bleu{n}" for n in BLEU_ORDERS)])
+    bleu = partial(permutation_bleu, max_orders=BLEU_ORDERS, smoothing="none")
+    for item in variants(params, read_chunk(params, corpus, start, store), start, scheme):
+        yield item.index, item.pair.id, item.pair.label, item.length, *item.mean_of_sides(bleu)
 
 
 def has_parts_of_speech(params: NliPermutationParams) -> bool:
@@ -304,36 +288,26 @@ def has_parts_of_speech(params: NliPermutationParams) -> bool:
 @STUDY.step(key=lambda params: params.training_key())
 def training_trees(params: NliPermutationParams, store: Store) -> pd.DataFrame:
     """The POS mini-trees of the training corpus, both sides of its pairs: what `MiniTrees.from_frame` takes."""
-    pairs = load_nli(
-        params.training_corpus, params.language, n=params.training_pairs, parsers=params.parsers or None,
-        on_error=params.on_error, skipped=Skipped(), store=store,
-    )  # fmt: skip
+    pairs = _read(params, params.training_corpus, params.training_pairs, store)
     sides = (in_units(text, params.unit) for pair in pairs for text in (pair.premise, pair.hypothesis))
     return count_mini_trees(sides, params.radius).to_frame()
 
 
 @STUDY.step(
     per=("corpus", "start"),
-    key=lambda params, corpus, start: {
-        **_chunk_key(params, corpus, PERMUTED, start),
+    key=lambda params, **at: {
+        **_chunk_key(params, scheme=PERMUTED, **at),
         "training": params.training_key(),
         "top_k": params.top_k,
     },
 )
-def ratios_chunk(params: NliPermutationParams, corpus: str, start: int, store: Store) -> pd.DataFrame:
+@as_table("index", "ratio")
+def ratios_chunk(params: NliPermutationParams, corpus: str, start: int, store: Store) -> Iterator[Any]:
     """β_Ŝ / β_S of every permutation of one chunk: columns index, ratio (a list: the mean of both sides)."""
-    import pandas as pd
-
     trees = MiniTrees.from_frame(training_trees(params, store=store))
-
-    def ratios(sentence: Sentence, orders: Sequence[Any]) -> np.ndarray:
-        return signature_ratios(sentence, orders, trees, k=params.top_k)
-
-    rows = [
-        (item.index, item.mean_of_sides(ratios).tolist())
-        for item in variants(params, read_chunk(params, corpus, start, store), start)
-    ]
-    return pd.DataFrame(rows, columns=["index", "ratio"])
+    ratios = partial(signature_ratios, trees=trees, k=params.top_k)
+    for item in variants(params, read_chunk(params, corpus, start, store), start):
+        yield item.index, item.mean_of_sides(ratios)
 
 
 @STUDY.work("texts {corpus}", per=("corpus",))
@@ -357,9 +331,10 @@ def read_texts(params: NliPermutationParams, corpus: str, store: Store) -> None:
     key=lambda params, classifier, **at: {**_chunk_key(params, **at), "model": dict(params.model_key(classifier))},
     uses=_uses,
 )
+@as_table("index", "label", "length", "original", "control", "control_entropy", "answers", "entropies")
 def scores_chunk(
     params: NliPermutationParams, corpus: str, classifier: str, scheme: str, start: int, store: Store
-) -> pd.DataFrame:
+) -> Iterator[Any]:
     """What a classifier answers to one chunk under *scheme*: one row a kept pair.
 
     Columns: index, label, length; original and control (its answers to the pair as written and re-joined in its own
@@ -367,8 +342,6 @@ def scores_chunk(
     permutation). Texts of several pairs are classified together, and a window of them is in memory, however many
     permutations a pair has. Each distinct text is classified once ever with these settings.
     """
-    import pandas as pd
-
     asked: deque[tuple[int, str, int, int]] = deque()
 
     def texts() -> Iterator[tuple[str, str]]:
@@ -380,14 +353,11 @@ def scores_chunk(
     probabilities = iter_classified(
         classifier, texts(), lang=params.language, store=store, device=params.device, dtype=params.dtype
     )
-    rows = []
     for first in probabilities:
         *pair, n = asked.popleft()
         own = np.array([first, *islice(probabilities, n - 1)])
         answers, unsure = own.argmax(axis=1).astype(np.int8), entropy(own[1:]).astype(np.float32)
-        rows.append((*pair, *answers[:2].tolist(), float(unsure[0]), answers[2:], unsure[1:]))
-    columns = ["index", "label", "length", "original", "control", "control_entropy", "answers", "entropies"]
-    return pd.DataFrame(rows, columns=columns)
+        yield *pair, *answers[:2].tolist(), float(unsure[0]), answers[2:], unsure[1:]
 
 
 def _counts(
@@ -535,53 +505,42 @@ def outcomes(params: NliPermutationParams, store: Store, texts: bool) -> Iterato
     tells systems of the main comparison ("main") from those that only stand beside their usual training
     ("maximum entropy").
     """
+    import pandas as pd
+
     for corpus in params.corpora if params.models else ():
-        for start in chunk_starts(n_pairs(params, corpus, store)):
+        for start, scheme in product(chunk_starts(n_pairs(params, corpus, store)), params.schemes()):
             pairs = read_chunk(params, corpus, start, store)
-            for scheme in params.schemes():
-                tables = {
-                    model: scores_chunk(params, corpus, model, scheme, start, store=store)
-                    for model in params.scored_models
-                    if scheme in params.schemes(model)
-                }
-                places = next(iter(tables.values()))["index"]
-                size = max(1, _OUTCOMES // params.n_of(scheme))
-                for first in range(0, len(places), size):
-                    part = slice(first, first + size)
-                    asked = [_asked(params, pairs[index - start], scheme, texts) for index in places[part]]
-                    for model, table in tables.items():
-                        yield _outcomes(params, corpus, model, scheme, asked, table[part], texts)
+            tables = {
+                model: scores_chunk(params, corpus, model, scheme, start, store=store)
+                for model in params.scored_models
+                if scheme in params.schemes(model)
+            }
+            places = next(iter(tables.values()))["index"]
+            size = max(1, _OUTCOMES // params.n_of(scheme))
+            for first in range(0, len(places), size):
+                part = slice(first, first + size)
+                rows = (row for index in places[part] for row in _asked(params, pairs[index - start], scheme, texts))
+                asked = pd.DataFrame(rows, columns=["item", "cluster", "scheme", "source", "changed"], dtype=object)
+                for model, table in tables.items():
+                    yield _answered(params, corpus, model, scheme, asked, table[part])
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What is asked of one pair under one variant: ids of its items, what each is a case of, and the texts."""
-
-    cluster: str
-    items: list[str]
-    schemes: list[str]
-    source: str = ""
-    changed: Sequence[str | None] = ()
-
-
-def _asked(params: NliPermutationParams, pair: NliPair, scheme: str, texts: bool) -> _Asked:
+def _asked(params: NliPermutationParams, pair: NliPair, scheme: str, texts: bool) -> Iterator[tuple[Any, ...]]:
+    """What is asked of one pair under one variant: item, cluster, scheme, source and changed text of each row."""
     given = [params.language, pair.premise.text, pair.hypothesis.text, pair.label]
     sides = [in_units(text, params.unit) for text in (pair.premise, pair.hypothesis)]
     # What decides how a side is permuted beside the scheme: where it is cut, and which tokens keep their places.
     cut = {"tokens": [" ".join(side.tokens) for side in sides]}
     how = {"scheme": scheme, "punctuation": params.punctuation, "fixed": [_punctuation(side) for side in sides], **cut}
-    original, control = item_id(given, {}), item_id(given, {"scheme": "control", **cut})
-    items = [item_id(given, how, [params.seed, number]) for number in range(params.n_of(scheme))]
-    schemes = [scheme] * len(items)
-    changed: list[str | None] = []
-    if texts:
-        permuted = permute(params, pair, scheme)
-        assert permuted is not None
-        changed = list(map("\n".join, permuted.texts()))
+    original, source = item_id(given, {}), "\n".join(given[1:3])
     if scheme == PERMUTED:
-        items, schemes = [original, control, *items], ["original", "control", *schemes]
-        changed = [None, "\n".join(side.joined for side in sides), *changed]
-    return _Asked(original, items, schemes, "\n".join(given[1:3]), changed)
+        control = item_id(given, {"scheme": "control", **cut})
+        yield original, original, "original", source, None
+        yield control, original, "control", source, "\n".join(side.joined for side in sides)
+    permuted = permute(params, pair, scheme) if texts else None
+    changed = map("\n".join, permuted.texts()) if permuted else repeat(None)
+    for number, text in zip(range(params.n_of(scheme)), changed, strict=False):
+        yield item_id(given, how, [params.seed, number]), original, scheme, source, text
 
 
 def _punctuation(side: Sentence) -> list[int]:
@@ -589,41 +548,29 @@ def _punctuation(side: Sentence) -> list[int]:
     return [i for i, (token, tag) in enumerate(zip(side.tokens, tags, strict=True)) if is_punctuation(token, tag)]
 
 
-def _outcomes(
-    params: NliPermutationParams, corpus: str, model: str, scheme: str, asked: Sequence[_Asked], table: pd.DataFrame,
-    texts: bool,
-) -> pd.DataFrame:  # fmt: skip
-    """Some pairs under one variant, as one model answers."""
-    import pandas as pd
-
-    comparison = "main" if model in params.models else "maximum entropy"
-    groups: list[dict[str, str]] = []
-    for each, label, length in zip(asked, table["label"], table["length"], strict=True):
-        of = {"corpus": corpus, "label": label, "length": str(length), "comparison": comparison}
-        known = {name: {**of, "scheme": name} for name in each.schemes}
-        groups += [known[name] for name in each.schemes]
+def _answered(
+    params: NliPermutationParams, corpus: str, model: str, scheme: str, asked: pd.DataFrame, table: pd.DataFrame
+) -> pd.DataFrame:
+    """What was *asked* of some pairs under one variant, as one model answers."""
     answers = stacked(table["answers"], params.n_of(scheme), np.int8)
     if scheme == PERMUTED:
         answers = np.column_stack([table["original"], table["control"], answers])
-    width = answers.shape[1]
+    labels, lengths = (np.repeat(table[name].to_numpy(), answers.shape[1]) for name in ("label", "length"))
     accepted = (answers == label_numbers(table["label"])[:, None]).ravel()
     said = np.array(LABELS, dtype=object)[answers.ravel()]
-    found = pd.DataFrame({
-        "item": [item for each in asked for item in each.items],
-        "system": classifier_label(model),
-        "source_language": params.language,
-        "measure": "accepted",
-        "value": accepted.astype(float),
-        "verdict": np.where(accepted, "pass", "fail"),
-        "reason": np.where(accepted, "", said),
-        "cluster": np.repeat([each.cluster for each in asked], width),
-        "groups": groups,
-    })  # fmt: skip
-    if not texts:
-        return found
-    return found.assign(
-        source=np.repeat([each.source for each in asked], width),
-        changed=pd.Series([text for each in asked for text in each.changed], dtype=object),
-        reference=np.repeat(table["label"].to_numpy(), width),
+    of = {"corpus": corpus, "comparison": "main" if model in params.models else "maximum entropy"}
+    groups = (
+        {**of, "label": label, "length": str(length), "scheme": name}
+        for label, length, name in zip(labels, lengths, asked["scheme"], strict=True)
+    )
+    return asked.assign(
+        system=classifier_label(model),
+        source_language=params.language,
+        measure="accepted",
+        value=accepted.astype(float),
+        verdict=np.where(accepted, "pass", "fail"),
+        reason=np.where(accepted, "", said),
+        groups=objects(groups),
+        reference=labels,
         output=said,
     )

@@ -1,28 +1,30 @@
-"""Tables of the NLI permutation study, styled: Tables 1 to 6 of the paper; and what else its pages have.
+"""How things of the NLI permutation study appear: names and colours (``looks.yaml``) and styled tables
+(``tables.yaml``): Tables 1 to 6 of the paper, and what else its pages have.
 
-Each takes a table of `nbkit.studies.nli_permutation` or `nbkit.measure.forms` and returns a pandas Styler; its ``data``
-is what a CSV copy holds. A table without rows says why.
+A table function takes a table of `nbkit.studies.nli_permutation` or `nbkit.measure.forms`; `show` shows those that need
+no more than their entry. The ``data`` of a styled table is what a CSV copy holds; one without rows says why.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from IPython.display import HTML
+import yaml
 from pandas.io.formats.style import Styler
 
 from nbkit import provenance
-from nbkit.figures import styles
+from nbkit.figures import styles, theme
+from nbkit.figures.theme import Look
 from nbkit.files import expand_path
 from nbkit.measure.forms import read_forms
 from nbkit.models import classifier_label
-from nbkit.models.python import remarked
-from nbkit.studies.nli_permutation.figures import NO_MODEL, NO_TWIN, corpus_label, measure
+from nbkit.studies import page
 from nbkit.studies.paper import Paper
 
 if TYPE_CHECKING:
@@ -34,17 +36,9 @@ PUBLISHED = Paper(Path(__file__).parent / "published", classifier_label)
 MEASURES = ("accuracy", "omega_max", "p_correct", "p_flipped", "omega_rand")
 #: The same with 𝒫^c as the research code computes it, beside 𝒫^c as defined.
 _RESULTS = ("accuracy", "omega_max", "p_correct", "p_correct_coded", "p_flipped", "omega_rand")
-# Elsewhere a hypothesis is a translation.
-_TEXTS = {"hypothesis": "hypothesis"}
 # Columns whose cells hold symbols or what the paper says, never a sentence of a set.
 _SYMBOLIC = ("measure", "group", "stratum", "pairs", "note")
-_CONTROL = "the pair re-joined from its own words in their own order"
-_AGREEMENT = {
-    "share": "raw agreement",
-    "cohen": "Cohen's κ",
-    "fleiss": "Fleiss' κ",
-    "krippendorff": "Krippendorff's α",
-}
+_PAIR = ("model", "corpus")
 # A symbol as it is written in plain text: a base, ^ or _, and what is raised or lowered.
 _SYMBOL = re.compile(r"(?<!\w)(?P<base>[𝒫ΩDM])(?P<mark>[\^_])(?P<index>max|rand|cor|[cfx])(?!\w)")
 _RAISED = {"^": "sup", "_": "sub"}
@@ -55,7 +49,7 @@ def footer(params: NliPermutationParams) -> provenance.Footer:
     """Where the page's results come from: parameters, what cut the texts into tokens, models, versions, device."""
     corpora = dict.fromkeys([*params.corpora, params.training_corpus])
     tokens = {f"tokens of {corpus_label(corpus)}": params.tokenizer(corpus)[0] for corpus in corpora}
-    return provenance.footer(params, signatures=tokens, models=remarked(params.scored_models, params.model_key))
+    return page.footer(params, tokens, params.scored_models, params.model_key)
 
 
 def judgements(params: NliPermutationParams) -> pd.DataFrame | None:
@@ -66,216 +60,58 @@ def judgements(params: NliPermutationParams) -> pd.DataFrame | None:
     return read_forms(forms, expand_path(params.annotation_key, "annotation_key"))
 
 
-def note(text: str) -> HTML:
-    """A remark below a table or figure; *text* is plain, its symbols are typeset."""
-    return HTML(styles.note(text).data.replace(escape(text), as_html(text)))
-
-
 # ----------------------------------------------------------------------------
-# This run's tables.
+# How models, groups of pairs and measures appear.
 
 
-def results_table(results: pd.DataFrame) -> Styler:
-    """𝒜, Ω_max, 𝒫^c (as defined and as coded), 𝒫^f and Ω_rand by model and set (Tables 2 to 4), the highest in bold.
+@cache
+def _data() -> dict[str, Any]:
+    return yaml.safe_load(Path(__file__).with_name("looks.yaml").read_text(encoding="utf-8"))
 
-    results: `nli_permutation.results`. Rows of means are not compared.
+
+def looks_of(kind: str) -> dict[str, Look]:
+    """The looks of one kind: "groups", "strata", "schemes", "training", "where", "floors" or "ceilings"."""
+    return {name: Look(**entry) for name, entry in _data()[kind].items()}
+
+
+def model_looks(labels: Iterable[str]) -> dict[str, Look]:
+    """Name, colour and marker of each classifier, in the order given.
+
+    A model looks like its architecture, whatever it was trained on; the second of one architecture in the
+    same figure, and a model of none of them, look as any other model does (`theme.model_looks`).
+
+    >>> model_looks(["SICK-BART"])["SICK-BART"].colour == model_looks(["BART (large)"])["BART (large)"].colour
+    True
     """
-    if results.empty:
-        return _empty(NO_MODEL)
-    wide, n = _wide(results, "value", _RESULTS), _wide(results, "n", _RESULTS)
-    own = _wide(results.assign(value=results["value"].where(results["low"].notna())), "value", _RESULTS)[list(_RESULTS)]
-    best = own.eq(own.max()) & (len(own) > 1)
-    means = len(own.dropna(how="all")) < len(own)
-    bold = f"Bold: the highest of a column{', means apart' if means else ''}. " if best.any(axis=None) else ""
-    counted = {"n": "accuracy", "n_flipped": "p_flipped"}  # the table has no room for more; D^c has 𝒜 · N pairs
-    return _styled(
-        wide.assign(**{name: n[measured] for name, measured in counted.items()}),
-        caption=f"Permutation acceptance. {bold}N: pairs kept{'; of means, sets' if means else ''}. 𝒫^c as "
-        "coded, a mean over those pairs of D^c that have an accepted permutation, is what the paper prints",
-        best=best.reindex(columns=[*wide, *counted], fill_value=False),
-        headings=_symbols(_RESULTS) | {"n_flipped": "N of 𝒫^f"},
-    )
+    labels, known = list(dict.fromkeys(labels)), _data()["architectures"]
+    taken: dict[str, str] = {}
+    for label in labels:
+        # "SICK-RoBERTa" is SICK and RoBERTa, and DistilBERT is not BERT.
+        words = label.replace("-", " ").replace("(", " ").split()
+        architecture = next((name for name in known if name in words), None)
+        if architecture is not None:
+            taken.setdefault(architecture, label)
+    own = {label: Look(theme.short_name(label), **known[architecture]) for architecture, label in taken.items()}
+    looks = {**theme.model_looks([label for label in labels if label not in own]), **own}
+    return {label: looks[label] for label in labels}
 
 
-def results_intervals(results: pd.DataFrame) -> Styler:
-    """The same with 95% intervals over pairs, without the rows of means, which have none."""
-    own = results[results["low"].notna()]
-    if own.empty:
-        return _empty(NO_MODEL)
-    # Values with three digits, as the paper prints them, and intervals with two: five of them fit the page.
-    cells = [
-        f"{value:.3f} [{low:.2f}, {high:.2f}]{styles.dagger(n)}"
-        for value, low, high, n in own[["value", "low", "high", "n"]].itertuples(index=False, name=None)
-    ]
-    return _styled(
-        _wide(own.assign(cell=cells), "cell", _RESULTS).fillna(styles.NOTHING),
-        caption="Permutation acceptance with 95% intervals over pairs",
-        headings=_symbols(_RESULTS),
-        two_lines=_RESULTS,
-    )
+def measure(name: str, form: str = "label") -> str:
+    """A measure's symbol as text ("label") or "mathtext", or in "words".
 
-
-def floors_table(floors: pd.DataFrame) -> Styler:
-    """What predictors that cannot read word order get on the same pairs. floors: `nli_permutation.floor_table`.
-
-    The constant and the random predictor are the same beside every model; the bag of words is as accurate as the model.
+    >>> measure("omega_max"), measure("omega_max", "words")
+    ('Ω_max', 'pairs with an accepted permutation')
     """
-    if floors.empty:
-        return _empty(NO_MODEL)
-    bags = floors["predictor"] == "bag of words"
-    same = floors[~bags].drop_duplicates(["corpus", "predictor", "measure"]).assign(model="any")
-    wide = _wide(pd.concat([same, floors[bags]]), "value", MEASURES, ["corpus", "predictor", "model"])
-    return _styled(wide, "Floors: what is reached without reading word order", _symbols(MEASURES))
+    return _data()["measures"][name][form]
 
 
-def control_table(control: pd.DataFrame) -> Styler:
-    """Accuracy on the originals and on the control. control: `nli_permutation.control`."""
-    if control.empty:
-        return _empty(NO_MODEL)
-    interval = _with_intervals(control, "difference")
-    return _styled(
-        control[["model", "corpus", "accuracy", "control"]].assign(difference=interval, n=control["n"]),
-        caption=f"The control: {_CONTROL}",
-        headings={"accuracy": "𝒜 as written", "control": "𝒜 of the control", "difference": "control − as written"},
-    )
+def corpus_label(corpus: str) -> str:
+    """A set as figures call it: the name of a file without its folders.
 
-
-def max_entropy_table(max_entropy: pd.DataFrame) -> Styler:
-    """𝒜 and Ω_max as trained usually and with maximum entropy, with intervals (Table 5)."""
-    caption = "Usual training (V) and maximum-entropy training (ME), 95% intervals"
-    return _both_trainings(max_entropy, ("accuracy", "omega_max"), caption)
-
-
-def undecided_table(max_entropy: pd.DataFrame) -> Styler:
-    """𝒫^c and the entropy of the answers as trained usually and with maximum entropy, with intervals."""
-    caption = "H: mean entropy of the answers in nats (undecided: ln 3 = 1.099), 95% intervals"
-    return _both_trainings(max_entropy, ("p_correct", "entropy", "control_entropy"), caption)
-
-
-def _both_trainings(max_entropy: pd.DataFrame, measures: Sequence[str], caption: str) -> Styler:
-    if max_entropy.empty:
-        return _empty(NO_TWIN)
-    rows = max_entropy[max_entropy["measure"].isin(measures)]
-    cells = [styles.with_interval(a, b, c, n=n) for a, b, c, n in rows[["value", "low", "high", "n"]].values]
-    columns = rows["measure"].map(measure) + " (" + rows["training"] + ")"
-    order = [f"{measure(name)} ({training})" for name in measures for training in ("V", "ME")]
-    wide = _wide(rows.assign(cell=cells, measure=columns), "cell", order)
-    return _styled(wide, caption, {name: name for name in order}, two_lines=order)
-
-
-def examples_table(examples: pd.DataFrame) -> Styler:
-    """Originals and accepted permutations, one below the other (Table 1).
-
-    examples: `nli_permutation.accepted_examples`, or the paper's own.
+    >>> corpus_label("snli:dev"), corpus_label("data/mine.tsv?label=gold")
+    ('snli:dev', 'mine.tsv')
     """
-    if examples.empty:
-        return _empty("No pair of this run has an accepted permutation.")
-    keys = [*styles.varying(examples, ["model", "corpus"]), "label"]
-    sides = {"original": ["premise", "hypothesis"], "permuted": ["permuted_premise", "permuted_hypothesis"]}
-    rows = [
-        (*(row[name] for name in keys), order, *(row[side] for side in of))
-        for row in examples.to_dict("records")
-        for order, of in sides.items()
-    ]
-    return _styled(
-        pd.DataFrame(rows, columns=[*keys, "order", "premise", "hypothesis"]),
-        caption="Original and permuted pairs that get the same, correct label",
-        headings={"label": "gold label and answer", **_TEXTS},
-    )
-
-
-def permutations_table(examples: pd.DataFrame) -> Styler:
-    """One pair of each set under every variant. examples: `nli_permutation.permutation_examples`."""
-    if examples.empty:
-        return _empty("No pair of this run has all its permutations.")
-    return _styled(examples.drop(columns="pair"), "A pair and its permutations", {"scheme": "order", **_TEXTS})
-
-
-def plain(table: pd.DataFrame, caption: str, why_empty: str = NO_MODEL) -> Styler:
-    """*table* with a caption and no more; measures go by their symbols."""
-    return _empty(why_empty) if table.empty else _styled(_symbolic(table), caption)
-
-
-def left_out(table: pd.DataFrame) -> Styler:
-    """What was not used and why, without the rows that count nothing. table: `nli_permutation.left_out`."""
-    return plain(table[table["n"] > 0], "Left out of this run", "Nothing was left out.")
-
-
-def human_table(accuracy: pd.DataFrame) -> Styler:
-    """Accuracy of annotators, over all pairs and by stratum (Table 6). accuracy: `annotate.accuracy_table`."""
-    part = accuracy["value"].where(accuracy["by"] != "all", "all")
-    shown = accuracy[["annotator"]].assign(pairs=part, accuracy=_with_intervals(accuracy, "accuracy"))
-    return _styled(
-        shown.join(accuracy[["half_width", "macro_f1", "n"]]),
-        caption="Accuracy of the annotators with 95% interval (Wilson); chance is 0.333",
-        headings={"half_width": "± (as printed in the paper)", "macro_f1": "macro F1"},
-    )
-
-
-def agreement_table(agreement: pd.DataFrame) -> Styler:
-    """How far annotators agree beyond chance, 1 is full agreement. agreement: `annotate.agreement`."""
-    shown = agreement[["measure", "annotators"]].assign(value=_with_intervals(agreement, "value"), n=agreement["n"])
-    return _styled(
-        shown.assign(measure=shown["measure"].map(_AGREEMENT)),
-        caption="Agreement of the annotators with 95% intervals over pairs",
-    )
-
-
-# ----------------------------------------------------------------------------
-# The paper's.
-
-
-def has_printed(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> bool:
-    """Whether the paper prints a number for any row of *ours*, so that there is something to show `beside` it."""
-    return bool(PUBLISHED.beside(ours, artefact, on)["published"].notna().any())
-
-
-def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
-    """This run's numbers beside those that the paper prints, with their difference.
-
-    ours: a table with the columns *on* and value. Only rows for which the paper prints a number are shown. Where *ours*
-    has the measure p_correct_coded, it stands in columns of its own beside 𝒫^c.
-    """
-    joined = PUBLISHED.beside(ours, artefact, on)
-    known = joined[joined["published"].notna()]
-    if known.empty:
-        why = PUBLISHED.note(artefact)
-        if PUBLISHED.is_printed(artefact):
-            why = "The paper prints no number for any of these rows: it tested other models or other sets."
-        return _empty(why, PUBLISHED.title(artefact))
-    coded = ours[ours["measure"] == "p_correct_coded"].assign(measure="p_correct") if "measure" in ours else ours[:0]
-    added = ["coded", "coded_difference"] if len(coded) else []
-    if added:
-        known = known.merge(coded[[*on, "value"]].rename(columns={"value": "coded"}), on=on, how="left")
-        known = known.assign(coded_difference=known["coded"] - known["published"])
-    noted = ["note"] if known["note"].ne("").any() else []
-    return _styled(
-        _symbolic(known[[*on, "value", "printed", "difference", *added, *noted]]),
-        caption=PUBLISHED.title(artefact),
-        headings={
-            "value": "this run, as defined" if added else "this run",
-            "printed": "paper",
-            "difference": "as defined − paper" if added else "this run − paper",
-            "coded": "this run, as coded",
-            "coded_difference": "as coded − paper",
-        },
-    )
-
-
-def as_printed(artefact: str, rows: Sequence[str], columns: str = "measure") -> Styler:
-    """A whole table of the paper with its numbers as printed, *rows* × *columns*."""
-    table = PUBLISHED.texts(artefact)
-    if "model" in table:
-        table = table.assign(model=table["model"].map(classifier_label))
-    names = list(dict.fromkeys(table[columns]))
-    wide = _wide(table, "printed", names, rows, columns).fillna(styles.NOTHING)
-    symbols = _symbols(name for name in names if name in MEASURES and artefact != "table6")
-    title = f"As printed in the paper. {PUBLISHED.title(artefact)}"
-    return _styled(wide, title, {"macro_f1": "macro F1", **symbols})
-
-
-# ----------------------------------------------------------------------------
-# How they are shown.
+    return corpus if "/" not in corpus and "?" not in corpus else Path(corpus.partition("?")[0]).name
 
 
 def as_html(text: str) -> str:
@@ -306,57 +142,160 @@ def as_latex(text: str) -> str:
     return _SYMBOL.sub(typeset, text.replace("%", r"\%"))
 
 
+class _Sheets(page.Sheets):
+    """Tables with symbols typeset; where the entry says ``two_lines``, intervals stand below their values."""
+
+    def show(self, name: str, frame: pd.DataFrame, **how: Any) -> Styler:
+        """As `nbkit.studies.page.Sheets.show`."""
+        table = super().show(name, frame, **how)
+        shown: pd.DataFrame = table.data  # type: ignore[attr-defined]
+        for column in shown.columns.intersection(list(_SYMBOLIC)):
+            table.format(lambda cell: as_html(str(cell)), na_rep=styles.NOTHING, subset=[column])
+        if self._entries[name].get("two_lines"):
+            under = [each for each in shown if shown[each].map(str).str.contains(" [", regex=False).any()]
+            table.format(lambda cell: escape(str(cell)).replace(" [", "<br>["), na_rep=styles.NOTHING, subset=under)
+        # The LaTeX copy asks for the heading of a column by its escaped name.
+        headings = shown.attrs["headings"].items()
+        shown.attrs["headings"] = {column.replace("_", r"\_"): as_latex(heading) for column, heading in headings}
+        return table
+
+
+#: The study's tables and the paper's.
+TABLES = _Sheets(Path(__file__).with_name("tables.yaml"), PUBLISHED, names={"measure": measure}, typeset=as_html)
+show, note = TABLES.show, TABLES.note
+
+
+# ----------------------------------------------------------------------------
+# This run's tables.
+
+
+def results_table(results: pd.DataFrame) -> Styler:
+    """𝒜, Ω_max, 𝒫^c (as defined and as coded), 𝒫^f and Ω_rand by model and set (Tables 2 to 4), the highest in bold.
+
+    results: `nli_permutation.results`. Rows of means are not compared.
+    """
+    table, n = (_wide(results, value, _RESULTS) for value in ("value", "n"))
+    own = _wide(results.assign(value=results["value"].where(results["low"].notna())), "value", _RESULTS)[list(_RESULTS)]
+    best, means = styles.best(own, "column"), own.isna().all(axis=1).any()
+    bold = f"Bold: the highest of a column{', means apart' if means else ''}. " if best.any(axis=None) else ""
+    return show(
+        "results",
+        # The table has no room for more numbers of pairs; D^c has 𝒜 · N.
+        table.assign(n=n["accuracy"], n_flipped=n["p_flipped"]),
+        best=best,
+        headings=_symbols(_RESULTS),
+        bold=bold,
+        sets="; of means, sets" if means else "",
+    )
+
+
+def results_intervals(results: pd.DataFrame) -> Styler:
+    """The same with 95% intervals over pairs, without the rows of means, which have none."""
+    own = results[results["low"].notna()]
+    # Values with three digits, as the paper prints them, and intervals with two: five of them fit the page.
+    cells = [
+        f"{value:.3f} [{low:.2f}, {high:.2f}]{styles.dagger(n)}"
+        for value, low, high, n in own[["value", "low", "high", "n"]].itertuples(index=False, name=None)
+    ]
+    shown = _wide(own.assign(cell=cells), "cell", _RESULTS).fillna(styles.NOTHING)
+    return show("intervals", shown, headings=_symbols(_RESULTS))
+
+
+def floors_table(floors: pd.DataFrame) -> Styler:
+    """What predictors that cannot read word order get on the same pairs. floors: `nli_permutation.floor_table`.
+
+    The constant and the random predictor are the same beside every model; the bag of words is as accurate as the model.
+    """
+    bags = floors["predictor"] == "bag of words"
+    same = floors[~bags].drop_duplicates(["corpus", "predictor", "measure"]).assign(model="any")
+    wide = _wide(pd.concat([same, floors[bags]]), "value", MEASURES, ["corpus", "predictor", "model"])
+    return show("floors", wide, headings=_symbols(MEASURES))
+
+
+def max_entropy_table(max_entropy: pd.DataFrame) -> Styler:
+    """𝒜 and Ω_max as trained usually and with maximum entropy, with intervals (Table 5)."""
+    return _both_trainings("max_entropy", max_entropy, ("accuracy", "omega_max"))
+
+
+def undecided_table(max_entropy: pd.DataFrame) -> Styler:
+    """𝒫^c and the entropy of the answers as trained usually and with maximum entropy, with intervals."""
+    return _both_trainings("undecided", max_entropy, ("p_correct", "entropy", "control_entropy"))
+
+
+def _both_trainings(name: str, max_entropy: pd.DataFrame, measures: Sequence[str]) -> Styler:
+    rows = max_entropy[max_entropy["measure"].isin(measures)]
+    columns = rows["measure"].map(measure) + " (" + rows["training"] + ")"
+    order = [f"{measure(each)} ({training})" for each in measures for training in ("V", "ME")]
+    cells = styles.cells(rows, "value", ["low", "high"], n="n")
+    wide = _wide(rows.assign(cell=cells, measure=columns), "cell", order)
+    return show(name, wide, headings={each: each for each in order})
+
+
+def examples_table(examples: pd.DataFrame) -> Styler:
+    """Originals and accepted permutations, one below the other (Table 1).
+
+    examples: `nli_permutation.accepted_examples`, or the paper's own.
+    """
+    keys = [*styles.varying(examples, _PAIR), "label"]
+    sides = {"original": ["premise", "hypothesis"], "permuted": ["permuted_premise", "permuted_hypothesis"]}
+    rows = [
+        (*(row[name] for name in keys), order, *(row[side] for side in of))
+        for row in examples.to_dict("records")
+        for order, of in sides.items()
+    ]
+    return show("examples", pd.DataFrame(rows, columns=[*keys, "order", "premise", "hypothesis"]))
+
+
+def plain(table: pd.DataFrame, caption: str, why_empty: str = "") -> Styler:
+    """*table* with a caption and no more; measures go by their symbols."""
+    return show("plain", table, caption=caption, why=why_empty)
+
+
+def left_out(table: pd.DataFrame) -> Styler:
+    """What was not used and why, without the rows that count nothing. table: `nli_permutation.left_out`."""
+    return plain(table[table["n"] > 0], "Left out of this run", "Nothing was left out.")
+
+
+def human_table(accuracy: pd.DataFrame) -> Styler:
+    """Accuracy of annotators, over all pairs and by stratum (Table 6). accuracy: `annotate.accuracy_table`."""
+    return show("human", accuracy.assign(pairs=accuracy["value"].where(accuracy["by"] != "all", "all")))
+
+
+# ----------------------------------------------------------------------------
+# The paper's.
+
+
+def has_printed(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> bool:
+    """Whether the paper prints a number for any row of *ours*, so that there is something to show `beside` it."""
+    return bool(PUBLISHED.beside(ours, artefact, on)["published"].notna().any())
+
+
+def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
+    """This run's numbers beside those that the paper prints, with their difference.
+
+    ours: a table with the columns *on* and value. Only rows for which the paper prints a number are shown. Where *ours*
+    has the measure p_correct_coded, it stands in columns of its own beside 𝒫^c.
+    """
+    coded = ours[ours["measure"] == "p_correct_coded"].assign(measure="p_correct")
+    if len(coded):
+        ours = ours.merge(coded[[*on, "value"]].rename(columns={"value": "coded"}), on=list(on), how="left")
+    return TABLES.beside(ours, artefact, on)
+
+
+def as_printed(artefact: str, rows: Sequence[str]) -> Styler:
+    """A whole table of the paper with its numbers as printed, *rows* × measures."""
+    table = PUBLISHED.texts(artefact)
+    if "model" in table:
+        table = table.assign(model=table["model"].map(classifier_label))
+    shown = styles.wide(table, rows, "measure", "printed").fillna(styles.NOTHING)
+    symbols = _symbols(name for name in MEASURES if name in shown and artefact != "table6")
+    return show("printed", shown, headings=symbols, title=PUBLISHED.title(artefact))
+
+
 def _symbols(measures: Iterable[str]) -> dict[str, str]:
     return {name: measure(name) for name in measures}
 
 
-def _symbolic(table: pd.DataFrame) -> pd.DataFrame:
-    """*table* with measures by their symbols."""
-    return table.assign(measure=table["measure"].map(measure)) if "measure" in table else table
-
-
-def _with_intervals(table: pd.DataFrame, column: str) -> list[str]:
-    return list(map(styles.with_interval, table[column], table["low"], table["high"]))
-
-
-def _wide(
-    table: pd.DataFrame, value: str, names: Sequence[str], keys: Sequence[str] = ("model", "corpus"),
-    columns: str = "measure",
-) -> pd.DataFrame:  # fmt: skip
-    """*table* with a column for each of *names*, by default measures; rows in their first order."""
-    wide = table.pivot(index=list(keys), columns=columns, values=value)
-    rows = pd.MultiIndex.from_frame(table[list(keys)].drop_duplicates())
-    return wide.reindex(index=rows, columns=list(names)).rename_axis(columns=None).reset_index()
-
-
-def _styled(
-    frame: pd.DataFrame,
-    caption: str = "",
-    headings: Mapping[str, str] | None = None,
-    *,
-    best: pd.DataFrame | None = None,
-    two_lines: Sequence[str] = (),
-) -> Styler:
-    """As `styles.styled`, with symbols typeset; in the columns *two_lines*, intervals stand below their values."""
-    names = {"low": "95% from", **(headings or {})}
-    table = styles.styled(frame, caption=caption, best=best, headings=names, typeset=as_html)
-    for name in (*(name for name in _SYMBOLIC if name in frame), *two_lines):
-        show = _two_lines if name in two_lines else _typeset
-        table.format(show, na_rep=styles.NOTHING, subset=[name])
-    # The LaTeX copy asks for the heading of a column by its escaped name.
-    in_latex = {name.replace("_", r"\_"): as_latex(heading) for name, heading in names.items()}
-    table.data.attrs["headings"] = in_latex  # type: ignore[attr-defined]
-    return table
-
-
-def _typeset(cell: object) -> str:
-    return as_html(str(cell))
-
-
-def _two_lines(cell: object) -> str:
-    return escape(str(cell)).replace(" [", "<br>[")
-
-
-def _empty(why: str, caption: str = "") -> Styler:
-    """A table that says, in words, why there is nothing in it."""
-    return styles.empty(why, caption, typeset=as_html)
+def _wide(table: pd.DataFrame, value: str, names: Sequence[str], keys: Sequence[str] = _PAIR) -> pd.DataFrame:
+    """*table* with a column for each of *names*, which are measures; rows in their first order."""
+    return styles.wide(table, keys, "measure", value, names)
