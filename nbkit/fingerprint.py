@@ -302,6 +302,11 @@ def _matching(pattern: str) -> Iterator[Node]:
                 yield name, _WHOLE
 
 
+def check_definition(name: str) -> None:
+    """Raise `NbkitError` if there is no definition ``module:name``; imports nothing."""
+    _root(name)
+
+
 def _root(name: str) -> Node:
     module, _, attribute = name.partition(":")
     if _locate(module) is None:

@@ -248,9 +248,9 @@ class OutputFolder:
         try:
             yield
         except OSError as error:
-            place = error.filename or self.path
             raise NbkitError(
-                f"cannot write to {place}: {error.strerror or error}; make room or grant access"
+                f"cannot write to {self.path}: {error.strerror or error}; make room or grant access there, or choose "
+                "another folder with --output"
             ) from error
 
     def _files(self, label: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from nbkit import yaml_text
-from nbkit.bundle import bundled, find_params
+from nbkit.bundle import bundled, find_notebook, find_params
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
 from nbkit.files import looks_secret
 from nbkit.models.python import forgotten
@@ -271,10 +271,16 @@ def validate(run: RunFile) -> list[Problem]:
     if refusal := cache_problem():
         problems.append(Problem("NBKIT_CACHE", refusal))
     for entry in checked:
+        found = list(entry.study.misdeclared())
+        for notebook in entry.notebooks:
+            try:
+                find_notebook(notebook.path)
+            except NbkitError as error:
+                found.append(f"study '{entry.study.name}': {error}")
         try:
-            found = entry.study.problems(entry.params)
+            found += entry.study.problems(entry.params)
         except OSError as error:  # a name too long for a file, a folder that may not be read
-            found = [f"{str(error.filename)[:200]}: {error.strerror}"]
+            found.append(f"{str(error.filename)[:200]}: {error.strerror}")
         problems += [Problem(f"{entry.place} ({entry.name})", text) for text in found]
     return problems
 
@@ -306,8 +312,22 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
                 error.__cause__, run._written, (*here, "params"), lambda location, known=fields: known
             )
             continue
+        if message := _nothing_to_run(entry, study, params, notebooks):
+            problems.append(Problem(lines.place((*here, "params")), message))
+            continue
         checked.append(Entry(entry.label, study, params, notebooks, lines.place(here)))
     return checked, problems
+
+
+def _nothing_to_run(entry: RunEntry, study: Study, params: StudyParams, notebooks: Iterable[Notebook]) -> str | None:
+    """Why pages that are wanted would be missing or empty: a list such as ``models: []``; None where all is well."""
+    empty = [f"{name}: []" for name, value in params if value == [] and name.removesuffix("s") in study.grid]
+    of_cells = any(notebook.scope == "cell" for notebook in notebooks)
+    if not empty or study.cells(params) or not (of_cells or entry.notebooks is None):
+        return None
+    grids = [Path(notebook.path).name for notebook in study.notebooks if notebook.scope == "grid"]
+    way_out = f", or choose pages that can do without (notebooks: some of {', '.join(grids)})" if grids else ""
+    return f"{', '.join(empty)} leaves nothing to run: name at least one{way_out}"
 
 
 def _wanted(entry: RunEntry, study: Study) -> tuple[Notebook, ...]:

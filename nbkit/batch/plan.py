@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nbkit.batch.params import Entry, RunFile, entries
-from nbkit.bundle import bundled
-from nbkit.errors import DataError, NbkitError, closest
+from nbkit.bundle import find_notebook
+from nbkit.errors import DataError, NbkitError
 from nbkit.fingerprint import fingerprint, one_look
 from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
 from nbkit.models.classifiers.catalogue import resolve_classifier
@@ -37,20 +37,6 @@ class Source:
     code: tuple[str, ...]
     declared: frozenset[str]
     digest: str
-
-
-def find_notebook(path: str) -> Path:
-    """The file of a notebook: in ``notebooks/`` of this folder (see `nbkit init`), else the bundled one.
-
-    Raises `NbkitError`, with the closest match, if there is none.
-    """
-    roots = (Path("notebooks"), bundled("notebooks"))
-    for root in roots:
-        if (file := root / f"{path}.ipynb").is_file():
-            return file.resolve()
-    there_are = {file.relative_to(root).with_suffix("").as_posix() for root in roots for file in root.rglob("*.ipynb")}
-    guess = closest(path, there_are)
-    raise NbkitError(f"there is no notebook '{path}.ipynb'" + (f"; did you mean '{guess}'?" if guess else ""))
 
 
 def read_source(path: Path) -> Source:

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nbkit.batch.params import listing, not_remembered, read
+from nbkit.batch.params import entries, listing, not_remembered, read
 from nbkit.batch.params import validate as problems_of
 from nbkit.bundle import lay_out
-from nbkit.cli import RUN_FILE, aligned, offline_option, set_option
+from nbkit.cli import RUN_FILE, aligned, offline_option, set_option, size_text
+from nbkit.studies.results import outdated
 
 if TYPE_CHECKING:
     from nbkit.batch.run import RunSummary
 
 _SHOWN = 4  # names that were not timed yet
+_MUCH = 10 * 2**20  # bytes in the store that nothing reads: worth a line
 
 
 @click.command()
@@ -79,6 +81,11 @@ def run(
     if dry_run:
         _show_plan(plan(grid, **options))
         return
+    old = sum(block.size for block in outdated(entry.study for entry in entries(grid)))
+    if old > _MUCH:
+        click.echo(
+            f"The store holds {size_text(old)} that other code made and nothing reads: nbkit store --clear", err=True
+        )
     # Schedulers send SIGTERM before they kill: it ends a run in order, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -17,7 +17,15 @@ from nbkit.studies.base import StudyParams
 from nbkit.studies.results import FORMATS, write_outcomes
 
 
-@click.command()
+class _WithVerdicts(click.Command):
+    """Whose help ends in what a verdict means, as each study says; studies are imported for that alone."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("What a verdict means"):
+            formatter.write_dl([(name, studies.STUDIES.get(name).verdict or "not said") for name in studies.STUDIES])
+
+
+@click.command(cls=_WithVerdicts)
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--output", type=click.Path(path_type=Path), help="Where to; by default, standard output.")
 @click.option(

@@ -144,6 +144,7 @@ class Entry(_Record):
 class _Grid(_Record):
     study: str = ""
     params: dict[str, Any] | None = None
+    used: dict[str, Any] = {}
 
 
 class _Failure(_Record):
@@ -173,7 +174,10 @@ class Run(_Record):
     def grids(self) -> list[tuple[str, dict[str, str]]]:
         """The head of the index: the study of each grid in a line, and its main parameters."""
         return [
-            (STUDIES.summary(grid.study) or grid.study, _facts([grid.params] if grid.params else self._parts()))
+            (
+                STUDIES.summary(grid.study) or grid.study,
+                _facts([grid.params | grid.used] if grid.params else self._parts()),
+            )
             for grid in self.runs
         ]
 

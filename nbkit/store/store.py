@@ -7,15 +7,17 @@ import io
 import json
 import os
 import re
+import shutil
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nbkit.errors import NbkitError, as_problem
-from nbkit.files import cache_folder
+from nbkit.files import cache_folder, read_note
 from nbkit.progress import progress_bar
 from nbkit.store import shards
 from nbkit.store.shards import SUFFIX, Folder, Partition, set_aside
@@ -46,6 +48,20 @@ def cache_problem() -> str | None:
         if not name.startswith(".") and Path(root.path, name).is_dir():
             (root / name).check_writable()
     return None
+
+
+@dataclass(frozen=True)
+class Block:
+    """What is remembered under one configuration: its kind, folder, configuration and size in bytes."""
+
+    kind: str
+    folder: Path
+    config: Mapping[str, Any]
+    size: int
+
+    def remove(self) -> None:
+        """Remove it; its results are computed again when they are asked for."""
+        shutil.rmtree(self.folder)
 
 
 class Store:
@@ -185,6 +201,12 @@ class Store:
         None
         """
         return _kept_table(self._partition(config).folder, _row_count)
+
+    def blocks(self) -> Iterator[Block]:
+        """Everything that is remembered, one block per configuration; nothing for a store that is no folder here."""
+        for note in sorted(Path(self.root.path).glob(f"*/*/{CONFIG_FILE}")) if self.root.local else ():
+            size = sum(file.stat().st_size for file in note.parent.iterdir() if file.is_file())
+            yield Block(note.parent.parent.name, note.parent, read_note(note), size)
 
     def _partition(self, config: Mapping[str, Any]) -> Partition:
         text = _canonical(config)

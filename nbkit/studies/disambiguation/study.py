@@ -132,6 +132,7 @@ STUDY = Study(
         "part": Axis(parts, lambda part: f"{part[0] + 1}/{part[1]}" if part[1] > 1 else "", tuple),
     },
     grid=("corpus", "model"),
+    verdict="pass: the sense of the gold translation; fail: another; undecided: no sense shows, or several do",
     tags=lambda params: {"language": params.target},
     check=_problems,
     inputs=_inputs,
