@@ -127,7 +127,7 @@ _COMMANDS = {
     "validate": "nbkit.cli.grids:validate",
     "run": "nbkit.cli.grids:run",
     "report": "nbkit.cli.grids:report",
-    "outcomes": "nbkit.cli.outcomes:outcomes",
+    "outcomes": "nbkit.cli.grids:outcomes",
     "doctor": "nbkit.cli.doctor:doctor",
     "store": "nbkit.cli.doctor:store",
     "init": "nbkit.cli.grids:init",

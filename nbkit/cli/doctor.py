@@ -101,11 +101,8 @@ def listing(kind: str, wants_json: bool) -> None:
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
     shown = [key for key in keys if key != "aliases"]
-    click.echo(aligned([shown, *([_text(row[key]) for key in shown] for row in found)]))
-
-
-def _text(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    text = [[", ".join(row[key]) if isinstance(row[key], list) else str(row[key]) for key in shown] for row in found]
+    click.echo(aligned([shown, *text]))
 
 
 # ----------------------------------------------------------------------------
@@ -175,7 +172,7 @@ def _parsers() -> Iterator[Row]:
     for lang in ("en", *TARGETS):
         found = pipeline_for(lang)
         missing |= found is None
-        yield lang, found or _first_clause(check_parser(parser_for(lang), lang) or "")
+        yield lang, found or (check_parser(parser_for(lang), lang) or "").partition(";")[0]
     if missing:
         yield "", "python -m spacy download NAME, or conda install -c conda-forge spacy-model-NAME, or name a"
         yield "", "folder in the run file (parsers: {de: FOLDER}); the sandbox and treebanks need no parser"
@@ -189,10 +186,9 @@ def _trained(
         entry = registry.get(name)
         lang = (entry.languages or ("en",))[0]
         # First, as a recipe without its training data cannot say which model it makes.
-        if problem := check(name, lang):
-            yield name, _first_line(problem)
-        else:
-            yield name, "ready" if entry.recipe is None or is_here(name, lang) else "will be trained on first use"
+        problem = check(name, lang)
+        ready = "ready" if entry.recipe is None or problem or is_here(name, lang) else "will be trained on first use"
+        yield name, _first_line(problem or ready)
 
 
 def _services() -> Iterator[Row]:
@@ -234,10 +230,6 @@ def _run_files() -> Iterator[Row]:
             yield "", message
         if len(messages) > _SHOWN_PROBLEMS:
             yield "", f"… and more: nbkit validate {path}"
-
-
-def _first_clause(text: str) -> str:
-    return text.partition(";")[0]
 
 
 def _first_line(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ import click
 from nbkit.cli import aligned, offline_option, pipeline_for
 from nbkit.corpora.readers import read_lines
 from nbkit.errors import DataError, NbkitError
-from nbkit.files import atomic_write, plain_text
+from nbkit.files import atomic_write, keep_good, plain_text
 from nbkit.languages import LanguageDataError, check_language
 from nbkit.measure.bleu import cut
 from nbkit.models import Decoding
@@ -120,9 +120,9 @@ def translate(
     translated = "".join(" ".join(next(hypotheses).split()) + "\n" if line else "\n" for line in lines)
     if output is None:
         click.echo(translated, nl=False)
-        return
-    with atomic_write(output) as unfinished:
-        unfinished.write_text(translated, encoding="utf-8")
+    else:
+        with atomic_write(output) as unfinished:
+            unfinished.write_text(translated, encoding="utf-8")
 
 
 def _lines(file: str) -> list[str]:
@@ -169,7 +169,6 @@ def check_numbers(
         forms(lang)  # raises for a language without number rules, before anything is read
     if source == hypothesis == "-":
         raise NbkitError("only one of SOURCE and HYPOTHESIS can be standard input")
-    show = _STYLES[style]
     if style == "tsv":
         click.echo("\t".join(_COLUMNS))
     lines = wrong = 0
@@ -177,7 +176,7 @@ def check_numbers(
         kept = [finding for finding in findings if not (lenient and finding.tolerable)]
         wrong += bool(kept)
         for finding in kept:
-            click.echo(show(hypothesis, lines, finding))
+            click.echo(_shown(style, hypothesis, lines, finding))
     click.echo(f"{wrong} of {lines} lines do not carry their numbers", err=True)
     context.exit(1 if wrong else 0)
 
@@ -193,30 +192,15 @@ def _findings(source: str, hypothesis: str, src: str, tgt: str) -> Iterator[list
             number, _ = left or right
             reason = f"{paths[shorter].name} has only {number - 1} lines: the two are not line-aligned"
             raise DataError(reason, paths[longer], number)
-        yield compare_numbers(_good(left[1]), _good(right[1]), src, tgt)
+        sentence, translation = keep_good((left[1], right[1]), "raise", None)
+        yield compare_numbers(sentence, translation, src, tgt)
 
 
-def _good(line: str | DataError) -> str:
-    if isinstance(line, DataError):
-        raise line
-    return line
-
-
-def _as_text(file: str, line: int, finding: Finding) -> str:
-    parts = [f"expected '{finding.expected}'" if finding.expected else ""]
-    parts += [f"found '{finding.found}'" if finding.found else ""]
-    return f"{file}:{line}: {finding.error}: {', '.join(filter(None, parts))}"
-
-
-def _as_tsv(file: str, line: int, finding: Finding) -> str:
-    # Numbers contain spaces of many kinds, but never a tab.
-    cells = (str(line), finding.error, finding.expected, finding.found)
-    return "\t".join(plain_text(" ".join(cell.split("\t"))) for cell in cells)
-
-
-def _as_json(file: str, line: int, finding: Finding) -> str:
-    row = {"file": file, "line": line, "error": finding.error, "expected": finding.expected, "found": finding.found}
-    return json.dumps(row | {"tolerable": finding.tolerable}, ensure_ascii=False)
-
-
-_STYLES: dict[str, Callable[[str, int, Finding], str]] = {"text": _as_text, "tsv": _as_tsv, "json": _as_json}
+def _shown(style: str, file: str, line: int, finding: Finding) -> str:
+    row = {"line": line, "error": finding.error, "expected": finding.expected, "found": finding.found}
+    if style == "json":
+        return json.dumps({"file": file, **row, "tolerable": finding.tolerable}, ensure_ascii=False)
+    if style == "tsv":  # numbers contain spaces of many kinds, but never a tab
+        return "\t".join(plain_text(" ".join(str(cell).split("\t"))) for cell in row.values())
+    found = ", ".join(f"{name} '{row[name]}'" for name in ("expected", "found") if row[name])
+    return f"{file}:{line}: {finding.error}: {found}"

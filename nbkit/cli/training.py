@@ -44,7 +44,7 @@ def _option_type(annotation: Any) -> click.ParamType | type:
 def _command(
     name: str, summary: str, recipe: type[Recipe], trainer: str, named: Callable[[str], dict[str, Any]] | None = None
 ) -> click.Command:
-    """The command that trains what *recipe* describes, by the function *trainer* ("module:function").
+    """The command that trains what *recipe* describes, by the function *trainer* of `nbkit.models` ("module:function").
 
     named: the fields of a named recipe, if there are any.
     """
@@ -79,12 +79,12 @@ def _command(
             raise ParamsError(f"{options_given} given, but start '{values['start']}' brings its own: leave it out")
         checked = recipe.checked(values, "options")
         module, _, function = trainer.partition(":")
-        click.echo(getattr(import_module(module), function)(checked, output, resume=resume))
+        click.echo(getattr(import_module(f"nbkit.models.{module}"), function)(checked, output, resume=resume))
 
     return click.Command(
         name,
         callback=train_it,
-        help=f"{summary} into the folder OUTPUT, which any program can load with `from_pretrained`."
+        help=f"Train {summary} into the folder OUTPUT, which any program can load with `from_pretrained`."
         " A run that was stopped goes on when it is started again.",
         params=[
             click.Argument(["output"], type=click.Path(path_type=Path)),
@@ -94,32 +94,11 @@ def _command(
     )
 
 
-train.add_command(
-    _command(
-        "translator",
-        "Train a translator, from scratch (--architecture) or from a checkpoint on (--start),",
-        TranslatorRecipe,
-        "nbkit.models.translators.training:train_translator",
-        named_recipe,
-    )
-)
-
-
-train.add_command(
-    _command(
-        "classifier",
-        "Train an NLI classifier, from scratch (--architecture) or from a checkpoint on (--start),",
-        ClassifierRecipe,
-        "nbkit.models.classifiers.training:train_classifier",
-    )
-)
-
-
-train.add_command(
-    _command(
-        "lm",
-        "Train a small language model, causal (gpt2) or masked,",
-        LanguageModelRecipe,
-        "nbkit.models.language_models.training:train_language_model",
-    )
-)
+_HOW = "from scratch (--architecture) or from a checkpoint on (--start)"
+for arguments in (
+    ("translator", f"a translator, {_HOW},", TranslatorRecipe, "translators.training:train_translator", named_recipe),
+    ("classifier", f"an NLI classifier, {_HOW},", ClassifierRecipe, "classifiers.training:train_classifier"),
+    ("lm", "a small language model, causal (gpt2) or masked,", LanguageModelRecipe,
+     "language_models.training:train_language_model"),
+):  # fmt: skip
+    train.add_command(_command(*arguments))

@@ -350,7 +350,7 @@ def _printed(text: str) -> str:
 
 
 def _joined(text: Any) -> Any:
-    return "".join(text) if isinstance(text, list) else text
+    return "".join(map(str, text)) if isinstance(text, list) else text
 
 
 def _first_heading(source: str) -> str:
