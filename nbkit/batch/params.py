@@ -82,19 +82,17 @@ def listing(problems: Iterable[Problem]) -> str:
     a.yaml:1: the parser of 'de' is not installed here
       likewise: 'fr'
     """
-    groups: list[list[Problem]] = []
+    groups: list[tuple[Problem, list[str]]] = []  # the first of those that are alike, and what differs in the others
     for problem in problems:
-        for group in groups:
-            told = [_difference(group[0], other) for other in group[1:]]
-            if _alike(group[0], problem) and _difference(group[0], problem) not in told:
-                group.append(problem)
+        for first, different in groups:
+            if _alike(first, problem) and (difference := _difference(first, problem)) not in different:
+                different.append(difference)
                 break
         else:
-            groups.append([problem])
+            groups.append((problem, []))
     lines: list[str] = []
-    for first, *others in groups:
+    for first, different in groups:
         headline, *way_out = str(first).splitlines()
-        different = [_difference(first, other) for other in others]
         lines += [headline, *([f"  likewise: {', '.join(different)}"] if different else []), *way_out]
     return "\n".join(line for i, line in enumerate(lines) if not (line.startswith(" ") and line in lines[i + 1 :]))
 
@@ -439,18 +437,18 @@ def _declared(values: Any, settings: Mapping[str, str], lines: Lines) -> dict[st
             raise lines.error(here, f"variables: {name} comes from the environment; choose another name")
         if not isinstance(value, str | None):
             raise lines.error(here, f"variables.{name}: text is expected (in quotes), found {value!r:.80}")
-        _check_text(value or "", here, lines)
+    if unknown := next((name for name in settings if name not in values), None):
+        there_are = ", ".join(values) or "none"
+        raise lines.error(
+            (), f"--set {unknown}: the file declares no such variable (variables: …); it has: {there_are}"
+        )
+    written: list[tuple[Location, str, str | None]] = [
+        (("variables", name), f"variables.{name}", value) for name, value in values.items()
+    ]
+    for place, shown, value in [*written, *(((), f"--set {name}", value) for name, value in settings.items())]:
+        _check_text(value or "", place, lines)
         if "$" in (value or ""):
-            raise lines.error(here, f"variables.{name}: a value holds no other variable, and no $")
-    for name, value in settings.items():
-        if name not in values:
-            there_are = ", ".join(values) or "none"
-            raise lines.error(
-                (), f"--set {name}: the file declares no such variable (variables: …); it has: {there_are}"
-            )
-        _check_text(value, (), lines)
-        if "$" in value:
-            raise lines.error((), f"--set {name}: a value holds no variable, and no $")
+            raise lines.error(place, f"{shown}: a value holds no other variable, and no $")
     return {**values, **settings}
 
 

@@ -20,7 +20,7 @@ from nbkit.errors import NbkitError, as_problem
 from nbkit.files import cache_folder, read_note
 from nbkit.progress import progress_bar
 from nbkit.store import shards
-from nbkit.store.shards import SUFFIX, Folder, Partition, set_aside
+from nbkit.store.shards import SUFFIX, Folder, Partition, UnusableError, set_aside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -248,14 +248,11 @@ def _kept_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
         if not name.endswith(f".{TABLE_SUFFIX}"):
             continue
         try:
-            data = folder.read(name)
+            data = shards.read_intact(folder, name)
         except FileNotFoundError:
             continue
-        except IsADirectoryError:
-            set_aside(folder, name, "is a folder")
-            continue
-        if not shards.is_intact(name, data):
-            set_aside(folder, name)
+        except UnusableError as error:
+            set_aside(folder, name, str(error))
             continue
         try:
             return read(data)
