@@ -269,7 +269,7 @@ def validate(run: RunFile) -> list[Problem]:
     if refusal := cache_problem():
         problems.append(Problem("NBKIT_CACHE", refusal))
     for entry in checked:
-        found = list(entry.study.misdeclared())
+        found = [*_nothing_to_run(entry), *entry.study.misdeclared()]
         for notebook in entry.notebooks:
             try:
                 find_notebook(notebook.path)
@@ -310,22 +310,19 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
                 error.__cause__, run._written, (*here, "params"), lambda location, known=fields: known
             )
             continue
-        if message := _nothing_to_run(entry, study, params, notebooks):
-            problems.append(Problem(lines.place((*here, "params")), message))
-            continue
         checked.append(Entry(entry.label, study, params, notebooks, lines.place(here)))
     return checked, problems
 
 
-def _nothing_to_run(entry: RunEntry, study: Study, params: StudyParams, notebooks: Iterable[Notebook]) -> str | None:
-    """Why pages that are wanted would be missing or empty: a list such as ``models: []``; None where all is well."""
-    empty = [f"{name}: []" for name, value in params if value == [] and name.removesuffix("s") in study.grid]
-    of_cells = any(notebook.scope == "cell" for notebook in notebooks)
-    if not empty or study.cells(params) or not (of_cells or entry.notebooks is None):
-        return None
-    grids = [Path(notebook.path).name for notebook in study.notebooks if notebook.scope == "grid"]
-    way_out = f", or choose pages that can do without (notebooks: some of {', '.join(grids)})" if grids else ""
-    return f"{', '.join(empty)} leaves nothing to run: name at least one{way_out}"
+def _nothing_to_run(entry: Entry) -> Iterator[str]:
+    """Why pages that are wanted would be missing or empty: a list such as ``models: []``."""
+    study = entry.study
+    empty = [f"{name}: []" for name, value in entry.params if value == [] and name.removesuffix("s") in study.grid]
+    chosen = entry.notebooks != study.notebooks and all(notebook.scope == "grid" for notebook in entry.notebooks)
+    if empty and not chosen and not study.cells(entry.params):
+        grids = [Path(notebook.path).name for notebook in study.notebooks if notebook.scope == "grid"]
+        way_out = f", or choose pages that can do without (notebooks: some of {', '.join(grids)})" if grids else ""
+        yield f"{', '.join(empty)} leaves nothing to run: name at least one{way_out}"
 
 
 def _wanted(entry: RunEntry, study: Study) -> tuple[Notebook, ...]:

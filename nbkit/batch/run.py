@@ -193,7 +193,7 @@ def _job(run_file: str | Path | RunFile, output: str | Path | None, workers: int
     folder = OutputFolder(Path(output) if output is not None else Path("outputs") / run_file.name)
     folder.check_owner(run_file.owner)
     waiting = tuple(e for e in plan.executions if force or not folder.is_finished(e))
-    if waiting:
+    if waiting or not plan.cells:
         _refuse_problems(run_file)
     return _Job(plan, folder, workers or min(provenance.cores(), MAX_WORKERS), waiting)
 

@@ -259,7 +259,7 @@ def test_a_grid_with_nothing_in_it_is_refused_with_a_way_out():
     empty = parse(GRID.replace("[eins, zwei]", "[]"), "grid.yaml")
     (problem,) = validate(empty)
     assert str(problem) == (
-        "grid.yaml:5: words: [] leaves nothing to run: name at least one, or choose pages that can do without "
+        "grid.yaml:4 (toy): words: [] leaves nothing to run: name at least one, or choose pages that can do without "
         "(notebooks: some of summary)"
     )
     other = GRID.replace("[eins, zwei]", "[]").replace(
