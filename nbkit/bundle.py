@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from nbkit.errors import NbkitError
+from nbkit.errors import NbkitError, closest
 
 ROOMS = ("notebooks", "params")
 
@@ -35,6 +35,20 @@ def find_params(path: Path) -> Path:
         return path
     own = bundled("params") / path.name
     return own if own.is_file() else path
+
+
+def find_notebook(path: str) -> Path:
+    """The file of a notebook: in ``notebooks/`` of this folder (see `nbkit init`), else the bundled one.
+
+    Raises `NbkitError`, with the closest match, if there is none.
+    """
+    roots = (Path("notebooks"), bundled("notebooks"))
+    for root in roots:
+        if (file := root / f"{path}.ipynb").is_file():
+            return file.resolve()
+    there_are = {file.relative_to(root).with_suffix("").as_posix() for root in roots for file in root.rglob("*.ipynb")}
+    guess = closest(path, there_are)
+    raise NbkitError(f"there is no notebook '{path}.ipynb'" + (f"; did you mean '{guess}'?" if guess else ""))
 
 
 def lay_out(folder: Path) -> list[Path]:

@@ -48,14 +48,14 @@ class UnknownNameError(NbkitError):
     unknown perturbation 'tree_miror_pre'; did you mean 'tree_mirror_pre'? There are: reversed, tree_mirror_pre
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]):
-        self.kind, self.name, self.known = kind, name, sorted(known)
+    def __init__(self, kind: str, name: str, known: Iterable[str], way_out: str = ""):
+        self.kind, self.name, self.known, self.way_out = kind, name, sorted(known), way_out
         hint = closest(name, self.known)
         guess = f"; did you mean '{hint}'?" if hint else "."
-        super().__init__(f"unknown {kind} '{name}'{guess} There are: {', '.join(self.known) or 'none'}")
+        super().__init__(f"unknown {kind} '{name}'{guess} There are: {', '.join(self.known) or 'none'}{way_out}")
 
     def __reduce__(self):
-        return type(self), (self.kind, self.name, self.known)
+        return type(self), (self.kind, self.name, self.known, self.way_out)
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

@@ -69,6 +69,10 @@ def atomic_write(path: Path) -> Iterator[Path]:
         with writable(path):
             yield unfinished
             unfinished.replace(path)
+    except OSError as error:
+        if error.filename == str(unfinished):  # nobody knows it by that name
+            error.filename = str(path)
+        raise
     finally:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)

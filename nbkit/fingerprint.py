@@ -14,20 +14,19 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
-import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fnmatch import fnmatch
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeAlias
 
 from nbkit.errors import NbkitError
-from nbkit.files import atomic_write, cache_folder, read_note
+from nbkit.files import cache_folder, first_sight
 
 PACKAGE = "nbkit"
 #: Rooms that `digest` leaves out: what comes from there is remembered under keys of its own.
@@ -45,6 +44,7 @@ _DECLARED = re.compile(rb"^@\w+\.(?:step|work)\(", re.MULTILINE)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DOCUMENTED = (*_FUNCTIONS, ast.ClassDef)
+_ASSIGNMENTS, _IMPORTS = (ast.Assign, ast.AnnAssign), (ast.Import, ast.ImportFrom)
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ def fingerprint(
     >>> sorted(found.sources)[-1], list(found.versions)
     ('nbkit/seeding.py:generator', ['numpy', 'python'])
     """
-    if not _look.is_shared:
-        _look.begin()
+    if not _shared:
+        _forget()
     waiting = [_root(name) for name in roots]
     followed = {PACKAGE, *packages, *(module.partition(".")[0] for module, _ in waiting)}
     search = _Search(followed, (tuple(without), frozenset(but)), declarations)
@@ -97,38 +97,19 @@ def digest(*roots: str, without: tuple[str, ...] = KEYED, but: tuple[str, ...] =
     >>> digest("nbkit.seeding") == digest("nbkit.seeding"), digest("nbkit.seeding") == digest("nbkit.errors")
     (True, False)
     """
-    return _remembered(roots, repr((without, but)), lambda: _digest(repr(_sources(roots, without, but)).encode(), 8))
 
+    def answer() -> dict[str, str]:
+        sources = fingerprint(roots, without=without, but=but, declarations=False).sources
+        return {"code": _digest(repr(sources).encode(), 8)}
 
-def _sources(roots: tuple[str, ...], without: tuple[str, ...], but: tuple[str, ...]) -> dict[str, str]:
-    return fingerprint(roots, without=without, but=but, declarations=False).sources
-
-
-def _remembered(roots: tuple[str, ...], settings: str, answer: Callable[[], str]) -> str:
-    """What was answered before if no file of nbkit was written since; reading all of them takes a process seconds.
-
-    Only of nbkit's own code: where the files of other packages are is known only after they were followed.
-    """
     place = cache_folder()
     if "://" in place or not all(root.partition(".")[0] == PACKAGE for root in roots):
-        return answer()
+        return answer()["code"]  # where the files of other packages are is known only after they were followed
+    # Reading all files takes a process seconds: what was found is noted, and holds until one of them is written.
     package = Path(__file__).parent
-    state = [sys.version, str(package)]
-    for file in sorted(package.rglob("*")):
-        if file.suffix in _COUNTED and file.is_file():
-            now = file.stat()
-            state.append(f"{file.relative_to(package).as_posix()} {now.st_size} {now.st_mtime_ns}")
-    stamp = _digest("\n".join(state).encode())
-    note = Path(place).expanduser() / "code" / f"{_digest(repr((str(package), roots, settings)).encode())}.json"
-    known = read_note(note)
-    if known.get("stamp") == stamp:
-        return str(known["code"])
-    known = {"stamp": stamp, "code": answer()}
-    with suppress(OSError, NbkitError):  # a cache that cannot be written only costs the next process its time
-        note.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(note) as unfinished:
-            unfinished.write_text(json.dumps(known), encoding="utf-8")
-    return known["code"]
+    files = [file for file in sorted(package.rglob("*")) if file.suffix in _COUNTED and file.is_file()]
+    asked = _digest(repr((sys.version, roots, without, but)).encode())
+    return first_sight(package, files, Path(place).expanduser() / "code" / asked, answer)[0]["code"]
 
 
 class _Search:
@@ -168,8 +149,10 @@ class _Search:
             for _, statement in sorted(statements.items()):
                 for bound in statement.bound or {"(statement)"}:
                     key = f"{shown}:{bound}"
-                    found[key] = _digest((found.get(key, "") + statement.digest()).encode())
-            found.update(_data_read(name, module, statements.values()))
+                    found[key] = _digest((found.get(key, "") + statement.digest).encode())
+            package = Path(shown).parent
+            for file in _files_read(name, module, statements.values()):
+                found[(package / file.relative_to(module.path.parent)).as_posix()] = _file_digest(file)
         return found
 
     def _resolved(self, name: str, attribute: str) -> Node:
@@ -217,35 +200,8 @@ class _Search:
             if place not in reached:
                 reached[place] = statement = module.statements[place]
                 yield from module.mentions(statement)
-                for file in _data_read(name, module, reached.values()):
-                    yield from _named_in(file, module.path)
-
-
-@dataclass
-class _Statement:
-    """A top-level statement: the names it binds or changes, and what it mentions.
-
-    uses: (name, attribute or ""), of names that are not bound within. imports: what its imports bind, by name.
-    strings: its string constants, ``*`` for each part that is filled in.
-    """
-
-    tree: ast.stmt
-    bound: frozenset[str]
-    uses: frozenset[tuple[str, str]]
-    strings: frozenset[str]
-    imports: dict[str, Node]
-    reads_files: bool = False
-    imports_by_name: bool = False
-    _digest: str = field(default="", repr=False)
-
-    def digest(self) -> str:
-        """Of the syntax tree without docstrings."""
-        if not self._digest:
-            if not isinstance(self.tree, (ast.Import, ast.ImportFrom)):
-                self._digest = _digest(ast.dump(_without_docstrings(self.tree)).encode())
-            else:  # where a name comes from is followed; how it is imported does not matter
-                self._digest = "import"
-        return self._digest
+                for file in _files_read(name, module, reached.values()):
+                    yield from _names_of(file)
 
 
 class _Module:
@@ -302,6 +258,11 @@ def _matching(pattern: str) -> Iterator[Node]:
                 yield name, _WHOLE
 
 
+def check_definition(name: str) -> None:
+    """Raise `NbkitError` if there is no definition ``module:name``; imports nothing."""
+    _root(name)
+
+
 def _root(name: str) -> Node:
     module, _, attribute = name.partition(":")
     if _locate(module) is None:
@@ -349,29 +310,17 @@ def _statements(tree: ast.Module, name: str, is_package: bool) -> list[_Statemen
     for node in tree.body:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue  # a docstring
-        reader = _Reader(name, is_package)
-        reader.visit(node)
+        statement = _Statement(node, name, is_package)
+        names = {name for name, _ in statement.uses}
         if isinstance(node, _DOCUMENTED):
-            tables[node.name] = reader.names & assigned
+            tables[node.name] = names & assigned
             # A decorator of the same module may enter what it decorates in a table.
             entering = [each.id for each in node.decorator_list if isinstance(each, ast.Name)]
-            bound = {node.name}.union(*(tables.get(name, set()) for name in entering))
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            bound = set(reader.imports)
-        else:  # assignments, and statements that change what was assigned, such as a registry
-            changed = set() if isinstance(node, (ast.Assign, ast.AnnAssign)) and _stored(node) else reader.names
-            bound = _stored(node) | set(reader.imports) | (changed & assigned)
-        made.append(
-            _Statement(
-                node,
-                frozenset(bound),
-                frozenset(reader.uses),
-                frozenset(reader.strings),
-                reader.imports,
-                reader.reads_files,
-                reader.imports_by_name,
-            )
-        )
+            statement.bound = {node.name}.union(*(tables.get(name, set()) for name in entering))
+        else:  # imports, assignments, and statements that change what was assigned, such as a registry
+            changed = set() if isinstance(node, (*_ASSIGNMENTS, *_IMPORTS)) and statement.bound else names
+            statement.bound |= changed & assigned
+        made.append(statement)
     return made
 
 
@@ -383,20 +332,29 @@ def _stored(node: ast.AST) -> set[str]:
     return found.union(*(_stored(child) for child in ast.iter_child_nodes(node)))
 
 
-class _Reader(ast.NodeVisitor):
-    """What one statement mentions."""
+class _Statement(ast.NodeVisitor):
+    """A top-level statement: the names it binds or changes, and what it mentions.
 
-    def __init__(self, module: str, is_package: bool):
-        self._module, self._is_package = module, is_package
+    uses: (name, attribute or ""), of names that are not bound within. imports: what its imports bind, by name.
+    strings: its string constants, ``*`` for each part that is filled in.
+    """
+
+    def __init__(self, tree: ast.stmt, module: str, is_package: bool):
+        self.tree, self._module, self._is_package = tree, module, is_package
         self._local: list[set[str]] = []
         self.uses: set[tuple[str, str]] = set()
         self.strings: set[str] = set()
         self.imports: dict[str, Node] = {}
         self.reads_files = self.imports_by_name = False
+        self.visit(tree)
+        self.bound = _stored(tree) | set(self.imports)
 
-    @property
-    def names(self) -> set[str]:
-        return {name for name, _ in self.uses}
+    @cached_property
+    def digest(self) -> str:
+        """Of the syntax tree without docstrings."""
+        if isinstance(self.tree, _IMPORTS):
+            return "import"  # where a name comes from is followed; how it is imported does not matter
+        return _digest(ast.dump(_without_docstrings(self.tree)).encode())
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -505,39 +463,22 @@ def _without_docstrings(tree: ast.stmt) -> ast.stmt:
     return tree
 
 
-def _data_read(name: str, module: _Module, reached: Iterable[_Statement]) -> dict[str, str]:
-    """The data files beside a module that its *reached* statements read, with their digests."""
-    reached = list(reached)
+def _files_read(name: str, module: _Module, reached: Collection[_Statement]) -> Sequence[Path]:
+    """The data files beside a module that its *reached* statements read."""
     if "." not in name or not any(statement.reads_files for statement in reached):
-        return {}  # the top-level folder holds no data of its own
-    folder = module.path.parent
-    files = _data_files(folder)
+        return ()  # the top-level folder holds no data of its own
+    files = _data_files(module.path.parent)
     patterns = {text.rpartition("/")[2] for statement in reached for text in statement.strings}
     patterns |= {module.path.stem + pattern for pattern in patterns if pattern.startswith(".")}
     named = [file for file in files if any(fnmatch(file.name, pattern) for pattern in patterns if pattern != "*")]
-    package = name if module.path.name == "__init__.py" else name.rpartition(".")[0]
-    return {
-        f"{package.replace('.', '/')}/{file.relative_to(folder).as_posix()}": _file_digest(file)
-        for file in named or files
-    }
-
-
-def _named_in(shown: str, beside: Path) -> Iterator[Node]:
-    """The definitions that a data file names as ``package.module:name``."""
-    file = next(
-        file for file in _data_files(beside.parent) if shown.endswith(file.relative_to(beside.parent).as_posix())
-    )
-    for module, name in _names_of(file):
-        if _locate(module):
-            yield module, name
+    return named or files
 
 
 @cache
 def _names_of(file: Path) -> tuple[Node, ...]:
-    if file.suffix not in (".yaml", ".yml"):
-        return ()
-    text = file.read_text(encoding="utf-8")
-    return tuple((found[1], found[2]) for found in _DOTTED.finditer(text) if found[2]) if ":" in text else ()
+    """The definitions that a data file names as ``package.module:name``."""
+    text = file.read_text(encoding="utf-8") if file.suffix in (".yaml", ".yml") else ""
+    return tuple((found[1], found[2]) for found in _DOTTED.finditer(text) if found[2] and _locate(found[1]))
 
 
 def _submodules(package: str) -> Iterator[str]:
@@ -630,26 +571,21 @@ def _digest(content: bytes, size: int = 16) -> str:
     return hashlib.blake2b(content, digest_size=size).hexdigest()
 
 
-class _Look:
-    """When files are looked at anew: they come and go between calls, not within one, nor within `one_look`."""
-
-    is_shared = False
-
-    @staticmethod
-    def begin() -> None:
-        for function in (_top, _locate, _data_files, _module, _names_of, _file_digest):
-            function.cache_clear()
+_shared: list[bool] = []  # one entry for each `one_look` that is open
 
 
-_look = _Look()
+def _forget() -> None:
+    """Read files anew: they come and go between calls, not within one, nor within `one_look`."""
+    for function in (_top, _locate, _data_files, _module, _names_of, _file_digest):
+        function.cache_clear()
 
 
 @contextmanager
 def one_look() -> Iterator[None]:
     """Fingerprints taken within are all of the files as they are now: each file is read once for all of them."""
-    _look.begin()
-    _look.is_shared, before = True, _look.is_shared
+    _forget()
+    _shared.append(True)
     try:
         yield
     finally:
-        _look.is_shared = before
+        _shared.pop()

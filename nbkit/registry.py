@@ -26,10 +26,12 @@ def load_plugins(*files: Path) -> None:
     """
     named = [each for each in os.environ.get(PLUGINS, "").split(os.pathsep) if each]
     for file in dict.fromkeys([*named, *(str(file.resolve()) for file in files)]):
+        folder, name = str(Path(file).parent), Path(file).stem
+        if Path(file).suffix != ".py" or "." in name:
+            raise NbkitError(f"plug-in {file}: a file of Python is expected, with no dot but that of .py: rename it")
         if file not in named:
             named.append(file)
             os.environ[PLUGINS] = os.pathsep.join(named)
-        folder, name = str(Path(file).parent), Path(file).stem
         if folder not in sys.path:
             sys.path.insert(0, folder)
             paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
@@ -47,6 +49,7 @@ class Registry(Generic[T]):
 
     Names registered by other distributions under the entry-point group ``nbkit.<kind>`` (a blank in the kind is an
     underscore there) are found too. made: makes an entry of a name and anything else that may be registered.
+    way_out: what the error for an unknown name ends in.
 
     >>> shouts = Registry("shout")
     >>> shouts.register("upper", str.upper, summary="capital letters")
@@ -57,8 +60,8 @@ class Registry(Generic[T]):
     'capital letters'
     """
 
-    def __init__(self, kind: str, made: Callable[[str, Any], T] | None = None):
-        self.kind, self._made = kind, made
+    def __init__(self, kind: str, made: Callable[[str, Any], T] | None = None, way_out: str = ""):
+        self.kind, self._made, self._way_out = kind, made, way_out
         self._entries: dict[str, T | str] = {}
         self._summaries: dict[str, str] = {}
         self._plugins_read = False
@@ -77,7 +80,7 @@ class Registry(Generic[T]):
         """
         self._read_plugins()
         if name not in self._entries:
-            raise UnknownNameError(self.kind, name, self._entries)
+            raise UnknownNameError(self.kind, name, self._entries, self._way_out)
         entry = self._entries[name]
         if isinstance(entry, str):
             module, _, attribute = entry.partition(":")

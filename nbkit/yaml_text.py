@@ -132,12 +132,9 @@ def _scalars(node: yaml.Node, seen: set[int]) -> Iterator[yaml.ScalarNode]:
     seen.add(id(node))
     if isinstance(node, yaml.ScalarNode):
         yield node
-    elif isinstance(node, yaml.SequenceNode):
+    elif isinstance(node, yaml.CollectionNode):
         for item in node.value:
-            yield from _scalars(item, seen)
-    elif isinstance(node, yaml.MappingNode):
-        for pair in node.value:
-            for each in pair:
+            for each in item if isinstance(item, tuple) else (item,):  # of a mapping, key and value
                 yield from _scalars(each, seen)
 
 

@@ -311,3 +311,61 @@ def test_doctor_goes_on_where_training_data_is_missing(no_parser, tmp_path: Path
     assert "NBKIT_DATA is not set" in rows["sick-infersent"]
     assert "will be trained on first use" in rows["sandbox-infersent"] and "demo" in rows
     assert "will be trained on first use" in rows["sandbox-gpt"] and "HF_HUB_OFFLINE" in rows["gpt2"]
+
+
+def test_a_plug_in_that_no_import_could_find_is_refused(tmp_path: Path):
+    for name in ("my.study.py", "study"):
+        (tmp_path / name).write_text("")
+        done = nbkit("--plugin", str(tmp_path / name), "list", "studies")
+        assert done.exit_code == 2 and f"plug-in {tmp_path / name}: a file of Python is expected" in done.stderr
+
+
+def test_help_says_what_a_verdict_means():
+    from nbkit.studies import STUDIES
+
+    text = " ".join(nbkit("outcomes", "--help").output.partition("What a verdict means:")[2].split())
+    assert all(f"{name} {STUDIES.get(name).verdict}" in text and STUDIES.get(name).verdict for name in STUDIES)
+
+
+def test_outcomes_of_a_plug_in_that_fails_end_in_one_line(tmp_path: Path, monkeypatch):
+    (tmp_path / "thrown_study.py").write_text(
+        "from nbkit.studies import STUDIES\nfrom nbkit.studies.base import StudyParams\n"
+        "from nbkit.studies.engine import Study\n\n"
+        "STUDY = Study(name='thrown', title='', paper='', params=type('P', (StudyParams,), {}))\n"
+        "STUDIES.register('thrown', STUDY)\n\n\n"
+        "@STUDY.outcomes(headline='thrown_study:none')\ndef outcomes(params, store, texts):\n"
+        "    raise KeyError('lost')\n"
+    )
+    (tmp_path / "thrown.yaml").write_text("name: thrown\nruns: [{study: thrown}]\n")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in ("NBKIT_PLUGINS", "PYTHONPATH"):
+        monkeypatch.setenv(name, "")
+    plugin = ("--plugin", str(tmp_path / "thrown_study.py"))
+    try:
+        done = nbkit(*plugin, "outcomes", str(tmp_path / "thrown.yaml"))
+        assert done.exit_code == 2
+        assert done.stderr == "nbkit: study 'thrown', outcomes (thrown_study.py:11): KeyError: 'lost'\n"
+        output = Path("/proc/nbkit/x.jsonl")
+        refused = nbkit(*plugin, "outcomes", str(tmp_path / "thrown.yaml"), "--output", str(output))
+        assert "there is no folder /proc/nbkit" in refused.stderr
+    finally:
+        from nbkit.studies import STUDIES
+
+        STUDIES._entries.pop("thrown", None)
+        sys.modules.pop("thrown_study", None)
+
+
+def test_the_store_shows_what_it_holds_and_forgets_what_nothing_reads(tmp_path: Path, monkeypatch):
+    from nbkit.store import Store
+
+    monkeypatch.setenv("NBKIT_CACHE", str(tmp_path))
+    for config in ({"kind": "word_order.extent", "code": "older"}, {"kind": "mine"}, {"kind": "yours"}):
+        Store().records(config, [("a",)], lambda inputs: [{"n": 1}])
+    shown = nbkit("store").output.splitlines()
+    assert [line.split()[:2] for line in shown[1:]] == [["mine", "1"], ["word_order.extent", "1"], ["yours", "1"]]
+    assert len(shown[2].split()) == 6 and len(shown[1].split()) == 4
+    assert "1 tables that other code made and nothing reads: nbkit store --clear" in nbkit("doctor", "--offline").output
+    assert nbkit("store", "--clear").output.startswith("1 blocks removed")
+    assert "nothing of the kind 'ours'; there are: mine, yours" in nbkit("store", "--clear-kind", "ours").stderr
+    assert nbkit("store", "--clear-kind", "mine").output.startswith("1 blocks removed")
+    assert [block.kind for block in Store().blocks()] == ["yours"]

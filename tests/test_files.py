@@ -154,3 +154,9 @@ def test_tables_are_saved_without_formulas(tmp_path, monkeypatch):
 def test_a_table_without_such_text_is_as_pandas_writes_it():
     table = pd.DataFrame({"text": ["a", None, "'tis"], "x": [1.0, None, -2.5], "yes": [True, False, True]})
     assert as_csv(table) == table.to_csv(index=False)
+
+
+def test_a_place_that_cannot_be_written_is_called_what_the_user_called_it():
+    with pytest.raises(OSError) as caught, atomic_write(Path("/proc/nbkit.txt")) as unfinished:
+        unfinished.write_text("x")
+    assert caught.value.filename == "/proc/nbkit.txt"

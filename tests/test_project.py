@@ -15,6 +15,7 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
+from nbkit.batch.params import entries, parse
 from nbkit.measure import METRICS
 from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
 from nbkit.numbers import find_numbers, write_number
@@ -65,7 +66,9 @@ def test_entry_points_of_a_guide_are_of_a_registry(page):
 
 def test_number_rules_of_the_guide_read_and_write(tmp_path, monkeypatch):
     """As a file of nbkit, the rules do what the page says of them."""
-    (rules,) = snippets("docs/adding-a-language.md", "yaml")
+    run, rules = snippets("docs/adding-a-language.md", "yaml")
+    (entry,) = entries(parse(run))
+    assert entry.params.parsers.keys() == {"en", "pt"}
     for file in number_rules._LANGUAGES.glob("*.yaml"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "pt.yaml").write_text(rules, encoding="utf-8")

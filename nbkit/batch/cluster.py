@@ -107,14 +107,9 @@ def prove(pledge: Pledge, where: Mapping[str, str], runs_models: bool) -> None:
             f"the store is not shared: there, NBKIT_CACHE is {cache}, which holds nothing of {where['NBKIT_CACHE']} "
             "here; start workers with NBKIT_CACHE at a folder (or a bucket's URL) that all machines see"
         )
-    own = versions()
-    if other := [
-        f"{name} {own[name]} (here: {wanted})" for name, wanted in pledge.versions.items() if own[name] != wanted
-    ]:
-        raise ClusterError(
-            f"another installation: {', '.join(other)}; its results would bear other keys: "
-            "start workers in the environment that the run is started in"
-        )
+    own, wanted = versions(), pledge.versions
+    if other := [f"{name} {own[name]} (here: {wanted[name]})" for name in wanted if own[name] != wanted[name]]:
+        raise ClusterError(f"another installation: {', '.join(other)}; its results would bear other keys: {_SAME}")
     device = resolve_device("auto").partition(":")[0] if runs_models and pledge.device is not None else pledge.device
     if device != pledge.device:
         raise ClusterError(
@@ -157,6 +152,9 @@ RETRIES = 1  # of a unit that fails: a full disk or a broken GPU is often one ma
 
 
 GPU = "GPU"  # what workers call it: dask worker … --resources GPU=1
+
+
+_SAME = "start workers in the environment that the run is started in"
 
 
 KEPT = "what is stored is kept, and the same command goes on from there"
@@ -248,27 +246,23 @@ class Cluster:
     def _done(self, task: Task, future: Future) -> Done:
         from distributed import KilledWorker
 
+        value, error = None, None
+        if future.status not in ("cancelled", "lost"):
+            try:
+                value = future.result(timeout=CONNECT_SECONDS)
+            except Exception as raised:  # noqa: BLE001 - whatever comes over the wire
+                error = raised
         if future.status in ("cancelled", "lost") or self.client.status != "running":
-            raise self._gone()
-        try:
-            return Done(task, future.result(timeout=CONNECT_SECONDS))
-        except ClusterError as error:
+            raise self._gone() from error
+        if isinstance(error, ClusterError):
             raise ClusterError(f"{task.label}: {error}; {KEPT}") from None
-        except TaskError as error:
-            return Done(task, error=error)
-        except KilledWorker as error:
-            return Done(
-                task,
-                error=TaskError(
-                    "WorkerKilled",
-                    f"{error.allowed_failures + 1} workers ended while they ran it: killed for lack of memory, or by "
-                    "the time limit of their jobs; give them more",
-                ),
+        if isinstance(error, KilledWorker):
+            message = (
+                f"{error.allowed_failures + 1} workers ended while they ran it: killed for lack of memory, or by the "
+                "time limit of their jobs; give them more"
             )
-        except Exception as error:  # whatever comes over the wire
-            if future.status in ("cancelled", "lost") or self.client.status != "running":
-                raise self._gone() from error
-            return Done(task, error=TaskError(type(error).__name__, str(error)))
+            error = TaskError("WorkerKilled", message)
+        return Done.of(task, value, error)
 
     def _look(self) -> None:
         if self.client.status != "running":
@@ -304,7 +298,7 @@ class Cluster:
             if here != there:
                 raise ClusterError(
                     f"the scheduler at {self.address} has {name} {there}, this machine {here}: "
-                    "start scheduler and workers in the environment that the run is started in"
+                    f"{_SAME.replace('workers', 'scheduler and workers')}"
                 )
 
     def _prove(self, workers: Iterable[str], runs_models: bool) -> None:
@@ -318,10 +312,7 @@ class Cluster:
             if isinstance(error, ClusterError):
                 reason = f": {error}"
             elif isinstance(error, ImportError):
-                reason = (
-                    f" has no nbkit, or another one ({error}): "
-                    "start workers in the environment that the run is started in"
-                )
+                reason = f" has no nbkit, or another one ({error}): {_SAME}"
             raise ClusterError(f"worker {address}{reason}") from None
 
     def _gone(self) -> ClusterError:

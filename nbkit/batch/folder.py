@@ -52,7 +52,8 @@ def run_folder() -> Iterator[str]:
     Meanwhile the semaphores of multiprocessing are named after it.
     """
     sweep()
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_parent()))
+    parent = "/tmp" if len(tempfile.gettempdir()) > _SOCKET_FOLDER_LENGTH else None
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
     settings: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
     before = settings.get("semprefix")
     try:
@@ -73,9 +74,9 @@ def sweep() -> list[Path]:
     for folder in {place for parent in (tempfile.gettempdir(), "/tmp") for place in Path(parent).glob(f"{PREFIX}*")}:
         with suppress(OSError, Timeout):
             found = folder.lstat()
-            if not (folder / LOCK).is_file() or folder.is_symlink() or not _is_mine(found.st_uid):
-                continue
-            if time.time() - found.st_mtime < _GRACE:
+            is_mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+            is_new = time.time() - found.st_mtime < _GRACE
+            if not (folder / LOCK).is_file() or folder.is_symlink() or not is_mine or is_new:
                 continue
             with FileLock(folder / LOCK, timeout=0):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -83,15 +84,6 @@ def sweep() -> list[Path]:
                 semaphore.unlink()
             swept.append(folder)
     return swept
-
-
-def _is_mine(user: int) -> bool:
-    return not hasattr(os, "getuid") or user == os.getuid()
-
-
-def _parent() -> str | None:
-    """``/tmp`` if the name of the system's temporary folder is too long for sockets in it, else None."""
-    return "/tmp" if len(tempfile.gettempdir()) > _SOCKET_FOLDER_LENGTH else None
 
 
 # ----------------------------------------------------------------------------
@@ -208,7 +200,12 @@ class OutputFolder:
                 "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
                 "seconds": round(seconds, 2),
                 "error": None if error is None else {"name": error.name, "message": error.message},
-                "files": sorted(self._files(execution.label)),
+                "files": [
+                    file.relative_to(self.path).as_posix()
+                    for room in _SAVED
+                    for file in sorted((self.path / room / execution.label).rglob("*"))
+                    if file.is_file()
+                ],
                 "provenance": {**provenance, "wall_time": f"{seconds:.1f} s"},
             }
             _write_json(self.path / "cells" / f"{execution.label}.json", record)
@@ -216,9 +213,8 @@ class OutputFolder:
     def _publish_files(self, execution: Execution) -> None:
         label = execution.label
         staging = self.path / ".staging" / label
-        (self.path / "cells" / f"{label}.json").unlink(missing_ok=True)
+        self._remove(label)
         for room in _SAVED:
-            shutil.rmtree(self.path / room / label, ignore_errors=True)
             if (staging / room).is_dir():
                 (self.path / room).mkdir(exist_ok=True)
                 (staging / room).replace(self.path / room / label)
@@ -237,27 +233,25 @@ class OutputFolder:
         gone = {path.stem for path in (self.path / "cells").glob("*.json")} - kept
         gone |= {path.stem for path in (self.path / "notebooks").glob("*.ipynb")} - kept
         for label in gone:
-            (self.path / "cells" / f"{label}.json").unlink(missing_ok=True)
+            self._remove(label)
             self.notebook(label).unlink(missing_ok=True)
-            for room in _SAVED:
-                shutil.rmtree(self.path / room / label, ignore_errors=True)
         return sorted(gone)
+
+    def _remove(self, label: str) -> None:
+        """Remove the record of a notebook, then what it saved."""
+        (self.path / "cells" / f"{label}.json").unlink(missing_ok=True)
+        for room in _SAVED:
+            shutil.rmtree(self.path / room / label, ignore_errors=True)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            place = error.filename or self.path
             raise NbkitError(
-                f"cannot write to {place}: {error.strerror or error}; make room or grant access"
+                f"cannot write to {self.path}: {error.strerror or error}; make room or grant access there, or choose "
+                "another folder with --output"
             ) from error
-
-    def _files(self, label: str) -> Iterator[str]:
-        for room in _SAVED:
-            for file in (self.path / room / label).rglob("*"):
-                if file.is_file():
-                    yield file.relative_to(self.path).as_posix()
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from nbkit import yaml_text
-from nbkit.bundle import bundled, find_params
+from nbkit.bundle import bundled, find_notebook, find_params
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
 from nbkit.files import looks_secret
 from nbkit.models.python import forgotten
@@ -82,19 +82,17 @@ def listing(problems: Iterable[Problem]) -> str:
     a.yaml:1: the parser of 'de' is not installed here
       likewise: 'fr'
     """
-    groups: list[list[Problem]] = []
+    groups: list[tuple[Problem, list[str]]] = []  # the first of those that are alike, and what differs in the others
     for problem in problems:
-        for group in groups:
-            told = [_difference(group[0], other) for other in group[1:]]
-            if _alike(group[0], problem) and _difference(group[0], problem) not in told:
-                group.append(problem)
+        for first, different in groups:
+            if _alike(first, problem) and (difference := _difference(first, problem)) not in different:
+                different.append(difference)
                 break
         else:
-            groups.append([problem])
+            groups.append((problem, []))
     lines: list[str] = []
-    for first, *others in groups:
+    for first, different in groups:
         headline, *way_out = str(first).splitlines()
-        different = [_difference(first, other) for other in others]
         lines += [headline, *([f"  likewise: {', '.join(different)}"] if different else []), *way_out]
     return "\n".join(line for i, line in enumerate(lines) if not (line.startswith(" ") and line in lines[i + 1 :]))
 
@@ -271,10 +269,16 @@ def validate(run: RunFile) -> list[Problem]:
     if refusal := cache_problem():
         problems.append(Problem("NBKIT_CACHE", refusal))
     for entry in checked:
+        found = [*_nothing_to_run(entry), *entry.study.misdeclared()]
+        for notebook in entry.notebooks:
+            try:
+                find_notebook(notebook.path)
+            except NbkitError as error:
+                found.append(f"study '{entry.study.name}': {error}")
         try:
-            found = entry.study.problems(entry.params)
+            found += entry.study.problems(entry.params)
         except OSError as error:  # a name too long for a file, a folder that may not be read
-            found = [f"{str(error.filename)[:200]}: {error.strerror}"]
+            found.append(f"{str(error.filename)[:200]}: {error.strerror}")
         problems += [Problem(f"{entry.place} ({entry.name})", text) for text in found]
     return problems
 
@@ -308,6 +312,17 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
             continue
         checked.append(Entry(entry.label, study, params, notebooks, lines.place(here)))
     return checked, problems
+
+
+def _nothing_to_run(entry: Entry) -> Iterator[str]:
+    """Why pages that are wanted would be missing or empty: a list such as ``models: []``."""
+    study = entry.study
+    empty = [f"{name}: []" for name, value in entry.params if value == [] and name.removesuffix("s") in study.grid]
+    chosen = entry.notebooks != study.notebooks and all(notebook.scope == "grid" for notebook in entry.notebooks)
+    if empty and not chosen and not study.cells(entry.params):
+        grids = [Path(notebook.path).name for notebook in study.notebooks if notebook.scope == "grid"]
+        way_out = f", or choose pages that can do without (notebooks: some of {', '.join(grids)})" if grids else ""
+        yield f"{', '.join(empty)} leaves nothing to run: name at least one{way_out}"
 
 
 def _wanted(entry: RunEntry, study: Study) -> tuple[Notebook, ...]:
@@ -419,18 +434,18 @@ def _declared(values: Any, settings: Mapping[str, str], lines: Lines) -> dict[st
             raise lines.error(here, f"variables: {name} comes from the environment; choose another name")
         if not isinstance(value, str | None):
             raise lines.error(here, f"variables.{name}: text is expected (in quotes), found {value!r:.80}")
-        _check_text(value or "", here, lines)
+    if unknown := next((name for name in settings if name not in values), None):
+        there_are = ", ".join(values) or "none"
+        raise lines.error(
+            (), f"--set {unknown}: the file declares no such variable (variables: …); it has: {there_are}"
+        )
+    written: list[tuple[Location, str, str | None]] = [
+        (("variables", name), f"variables.{name}", value) for name, value in values.items()
+    ]
+    for place, shown, value in [*written, *(((), f"--set {name}", value) for name, value in settings.items())]:
+        _check_text(value or "", place, lines)
         if "$" in (value or ""):
-            raise lines.error(here, f"variables.{name}: a value holds no other variable, and no $")
-    for name, value in settings.items():
-        if name not in values:
-            there_are = ", ".join(values) or "none"
-            raise lines.error(
-                (), f"--set {name}: the file declares no such variable (variables: …); it has: {there_are}"
-            )
-        _check_text(value, (), lines)
-        if "$" in value:
-            raise lines.error((), f"--set {name}: a value holds no variable, and no $")
+            raise lines.error(place, f"{shown}: a value holds no other variable, and no $")
     return {**values, **settings}
 
 

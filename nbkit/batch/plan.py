@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nbkit.batch.params import Entry, RunFile, entries
-from nbkit.bundle import bundled
-from nbkit.errors import DataError, NbkitError, closest
+from nbkit.bundle import find_notebook
+from nbkit.errors import DataError, NbkitError
 from nbkit.fingerprint import fingerprint, one_look
 from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
 from nbkit.models.catalogue import resolve_classifier, split_variant
@@ -38,26 +38,12 @@ class Source:
     digest: str
 
 
-def find_notebook(path: str) -> Path:
-    """The file of a notebook: in ``notebooks/`` of this folder (see `nbkit init`), else the bundled one.
-
-    Raises `NbkitError`, with the closest match, if there is none.
-    """
-    roots = (Path("notebooks"), bundled("notebooks"))
-    for root in roots:
-        if (file := root / f"{path}.ipynb").is_file():
-            return file.resolve()
-    there_are = {file.relative_to(root).with_suffix("").as_posix() for root in roots for file in root.rglob("*.ipynb")}
-    guess = closest(path, there_are)
-    raise NbkitError(f"there is no notebook '{path}.ipynb'" + (f"; did you mean '{guess}'?" if guess else ""))
-
-
 def read_source(path: Path) -> Source:
     """Read the notebook at *path*. Raises `DataError` if it is not a notebook or has no cell tagged ``parameters``."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         cells = [
-            (cell["cell_type"], _joined(cell["source"]), cell.get("metadata", {}).get("tags", []))
+            (cell["cell_type"], "".join(cell["source"]), cell.get("metadata", {}).get("tags", []))
             for cell in document["cells"]
         ]
     except (ValueError, KeyError, TypeError) as error:
@@ -66,22 +52,13 @@ def read_source(path: Path) -> Source:
     parameters = [text for text, tags in code if "parameters" in tags]
     if not parameters:
         raise DataError("no code cell has the tag 'parameters'", path)
-    declared: set[str] = set()
-    for text, tags in code:
-        try:
-            tree = ast.parse(text)
-        except SyntaxError as error:
-            raise DataError(
-                f"a code cell is no valid Python: {error.msg}: {(error.text or '').strip()}", path
-            ) from None
-        if "parameters" in tags:
-            declared |= _assigned(tree)
+    try:
+        trees = [(ast.parse(text), tags) for text, tags in code]
+    except SyntaxError as error:
+        raise DataError(f"a code cell is no valid Python: {error.msg}: {(error.text or '').strip()}", path) from None
+    declared = {name for tree, tags in trees if "parameters" in tags for name in _assigned(tree)}
     digest = hashlib.blake2b(json.dumps(cells).encode(), digest_size=16).hexdigest()
     return Source(path, tuple(text for text, _ in code), frozenset(declared), digest)
-
-
-def _joined(source: Any) -> str:
-    return source if isinstance(source, str) else "".join(source)
 
 
 def _plain_python(code: str) -> str:
@@ -94,12 +71,8 @@ def _plain_python(code: str) -> str:
 
 
 def _assigned(tree: ast.Module) -> set[str]:
-    targets: list[ast.expr] = []
-    for node in tree.body:
-        if isinstance(node, ast.Assign):
-            targets += node.targets
-        elif isinstance(node, ast.AnnAssign):
-            targets.append(node.target)
+    targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
+    targets += [node.target for node in tree.body if isinstance(node, ast.AnnAssign)]
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
@@ -195,16 +168,10 @@ def _execution(entry: Entry, notebook: Notebook, cell: Cell, source: Source, dep
     everything = json.dumps({**depends, "parameters": parameters}, sort_keys=True)
     return Execution(
         label=".".join(filter(None, (entry.name, cell.label, Path(notebook.path).name))),
-        run=entry.name,
-        study=entry.study.name,
-        notebook=notebook.path,
-        title=notebook.title,
-        scope=notebook.scope,
-        tags={"study": entry.study.name, "run": entry.name, **cell.tags},
-        parameters=parameters,
-        source=source.path,
+        run=entry.name, study=entry.study.name, notebook=notebook.path, title=notebook.title, scope=notebook.scope,
+        tags={"study": entry.study.name, "run": entry.name, **cell.tags}, parameters=parameters, source=source.path,
         key=hashlib.blake2b(everything.encode(), digest_size=16).hexdigest(),
-    )
+    )  # fmt: skip
 
 
 # ----------------------------------------------------------------------------
@@ -268,24 +235,31 @@ def remember(unit: Unit, seconds: float, texts: int | None) -> None:
     """
     if texts == 0:
         return
-    before, now = recall(unit) or Speed(seconds), Speed(seconds, seconds / texts if texts else None)
+    now = Speed(seconds, seconds / texts if texts else None)
+    before = recall(unit) or now
     per_text = [speed.per_text for speed in (before, now) if speed.per_text is not None]
-    record = {
-        "unit": _kind(unit),
-        "seconds_per_unit": (before.per_unit + now.per_unit) / 2,
-        "seconds_per_text": sum(per_text) / len(per_text) if per_text else None,
-    }
-    _notes().write(_note(unit), json.dumps(record, indent=2).encode())
+    mean = Speed((before.per_unit + now.per_unit) / 2, sum(per_text) / len(per_text) if per_text else None)
+    folder, name, record = _note(unit)
+    record |= {f"seconds_{field}": value for field, value in mean._asdict().items()}
+    folder.write(name, json.dumps(record, indent=2).encode())
 
 
 def recall(unit: Unit) -> Speed | None:
     """What earlier runs measured for units like this one; None if there were none."""
+    folder, name, _ = _note(unit)
     try:
-        record = json.loads(_notes().read(_note(unit)))
+        record = json.loads(folder.read(name))
         per_text = record["seconds_per_text"]
         return Speed(float(record["seconds_per_unit"]), None if per_text is None else float(per_text))
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
+
+
+def _note(unit: Unit) -> tuple[Folder, str, dict[str, Any]]:
+    """Where the speed of units like this one is recorded: folder, file and what they have in common."""
+    kind = {"function": unit.function, "model": unit.arguments.get("model")}
+    name = hashlib.blake2b(json.dumps(kind).encode(), digest_size=8).hexdigest()
+    return Folder.at(f"{cache_folder().rstrip('/')}/throughput"), f"{name}.json", {"unit": kind}
 
 
 def _guess(unit: Unit) -> Speed:
@@ -296,19 +270,7 @@ def _guess(unit: Unit) -> Speed:
     entry = next((known.get(base) for known in registries if base in known), None)
     if entry is None or entry.recipe is None:
         return FULL_SIZE
-    if base in CLASSIFIERS:
-        width = CLASSIFIER.recipe(resolve_classifier(base, (entry.languages or ("en",))[0])).width
-        return SMALL_CLASSIFIER if width <= _SMALL_WIDTH else TINY
-    return TINY
-
-
-def _kind(unit: Unit) -> Mapping[str, Any]:
-    return {"function": unit.function, "model": unit.arguments.get("model")}
-
-
-def _note(unit: Unit) -> str:
-    return hashlib.blake2b(json.dumps(_kind(unit)).encode(), digest_size=8).hexdigest() + ".json"
-
-
-def _notes() -> Folder:
-    return Folder.at(f"{cache_folder().rstrip('/')}/throughput")
+    if base not in CLASSIFIERS:
+        return TINY
+    width = CLASSIFIER.recipe(resolve_classifier(base, (entry.languages or ("en",))[0])).width
+    return SMALL_CLASSIFIER if width <= _SMALL_WIDTH else TINY

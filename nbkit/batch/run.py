@@ -37,7 +37,7 @@ from nbkit.batch.workers import (
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.models.catalogue import BY_RULE
 from nbkit.report import site as report
-from nbkit.store import StoreError
+from nbkit.store import Store, StoreError
 from nbkit.studies.base import Unit, models_run_elsewhere
 
 MAX_WORKERS = 8  # by default: each may hold a model, and on a large machine memory runs out before cores do
@@ -130,7 +130,9 @@ def run(
             status = "failed" if failures else "done"
         finally:
             end = {"status": status, "seconds": round(time.time() - began, 1), "failures": list(map(asdict, failures))}
-            job.folder.write_run({**record, **end, "incomplete": sorted(incomplete)})
+            job.folder.write_run(
+                {**record, **end, "runs": _entries(job.plan, status == "done"), "incomplete": sorted(incomplete)}
+            )
         index = report.build(job.folder.path)
     return job.summary(units=len(units), failures=tuple(failures), seconds=time.time() - began, report=index)
 
@@ -191,7 +193,7 @@ def _job(run_file: str | Path | RunFile, output: str | Path | None, workers: int
     folder = OutputFolder(Path(output) if output is not None else Path("outputs") / run_file.name)
     folder.check_owner(run_file.owner)
     waiting = tuple(e for e in plan.executions if force or not folder.is_finished(e))
-    if waiting:
+    if waiting or not plan.cells:
         _refuse_problems(run_file)
     return _Job(plan, folder, workers or min(provenance.cores(), MAX_WORKERS), waiting)
 
@@ -305,10 +307,16 @@ def _run_record(plan: Plan, began: float) -> dict[str, Any]:
         "title": plan.run.title,
         "nbkit": nbkit.__version__,
         "started": datetime.fromtimestamp(began, UTC).isoformat(timespec="seconds"),
-        "runs": [
-            {"name": entry.name, "study": entry.study.name, "params": entry.params.model_dump(mode="json")}
-            for entry in plan.entries
-        ],
+        "runs": _entries(plan, False),
         "order": [execution.label for execution in plan.executions],
         "provenance": provenance.collect(),
     }
+
+
+def _entries(plan: Plan, is_done: bool) -> list[dict[str, Any]]:
+    """The entries as recorded; once they are done with how many items there were, which the store knows by then."""
+    return [
+        {"name": entry.name, "study": entry.study.name, "params": entry.params.model_dump(mode="json")}
+        | ({"used": entry.study.used(entry.params, Store())} if is_done else {})
+        for entry in plan.entries
+    ]

@@ -87,6 +87,13 @@ class Done:
     value: Any = None
     error: TaskError | None = None
 
+    @classmethod
+    def of(cls, task: Task, value: Any, error: BaseException | None) -> Done:
+        """The end of a task that returned *value*, or raised *error*."""
+        if error is None or isinstance(error, TaskError):
+            return cls(task, value, error)
+        return cls(task, error=TaskError(type(error).__name__, str(error)))
+
 
 class Runner(Protocol):
     """Runs tasks and yields each as it ends, in any order; never raises because a task failed."""
@@ -164,39 +171,38 @@ class LocalProcesses:
         # One process keeps a GPU busy with texts only if it tokenizes them in several threads.
         threads = str(max(1, (os.cpu_count() or 1) // max(1, len(gpus))))
         with_threads = {**environment, "TOKENIZERS_PARALLELISM": "true", "RAYON_NUM_THREADS": threads}
-        self.workers = [_Worker(environment) for _ in range(workers)]
-        self.on_gpus = [_Worker(with_threads, gpu) for gpu in gpus]
+        self.has_gpus = bool(gpus)
+        self.workers = [_Worker(environment) for _ in range(workers)] + [_Worker(with_threads, gpu) for gpu in gpus]
 
     def __enter__(self) -> LocalProcesses:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        everyone = [*self.workers, *self.on_gpus]
         if kind is None:
-            for worker in everyone:
-                worker.close()
+            self._close()
             return
-        for process in [process for worker in everyone for process in worker.terminate()]:
+        for process in [process for worker in self.workers for process in worker.terminate()]:
             process.join(_PATIENCE)
             if process.is_alive():
                 process.kill()
 
     def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
-        killed = yield from self._work(tasks, [*self.workers, *self.on_gpus])
+        killed = yield from self._work(tasks)
         for task in killed:
-            for worker in [*self.workers, *self.on_gpus]:
-                worker.close()  # frees the memory of the models it holds
-            alone = self.on_gpus if self._wants_gpu(task) else self.workers
-            if (yield from self._work([task], alone[:1])):
+            self._close()  # frees the memory of the models that they hold
+            if (yield from self._work([task])):
                 yield Done(task, error=_KILLED)
 
-    def _wants_gpu(self, task: Task) -> bool:
-        return task.runs_models and bool(self.on_gpus)
+    def _close(self) -> None:
+        for worker in self.workers:
+            worker.close()
 
-    def _work(self, tasks: Sequence[Task], workers: Sequence[_Worker]) -> Generator[Done, None, list[Task]]:
-        """Run *tasks* on *workers*; return those whose process was killed."""
-        waiting = {gpu: deque(task for task in tasks if self._wants_gpu(task) is gpu) for gpu in (False, True)}
-        idle = list(workers)
+    def _work(self, tasks: Sequence[Task]) -> Generator[Done, None, list[Task]]:
+        """Run *tasks* on the workers; return those whose process was killed."""
+        waiting: dict[bool, deque[Task]] = {False: deque(), True: deque()}  # those for workers with a GPU are apart
+        for task in tasks:
+            waiting[task.runs_models and self.has_gpus].append(task)
+        idle = list(self.workers)
         running: dict[Future[Any], tuple[_Worker, Task]] = {}
         killed: list[Task] = []
         while any(waiting.values()) or running:
@@ -258,9 +264,7 @@ def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 def _ended(task: Task, future: Future[Any]) -> Done:
     error = CancelledError() if future.cancelled() else future.exception()
-    if error is None:
-        return Done(task, future.result())
-    return Done(task, error=error if isinstance(error, TaskError) else TaskError(type(error).__name__, str(error)))
+    return Done.of(task, None if error else future.result(), error)
 
 
 # ----------------------------------------------------------------------------
@@ -466,22 +470,16 @@ class _LikePopen:
     stdin = stdout = stderr = None
 
     def __init__(self, process: Any):
-        self._process = process
-        self.pid: int = process.pid
+        self._process, self.pid = process, process.pid
+        self.terminate, self.kill = process.terminate, process.kill
 
     def poll(self) -> int | None:
         return self._process.exitcode
 
     def wait(self, timeout: float | None = None) -> int | None:
         self._process.join(timeout)
-        return self._process.exitcode
+        return self.poll()
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
             os.kill(self.pid, number)
-
-    def terminate(self) -> None:
-        self._process.terminate()
-
-    def kill(self) -> None:
-        self._process.kill()

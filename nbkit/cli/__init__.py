@@ -99,6 +99,19 @@ def aligned(rows: Sequence[Sequence[str]], indent: str = "") -> str:
     return "\n".join(indent + line.rstrip() for line in lines)
 
 
+def size_text(size: float) -> str:
+    """Bytes in readable units.
+
+    >>> size_text(512), size_text(3 * 2**20)
+    ('512 B', '3 MiB')
+    """
+    for unit in ("B", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}"
+        size /= 1024
+    return f"{size:.1f} GiB"
+
+
 # ----------------------------------------------------------------------------
 # The table of commands, and how errors are shown.
 
@@ -114,8 +127,9 @@ _COMMANDS = {
     "validate": "nbkit.cli.grids:validate",
     "run": "nbkit.cli.grids:run",
     "report": "nbkit.cli.grids:report",
-    "outcomes": "nbkit.cli.outcomes:outcomes",
+    "outcomes": "nbkit.cli.grids:outcomes",
     "doctor": "nbkit.cli.doctor:doctor",
+    "store": "nbkit.cli.doctor:store",
     "init": "nbkit.cli.grids:init",
 }
 

@@ -19,7 +19,7 @@ import nbkit
 from nbkit import provenance
 from nbkit.batch.params import read, validate
 from nbkit.bundle import bundled
-from nbkit.cli import aligned, offline_option, pipeline_for
+from nbkit.cli import aligned, offline_option, pipeline_for, size_text
 from nbkit.corpora import CORPORA
 from nbkit.corpora.nli import NLI_CORPORA
 from nbkit.errors import NbkitError
@@ -39,8 +39,9 @@ from nbkit.models.services.names import PACKAGE, WebModel, offered, parse_remote
 from nbkit.models.weights import hub_cache, is_offline
 from nbkit.perturb import PERTURBATIONS
 from nbkit.registry import Registry
-from nbkit.store import cache_folder
+from nbkit.store import Store, cache_folder
 from nbkit.studies import STUDIES
+from nbkit.studies.results import outdated
 from nbkit.text.parsers import check_parser, parser_for
 
 
@@ -100,11 +101,8 @@ def listing(kind: str, wants_json: bool) -> None:
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
     shown = [key for key in keys if key != "aliases"]
-    click.echo(aligned([shown, *([_text(row[key]) for key in shown] for row in found)]))
-
-
-def _text(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    text = [[", ".join(row[key]) if isinstance(row[key], list) else str(row[key]) for key in shown] for row in found]
+    click.echo(aligned([shown, *text]))
 
 
 # ----------------------------------------------------------------------------
@@ -148,6 +146,10 @@ def _folders() -> Iterator[Row]:
     cache = cache_folder()
     yield "cache ($NBKIT_CACHE)", cache if "://" in cache else _described(Path(cache))
     yield "model hub ($HF_HOME)", _described(hub_cache()) + (", offline" if is_offline() else "")
+    old = outdated(map(STUDIES.get, STUDIES))
+    if old:
+        size = size_text(sum(block.size for block in old))
+        yield "", f"{size} of it in {len(old)} tables that other code made and nothing reads: nbkit store --clear"
     data = os.environ.get("NBKIT_DATA")
     yield "data ($NBKIT_DATA)", _described(Path(data)) if data else "not set: tests and runs on real data need it"
     yield "disk", f"{shutil.disk_usage(Path.cwd()).free / 2**30:.1f} GiB free here"
@@ -157,15 +159,7 @@ def _described(folder: Path) -> str:
     if not folder.is_dir():
         return f"{folder} (not there yet)"
     files = [path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
-    return f"{folder} ({len(files)} files, {_size(sum(files))})"
-
-
-def _size(size: float) -> str:
-    for unit in ("B", "KiB", "MiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}"
-        size /= 1024
-    return f"{size:.1f} GiB"
+    return f"{folder} ({len(files)} files, {size_text(sum(files))})"
 
 
 def _backends() -> Iterator[Row]:
@@ -178,7 +172,7 @@ def _parsers() -> Iterator[Row]:
     for lang in ("en", *TARGETS):
         found = pipeline_for(lang)
         missing |= found is None
-        yield lang, found or _first_clause(check_parser(parser_for(lang), lang) or "")
+        yield lang, found or (check_parser(parser_for(lang), lang) or "").partition(";")[0]
     if missing:
         yield "", "python -m spacy download NAME, or conda install -c conda-forge spacy-model-NAME, or name a"
         yield "", "folder in the run file (parsers: {de: FOLDER}); the sandbox and treebanks need no parser"
@@ -192,10 +186,9 @@ def _trained(
         entry = registry.get(name)
         lang = (entry.languages or ("en",))[0]
         # First, as a recipe without its training data cannot say which model it makes.
-        if problem := check(name, lang):
-            yield name, _first_line(problem)
-        else:
-            yield name, "ready" if entry.recipe is None or is_here(name, lang) else "will be trained on first use"
+        problem = check(name, lang)
+        ready = "ready" if entry.recipe is None or problem or is_here(name, lang) else "will be trained on first use"
+        yield name, _first_line(problem or ready)
 
 
 def _services() -> Iterator[Row]:
@@ -239,9 +232,37 @@ def _run_files() -> Iterator[Row]:
             yield "", f"… and more: nbkit validate {path}"
 
 
-def _first_clause(text: str) -> str:
-    return text.partition(";")[0]
-
-
 def _first_line(text: str) -> str:
     return text.strip().splitlines()[0]
+
+
+# ----------------------------------------------------------------------------
+# `nbkit store`.
+
+
+@click.command()
+@click.option("--clear", is_flag=True, help="Remove the tables that were made by other code than today's.")
+@click.option("--clear-kind", "kinds", multiple=True, metavar="KIND", help="Remove all of a kind (again for more).")
+def store(clear: bool, kinds: tuple[str, ...]) -> None:
+    """Show what the store remembers, by kind, and remove what nothing reads any more.
+
+    A remembered table is reached by today's code alone: once the code behind it changes, it is computed anew, and the
+    old one stays until it is removed. What is removed is computed again when it is asked for.
+    """
+    blocks = list(Store().blocks())
+    there = dict.fromkeys(block.kind for block in blocks)
+    for kind in kinds:
+        if kind not in there:
+            raise NbkitError(f"the store holds nothing of the kind '{kind}'; there are: {', '.join(there) or 'none'}")
+    old = outdated(map(STUDIES.get, STUDIES))
+    if clear or kinds:
+        removed = {block.folder: block for block in blocks if block.kind in kinds or (clear and block in old)}
+        for block in removed.values():
+            block.remove()
+        click.echo(f"{len(removed)} blocks removed, {size_text(sum(block.size for block in removed.values()))}")
+        return
+    rows = [("kind", "blocks", "size", "made by other code")]
+    for kind in there:
+        own, stale = ([block.size for block in among if block.kind == kind] for among in (blocks, old))
+        rows.append((kind, str(len(own)), size_text(sum(own)), size_text(sum(stale)) if stale else ""))
+    click.echo(aligned(rows))

@@ -1,24 +1,30 @@
-"""`nbkit init`, `nbkit validate`, `nbkit run` and `nbkit report`: run files and their output folders."""
+"""`nbkit init`, `validate`, `run`, `report` and `outcomes`: run files and their output folders."""
 
 from __future__ import annotations
 
+import json
 import shlex
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nbkit.batch.params import listing, not_remembered, read
+from nbkit import studies
+from nbkit.batch.params import entries, listing, not_remembered, read
 from nbkit.batch.params import validate as problems_of
 from nbkit.bundle import lay_out
-from nbkit.cli import RUN_FILE, aligned, offline_option, set_option
+from nbkit.cli import RUN_FILE, aligned, offline_option, set_option, size_text
+from nbkit.errors import NbkitError
+from nbkit.studies.base import StudyParams
+from nbkit.studies.results import FORMATS, outdated, write_outcomes
 
 if TYPE_CHECKING:
     from nbkit.batch.run import RunSummary
 
 _SHOWN = 4  # names that were not timed yet
+_MUCH = 10 * 2**20  # bytes in the store that nothing reads: worth a line
 
 
 @click.command()
@@ -79,6 +85,11 @@ def run(
     if dry_run:
         _show_plan(plan(grid, **options))
         return
+    old = sum(block.size for block in outdated(entry.study for entry in entries(grid)))
+    if old > _MUCH:
+        click.echo(
+            f"The store holds {size_text(old)} that other code made and nothing reads: nbkit store --clear", err=True
+        )
     # Schedulers send SIGTERM before they kill: it ends a run in order, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -106,10 +117,9 @@ def _show_plan(summary: RunSummary) -> None:
 
 
 def _basis(untimed: tuple[str, ...]) -> str:
-    if not untimed:
-        return "as measured in earlier runs"
-    named = ", ".join(untimed[:_SHOWN]) + (f" and {len(untimed) - _SHOWN} more" if len(untimed) > _SHOWN else "")
-    return f"a guess: not timed here yet: {named}"
+    more = f" and {len(untimed) - _SHOWN} more" if len(untimed) > _SHOWN else ""
+    named = f"a guess: not timed here yet: {', '.join(untimed[:_SHOWN])}{more}"
+    return named if untimed else "as measured in earlier runs"
 
 
 def _show_summary(summary: RunSummary) -> None:
@@ -138,15 +148,75 @@ def report(folder: Path, as_zip: bool, no_text: bool) -> None:
     from nbkit.batch.folder import OutputFolder
     from nbkit.report.site import archive, archive_without_text, build
 
-    if no_text:
-        click.echo(archive_without_text(folder))
-    elif as_zip:
-        click.echo(archive(folder))
-    else:
-        click.echo(build(folder))
+    make = archive_without_text if no_text else archive if as_zip else build
+    click.echo(make(folder))
     status = OutputFolder(folder).read_run().get("status")
     if status in ("running", "interrupted"):
         click.echo(f"nbkit: the run in {folder} is not finished: the report shows what is there", err=True)
+
+
+# ----------------------------------------------------------------------------
+# `nbkit outcomes`.
+
+
+class _WithVerdicts(click.Command):
+    """Whose help ends in what a verdict means, as each study says; studies are imported for that alone."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("What a verdict means"):
+            formatter.write_dl([(name, studies.STUDIES.get(name).verdict or "not said") for name in studies.STUDIES])
+
+
+@click.command(cls=_WithVerdicts)
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--output", type=click.Path(path_type=Path), help="Where to; by default, standard output.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help="By default what the output's name ends in, else jsonl."
+)
+@click.option("--texts", is_flag=True, help="Also the texts of each item, and what to mark in them.")
+@click.option("--entry", multiple=True, help="Only this entry of the run (again for more).")
+@set_option
+@offline_option
+def outcomes(
+    run: Path, output: Path | None, form: str | None, texts: bool, entry: tuple[str, ...], settings: Mapping[str, str]
+) -> None:
+    """Write the outcomes of a RUN file, or of a run's output folder: one row an item, system and measure.
+
+    All studies share the columns (see `nbkit.studies.results`). What the store does not hold yet is computed.
+    """
+    suffix = output.suffix.removeprefix(".") if output is not None else ""
+    if form is None and suffix and suffix not in FORMATS:
+        raise NbkitError(f"{output}: say which format it is to have (--format {', '.join(FORMATS)})")
+    form = form or suffix or "jsonl"
+    if output is not None and not output.absolute().parent.is_dir():
+        raise NbkitError(f"{output}: there is no folder {output.parent}; make it first")
+    if output is None and form == "parquet":
+        raise NbkitError("a Parquet file cannot be written to standard output: name a file with --output")
+    params = _params(run, settings)
+    if unknown := set(entry) - set(params):
+        raise NbkitError(f"{run} has no entry '{min(unknown)}'; there are: {', '.join(params)}")
+    chosen = [each for name, each in params.items() if not entry or name in entry]
+    tables = (table for each in chosen for table in studies.outcomes(each, texts=texts))
+    n = write_outcomes(tables, output or Path("/dev/stdout"), form)
+    if output is not None:
+        click.echo(f"{n:,} outcomes in {output}")
+
+
+def _params(run: Path, settings: Mapping[str, str]) -> dict[str, StudyParams]:
+    """The parameters of each entry of a run file, or of an output folder."""
+    if run.is_dir():
+        return dict(_of_folder(run))
+    return {each.name: each.params for each in entries(read(run, settings))}
+
+
+def _of_folder(folder: Path) -> Iterator[tuple[str, Any]]:
+    try:
+        record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        runs = [(each["name"], studies.STUDIES.get(each["study"]), each["params"]) for each in record["runs"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise NbkitError(f"{folder} is no output folder of a run: run.json cannot be read ({error})") from None
+    for name, study, params in runs:
+        yield name, study.params.checked(params, f"{folder}/run.json")
 
 
 # ----------------------------------------------------------------------------

@@ -17,11 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import bleach
+import mistune
 import tinycss2
 import yaml
 from bleach.css_sanitizer import CSSSanitizer
 from bleach.sanitizer import Cleaner
 from markupsafe import Markup, escape
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
 from nbkit.errors import DataError
 
@@ -174,15 +178,23 @@ _WIDGET = "application/vnd.jupyter.widget-view+json"
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
+_TO_HTML = mistune.create_markdown(escape=False, plugins=["table", "strikethrough", "footnotes"])
+
+
+_PRINTED = Markup('<pre class="printed">{}</pre>')
+
+
+_TRACEBACK = Markup('<pre class="traceback" tabindex="0">{}</pre>')
+
+
 @dataclass(frozen=True)
 class Block:
     """One cell of a page.
 
-    kind: "prose", or "code" (then `source` is highlighted code and `name` what its fold is called).
-    outputs: clean HTML, one entry an output. messages: what was written to standard error.
+    source: prose, or highlighted code; name: what the fold of code is called, "" for prose. outputs: clean HTML, one
+    entry per output. messages: what was written to standard error.
     """
 
-    kind: str
     source: Markup
     name: str = ""
     outputs: tuple[Markup, ...] = ()
@@ -202,15 +214,21 @@ class Excerpt:
 
 
 def read_notebook(path: Path) -> dict[str, Any]:
-    """The notebook at *path* as plain data, its multi-line strings joined. Raises `DataError`."""
+    """The notebook at *path* as plain data, its multi-line strings joined. Raises `DataError`.
+
+    Cells that papermill adds are left out: its banner of an error is one, and the page has a better one.
+    """
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         for cell in notebook["cells"]:
             cell["source"] = _joined(cell["source"])
-            cell.setdefault("metadata", {})
+            cell["tags"] = frozenset(cell.setdefault("metadata", {}).get("tags", ()))
+            for output in cell.setdefault("outputs", []):
+                output["text"] = _joined(output.get("text", ""))
+                output["data"] = {mime: _joined(data) for mime, data in output.get("data", {}).items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"no Jupyter notebook (version 4): {error!r}; delete it and run again", path) from None
-    return notebook
+    return {**notebook, "cells": [cell for cell in notebook["cells"] if not cell["tags"] & _MADE_BY_PAPERMILL]}
 
 
 def leave_out_text(notebook: dict[str, Any]) -> dict[str, Any]:
@@ -219,20 +237,32 @@ def leave_out_text(notebook: dict[str, Any]) -> dict[str, Any]:
     Outputs of cells tagged ``corpus-text`` become a note; printed lines and the messages of errors,
     which may quote a sentence, are left out everywhere.
     """
-    return {**notebook, "cells": [_without_text(cell) for cell in notebook["cells"]]}
+    note = {"output_type": "display_data", "data": {"text/html": f'<p class="left-out">{escape(_LEFT_OUT)}</p>'}}
+
+    def without(output: dict[str, Any]) -> dict[str, Any]:
+        if output.get("output_type") != "error":
+            return output
+        return {**output, "evalue": "(left out)", "traceback": [f"{output.get('ename')}\n{_ERROR_LEFT_OUT}"]}
+
+    cells = []
+    for cell in notebook["cells"]:
+        kept = [without(output) for output in cell["outputs"] if output.get("output_type") != "stream"]
+        cells.append({**cell, "outputs": [note] if CORPUS_TEXT in cell["tags"] and cell["outputs"] else kept})
+    return {**notebook, "cells": cells}
 
 
 def excerpt(notebook: Mapping[str, Any]) -> Excerpt:
     """The first heading, paragraph and figure of *notebook*, and the last line of its error."""
-    prose = [
-        cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown" and not _is_papermills(cell)
+    prose = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    outputs = [output for cell in notebook["cells"] if CORPUS_TEXT not in cell["tags"] for output in cell["outputs"]]
+    failed = [
+        output for cell in notebook["cells"] for output in cell["outputs"] if output.get("output_type") == "error"
     ]
-    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     return Excerpt(
         title=next(filter(None, map(_first_heading, prose)), ""),
         lead=next(filter(None, map(_first_paragraph, prose)), ""),
-        figure=next(filter(None, map(_first_figure, code)), ""),
-        error=next(filter(None, map(_error_line, code)), ""),
+        figure=next(filter(None, (_picture(output["data"]) for output in outputs)), ""),
+        error=_error_line(failed[0]) if failed else "",
     )
 
 
@@ -241,11 +271,11 @@ def blocks(notebook: Mapping[str, Any]) -> list[Block]:
     found: list[Block] = []
     heading = "output of this notebook"
     for cell in notebook["cells"]:
-        if _is_papermills(cell) or not cell["source"].strip():
+        if not cell["source"].strip():
             continue
         if cell["cell_type"] == "markdown":
             heading = _first_heading(cell["source"]) or heading
-            found.append(Block("prose", _markdown(cell["source"])))
+            found.append(Block(_markdown(cell["source"])))
         elif cell["cell_type"] == "code":
             found.append(_code_block(cell, alt=f"Figure: {heading}"))
     return found
@@ -257,15 +287,14 @@ def has_provenance(found: Iterable[Block]) -> bool:
 
 
 def _code_block(cell: Mapping[str, Any], alt: str) -> Block:
-    outputs = cell.get("outputs", ())
-    names = (name for tag, name in _FOLDS.items() if tag in _tags(cell))
+    outputs = cell["outputs"]
+    messages = [each for each in outputs if each.get("output_type") == "stream" and each.get("name") == "stderr"]
     return Block(
-        kind="code",
-        source=_highlighted(cell["source"]),
-        name=next(names, "Code"),
-        outputs=tuple(_shown([output for output in outputs if not _is_message(output)], alt)),
-        messages=_printed(map(_text, filter(_is_message, outputs))),
-        failed=any(output.get("output_type") == "error" for output in outputs),
+        source=Markup(highlight(cell["source"], PythonLexer(), HtmlFormatter(cssclass="code"))),
+        name=next((name for tag, name in _FOLDS.items() if tag in cell["tags"]), "Code"),
+        outputs=tuple(_shown([each for each in outputs if each not in messages], alt)),
+        messages=_printed("".join(each["text"] for each in messages)),
+        failed=any(each.get("output_type") == "error" for each in outputs),
         executed=cell.get("execution_count") is not None or bool(outputs),
     )
 
@@ -274,106 +303,54 @@ def _shown(outputs: Iterable[Mapping[str, Any]], alt: str) -> Iterator[Markup]:
     """Clean HTML of *outputs*; prints that follow each other are one."""
     for kind, group in groupby(outputs, key=lambda output: output.get("output_type")):
         if kind == "stream":
-            if text := _printed(map(_text, group)):
-                yield Markup('<pre class="printed">{}</pre>').format(text)
+            if text := _printed("".join(output["text"] for output in group)):
+                yield _PRINTED.format(text)
         elif kind == "error":
-            yield from map(_traceback, group)
-        elif kind in ("display_data", "execute_result"):
+            from nbconvert.filters.ansi import ansi2html  # nbconvert takes seconds to import: only where needed
+
             for output in group:
-                yield from _display(output, alt)
+                lines = output.get("traceback") or [f"{output.get('ename')}: {output.get('evalue')}"]
+                yield _TRACEBACK.format(Markup(ansi2html("\n".join(lines))))
+        elif kind in ("display_data", "execute_result"):
+            yield from filter(None, (_display(output, alt) for output in group))
 
 
-def _is_message(output: Mapping[str, Any]) -> bool:
-    return output.get("output_type") == "stream" and output.get("name") == "stderr"
-
-
-def _text(stream: Mapping[str, Any]) -> str:
-    return _joined(stream["text"])
-
-
-def _display(output: Mapping[str, Any], alt: str) -> Iterator[Markup]:
+def _display(output: Mapping[str, Any], alt: str) -> Markup | None:
     """The richest form of an output that a still page can show; widgets (progress bars) are left out."""
     data = output["data"]
-    alt = str(output.get("metadata", {}).get("alt") or alt)
     if _WIDGET in data:
-        return
+        return None
     if "text/html" in data:
-        yield Markup('<div class="rich">{}</div>').format(Markup(clean_html(_joined(data["text/html"]))))
-    elif picture := _picture(data):
-        yield Markup('<figure class="picture"><img alt="{}" src="{}"></figure>').format(alt, picture)
-    elif "text/markdown" in data:
-        yield _markdown(_joined(data["text/markdown"]))
-    elif "text/plain" in data:
-        yield Markup('<pre class="printed">{}</pre>').format(_printed(data["text/plain"]))
+        return Markup('<div class="rich">{}</div>').format(Markup(clean_html(data["text/html"])))
+    if picture := _picture(data):
+        alt = str(output.get("metadata", {}).get("alt") or alt)
+        return Markup('<figure class="picture"><img alt="{}" src="{}"></figure>').format(alt, picture)
+    if "text/markdown" in data:
+        return _markdown(data["text/markdown"])
+    return _PRINTED.format(_printed(data["text/plain"])) if "text/plain" in data else None
 
 
-def _picture(data: Mapping[str, Any]) -> str:
+def _picture(data: Mapping[str, str]) -> str:
     if "image/svg+xml" in data:
-        return svg_uri(_joined(data["image/svg+xml"]))
-    for mime in ("image/png", "image/jpeg", "image/gif"):
-        if mime in data:
-            base64 = re.sub(r"[^A-Za-z0-9+/=]", "", _joined(data[mime]))
-            return f"data:{mime};base64,{base64}"
-    return ""
+        return svg_uri(data["image/svg+xml"])
+    mime = next((mime for mime in ("image/png", "image/jpeg", "image/gif") if mime in data), None)
+    return f"data:{mime};base64,{re.sub(r'[^A-Za-z0-9+/=]', '', data[mime])}" if mime else ""
 
 
-def _first_figure(cell: Mapping[str, Any]) -> str:
-    if CORPUS_TEXT in _tags(cell):
-        return ""
-    displays = (output for output in cell.get("outputs", ()) if "data" in output)
-    return next(filter(None, (_picture(output["data"]) for output in displays)), "")
+def _error_line(output: Mapping[str, Any]) -> str:
+    """The last line of an error: ``NbkitError: no parser for 'ja'``."""
+    lines = _ANSI.sub("", f"{output.get('ename', 'Error')}: {output.get('evalue', '')}").strip().splitlines()
+    return lines[0] if len(lines) == 1 else f"{lines[0]} … {lines[-1]}"
 
 
-def _traceback(output: Mapping[str, Any]) -> Markup:
-    from nbconvert.filters.ansi import ansi2html  # nbconvert takes a second to import: only where needed
-
-    lines = output.get("traceback") or [f"{output.get('ename')}: {output.get('evalue')}"]
-    return Markup('<pre class="traceback" tabindex="0">{}</pre>').format(Markup(ansi2html("\n".join(lines))))
-
-
-def _error_line(cell: Mapping[str, Any]) -> str:
-    """The last line of the cell's error: ``NbkitError: no parser for 'ja'``."""
-    for output in cell.get("outputs", ()):
-        if output.get("output_type") == "error":
-            lines = _ANSI.sub("", f"{output.get('ename', 'Error')}: {output.get('evalue', '')}").strip().splitlines()
-            return lines[0] if len(lines) == 1 else f"{lines[0]} … {lines[-1]}"
-    return ""
-
-
-def _without_text(cell: dict[str, Any]) -> dict[str, Any]:
-    outputs = cell.get("outputs", [])
-    if CORPUS_TEXT in _tags(cell) and outputs:
-        return {**cell, "outputs": [_note(_LEFT_OUT)]}
-    kept: list[dict[str, Any]] = []
-    for output in outputs:
-        if output.get("output_type") == "error":
-            kept.append({**output, "evalue": "(left out)", "traceback": [f"{output.get('ename')}\n{_ERROR_LEFT_OUT}"]})
-        elif output.get("output_type") != "stream":
-            kept.append(output)
-    return {**cell, "outputs": kept}
-
-
-def _note(text: str) -> dict[str, Any]:
-    html = f'<p class="left-out">{escape(text)}</p>'
-    return {"output_type": "display_data", "metadata": {}, "data": {"text/html": html}}
-
-
-def _tags(cell: Mapping[str, Any]) -> frozenset[str]:
-    return frozenset(cell["metadata"].get("tags", ()))
-
-
-def _is_papermills(cell: Mapping[str, Any]) -> bool:
-    return bool(_tags(cell) & _MADE_BY_PAPERMILL)
-
-
-def _printed(text: str | Iterable[str]) -> str:
+def _printed(text: str) -> str:
     """*text* as it ends up on a terminal: without colours, progress bars in their last state."""
-    lines = (line.rstrip("\r").rpartition("\r")[2].rstrip() for line in _ANSI.sub("", _joined(text)).split("\n"))
+    lines = (line.rstrip("\r").rpartition("\r")[2].rstrip() for line in _ANSI.sub("", text).split("\n"))
     return "\n".join(lines).strip("\n")
 
 
-def _joined(text: str | Iterable[str]) -> str:
-    return text if isinstance(text, str) else "".join(text)
+def _joined(text: Any) -> Any:
+    return "".join(map(str, text)) if isinstance(text, list) else text
 
 
 def _first_heading(source: str) -> str:
@@ -393,19 +370,4 @@ def _plain(markdown: str) -> str:
 
 
 def _markdown(source: str) -> Markup:
-    return Markup('<div class="prose">{}</div>').format(Markup(clean_html(str(_to_html()(source)))))
-
-
-@lru_cache(maxsize=1)
-def _to_html():
-    import mistune
-
-    return mistune.create_markdown(escape=False, plugins=["table", "strikethrough", "footnotes"])
-
-
-def _highlighted(source: str) -> Markup:
-    from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import PythonLexer
-
-    return Markup(highlight(source, PythonLexer(), HtmlFormatter(cssclass="code")))
+    return Markup('<div class="prose">{}</div>').format(Markup(clean_html(str(_TO_HTML(source)))))

@@ -55,6 +55,10 @@ def _templates() -> Environment:
     return environment
 
 
+def _rendered(template: str, **values: Any) -> str:
+    return _templates().get_template(template).render(values)
+
+
 @lru_cache(maxsize=1)
 def source_digest() -> bytes:
     """Digest of the code and templates behind the pages: pages of an older nbkit are rebuilt."""
@@ -144,6 +148,7 @@ class Entry(_Record):
 class _Grid(_Record):
     study: str = ""
     params: dict[str, Any] | None = None
+    used: dict[str, Any] = {}
 
 
 class _Failure(_Record):
@@ -173,7 +178,10 @@ class Run(_Record):
     def grids(self) -> list[tuple[str, dict[str, str]]]:
         """The head of the index: the study of each grid in a line, and its main parameters."""
         return [
-            (STUDIES.summary(grid.study) or grid.study, _facts([grid.params] if grid.params else self._parts()))
+            (
+                STUDIES.summary(grid.study) or grid.study,
+                _facts([grid.params | grid.used] if grid.params else self._parts()),
+            )
             for grid in self.runs
         ]
 
@@ -262,32 +270,19 @@ def is_plain(name: str) -> bool:
     return re.fullmatch(r"\w[\w .,+()=@-]*", name) is not None
 
 
-#: The parameters shown at the head of the index, and their labels.
-_HEADLINES = {
-    "corpus": "Corpus",
-    "corpora": "Corpora",
-    "templates": "Templates",
-    "language": "Language",
-    "source": "From",
-    "languages": "Into",
-    "directions": "Directions",
-    "models": "Models",
-    "n_pairs": "Pairs",
-    "permutations": "Permutations",
-    "n_numbers": "Numbers a format",
-    "metrics": "Metrics",
-    "beams": "Beams",
-    "seed": "Seed",
-}
+#: The parameters shown at the head of the index, and what these are called where not as they are.
+_HEADLINES = (
+    *("corpus", "corpora", "templates", "language", "source", "languages", "directions", "models"),
+    *("n_pairs", "permutations", "n_numbers", "metrics", "beams", "seed"),
+)
+_CALLED = {"source": "From", "languages": "Into", "n_pairs": "Pairs", "n_numbers": "Numbers a format"}
 
 
 def _facts(parameters: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    facts = {}
-    for key, label in _HEADLINES.items():
-        values = dict.fromkeys(_shown(p[key]) for p in parameters if p.get(key) not in (None, [], ""))
-        if values:
-            facts[label] = "; ".join(values)
-    return facts
+    shown = {key: [_shown(p[key]) for p in parameters if p.get(key) not in (None, [], "")] for key in _HEADLINES}
+    return {
+        _CALLED.get(key, key.capitalize()): "; ".join(dict.fromkeys(values)) for key, values in shown.items() if values
+    }
 
 
 def _is_sandbox(parameters: Mapping[str, Any]) -> bool:
@@ -394,55 +389,33 @@ class _Site:
         notebook = self.read(entry)
         found = blocks(notebook)
         facts = {**self.run.provenance, **entry.provenance, "parameters": entry.parameters}
-        return (
-            _templates()
-            .get_template("notebook.html.j2")
-            .render(
-                run=self.run,
-                entry=entry,
-                before=before,
-                after=after,
-                excerpt=excerpt(notebook),
-                blocks=found,
-                files=self.files_of(entry),
-                provenance="" if has_provenance(found) else Footer(facts)._repr_html_(),
-                digest=digest,
-            )
-        )
+        return _rendered(
+            "notebook.html.j2", run=self.run, entry=entry, before=before, after=after, excerpt=excerpt(notebook),
+            blocks=found, files=self.files_of(entry), digest=digest,
+            provenance="" if has_provenance(found) else Footer(facts)._repr_html_(),
+        )  # fmt: skip
 
     def index(self) -> str:
         listed = [(entry, excerpt(self.read(entry))) for entry in self.run.entries]
         runs = [entry for entry in self.run.entries if not entry.is_summary]
         facets = _facets(runs)
         chosen_from = {facet: values for facet, values in facets.items() if len(values) > 1}
-        return (
-            _templates()
-            .get_template("index.html.j2")
-            .render(
-                run=self.run,
-                failures=[(entry, glance) for entry, glance in listed if entry.failed],
-                summaries=_by_run([(entry, glance) for entry, glance in listed if entry.is_summary]),
-                runs=runs,
-                columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
-                chosen_from=chosen_from,
-                largest_figure=_THUMBNAIL_BYTES,
-                provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
-                digest="",
-            )
-        )
+        summaries: dict[str, list[tuple[Entry, Any]]] = {}  # by the entry of the run file that they belong to
+        for entry, glance in listed:
+            if entry.is_summary:
+                summaries.setdefault(entry.tags.get("run", ""), []).append((entry, glance))
+        return _rendered(
+            "index.html.j2", run=self.run, runs=runs, summaries=summaries, chosen_from=chosen_from, digest="",
+            failures=[(entry, glance) for entry, glance in listed if entry.failed],
+            columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
+            largest_figure=_THUMBNAIL_BYTES,
+            provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
+        )  # fmt: skip
 
 
 def _site(folder: Path) -> _Site:
     run = read_run(Path(folder))
     return _Site(run, _saved_files(run.folder))
-
-
-def _by_run(listed: Sequence[tuple[Entry, Any]]) -> dict[str, list[tuple[Entry, Any]]]:
-    """Summary pages by the entry of the run file that they belong to."""
-    groups: dict[str, list[tuple[Entry, Any]]] = {}
-    for entry, glance in listed:
-        groups.setdefault(entry.tags.get("run", ""), []).append((entry, glance))
-    return groups
 
 
 def _facets(entries: Sequence[Entry]) -> dict[str, list[str]]:

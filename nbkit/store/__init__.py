@@ -7,6 +7,6 @@ renamed (one PUT on an object store), is never changed, and one that does not ma
 
 from nbkit.files import cache_folder
 from nbkit.store.shards import DamagedShardWarning, StoreError
-from nbkit.store.store import NOT_REMEMBERED, Store, cache_problem
+from nbkit.store.store import NOT_REMEMBERED, Block, Store, cache_problem
 
-__all__ = ["NOT_REMEMBERED", "DamagedShardWarning", "Store", "StoreError", "cache_folder", "cache_problem"]
+__all__ = ["NOT_REMEMBERED", "Block", "DamagedShardWarning", "Store", "StoreError", "cache_folder", "cache_problem"]

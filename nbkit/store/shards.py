@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------
 # A folder on a disk or an object store (any fsspec URL) whose files appear whole or not at all.
 
+T = TypeVar("T")
 TEMPORARY = ".tmp-"
 STALE_SECONDS = 24 * 3600
 # Where a PUT makes an object visible whole; a rename there is a copy and gains nothing.
@@ -37,6 +38,10 @@ OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl
 
 class StoreError(NbkitError):
     """A place of the store that cannot be read or written, as on a full disk; what is stored there is kept."""
+
+
+class UnusableError(NbkitError):
+    """Why a file of the store cannot be used; it is set aside, and its results are computed again."""
 
 
 class Folder:
@@ -238,7 +243,7 @@ def encode(keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def decode(data: bytes) -> pa.Table:
-    """The table in the bytes of a shard. Raises `NbkitError` for bytes that are no shard: another program's, say."""
+    """The table in the bytes of a shard. Raises `UnusableError` for bytes that are no shard: another program's, say."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -246,13 +251,13 @@ def decode(data: bytes) -> pa.Table:
     try:
         table = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise NbkitError(f"is no Parquet file ({' '.join(str(error).split())[:80]})") from None
+        raise UnusableError(f"is no Parquet file ({' '.join(str(error).split())[:80]})") from None
     if table.schema.names.count(KEY) != 1:
-        raise NbkitError(f"has no column '{KEY}'")
+        raise UnusableError(f"has no column '{KEY}'")
     if table.schema.field(KEY).type != pa.binary(KEY_BYTES) or table.column(KEY).null_count:
-        raise NbkitError(f"has keys in '{KEY}' that are not {KEY_BYTES} bytes each")
+        raise UnusableError(f"has keys in '{KEY}' that are not {KEY_BYTES} bytes each")
     if len(set(table.schema.names)) < len(table.schema.names):
-        raise NbkitError("has two columns of the same name")
+        raise UnusableError("has two columns of the same name")
     return table
 
 
@@ -262,7 +267,7 @@ def table_keys(table: pa.Table) -> list[bytes]:
 
 
 def table_rows(table: pa.Table) -> list[dict[str, Any]]:
-    """The rows as they were given to `encode`. Raises `NbkitError` where a column is not the JSON it says it is."""
+    """The rows as they were given to `encode`. Raises `UnusableError` where a column is not the JSON it says it is."""
     rows: list[dict[str, Any]] = [{} for _ in range(table.num_rows)]
     for field in table.schema:
         if field.name == KEY:
@@ -274,7 +279,7 @@ def table_rows(table: pa.Table) -> list[dict[str, Any]]:
                     if value is not None:  # None stands for a field that this row does not have
                         row[field.name] = json.loads(value)
             except (ValueError, TypeError):
-                raise NbkitError(f"has a column '{field.name}' that is not the JSON it says it is") from None
+                raise UnusableError(f"has a column '{field.name}' that is not the JSON it says it is") from None
         else:
             for row, value in zip(rows, values, strict=True):
                 row[field.name] = value
@@ -413,21 +418,14 @@ class Partition:
             self._refresh()
             for small, run in groupby(sorted(self._keys), key=lambda name: len(self._keys[name]) < SMALL_ROWS):
                 names = list(run)
-                if small and len(names) >= MERGE_FROM:
-                    for group in self._groups(names):
+                group: list[str] = []
+                for name in names if small and len(names) >= MERGE_FROM else ():
+                    if group and sum(len(self._keys[each]) for each in [*group, name]) > MERGED_ROWS:
                         self._merge(group)
+                        group = []
+                    group.append(name)
+                self._merge(group)
             self.folder.remove_stale()
-
-    def _groups(self, names: list[str]) -> Iterable[list[str]]:
-        group: list[str] = []
-        total = 0
-        for name in names:
-            if group and total + len(self._keys[name]) > MERGED_ROWS:
-                yield group
-                group, total = [], 0
-            group.append(name)
-            total += len(self._keys[name])
-        yield group
 
     def _merge(self, names: list[str]) -> None:
         if len(names) < 2:
@@ -470,19 +468,7 @@ class Partition:
         if name in self._tables:
             self._tables.move_to_end(name)
             return self._tables[name]
-        try:
-            data = self.folder.read(name)
-        except IsADirectoryError:
-            self._set_aside(name, "is a folder")
-            raise FileNotFoundError(name) from None
-        if not is_intact(name, data):
-            self._set_aside(name)
-            raise FileNotFoundError(name)
-        try:
-            table = decode(data)
-        except NbkitError as error:  # its bytes are what its name says, but no shard of this store
-            self._set_aside(name, str(error))
-            raise FileNotFoundError(name) from None
+        table = self._usable(name, lambda: decode(read_intact(self.folder, name)))
         self._tables[name] = table
         while len(self._tables) > 1 and sum(held.nbytes for held in self._tables.values()) > HELD_BYTES:
             self._tables.popitem(last=False)
@@ -490,16 +476,17 @@ class Partition:
 
     def _rows(self, name: str, table: pa.Table) -> list[dict[str, Any]]:
         """The rows of a shard's *table*. `FileNotFoundError` where it had to be set aside."""
-        try:
-            return table_rows(table)
-        except NbkitError as error:
-            self._set_aside(name, str(error))
-            raise FileNotFoundError(name) from None
+        return self._usable(name, lambda: table_rows(table))
 
-    def _set_aside(self, name: str, reason: str = "is damaged") -> None:
-        self._forget(name)
-        self._unusable.add(name)
-        set_aside(self.folder, name, reason)
+    def _usable(self, name: str, read: Callable[[], T]) -> T:
+        """What *read* makes of a shard; one that it refuses is set aside, and from then on a `FileNotFoundError`."""
+        try:
+            return read()
+        except UnusableError as error:
+            self._forget(name)
+            self._unusable.add(name)
+            set_aside(self.folder, name, str(error))
+            raise FileNotFoundError(name) from None
 
     def _find(self, keys: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """For each key whether it is stored, the number of its shard (by name) and the row in it."""
@@ -553,7 +540,18 @@ class _Index:
         return self.halves[position] == wanted, shard, place - self.starts[shard]
 
 
-def set_aside(folder: Folder, name: str, reason: str = "is damaged") -> None:
+def read_intact(folder: Folder, name: str) -> bytes:
+    """The bytes of a shard. Raises `UnusableError` for what is not what was written, `FileNotFoundError` as `read`."""
+    try:
+        data = folder.read(name)
+    except IsADirectoryError:
+        raise UnusableError("is a folder") from None
+    if not is_intact(name, data):
+        raise UnusableError("is damaged")
+    return data
+
+
+def set_aside(folder: Folder, name: str, reason: str) -> None:
     """Give a file that cannot be used the suffix ``.damaged`` and say so; it is never deleted."""
     warnings.warn(
         f"{folder}/{name} {reason}: it is set aside as {name}.damaged and its results are computed again",

@@ -7,18 +7,20 @@ import io
 import json
 import os
 import re
+import shutil
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nbkit.errors import NbkitError, as_problem
-from nbkit.files import cache_folder
+from nbkit.files import cache_folder, read_note
 from nbkit.progress import progress_bar
 from nbkit.store import shards
-from nbkit.store.shards import SUFFIX, Folder, Partition, set_aside
+from nbkit.store.shards import SUFFIX, Folder, Partition, UnusableError, set_aside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +48,20 @@ def cache_problem() -> str | None:
         if not name.startswith(".") and Path(root.path, name).is_dir():
             (root / name).check_writable()
     return None
+
+
+@dataclass(frozen=True)
+class Block:
+    """What is remembered under one configuration: its kind, folder, configuration and size in bytes."""
+
+    kind: str
+    folder: Path
+    config: Mapping[str, Any]
+    size: int
+
+    def remove(self) -> None:
+        """Remove it; its results are computed again when they are asked for."""
+        shutil.rmtree(self.folder)
 
 
 class Store:
@@ -186,6 +202,12 @@ class Store:
         """
         return _kept_table(self._partition(config).folder, _row_count)
 
+    def blocks(self) -> Iterator[Block]:
+        """Everything that is remembered, one block per configuration; nothing for a store that is no folder here."""
+        for note in sorted(Path(self.root.path).glob(f"*/*/{CONFIG_FILE}")) if self.root.local else ():
+            size = sum(file.stat().st_size for file in note.parent.iterdir() if file.is_file())
+            yield Block(note.parent.parent.name, note.parent, read_note(note), size)
+
     def _partition(self, config: Mapping[str, Any]) -> Partition:
         text = _canonical(config)
         kind = config.get("kind")
@@ -226,14 +248,11 @@ def _kept_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
         if not name.endswith(f".{TABLE_SUFFIX}"):
             continue
         try:
-            data = folder.read(name)
+            data = shards.read_intact(folder, name)
         except FileNotFoundError:
             continue
-        except IsADirectoryError:
-            set_aside(folder, name, "is a folder")
-            continue
-        if not shards.is_intact(name, data):
-            set_aside(folder, name)
+        except UnusableError as error:
+            set_aside(folder, name, str(error))
             continue
         try:
             return read(data)

@@ -13,17 +13,19 @@ trained or downloaded come first, without a line in the study.
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
 from inspect import signature
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from nbkit import models
 from nbkit.errors import NbkitError
-from nbkit.fingerprint import KEYED, digest
+from nbkit.fingerprint import KEYED, check_definition, digest
 from nbkit.models.lifecycle import is_missing
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Notebook, StudyParams, Unit, cell_label, no_device
@@ -241,7 +243,19 @@ class Step:
 
     def __call__(self, params: Any, *values: Any, store: Store | None = None, **named: Any) -> pd.DataFrame:
         at, store = self._at(values, named), store or Store()
-        return store.table(self.config(params, **at), lambda: self.compute(params, store=store, **at))
+
+        def table() -> pd.DataFrame:
+            made = self.compute(params, store=store, **at)
+            if not hasattr(made, "to_parquet"):
+                raise NbkitError(f"{self.place}: a table (pandas.DataFrame) is expected, found {made!r:.60}")
+            return made
+
+        return store.table(self.config(params, **at), table)
+
+    @property
+    def place(self) -> str:
+        """What errors call it: the study, the step, and where its function is."""
+        return f"study '{self.study.name}', step '{self.compute.__name__}' ({source_place(self.compute)})"
 
     def rows(self, params: Any, *values: Any, store: Store | None = None, **named: Any) -> int | None:
         """How many rows are remembered, None where the table is not; computes and downloads nothing."""
@@ -260,9 +274,18 @@ class Step:
         return self.units[0].work(**arguments)
 
     def _config(self, params: Any, at: Point) -> dict[str, Any]:
-        name = self.compute.__name__
-        code = digest(f"{self.compute.__module__}:{name}", *self.code, without=self.without, but=self.but)
-        return {"kind": f"{self.study.name}.{name}", "code": code, **self.key(params, **at)}
+        name, code = self.compute.__name__, self.digest()
+        key = self.key(params, **at)
+        try:
+            json.dumps(key, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise NbkitError(f"{self.place}: its key must hold what JSON can ({error}): {key!r:.200}") from None
+        return {"kind": f"{self.study.name}.{name}", "code": code, **key}
+
+    def digest(self) -> str:
+        """The digest of the code behind the table, as its key holds it."""
+        root = f"{self.compute.__module__}:{self.compute.__name__}"
+        return digest(root, *self.code, without=self.without, but=self.but)
 
     def _at(self, values: Sequence[Any], named: Point) -> Point:
         if len(values) > len(self.per):
@@ -277,7 +300,9 @@ class Study:
     params: the schema. axes: the grid, by name; *cells* says which of them a cell of the report is of. tags: what else
     the report's filters know a cell by. problems: what is wrong with the parameters in this installation, one message
     each, beside what is asked of models and devices; loads no model. inputs: what stands behind the parameters outside
-    the code (digests of corpora, weights, parsers), JSON-able. uses: the models that a run asks.
+    the code (digests of corpora, weights, parsers), JSON-able. uses: the models that a run asks. verdict: what pass,
+    fail and undecided mean in its outcomes, one sentence. used: how many items the parts of a run had,
+    by the parameter that bounds them (a corpus may hold fewer than ``n_pairs``); reads the store alone.
     """
 
     name: str
@@ -291,9 +316,13 @@ class Study:
     check: Callable[[Any], Iterable[str | None]] = lambda params: ()
     inputs: Callable[[Any], Mapping[str, Any]] = lambda params: {}
     uses: Callable[[Any], Iterable[Use]] = lambda params: ()
+    verdict: str = ""
+    used: Callable[[Any, Store], Mapping[str, Sequence[int]]] = lambda params, store: {}
 
     def __post_init__(self) -> None:
         self._works: list[Work] = []
+        self.declared: dict[str, Callable[..., Any]] = {}
+        self.steps: list[Step] = []
         self.results: Results | None = None
         self.params.study = self
 
@@ -341,6 +370,23 @@ class Study:
         found = [no_device(device)] if uses and device is not None else []
         found += [*self.check(params), *(use.problem() for use in uses)]
         return list(dict.fromkeys(problem for problem in found if problem))
+
+    def misdeclared(self) -> Iterator[str]:
+        """What is wrong in the study's own outcomes, as far as can be told without computing any."""
+        if self.results is None:
+            return
+        stream, headline = self.results.stream, self.results.headline
+        place = f"study '{self.name}', outcomes ({source_place(stream)})"
+        try:
+            inspect.signature(stream).bind("params", "store", "texts")
+        except TypeError as error:
+            yield f"{place}: called with params, store and texts: {error}"
+        try:
+            check_definition(headline)
+        except NbkitError as error:
+            yield f"{place}: headline: {error}"
+        if self.results.again is None:
+            yield f"{place}: nothing says how the headline follows from outcomes: declare it with @outcomes.table"
 
     def _absent(self, params: Any) -> Iterator[Unit]:
         """A unit for each model that has to be trained or downloaded; what serves most languages comes first.
@@ -417,9 +463,12 @@ class Study:
         def declare(function: Callable[..., pd.DataFrame]) -> Step:
             step = Step(self, function, tuple(per), key, uses, tuple(code), tuple(without), tuple(but))
             if unit is None:
-                return step
-            filled = self._work(_named(step, function), unit, per, after, uses, counts, None, None)
-            return replace(step, units=(filled,))
+                self._declare(function)
+            else:
+                filled = self._work(_named(step, function), unit, per, after, uses, counts, None, None)
+                step = replace(step, units=(filled,))
+            self.steps.append(step)
+            return step
 
         return declare
 
@@ -463,11 +512,23 @@ class Study:
             if axis not in self.axes:
                 there = ", ".join(self.axes) or "none"
                 raise NbkitError(f"study '{self.name}': there is no axis '{axis}'; there are: {there}")
+        self._declare(function)
         before = tuple(unit for each in after for unit in (each.units if isinstance(each, Step) else (each,)))
         runs = uses is not None if runs_models is None else runs_models
         work = Work(self, name, tuple(per), function, before, uses, counts, points, runs)
         self._works.append(work)
         return work
+
+    def _declare(self, function: Callable[..., Any]) -> None:
+        """Enter the name of a step or work, which addresses its tables and units; refuse one that is taken."""
+        name = function.__name__
+        if name in self.declared:
+            first = source_place(self.declared[name])
+            raise NbkitError(
+                f"study '{self.name}': two steps or works are called '{name}' ({first} and {source_place(function)}); "
+                "their results would be confused: rename one"
+            )
+        self.declared[name] = function
 
     def outcomes(self, *, headline: str) -> Callable[[Callable[..., Iterator[pd.DataFrame]]], Results]:
         """Declare a function as the study's outcomes: ``function(params, store, texts)`` streams them.
@@ -560,6 +621,12 @@ class Held:
         return self._made(_Wanted(json.dumps(key, sort_keys=True), make))
 
 
+def source_place(function: Callable[..., Any]) -> str:
+    """File and line of a function."""
+    code = inspect.unwrap(function).__code__
+    return f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+
+
 def study_of(params: StudyParams) -> Study:
     """The study that parameters are of. Raises `NbkitError` where no study has declared them."""
     study = getattr(type(params), "study", None)
@@ -581,5 +648,4 @@ def _named(step: Step, function: Callable[..., Any]) -> Callable[..., Any]:
     def fill(params: Any, **at: Any) -> None:
         step(params, **at)
 
-    fill.__module__, fill.__name__ = function.__module__, function.__name__
-    return fill
+    return wraps(function)(fill)

@@ -30,17 +30,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from inspect import signature
+from inspect import signature, unwrap
 from pathlib import Path
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import as_csv, atomic_write
-from nbkit.store import Store
+from nbkit.store import Block, Store
 from nbkit.studies.base import StudyParams
-from nbkit.studies.engine import study_of
+from nbkit.studies.engine import Results, Study, source_place, study_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,13 +94,11 @@ def outcomes(params: StudyParams, *, texts: bool = False, store: Store | None = 
     study, store = study_of(params), store or Store()
     if study.results is None:
         raise NbkitError(f"the study '{study.name}' declares no outcomes")
-    stream = study.results.stream
-    keys = [_hashes(_completed(table, study.name, False)) for table in stream(params, store, False) if len(table)]
+    keys = [_hashes(table) for table in _streamed(study, study.results, params, store, False)]
     once, counts = np.unique(np.concatenate(keys), return_counts=True) if keys else (np.empty(0, np.uint64), [])
     repeated = once[np.asarray(counts) > 1]
     held: dict[tuple[Any, ...], list[Any]] = {}
-    for table in stream(params, store, texts):
-        table = _completed(table, study.name, texts)
+    for table in _streamed(study, study.results, params, store, texts):
         again = np.isin(_hashes(table), repeated)
         for row in table[again].itertuples(index=False, name=None):
             names = [*_KEY, "groups"]  # an item that stands in two sets is two rows, with one id
@@ -111,6 +110,41 @@ def outcomes(params: StudyParams, *, texts: bool = False, store: Store | None = 
         columns = [*COLUMNS, *(TEXTS if texts else ())]
         table = pd.DataFrame([row for _, row in held.values()], columns=columns)
         yield table.assign(count=[count for count, _ in held.values()])
+
+
+def _streamed(study: Study, results: Results, params: StudyParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
+    """The parts that a study's function yields, with all columns; what it raises names study, step, file and line."""
+    try:
+        for table in results.stream(params, store, texts):
+            if not hasattr(table, "columns"):
+                place = f"study '{study.name}', outcomes ({source_place(results.stream)})"
+                raise NbkitError(f"{place}: tables (pandas.DataFrame) are expected, found {table!r:.60}")
+            if len(table):
+                yield _completed(table, study.name, texts)
+    except (NbkitError, MemoryError):
+        raise
+    except Exception as error:  # whatever a study's own code raises
+        where = _where(study, results, error)
+        raise NbkitError(f"{where}: {type(error).__name__}: {error}") from error
+
+
+def _where(study: Study, results: Results, error: Exception) -> str:
+    """The study, the step and the line in its file that an error comes from."""
+    names = {unwrap(function).__code__: f"step '{name}'" for name, function in study.declared.items()}
+    names[results.stream.__code__] = "outcomes"
+    frames = list(walk_tb(error.__traceback__))
+    code = next((frame.f_code for frame, _ in reversed(frames) if frame.f_code in names), results.stream.__code__)
+    file = code.co_filename
+    line = next((line for frame, line in reversed(frames) if frame.f_code.co_filename == file), code.co_firstlineno)
+    return f"study '{study.name}', {names[code]} ({Path(file).name}:{line})"
+
+
+def outdated(studies: Iterable[Study], store: Store | None = None) -> list[Block]:
+    """The remembered tables of *studies* that were made by other code than today's: no key reaches them any more."""
+    today = {f"{study.name}.{step.compute.__name__}": step for study in studies for step in study.steps}
+    blocks = [block for block in (store or Store()).blocks() if block.kind in today]
+    codes = {kind: today[kind].digest() for kind in {block.kind for block in blocks}}
+    return [block for block in blocks if block.config.get("code") != codes[block.kind]]
 
 
 def headline(params: StudyParams, found: Iterable[pd.DataFrame]) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from nbkit.store import Store
 from nbkit.studies import STUDIES, headline, item_id, outcomes, read_outcomes, write_outcomes
 from nbkit.studies.base import StudyParams
 from nbkit.studies.engine import Study
-from nbkit.studies.results import COLUMNS, SCHEMA_VERSION, TEXTS, objects
+from nbkit.studies.results import COLUMNS, SCHEMA_VERSION, TEXTS, objects, outdated
 
 
 class MadeUp(StudyParams):
@@ -159,3 +159,65 @@ def test_every_study_names_a_headline_that_there_is(name):
     results = STUDIES.get(name).results
     module, _, function = results.headline.partition(":")
     assert callable(getattr(import_module(module), function)) and results.again is not None
+
+
+def broken_study() -> Study:
+    """A study whose steps do what a plug-in may do wrong; *values* say which."""
+    study = Study(name="broken", title="", paper="", params=type("BrokenParams", (MadeUp,), {"__module__": __name__}))
+
+    @study.step(key=lambda params: {"parts": params.parts, "odd": {1} if params.parts == [[1]] else 0})
+    def table(params, store):
+        return "no table" if params.parts == [[2]] else pd.DataFrame({"value": [1 / (params.parts[0][0] - 3)]})
+
+    @study.outcomes(headline="none")
+    def found(params, store, texts):
+        if params.parts == [[4]]:
+            return ["no table"]
+        table(params, store=store)
+        return int("x")
+
+    return study
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (1, r"study 'broken', step 'table' \(test_results.py:\d+\): its key must hold what JSON can .*\{1\}"),
+        (2, r"study 'broken', step 'table' \(test_results.py:\d+\): a table .* is expected, found 'no table'"),
+        (3, r"^study 'broken', step 'table' \(test_results.py:\d+\): ZeroDivisionError: division by zero$"),
+        (4, r"study 'broken', outcomes \(test_results.py:\d+\): tables .* are expected, found 'no table'"),
+        (5, r"^study 'broken', outcomes \(test_results.py:\d+\): ValueError: invalid literal"),
+    ],
+)
+def test_what_a_study_does_wrong_is_said_with_study_step_and_line(tmp_path, monkeypatch, value, message):
+    monkeypatch.setattr("nbkit.studies.engine.digest", lambda *roots, **settings: "0")  # its step is within a function
+    study = broken_study()
+    with pytest.raises(NbkitError, match=message) as caught:
+        list(outcomes(study.params(parts=[[value]]), store=Store(tmp_path)))
+    if value == 3:
+        line = int(str(caught.value).partition("test_results.py:")[2].partition(")")[0])
+        assert "1 / (params" in Path(__file__).read_text(encoding="utf-8").splitlines()[line - 1]
+
+
+def test_two_steps_or_works_of_one_name_are_refused():
+    study = Study(name="twice", title="", paper="", params=type("TwiceParams", (MadeUp,), {}))
+
+    def fill(params, store):
+        return pd.DataFrame()
+
+    study.step(key=lambda params: {})(fill)
+    with pytest.raises(NbkitError, match=r"study 'twice': two steps or works are called 'fill' .*rename one"):
+        study.work("fill")(fill)
+
+
+def test_tables_of_other_code_are_found_with_their_size(tmp_path, monkeypatch):
+    codes = iter(["0", "1", "1"])
+    monkeypatch.setattr("nbkit.studies.engine.digest", lambda *roots, **settings: next(codes))
+    study, store = broken_study(), Store(tmp_path)
+    params = study.params(parts=[[5]])
+    study.steps[0](params, store=store)
+    (old,) = outdated([study], store)
+    assert old.kind == "broken.table" and old.config["code"] == "0" and old.size > 0
+    assert outdated([], store) == []
+    old.remove()
+    assert outdated([study], store) == [] and list(store.blocks()) == []

@@ -141,6 +141,7 @@ STUDY = Study(
     paper="Emelin, Titov and Sennrich (2020), Detecting Word Sense Disambiguation Biases in Machine Translation for "
     "Model-Agnostic Adversarial Attacks",
     params=DisambiguationParams,
+    verdict="pass: the sense of the gold translation; fail: another; undecided: no sense shows, or several do",
     axes={
         "corpus": Axis(lambda params: [params.domain]),
         "model": Axis(lambda params: params.models, label),

@@ -145,6 +145,7 @@ STUDY = Study(
         "control": Axis(lambda params: CONTROLS, lambda control: control.label, lambda control: System(*control)),
     },
     grid=("language", "model"),
+    verdict="fail: a word of the idiom is translated literally (LitTER); undecided: no word could be looked for",
     check=_problems,
     inputs=_inputs,
     uses=lambda params: [

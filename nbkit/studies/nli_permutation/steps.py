@@ -125,6 +125,8 @@ STUDY = Study(
         "start": Cuts(_parts, _starts),
     },
     grid=("language", "model"),
+    verdict="pass: the classifier says the gold label; fail: another label, which is the reason",
+    used=lambda params, store: {"n_pairs": sorted({n_pairs(params, corpus, store) for corpus in params.corpora})},
     tags=lambda params: {"corpus": ", ".join(params.corpora)},
     check=_problems,
     inputs=_inputs,

@@ -293,6 +293,7 @@ STUDY = Study(
         "model": Axis(lambda params: params.models, label),
     },
     grid=("language", "model"),
+    verdict="pass: the number is carried over with its value and, for strict, in the target language's notation",
     tags=lambda params: {"templates": params.templates},
     check=_problems,
     inputs=_inputs,

@@ -433,6 +433,8 @@ STUDY = Study(
         "start": Cuts(_cuts, _starts),
     },
     grid=("language", "model"),
+    verdict="fail: a flip: the scrambled source is translated better than the plain one (β₁ > β); else pass",
+    used=lambda params, store: {"n_pairs": sorted({n_pairs(params, each, store) for each in params.languages})},
     tags=lambda params: {"corpus": params.corpus},
     check=_problems,
     inputs=_inputs,

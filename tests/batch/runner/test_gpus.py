@@ -59,17 +59,21 @@ def test_gpus_are_those_that_may_be_used(four, monkeypatch):
     assert gpus.visible_gpus() == ()
 
 
+def on_gpus(found: LocalProcesses) -> list:
+    return [worker for worker in found.workers if worker.gpu is not None]
+
+
 def test_who_gets_a_gpu(four, monkeypatch):
     text = Unit("read", "m:f", {"params": {"device": "auto"}})
     for device in ("auto", "cuda"):
         found = gpus.local_processes(8, {}, [text, *units(device)])
-        assert [worker.environment[VISIBLE] for worker in found.on_gpus] == ["0", "1", "2", "3"]
-        assert [worker.environment for worker in found.workers] == [{}] * 8
+        assert [worker.environment[VISIBLE] for worker in on_gpus(found)] == ["0", "1", "2", "3"]
+        assert [worker.environment for worker in found.workers if worker.gpu is None] == [{}] * 8
     for alone in ([text], units("cpu"), units("cuda:2"), [*units("cuda"), *units("cuda:1")], []):
         found = gpus.local_processes(8, {}, alone)
-        assert found.on_gpus == [] and len(found.workers) == 8
+        assert on_gpus(found) == [] and len(found.workers) == 8
     monkeypatch.setattr("torch.cuda.device_count", lambda: 1)  # which workers share
-    assert gpus.local_processes(8, {}, units("cuda")).on_gpus == []
+    assert on_gpus(gpus.local_processes(8, {}, units("cuda"))) == []
 
 
 def test_each_worker_sees_one_gpu_of_its_own(tmp_path):
@@ -131,5 +135,5 @@ def test_a_run_that_is_stopped_ends_both_kinds_of_workers():
 
 def test_the_environment_of_workers_on_gpus_lets_tokenizers_have_threads(four):
     found = gpus.local_processes(2, worker_environment(1), units("auto"))
-    assert {worker.environment["TOKENIZERS_PARALLELISM"] for worker in found.on_gpus} == {"true"}
-    assert {worker.environment["TOKENIZERS_PARALLELISM"] for worker in found.workers} == {"false"}
+    assert {worker.environment["TOKENIZERS_PARALLELISM"] for worker in on_gpus(found)} == {"true"}
+    assert {worker.environment["TOKENIZERS_PARALLELISM"] for worker in found.workers if worker.gpu is None} == {"false"}

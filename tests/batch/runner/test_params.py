@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -247,3 +248,39 @@ def test_the_run_files_that_come_with_nbkit_fit_their_schemas(file, monkeypatch)
 def test_an_empty_file_is_called_empty(text):
     with pytest.raises(ParamsError, match=r"^my\.yaml: the file is empty: a mapping with"):
         parse(text, "my.yaml")
+
+
+def test_an_unknown_study_may_be_one_of_your_own():
+    with pytest.raises(ParamsError, match=r"unknown study 'mine'.*: nbkit --plugin FILE\.py"):
+        entries(parse(GRID.replace("study: toy\n    params", "study: mine\n    params")))
+
+
+def test_a_grid_with_nothing_in_it_is_refused_with_a_way_out():
+    empty = parse(GRID.replace("[eins, zwei]", "[]"), "grid.yaml")
+    (problem,) = validate(empty)
+    assert str(problem) == (
+        "grid.yaml:4 (toy): words: [] leaves nothing to run: name at least one, or choose pages that can do without "
+        "(notebooks: some of summary)"
+    )
+    other = GRID.replace("[eins, zwei]", "[]").replace(
+        "  - study: toy\n    params", "  - study: toy\n    {}\n    params"
+    )
+    assert validate(parse(other.format("notebooks: [summary]"))) == []
+    assert len(validate(parse(other.format("notebooks: [letters]")))) == 1
+
+
+def test_what_a_study_declares_is_checked(toy):
+    study = STUDIES.get("toy")
+    (toy / "notebooks" / "toy" / "summary.ipynb").rename(toy / "elsewhere.ipynb")
+
+    @study.outcomes(headline="toy_study:nothing")
+    def outcomes(params): ...
+
+    found = "\n".join(map(str, validate(parse(GRID, "grid.yaml"))))
+    assert "grid.yaml:4 (toy): study 'toy': there is no notebook 'toy/summary.ipynb'" in found
+    for message in (
+        "called with params, store and texts: too many positional arguments",
+        "headline: the code of 'toy_study:nothing' cannot be found: 'toy_study' defines no 'nothing'",
+        "nothing says how the headline follows from outcomes: declare it with @outcomes.table",
+    ):
+        assert re.search(rf"study 'toy', outcomes \(test_params.py:\d+\): {re.escape(message)}", found), found
