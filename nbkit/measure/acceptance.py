@@ -154,6 +154,7 @@ def example_groups(accepted: np.ndarray, correct: np.ndarray) -> np.ndarray:
 def entropy(probabilities: np.ndarray) -> np.ndarray:
     """−Σ p ln p of the label probabilities on the last axis, in nats: 0 is certain, ln 3 ≈ 1.0986 undecided.
 
+    A row of NaN, of an answer that was refused, has the entropy NaN.
     Raises `NbkitError` where the last axis does not hold probabilities that sum to 1.
 
     >>> entropy(np.array([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]])).round(4).tolist()
@@ -163,7 +164,11 @@ def entropy(probabilities: np.ndarray) -> np.ndarray:
 
     values = np.asarray(probabilities, dtype=np.float64)
     # Half-precision models give probabilities with an error of some thousandths.
-    if values.ndim == 0 or not (values >= 0).all() or not (np.abs(values.sum(axis=-1) - 1) < 0.01).all():
+    if values.ndim == 0:
+        raise NbkitError("entropy: probabilities that sum to 1 on the last axis expected")
+    refused = np.isnan(values).all(axis=-1, keepdims=True)
+    known = np.where(refused, 1 / values.shape[-1], values)
+    if not (known >= 0).all() or not (np.abs(known.sum(axis=-1) - 1) < 0.01).all():
         raise NbkitError("entropy: probabilities that sum to 1 on the last axis expected")
     return entr(values).sum(axis=-1)
 

@@ -25,7 +25,7 @@ from nbkit.files import looks_secret, public_environment
 from nbkit.languages import in_order
 from nbkit.models.backends import BACKENDS, TRANSFORMERS, Backend, Origin, split_backend
 from nbkit.models.python import PythonModel
-from nbkit.models.services.names import RemoteModel, is_remote, parse_remote
+from nbkit.models.services.names import RemoteModel, ServerModel, is_remote, parse_remote
 from nbkit.models.weights import check_trained_for, read_json, read_record, tokenizer_config
 from nbkit.registry import Registry
 
@@ -498,6 +498,10 @@ def _spoken(reference: Reference, codes: Mapping[str, str], folder: Path | None,
 # Classifiers.
 
 _OPTION = "?labels="
+#: What the names of classifiers without files here begin with.
+_CLASSIFYING = ("openai:", "outputs:")
+#: The prompt by which a chat model is asked for a label.
+_PROMPT = "classify"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -521,11 +525,15 @@ class ClassifierEntry(Entry):
 
 @dataclass(frozen=True)
 class ClassifierReference(Origin):
-    """What a name means for one language; *labels* in the order of the outputs, where it was given."""
+    """What a name means for one language; *labels* in the order of the outputs, if they were given.
+
+    remote: a chat model behind a server, or labels in files; there is nothing to load then.
+    """
 
     entry: ClassifierEntry
     lang: str
     labels: tuple[str, ...] | None = None
+    remote: RemoteModel | None = field(default=None, kw_only=True)
 
     noun: ClassVar[str] = "classifier"
     auto_class: ClassVar[str] = "AutoModelForSequenceClassification"
@@ -549,6 +557,8 @@ def classifier_label(name: str) -> str:
     >>> classifier_label("roberta-large-mnli@ct2"), classifier_label("models/mine@ct2-int8")
     ('RoBERTa (large) CT2', 'mine CT2 int8')
     """
+    if name.startswith(_CLASSIFYING):
+        return parse_remote(name).label
     name, backend = split_backend(name)
     return f"{CLASSIFIERS.label(name.partition(_OPTION)[0])} {backend.label}".rstrip()
 
@@ -571,6 +581,11 @@ def resolve_classifier(name: str, lang: str) -> ClassifierReference:
     Traceback (most recent call last):
     nbkit.errors.ModelError: classifier 'roberta-large-mnli' is not for 'zh'; it is for: en
     """
+    if name.startswith(_CLASSIFYING):
+        remote = parse_remote(name).for_pair(lang, lang)
+        if isinstance(remote, ServerModel) and "prompt=" not in name:
+            remote = replace(remote, prompt=_PROMPT)
+        return ClassifierReference(name, ClassifierEntry(), lang, remote=remote)
     name, backend = split_backend(name)
     place, option, given = name.partition(_OPTION)
     if backend == TRANSFORMERS and split_backend(place)[1] != TRANSFORMERS:

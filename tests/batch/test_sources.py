@@ -12,7 +12,7 @@ import yaml
 from nbkit.batch.params import read
 from nbkit.batch.sources import write_sources
 from nbkit.errors import NbkitError
-from nbkit.models import MODELS, load_translator
+from nbkit.models import CLASSIFIERS, MODELS, load_translator
 from nbkit.studies import STUDIES, outcomes
 from tests.frozen import models
 from tests.studies.idioms_cases import toy_params
@@ -105,6 +105,30 @@ def test_exported_outputs_give_the_results_of_the_system_itself(study, folder):
     pd.testing.assert_frame_equal(direct, exported)
     manifest = json.loads(Path("translated/manifest.json").read_text())
     assert [each["round"] for each in manifest["rounds"]] == list(range(1, rounds + 1))
+
+
+def test_exported_labels_give_the_results_of_the_classifier_itself(folder):
+    """The NLI study: probabilities, one line per pair."""
+
+    def classify(pairs):
+        return [models.bag(*pair) for pair in pairs]
+
+    classify.identity = "bag-for-export"
+    CLASSIFIERS.register("exported", classify)
+    params = {"n_pairs": 12, "permutations": 4, "clumps": [], "training_pairs": 20}
+    try:
+        direct = found("nli_permutation", run_file("nli_permutation", params, "exported"))
+    finally:
+        CLASSIFIERS._entries.pop("exported", None)
+    path = run_file("nli_permutation", params, "outputs:labelled")
+    rounds = 0
+    while written := write_sources(read(path), Path("labelled")).written:
+        (wanted,), rounds = written, rounds + 1
+        assert wanted.target.name == f"{rounds}.en-labels.labels" and rounds < 6
+        pairs = [line.split(" ||| ") for line in wanted.source.read_text(encoding="utf-8").splitlines()]
+        rows = (" ".join(map(repr, map(float, models.bag(*pair)))) for pair in pairs)
+        wanted.target.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    pd.testing.assert_frame_equal(direct, found("nli_permutation", path))
 
 
 def test_texts_that_wait_for_a_translation_are_not_written_again(folder):

@@ -5,14 +5,16 @@ Pairs that were classified once are never classified again; a model is loaded on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from nbkit.corpora.nli import LABELS, check_nli, find_nli
+from nbkit.corpora.nli import LABELS, catalogue, check_nli, find_nli
 from nbkit.errors import ModelError
 from nbkit.models import weights
 from nbkit.models.backends import ENCODERS, TRANSFORMERS
@@ -25,6 +27,7 @@ from nbkit.models.catalogue import (
     resolve_classifier,
     resolve_language_model,
 )
+from nbkit.models.decoding import Decoding
 from nbkit.models.language_models.lifecycle import (
     LANGUAGE_MODEL,
     check_language_model,
@@ -33,6 +36,8 @@ from nbkit.models.language_models.lifecycle import (
 from nbkit.models.lifecycle import ModelKind, with_revision
 from nbkit.models.python import PythonClassifier
 from nbkit.models.recipes import ClassifierRecipe
+from nbkit.models.services.asking import line_of, stored_answers
+from nbkit.models.services.names import LABEL_FILE, RemoteModel
 from nbkit.store import Store
 
 #: Premise and hypothesis.
@@ -118,6 +123,25 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
         weights.check_trained_for(reference.called, folder, reference.lang)
         output_order(reference, folder)
 
+    def check_answering(self, reference: ClassifierReference) -> None:
+        """Raises `ModelError` where a server or files of labels cannot be used; asks nobody."""
+        if reference.remote is None:
+            super().check_answering(reference)
+        elif (problem := reference.remote.problem(reference.lang, reference.lang)) is not None:
+            raise ModelError(problem)
+
+    def answering_identity(self, reference: ClassifierReference, device: str, dtype: str) -> dict[str, Any]:
+        """A chat model is known by name, server and prompt; labels in files by their digests."""
+        if reference.remote is not None:
+            return reference.remote.identity()
+        return super().answering_identity(reference, device, dtype)
+
+    def answering(self, reference: ClassifierReference, device: str, dtype: str) -> Classifier:
+        """A chat model, labels in files, or Python code."""
+        if reference.remote is not None:
+            return RemoteClassifier(reference.remote, reference.lang)
+        return super().answering(reference, device, dtype)
+
     def more_identity(self, reference: ClassifierReference) -> dict[str, Any]:
         """The head is torch's in every case; labels, where the name or the catalogue gives them."""
         if not reference.has_files:
@@ -127,6 +151,67 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
 
 
 CLASSIFIER = ClassifierKind()
+
+
+class RemoteClassifier:
+    """A chat model that is asked for labels, or labels in files, as a classifier.
+
+    Every label is certain (probability 1). An answer without exactly one label counts as refused: its row is NaN.
+    store: where answers of a chat model are stored, each as it came; None: in memory.
+    """
+
+    #: Pairs that are asked for at a time.
+    _AT_A_TIME = 1024
+
+    def __init__(self, remote: RemoteModel, lang: str, store: Store | None = None):
+        self.remote, self.lang, self.store, self.name = remote, lang, store, remote.name
+
+    def probabilities(self, pairs: Sequence[Pair], *, progress: bool = True) -> np.ndarray:
+        """p(label | premise, hypothesis), one row per pair, columns in the order of `LABELS`; NaN where refused."""
+        return np.array(list(self.rows(pairs)), dtype=np.float64).reshape(len(pairs), len(LABELS))
+
+    def rows(self, pairs: Iterable[Pair]) -> Iterator[Row]:
+        """The same, row by row."""
+        stream = iter(pairs)
+        while some := list(islice(stream, self._AT_A_TIME)):
+            texts = [self.remote.asked(*pair) for pair in some]
+            said = self._said(texts)
+            yield from (as_row(said[text]) for text in texts)
+
+    def _said(self, texts: Sequence[str]) -> dict[str, str]:
+        how = (self.lang, LABEL_FILE, Decoding(beams=1))
+        if self.store is None:
+            found = dict(self.remote.translator().answers(texts, *how, progress=False))
+        else:
+            config = {
+                "kind": "answer", "version": 1, "model": self.remote.identity(), "src": self.lang, "tgt": LABEL_FILE,
+                "decoding": self.remote.decoding(how[2]),
+            }  # fmt: skip
+            found = stored_answers(self.remote.translator, self.remote, config, texts, how, store=self.store)
+        return {text: line_of(self.remote, found[text], text, *how[:2]).hypothesis for text in found}
+
+
+def as_row(said: str) -> Row:
+    """The probabilities that an answer or a line of a file stands for: one label, or three numbers that sum to 1.
+
+    NaN, three times, for an answer that holds none of the labels or several.
+
+    >>> as_row("Neutral."), as_row("0.2, 0.5, 0.3"), as_row("I cannot answer that.")
+    ((0.0, 1.0, 0.0), (0.2, 0.5, 0.3), (nan, nan, nan))
+    """
+    parts = said.replace(",", " ").split()
+    if len(parts) == len(LABELS):
+        try:
+            numbers = tuple(map(float, parts))
+        except ValueError:
+            numbers = ()
+        if numbers and all(0 <= p <= 1 for p in numbers) and abs(sum(numbers) - 1) < 0.01:
+            return numbers
+    words = set(re.findall(r"[\w-]+", said.casefold()))
+    words -= {word for word in words if len(word) == 1 and len(words) > 1}  # "e" is a label only by itself
+    known = catalogue()["labels"]
+    meant = [float(not words.isdisjoint(known[label])) for label in LABELS]
+    return tuple(meant) if sum(meant) == 1 else (float("nan"),) * len(LABELS)
 
 
 def classifier_identity(name: str, lang: str = "en", *, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
@@ -244,6 +329,10 @@ def iter_classified(
     progress: bool = True,
 ) -> Iterator[tuple[float, ...]]:
     """`classify_remembered` for a stream of pairs without end, row by row, in memory that does not grow."""
+    remote = resolve_classifier(name, lang).remote
+    if remote is not None:
+        yield from RemoteClassifier(remote, lang, store).rows(pairs)
+        return
     config = with_revision(
         lambda: classification_config(name, lang, device=device, dtype=dtype), lambda: ensure_classifier(name, lang)
     )

@@ -8,10 +8,10 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, fields
-from typing import Literal
+from typing import Any, Literal
 
 import tenacity
 
@@ -19,6 +19,7 @@ from nbkit.errors import ModelError
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.services.names import RemoteModel
 from nbkit.progress import progress_bar
+from nbkit.store import Store
 
 # ----------------------------------------------------------------------------
 # What came back for a text from a server, the rule that makes one line of it, and what it cost.
@@ -317,3 +318,44 @@ class _Gate:
                     return
             stop.wait(wait)
         raise StoppedError("stopped, because another request failed")
+
+
+# ----------------------------------------------------------------------------
+# Answers, stored as they come.
+
+#: Answers that are asked for before any is waited for to the end: few, as each of them costs.
+SHARD = 64
+
+
+def stored_answers(
+    translator: Callable[[], RemoteTranslator],
+    model: RemoteModel,
+    config: Mapping[str, Any],
+    texts: Iterable[str],
+    how: tuple[str, str, Decoding],
+    *,
+    store: Store,
+    progress: bool = True,
+) -> dict[str, Answer]:
+    """The answer to every distinct text that is not blank: from *store*, or asked for now and stored.
+
+    Every answer that came is stored, even if another one fails or the user interrupts. Answers of a model that is not
+    `stored` are looked up. config: the store's address. how: languages and decoding. Raises what `answers` raises.
+    """
+    wanted = [text for text in dict.fromkeys(texts) if text.strip()]
+    if not model.stored:
+        return dict(translator().answers(wanted, *how, progress=progress))
+    said: dict[str, dict[str, Any]] = {}
+
+    def compute(missing: list[tuple[str, ...]]) -> list[dict[str, Any]]:
+        batch = [text for (text,) in missing]
+        for text, answer in translator().answers(batch, *how, progress=progress):
+            said[text] = {"text": text, **asdict(answer)}
+        return [said[text] for text in batch]
+
+    try:
+        found = store.records(config, [(text,) for text in wanted], compute, shard=SHARD)
+    finally:
+        # What came before a failure: nothing of it is missing if there was none.
+        store.records(config, [(text,) for text in said], lambda inputs: [said[text] for (text,) in inputs])
+    return {record.pop("text"): Answer(**record) for record in found}

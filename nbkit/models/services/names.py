@@ -35,6 +35,8 @@ from nbkit.yaml_text import load
 if TYPE_CHECKING:
     from nbkit.models.services.asking import RemoteTranslator
 
+#: What stands in place of a target language if labels are asked for, in names of files and addresses of the store.
+LABEL_FILE = "labels"
 #: No option of a name is larger; a seed has 32 bits.
 _MOST = 2**32
 
@@ -91,6 +93,10 @@ class RemoteModel(ABC):
     def for_pair(self, src: str, tgt: str) -> Self:
         """The model with the languages filled in where its name has places for them."""
         return self
+
+    def asked(self, premise: str, hypothesis: str) -> str:
+        """A pair as the one text that it is asked about, as a classifier."""
+        return f"{premise} ||| {hypothesis}"
 
     def remark(self) -> str | None:
         """What the footer of a page says of it beside its costs."""
@@ -395,6 +401,9 @@ class ServerModel(RemoteModel):
                 "https://, reach the server by a tunnel (http://localhost:…), or unset the key where it wants none"
             )
         return key
+
+    def asked(self, premise: str, hypothesis: str) -> str:
+        return f"Premise: {premise} Hypothesis: {hypothesis}"
 
     def labels(self, src: str, tgt: str) -> tuple[str, ...]:
         return load_prompt(self.prompt).labels_for(src, tgt)

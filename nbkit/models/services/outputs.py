@@ -26,7 +26,7 @@ from nbkit.errors import DataError, ModelError
 from nbkit.files import expand_path, file_digest
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, line_of
-from nbkit.models.services.names import RemoteModel, read_options
+from nbkit.models.services.names import LABEL_FILE, RemoteModel, read_options
 
 #: What a file of a round is called, and what its translation is called: number, pair, language.
 ROUND = re.compile(r"(?P<number>\d+)\.(?P<src>[\w-]+?)-(?P<tgt>[\w-]+)\.(?P<lang>[\w-]+)")
@@ -86,7 +86,7 @@ class OutputsModel(RemoteModel):
     def label(self) -> str:
         """The file's name without its language, or the folder's."""
         name = re.sub(r"[-_.]*\{\w+\}[-_.]*", "", Path(self.place).name)
-        stem = name if Path(self.place).is_dir() else re.sub(r"\.[a-z]{2,3}(-\w+)?$", "", name)
+        stem = name if Path(self.place).is_dir() else re.sub(r"\.(labels|[a-z]{2,3}(-\w+)?)$", "", name)
         return stem or Path(self.place).name
 
     @property
@@ -145,7 +145,7 @@ class OutputsModel(RemoteModel):
     def problem(self, src: str, tgt: str) -> str | None:
         try:
             for source, translated in self.files(src, tgt):
-                read_pairs(source, translated)
+                read_pairs(source, translated, aligned=tgt != LABEL_FILE)
         except (DataError, ModelError) as error:
             return f"model '{self.name}': {error}" if isinstance(error, DataError) else str(error)
         return None
@@ -170,7 +170,7 @@ class OutputsTranslator(RemoteTranslator):
         """Every distinct text that is not blank with its translation; `MissingOutputsError` for those without."""
         known: dict[str, str] = {}
         for source, translated in self.model.files(src, tgt):
-            known = {**read_pairs(source, translated).translations, **known}
+            known = {**read_pairs(source, translated, aligned=tgt != LABEL_FILE).translations, **known}
         wanted = [text for text in dict.fromkeys(texts) if text.strip()]
         missing = [text for text in wanted if as_key(text) not in known]
         if missing:
@@ -220,22 +220,22 @@ def read_lines(path: Path) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def read_pairs(source: Path, translated: Path) -> Lines:
-    """The translations of a file by their sources, checked.
+def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines:
+    """The translations of a file by their sources, checked; of lines that are labels (not *aligned*) only the number.
 
     Raises `DataError`, with the file and a line, for another number of lines than the source's and for lines that are
     shifted against it.
     """
     stamps = [(path, path.stat().st_mtime_ns, path.stat().st_size) for path in (source, translated)]
-    return _read_pairs(*stamps)
+    return _read_pairs(*stamps, aligned)
 
 
 @lru_cache(maxsize=64)
-def _read_pairs(source: tuple[Path, int, int], translated: tuple[Path, int, int]) -> Lines:
+def _read_pairs(source: tuple[Path, int, int], translated: tuple[Path, int, int], aligned: bool) -> Lines:
     texts, lines = list(_source_lines(*source)), read_lines(translated[0])
     if not lines and texts:
         raise DataError(f"empty, but {source[0]} has {len(texts):,} lines", translated[0])
-    shift = first_shift(texts, lines)
+    shift = first_shift(texts, lines) if aligned else None
     if len(texts) != len(lines):
         where = f"; the first line that does not fit is about {shift.line}" if shift else ""
         difference = len(lines) - len(texts)

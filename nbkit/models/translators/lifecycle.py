@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -28,12 +27,9 @@ from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.lifecycle import ModelKind, with_revision
 from nbkit.models.python import PythonTranslator
 from nbkit.models.recipes import TranslatorRecipe
-from nbkit.models.services.asking import Answer, RemoteTranslator, Usage, line_of
+from nbkit.models.services.asking import Answer, RemoteTranslator, Usage, line_of, stored_answers
 from nbkit.models.translators.placeholder import Carried, PlaceholderTranslator, carry, rules_digest
 from nbkit.store import Store
-
-#: Answers of a service that are asked for before any is waited for to the end: few, as each of them costs.
-SERVICE_SHARD = 64
 
 
 class Translator(Protocol):
@@ -339,29 +335,17 @@ def answers_remembered(
 
     Raises what `load_translator` and `nbkit.models.services.asking.RemoteTranslator.answers` raise.
     """
-    config = translation_config(name, src, tgt, decoding)
-    said: dict[str, dict[str, Any]] = {}
-
-    def compute(missing: list[tuple[str, ...]]) -> list[dict[str, Any]]:
-        translator = TRANSLATOR.kept(config["model"], name, src, tgt)
-        assert isinstance(translator, RemoteTranslator)
-        batch = [text for (text,) in missing]
-        for text, answer in translator.answers(batch, src, tgt, decoding, progress=progress):
-            said[text] = {"text": text, **asdict(answer)}
-        return [said[text] for text in batch]
-
-    wanted = [text for text in dict.fromkeys(texts) if text.strip()]
     remote = resolve(name, src, tgt).remote
-    if remote is not None and not remote.stored:
-        looked_up = dict(remote.translator().answers(wanted, src, tgt, decoding))
-        return [looked_up.get(text, Answer("")) for text in texts]
-    try:
-        found = store.records(config, [(text,) for text in wanted], compute, shard=SERVICE_SHARD)
-    finally:
-        # What came before a failure: nothing of it is missing where there was none.
-        store.records(config, [(text,) for text in said], lambda inputs: [said[text] for (text,) in inputs])
-    answers = {record.pop("text"): Answer(**record) for record in found}
-    return [answers.get(text, Answer("")) for text in texts]
+    assert remote is not None
+    config = translation_config(name, src, tgt, decoding)
+
+    def translator() -> RemoteTranslator:
+        found = TRANSLATOR.kept(config["model"], name, src, tgt)
+        assert isinstance(found, RemoteTranslator)
+        return found
+
+    found = stored_answers(translator, remote, config, texts, (src, tgt, decoding), store=store, progress=progress)
+    return [found.get(text, Answer("")) for text in texts]
 
 
 def usage_remembered(

@@ -328,6 +328,10 @@ def read_texts(params: NliPermutationParams, corpus: str, store: Store) -> None:
 # What classifiers answer.
 
 
+#: The number of an answer that is no label: a chat model that did not decide. It is no gold label's.
+REFUSED = -1
+
+
 @STUDY.step(
     per=("corpus", "classifier", "scheme", "start"),
     key=lambda params, classifier, **at: {**_chunk_key(params, **at), "model": dict(params.model_key(classifier))},
@@ -340,9 +344,9 @@ def scores_chunk(
     """What a classifier answers to one chunk under *scheme*: one row a kept pair.
 
     Columns: index, label, length; original and control (its answers to the pair as written and re-joined in its own
-    order, as numbers of `LABELS`), control_entropy; answers and entropies (in nats; a list each, one entry a
-    permutation). Texts of several pairs are classified together, and a window of them is in memory, however many
-    permutations a pair has. Each distinct text is classified once ever with these settings.
+    order, as numbers of `LABELS`, or `REFUSED`), control_entropy; answers and entropies (in nats; a list each, an
+    entry per permutation). Texts of several pairs are classified together, and a window of them is in memory, however
+    many permutations a pair has. Each distinct text is classified once ever with these settings.
     """
     asked: deque[tuple[int, str, int, int]] = deque()
 
@@ -358,7 +362,9 @@ def scores_chunk(
     for first in probabilities:
         *pair, n = asked.popleft()
         own = np.array([first, *islice(probabilities, n - 1)])
-        answers, unsure = own.argmax(axis=1).astype(np.int8), entropy(own[1:]).astype(np.float32)
+        refused = np.isnan(own).any(axis=1)
+        answers = np.where(refused, REFUSED, np.nan_to_num(own).argmax(axis=1)).astype(np.int8)
+        unsure = entropy(own[1:]).astype(np.float32)
         yield *pair, *answers[:2].tolist(), float(unsure[0]), answers[2:], unsure[1:]
 
 
@@ -559,7 +565,7 @@ def _answered(
         answers = np.column_stack([table["original"], table["control"], answers])
     labels, lengths = (np.repeat(table[name].to_numpy(), answers.shape[1]) for name in ("label", "length"))
     accepted = (answers == label_numbers(table["label"])[:, None]).ravel()
-    said = np.array(LABELS, dtype=object)[answers.ravel()]
+    said = np.array([*LABELS, "refused"], dtype=object)[answers.ravel()]  # the last one is REFUSED
     of = {"corpus": corpus, "comparison": "main" if model in params.models else "maximum entropy"}
     groups = (
         {**of, "label": label, "length": str(length), "scheme": name}
