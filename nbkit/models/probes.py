@@ -243,6 +243,16 @@ def _read(record: Mapping[str, Any]) -> dict[Context, ContextProbe]:
     return probes
 
 
+def has_states(name: str, src: str, tgt: str) -> bool:
+    """Whether a model's encoder can be looked into at all: not with outputs alone, behind a service, or in Python.
+
+    >>> has_states("opus-mt", "en", "fr"), has_states("openai:gpt-4o", "en", "fr")
+    (True, False)
+    """
+    reference = resolve(name, src, tgt)
+    return reference.remote is None and reference.entry.python is None
+
+
 def _check_name(name: str, src: str, tgt: str) -> None:
     """Raises `ModelError` for a model whose encoder nobody here can look into."""
     reference = resolve(name, src, tgt)

@@ -294,6 +294,7 @@ def fake_probes(name, wanted, src, tgt, decoding, **_):
 
 def test_probes_by_context(params, translator, monkeypatch):
     monkeypatch.setattr(steps, "probe_remembered", fake_probes)
+    monkeypatch.setattr(steps, "has_states", lambda *_: True)
     translator(literally)
     probing = params.model_copy(update={"contexts": ["full", "phrase", "word"]})
     effects = idioms.context_effects(probing)
@@ -484,6 +485,7 @@ def test_every_artefact_has_a_title():
 def test_no_interval_of_any_table_has_width_zero(params, translator, monkeypatch):
     """Word by word, every idiom is an error; the references have none by construction, and so no interval."""
     monkeypatch.setattr(steps, "probe_remembered", fake_probes)
+    monkeypatch.setattr(steps, "has_states", lambda *_: True)
     translator(literally)
     probing = params.model_copy(update={"contexts": ["full", "phrase", "word"]})
     found = dict(tables_of(idioms, probing))

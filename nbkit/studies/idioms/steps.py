@@ -54,6 +54,7 @@ from nbkit.measure.literal import (
 from nbkit.models import translate_remembered
 from nbkit.models.probes import (
     ContextProbe,
+    has_states,
     probe_config,
     probe_key,
     probe_problem,
@@ -102,6 +103,11 @@ REFERENCES, COPIES = (System(name, "", "") for name in CONTROL_NAMES)
 CONTROLS = (REFERENCES, COPIES)
 
 
+def with_states(params: IdiomsParams, language: str) -> list[System]:
+    """The systems that can be probed; others are known by their outputs alone."""
+    return [system for system in params.systems if has_states(system.name, params.source, language)]
+
+
 def _problems(params: IdiomsParams) -> Iterator[str]:
     """What stands in the way of this run beside its translators."""
     for language in params.languages:
@@ -109,7 +115,7 @@ def _problems(params: IdiomsParams) -> Iterator[str]:
         yield from alignment_problems(params, language)
         yield from dictionary_problems(params, language)
         if params.contexts:
-            found = (probe_problem(system.name, params.source, language) for system in params.systems)
+            found = (probe_problem(system.name, params.source, language) for system in with_states(params, language))
             yield from (problem for problem in found if problem)
 
 
@@ -833,8 +839,10 @@ def _probings(params: IdiomsParams, language: str, system: System, store: Store)
     return asked(_probe_config(params, language, system), keys, store)
 
 
-def _where_probed(params: IdiomsParams) -> Iterable[Point]:
-    return STUDY.points(params, ("language", "system")) if params.contexts else ()
+def _where_probed(params: IdiomsParams) -> Iterator[Point]:
+    for point in STUDY.points(params, ("language", "system")) if params.contexts else ():
+        if point["system"] in with_states(params, point["language"]):
+            yield point
 
 
 @STUDY.work(

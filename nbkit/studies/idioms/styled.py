@@ -31,6 +31,7 @@ from nbkit.models import model_identity
 from nbkit.studies import page
 from nbkit.studies.idioms.data import token_spans
 from nbkit.studies.idioms.params import AS_IT_IS, paper_name
+from nbkit.studies.idioms.steps import with_states
 from nbkit.studies.idioms.tables import OF, PUBLISHED, condition_name, is_control
 from nbkit.text.phrases import PhraseMatch
 from nbkit.text.sentences import Text
@@ -162,8 +163,12 @@ def signatures(table: pd.DataFrame) -> HTML:
 
 
 def replaced_states(params: IdiomsParams) -> HTML:
-    """A remark on which encoder states the probes replace: as the paper words it, or as its research code does."""
-    return styles.note(_data()["replaced_states"][params.end_state])
+    """A remark on which encoder states the probes replace, and on systems that have none to look into."""
+    every = dict.fromkeys(system.label for system in params.systems)
+    probed = {system.label for language in params.languages for system in with_states(params, language)}
+    unseen = [label for label in every if label not in probed]
+    more = f" Not measurable with outputs alone: {', '.join(unseen)}." if unseen else ""
+    return styles.note(_data()["replaced_states"][params.end_state] + more)
 
 
 def training_checked(checked: pd.DataFrame) -> HTML:

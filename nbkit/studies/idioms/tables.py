@@ -64,6 +64,7 @@ from nbkit.studies.idioms.steps import (
     run_litters,
     scored,
     similar,
+    with_states,
 )
 from nbkit.studies.paper import NOT_PRINTED, Paper
 from nbkit.studies.results import item_id, objects
@@ -374,7 +375,7 @@ def _sentence_outcomes(params: IdiomsParams, language: str, system: System, stor
 
 def _probe_outcomes(params: IdiomsParams, language: str, system: System, store: Store) -> Iterator[pd.DataFrame]:
     """What a system makes of each context: the translation, how likely the reference is, and how sure it is of it."""
-    if not params.contexts or system in CONTROLS:
+    if not params.contexts or system not in with_states(params, language):
         return
     table = _with_texts(params, language, store, probed(params, language, system, store=store))
     treatments = [{"context": context, "end_state": params.end_state} for context in table["context"]]
@@ -520,7 +521,9 @@ def context_effects(params: IdiomsParams, store: Store | None = None) -> Iterato
 
 
 def _probed_systems(params: IdiomsParams) -> Iterator[tuple[str, System, tuple[str, str, str]]]:
-    return _each(params, controls=False) if params.contexts else iter(())
+    for language, system, of in _each(params, controls=False) if params.contexts else ():
+        if system in with_states(params, language):
+            yield language, system, of
 
 
 def context_examples(params: IdiomsParams, k: int = 3, store: Store | None = None) -> pd.DataFrame:
