@@ -34,14 +34,18 @@ from nbkit.text.parsers import check_parser, check_usable, find_pipeline, parse_
 # ----------------------------------------------------------------------------
 # Where the files of a corpus are: on this machine, or in a pinned revision of a repository of the hub.
 
-_FIELD = re.compile(r"(?<!\$)\{(\w*)\}")
+_FIELD = re.compile(r"(?<!\$)\{(?:(\w*)|([^{}|]+)\|([^{}|]+))\}")
 
 
 def fill(template: str, fields: Mapping[str, str], thing: str) -> str:
     """*template* with its ``{fields}`` filled in; ``${VARIABLES}`` are left for `expand_path`.
 
+    ``{A|B}`` is A in the source's file and B in the target's.
+
     >>> fill("${DATA}/{split}.{lang}", {"split": "test", "lang": "de"}, "corpus")
     '${DATA}/test.de'
+    >>> fill("{source|reference-A}.{lang}", {"src": "en", "lang": "de"}, "corpus")
+    'reference-A.de'
     >>> fill("{language}.txt", {"lang": "de", "src": "en"}, "corpus")
     Traceback (most recent call last):
     ...
@@ -49,6 +53,8 @@ def fill(template: str, fields: Mapping[str, str], thing: str) -> str:
     """
 
     def value(match: re.Match[str]) -> str:
+        if match[2] is not None and {"src", "lang"} <= fields.keys():
+            return match[2] if fields["lang"] == fields["src"] else match[3]
         if match[1] not in fields:
             known = ", ".join(f"{{{name}}}" for name in fields)
             raise NbkitError(f"{thing} '{template}': {match[0]} cannot be filled in; there are {known}")
@@ -487,7 +493,8 @@ def find_corpus(spec: str) -> tuple[Corpus, str | None]:
 
     spec: a registered name, ``name:split``, ``tsv:PATH``, ``moses:PREFIX`` (``PREFIX.en``, ``PREFIX.de``),
     ``conllu:PATH``, ``parquet:PATH``, or a path that ends in .tsv, .conllu or .parquet. In a path,
-    ``{src}``, ``{tgt}``, ``{pair}``, ``{lang}`` and environment variables are filled in.
+    ``{src}``, ``{tgt}``, ``{pair}``, ``{lang}``, ``{SOURCE|TARGET}`` (by side) and environment variables are filled
+    in.
 
     Raises `UnknownNameError` with the closest name, `NbkitError` for a path that cannot be a corpus.
 
