@@ -58,7 +58,7 @@ def test_list_shows_names_in_columns_and_as_json(kind: str, name: str):
     assert shown.exit_code == 0
     assert shown.output.startswith("name ")
     assert name in [line.split()[0] for line in shown.output.splitlines()]
-    rows = json.loads(nbkit("list", kind, "--json").output)
+    rows = json.loads(nbkit("list", kind, "--format", "json").output)
     assert name in [row["name"] for row in rows]
     assert all(row["summary"] for row in rows)
 
@@ -149,7 +149,7 @@ def test_translate_keeps_lines_and_remembers(data: Path, tmp_path: Path, monkeyp
     source = tmp_path / "captions.en"
     source.write_text("A man rides a bike.\n\n  A dog runs.  \nA man rides a bike.")
     model = str(data / "models" / "m30k-en-de")
-    arguments = ["translate", str(source), "--model", model, "--to", "de", "--beams", "1", "--device", "cpu"]
+    arguments = ["translate", str(source), "--system", model, "--pair", "en-de", "--beams", "1", "--device", "cpu"]
     first = nbkit(*arguments)
     assert first.exit_code == 0, first.output
     lines = first.stdout.split("\n")
@@ -170,22 +170,24 @@ def test_translate_keeps_lines_and_remembers(data: Path, tmp_path: Path, monkeyp
 
 
 def test_translate_names_what_it_cannot_use(tmp_path: Path):
-    missing = nbkit("translate", str(tmp_path / "none.en"), "--model", "opus-mt", "--to", "de")
+    missing = nbkit("translate", str(tmp_path / "none.en"), "--system", "opus-mt", "--pair", "en-de")
     assert missing.exit_code == 2 and "none.en: No such file" in missing.stderr
     (tmp_path / "latin1.en").write_bytes(b"good\nna\xefve\n")
-    latin = nbkit("translate", str(tmp_path / "latin1.en"), "--model", "opus-mt", "--to", "de")
+    latin = nbkit("translate", str(tmp_path / "latin1.en"), "--system", "opus-mt", "--pair", "en-de")
     assert latin.exit_code == 2 and "latin1.en:2: not UTF-8" in latin.stderr
     (tmp_path / "a.en").write_text("Hello.\n")
-    unknown = nbkit("translate", str(tmp_path / "a.en"), "--model", "opus-nt", "--to", "de")
+    unknown = nbkit("translate", str(tmp_path / "a.en"), "--system", "opus-nt", "--pair", "en-de")
     assert unknown.exit_code == 2 and "did you mean 'opus-mt'" in unknown.stderr
-    nowhere = nbkit("translate", str(tmp_path / "a.en"), "--model", "opus-mt", "--to", "de", "--output", "no/de.txt")
+    nowhere = nbkit(
+        "translate", str(tmp_path / "a.en"), "--system", "opus-mt", "--pair", "en-de", "--output", "no/de.txt"
+    )
     assert nowhere.exit_code == 2 and "--output no/de.txt: there is no folder" in nowhere.stderr
 
 
 def test_translate_names_a_cache_that_cannot_be_used(tmp_path: Path, monkeypatch):
     (tmp_path / "two.en").write_text("she reads .\n")
     monkeypatch.setenv("NBKIT_CACHE", "/proc/none")
-    refused = nbkit("translate", str(tmp_path / "two.en"), "--model", "sandbox-marian", "--to", "de")
+    refused = nbkit("translate", str(tmp_path / "two.en"), "--system", "sandbox-marian", "--pair", "en-de")
     assert refused.exit_code == 2 and "or set NBKIT_CACHE to another folder" in refused.stderr
 
 
@@ -193,9 +195,9 @@ def test_train_translator_takes_its_options_from_the_recipe():
     from nbkit.models.recipes import TranslatorRecipe
 
     shown = nbkit("train", "translator", "--help").output
-    for name in TranslatorRecipe.model_fields:
+    for name in TranslatorRecipe.model_fields.keys() - {"src", "targets"} | {"pair"}:
         assert f"--{name.replace('_', '-')}" in shown
-    wrong = nbkit("train", "translator", "out", "--targets", "de,fr", "--steps", "1")
+    wrong = nbkit("train", "translator", "out", "--pair", "en-de,en-fr", "--steps", "1")
     assert wrong.exit_code == 2 and "marian takes one target" in wrong.stderr
     assert not Path("out").exists()
 

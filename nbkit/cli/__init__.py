@@ -21,7 +21,7 @@ from nbkit import __version__
 from nbkit.batch.params import params_of, read
 from nbkit.errors import NbkitError, ParamsError, closest
 from nbkit.files import REFUSALS
-from nbkit.languages import LanguageDataError, base_language
+from nbkit.languages import LanguageDataError, UnknownLanguageError, base_language, check_language
 from nbkit.registry import load_plugins
 from nbkit.store import cache_problem
 from nbkit.text.parsers import check_parser, parser_for
@@ -74,6 +74,28 @@ offline_option = click.option(
 )
 
 
+def split_pair(pair: str) -> tuple[str, str]:
+    """Source and target of ``en-de``. Raises `NbkitError` if it is not two languages.
+
+    >>> split_pair("en-de"), split_pair("zh-Hant-en"), split_pair("en-pt-BR")
+    (('en', 'de'), ('zh-Hant', 'en'), ('en', 'pt-BR'))
+    """
+    places = [place for place, sign in enumerate(pair) if sign == "-"]
+    for place in places:
+        with suppress(UnknownLanguageError):
+            return check_language(pair[:place]), check_language(pair[place + 1 :])
+    if len(places) == 1:
+        for code in pair.split("-"):
+            check_language(code)  # says which of them is meant
+    raise NbkitError(f"--pair {pair:.80}: write SOURCE-TARGET, two language codes, such as en-de")
+
+
+pair_option = click.option(
+    "--pair", required=True, metavar="SRC-TGT", callback=lambda context, parameter, given: split_pair(given),
+    help="Source and target language, such as en-de.",
+)  # fmt: skip
+
+
 def pipeline_for(lang: str) -> str | None:
     """The spaCy pipeline of a language if it is usable, else the one in ``$NBKIT_DATA/models``, else None."""
     local = Path(os.environ.get("NBKIT_DATA", "")) / "models" / f"{base_language(lang)}_ud_sm"
@@ -115,22 +137,38 @@ def size_text(size: float) -> str:
 # ----------------------------------------------------------------------------
 # The table of commands, and how errors are shown.
 
-#: The module and attribute of each command.
-_COMMANDS = {
-    "list": "nbkit.cli.doctor:listing",
-    "perturb": "nbkit.cli.texts:perturb",
-    "translate": "nbkit.cli.texts:translate",
-    "check-numbers": "nbkit.cli.texts:check_numbers",
-    "train": "nbkit.cli.training:train",
-    "split-idioms": "nbkit.cli.studies:split_idioms",
-    "annotate": "nbkit.cli.studies:annotate",
-    "validate": "nbkit.cli.grids:validate",
-    "run": "nbkit.cli.grids:run",
-    "report": "nbkit.cli.grids:report",
-    "outcomes": "nbkit.cli.grids:outcomes",
-    "doctor": "nbkit.cli.doctor:doctor",
-    "store": "nbkit.cli.doctor:store",
-    "init": "nbkit.cli.grids:init",
+#: The module and attribute of each command, by what a user wants.
+_GROUPS = {
+    "Look": {
+        "list": "nbkit.cli.doctor:listing",
+        "perturb": "nbkit.cli.texts:perturb",
+        "doctor": "nbkit.cli.doctor:doctor",
+        "store": "nbkit.cli.doctor:store",
+    },
+    "Run": {
+        "run": "nbkit.cli.grids:run",
+        "report": "nbkit.cli.grids:report",
+        "outcomes": "nbkit.cli.grids:outcomes",
+        "translate": "nbkit.cli.texts:translate",
+    },
+    "Check": {
+        "validate": "nbkit.cli.grids:validate",
+        "check-numbers": "nbkit.cli.texts:check_numbers",
+    },
+    "Make": {
+        "init": "nbkit.cli.grids:init",
+        "train": "nbkit.cli.training:train",
+        "split-idioms": "nbkit.cli.studies:split_idioms",
+        "annotate": "nbkit.cli.studies:annotate",
+    },
+}
+_COMMANDS = {name: place for group in _GROUPS.values() for name, place in group.items()}
+
+#: What options were once called, and what to write in every command that lacks them.
+_RENAMED = {
+    **dict.fromkeys(("--from", "--to", "--src", "--tgt", "--targets"), "--pair SRC-TGT, such as --pair en-de"),
+    "--model": "--system NAME",
+    "--json": "--format json",
 }
 
 
@@ -150,6 +188,12 @@ class _LazyGroup(click.Group):
         module, _, attribute = _COMMANDS[name].partition(":")
         return getattr(import_module(module), attribute)
 
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        for group, names in _GROUPS.items():
+            with formatter.section(group):
+                commands = ((name, self.get_command(context, name)) for name in names)
+                formatter.write_dl([(name, found.get_short_help_str(200)) for name, found in commands if found])
+
     def resolve_command(self, context: click.Context, args: list[str]):
         # click suggests commands that were added to the group; ours are not.
         if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
@@ -168,6 +212,12 @@ class _LazyGroup(click.Group):
     def invoke(self, context: click.Context):
         try:
             return super().invoke(context)
+        except click.NoSuchOption as error:
+            if error.option_name not in _RENAMED:
+                raise
+            raise click.UsageError(
+                f"there is no {error.option_name}: write {_RENAMED[error.option_name]}", error.ctx
+            ) from None
         except NbkitError as error:
             return _explain(context, str(error))
         except UnicodeEncodeError as error:

@@ -92,12 +92,13 @@ _KINDS: dict[str, tuple[Callable[[], Iterator[Sequence[Any]]], list[str]]] = {
 
 @click.command(name="list")
 @click.argument("kind", type=click.Choice(list(_KINDS)))
-@click.option("--json", "wants_json", is_flag=True, help="Print a JSON list instead of columns.")
-def listing(kind: str, wants_json: bool) -> None:
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
+              help="Columns, or a JSON list.")  # fmt: skip
+def listing(kind: str, form: str) -> None:
     """List models, corpora, perturbations, metrics or studies by name."""
     rows, keys = _KINDS[kind]
     found = [dict(zip(keys, row, strict=True)) for row in rows()]
-    if wants_json:
+    if form == "json":
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
     shown = [key for key in keys if key != "aliases"]

@@ -38,11 +38,11 @@ def annotate() -> None:
 @_RUN
 @_FORM
 @click.option("--n", default=200, show_default=True, help="Permuted pairs in the form.")
-@click.option("--model", help="Whose accepted permutations are shown; by default the run's first.")
+@click.option("--system", metavar="NAME", help="Whose accepted permutations are shown; by default the run's first.")
 @click.option("--corpus", help="Which set they come from; by default the run's first.")
 @of_study("nli_permutation", "NLI permutation")
 @offline_option
-def make(params: NliPermutationParams, form: Path, n: int, model: str | None, corpus: str | None) -> None:
+def make(params: NliPermutationParams, form: Path, n: int, system: str | None, corpus: str | None) -> None:
     """Draw permuted pairs that a model accepts and write the FORM (.xlsx) and its key (.key.json).
 
     RUN is a run file with the NLI permutation study; what is not computed yet is computed. Half of the pairs are short,
@@ -51,7 +51,7 @@ def make(params: NliPermutationParams, form: Path, n: int, model: str | None, co
     """
     from nbkit.studies.nli_permutation import annotation_sample
 
-    sample = annotation_sample(params, n, model=model, corpus=corpus)
+    sample = annotation_sample(params, n, model=system, corpus=corpus)
     written, key = make_form(
         sample, form, labels=LABELS, instructions=_instructions(), seed=params.seed,
         provenance={"study": "nli_permutation", "params": params.model_dump(mode="json")},

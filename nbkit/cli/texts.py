@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nbkit.cli import aligned, offline_option, pipeline_for
+from nbkit.cli import aligned, offline_option, pair_option, pipeline_for
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import aligned_lines, atomic_write, plain_text
 from nbkit.languages import LanguageDataError, check_language
@@ -81,9 +81,8 @@ def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Te
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@click.option("--model", required=True, help="A name of `nbkit list models`, a hub id or a folder.")
-@click.option("--to", "target", required=True, metavar="LANG", help="Language to translate into.")
-@click.option("--from", "source", default="en", show_default=True, metavar="LANG", help="Language of FILE.")
+@click.option("--system", required=True, metavar="NAME", help="A name of `nbkit list models`, a hub id or a folder.")
+@pair_option
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write here, not to the screen.")
 @click.option("--beams", default=4, show_default=True, help="Hypotheses kept in beam search; 1 is greedy.")
 @click.option("--max-new-tokens", type=int, help="Longest hypothesis in tokens; by default by the source's length.")
@@ -92,27 +91,25 @@ def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Te
 @click.option("--dtype", default="auto", show_default=True, help="float32, bfloat16 …")
 @offline_option
 def translate(
-    file: str, model: str, target: str, source: str, output: Path | None, device: str, dtype: str, **decoding: Any
+    file: str, system: str, pair: tuple[str, str], output: Path | None, device: str, dtype: str, **decoding: Any
 ) -> None:
     """Translate FILE (`-`: standard input), line by line; what was translated before is remembered."""
     from nbkit.models import translate_remembered, usage_remembered
 
-    check_language(source)
-    check_language(target)
     if output is not None and not output.absolute().parent.is_dir():  # before hours are spent
         raise NbkitError(f"--output {output}: there is no folder {output.absolute().parent}; make it first")
-    asked, store = (source, target, Decoding(**decoding)), Store()
+    asked, store = (*pair, Decoding(**decoding)), Store()
     lines = _lines(file)
     filled = [line for line in lines if line]
     found: list[str] = []
     if filled:
         found = translate_remembered(
-            model, filled, *asked, store=store, device=device, dtype=dtype, progress=sys.stderr.isatty()
+            system, filled, *asked, store=store, device=device, dtype=dtype, progress=sys.stderr.isatty()
         )
-        if is_remote(model):
-            usage = usage_remembered(model, *asked, store=store, texts=filled)
+        if is_remote(system):
+            usage = usage_remembered(system, *asked, store=store, texts=filled)
             facts = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in usage.facts().items())
-            click.echo(f"{model}: {facts}", err=True)
+            click.echo(f"{system}: {facts}", err=True)
     hypotheses = iter(found)
     # An empty line stays one, and a hypothesis is one line, whatever the model made of it.
     translated = "".join(" ".join(next(hypotheses).split()) + "\n" if line else "\n" for line in lines)
@@ -147,14 +144,13 @@ _COLUMNS = ("line", "error", "expected", "found")
 @click.command("check-numbers")
 @click.argument("source", metavar="SOURCE")
 @click.argument("hypothesis", metavar="HYPOTHESIS")
-@click.option("--src", required=True, metavar="LANG", help="Language of SOURCE.")
-@click.option("--tgt", required=True, metavar="LANG", help="Language of HYPOTHESIS.")
+@pair_option
 @click.option("--lenient", is_flag=True, help="Let a notation pass that is not localised but cannot be mistaken.")
 @click.option("--format", "style", type=click.Choice(["text", "tsv", "json"]), default="text", show_default=True,
               help="For people, as a table, or one JSON object a line.")  # fmt: skip
 @click.pass_context
 def check_numbers(
-    context: click.Context, source: str, hypothesis: str, src: str, tgt: str, lenient: bool, style: str
+    context: click.Context, source: str, hypothesis: str, pair: tuple[str, str], lenient: bool, style: str
 ) -> None:
     """Show each line of HYPOTHESIS that does not carry the numbers of the same line of SOURCE.
 
@@ -163,7 +159,7 @@ def check_numbers(
     """
     from nbkit.numbers import forms
 
-    for lang in (src, tgt):
+    for lang in pair:
         forms(lang)  # raises for a language without number rules, before anything is read
     if source == hypothesis == "-":
         raise NbkitError("only one of SOURCE and HYPOTHESIS can be standard input")
@@ -171,7 +167,7 @@ def check_numbers(
     if style == "tsv":
         click.echo("\t".join(_COLUMNS))
     lines = wrong = 0
-    for lines, findings in enumerate(_findings(source, hypothesis, src, tgt), start=1):
+    for lines, findings in enumerate(_findings(source, hypothesis, *pair), start=1):
         kept = [finding for finding in findings if not (lenient and finding.tolerable)]
         wrong += bool(kept)
         for finding in kept:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from nbkit.cli import main
 
 LONG = "x" * 400
-TRANSLATE = ("translate", "in.txt", "--model", "sandbox-marian", "--to", "de")
+TRANSLATE = ("translate", "in.txt", "--system", "sandbox-marian", "--pair", "en-de")
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def here(tmp_path, monkeypatch) -> Path:
         (("run", "params/demo.yaml", "--output", "a\0b"), "holds a NUL character"),
         (("report", "a\0b"), "holds a NUL character"),
         (("init", "a\0b"), "holds a NUL character"),
-        (("check-numbers", "a\0b", "in.txt", "--src", "en", "--tgt", "de"), "holds a NUL character"),
+        (("check-numbers", "a\0b", "in.txt", "--pair", "en-de"), "holds a NUL character"),
         (("perturb", "half \ud83d a pair"), "half a surrogate pair"),
         (("perturb", "a byte: \udcff"), "no UTF-8"),
         (("train", "translator", "", "--steps", "1"), "OUTPUT: '.' names no new folder"),
@@ -43,10 +43,13 @@ def here(tmp_path, monkeypatch) -> Path:
         ((*TRANSLATE, "--length-penalty", "nan"), "length_penalty: nan given"),
         ((*TRANSLATE, "--beams", "1000000"), "beams: 1000000 given, 1 to 1,000 expected"),
         ((*TRANSLATE, "--device", "meta"), "unknown device 'meta': auto, cpu, mps, cuda or xpu"),
-        ((*TRANSLATE[:3], LONG, "--to", "de"), "a name of more than 255 bytes is no folder's and no hub id"),
-        ((*TRANSLATE[:3], f"hub/{LONG}", "--to", "de"), "a name of more than 255 bytes is no folder's and no hub id"),
-        ((*TRANSLATE[:3], f"{TRANSLATE[3]}#{'9' * 23}", "--to", "de"), "a seed is a number from 0 to 4294967295"),
-        ((*TRANSLATE[:3], "openai:x@http://h:99999/v1", "--to", "de"), "a port is a number from 1 to 65535"),
+        ((*TRANSLATE[:3], LONG, "--pair", "en-de"), "a name of more than 255 bytes is no folder's and no hub id"),
+        (
+            (*TRANSLATE[:3], f"hub/{LONG}", "--pair", "en-de"),
+            "a name of more than 255 bytes is no folder's and no hub id",
+        ),
+        ((*TRANSLATE[:3], f"{TRANSLATE[3]}#{'9' * 23}", "--pair", "en-de"), "a seed is a number from 0 to 4294967295"),
+        ((*TRANSLATE[:3], "openai:x@http://h:99999/v1", "--pair", "en-de"), "a port is a number from 1 to 65535"),
     ],
 )
 def test_one_message_and_no_traceback(command, message):
