@@ -70,21 +70,21 @@ def _command(name: str, kind: ModelKind, summary: str) -> click.Command:
     if kind is TRANSLATOR:
         text = "A recipe of recipes.yaml, such as paper-lstm or idioms-mbart; options that are given go over it."
         pair_text = "Source and target language, by default en-de; several with commas, en-de,en-fr."
-        options.insert(0, click.Option(["--pair", "pairs"], metavar="SRC-TGT,…", callback=_pairs, help=pair_text))
+        options.insert(0, click.Option(["--pair", "direction"], metavar="SRC-TGT,…", callback=_pairs, help=pair_text))
         options.insert(0, click.Option(["--recipe", "recipe_name"], metavar="NAME", help=text))
 
     def train_it(
         output: Path,
         resume: bool,
         recipe_name: str | None = None,
-        pairs: Mapping[str, Any] | None = None,
+        direction: Mapping[str, Any] | None = None,
         **values: Any,
     ) -> None:
         if output.name in ("", ".."):
             raise ParamsError(f"OUTPUT: '{output}' names no new folder; write one, such as models/mine")
         source = click.get_current_context().get_parameter_source
         given = {field: value for field, value in values.items() if source(field) != ParameterSource.DEFAULT}
-        values, given = {**values, **(pairs or {})}, {**given, **(pairs or {})}
+        values, given = {**values, **(direction or {})}, {**given, **(direction or {})}
         if recipe_name is not None:
             values = {**named_recipe(recipe_name), **given}
             for field, rival in (("steps", "epochs"), ("epochs", "steps")):
