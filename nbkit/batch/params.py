@@ -17,11 +17,13 @@ from nbkit import yaml_text
 from nbkit.bundle import bundled, find_notebook, find_params
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
 from nbkit.files import looks_secret
+from nbkit.models import resolve
 from nbkit.models.python import forgotten
+from nbkit.models.services.commands import CommandModel, commands_allowed
 from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
 from nbkit.studies.base import Notebook, StudyParams
-from nbkit.studies.engine import Study
+from nbkit.studies.engine import TRANSLATOR, Study
 
 Location = tuple[str | int, ...]
 
@@ -286,6 +288,19 @@ def validate(run: RunFile) -> list[Problem]:
 def not_remembered(run: RunFile) -> list[str]:
     """The models of *run* whose results are not remembered: Python code without an identity."""
     return forgotten([entry.study.inputs(entry.params) for entry in entries(run)])
+
+
+def programs(params: Iterable[StudyParams]) -> list[str]:
+    """The programs that runs with *params* may start, as one would type them: those of `command:` systems."""
+    uses = (use for each in params for use in each.study.uses(each))
+    remotes = (resolve(use.name, *use.langs).remote for use in uses if use.kind is TRANSLATOR)
+    return list(dict.fromkeys(remote.shown for remote in remotes if isinstance(remote, CommandModel)))
+
+
+def refuse_programs(params: Iterable[StudyParams]) -> None:
+    """Raises `ParamsError`, which lists `programs`, if there are some and none may be started (`allow_commands`)."""
+    if not commands_allowed() and (found := programs(params)):
+        raise ParamsError("\n  ".join(["this run starts programs; give --allow-commands if you trust them:", *found]))
 
 
 def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:

@@ -22,6 +22,7 @@ from nbkit.batch.params import params_of, read
 from nbkit.errors import NbkitError, ParamsError, closest
 from nbkit.files import REFUSALS
 from nbkit.languages import LanguageDataError, UnknownLanguageError, base_language, check_language
+from nbkit.models.services.commands import VARIABLE, allow_commands
 from nbkit.registry import load_plugins
 from nbkit.store import cache_problem
 from nbkit.text.parsers import check_parser, parser_for
@@ -72,6 +73,18 @@ def _go_offline(context: click.Context, parameter: click.Parameter, wanted: bool
 offline_option = click.option(
     "--offline", is_flag=True, expose_value=False, callback=_go_offline, help="Never ask the model hub."
 )
+
+
+def _allow_commands(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        allow_commands()
+
+
+#: For every command that computes; `main` has denied programs by then.
+allow_commands_option = click.option(
+    "--allow-commands", is_flag=True, expose_value=False, callback=_allow_commands,
+    help="Start the programs that `command:` systems name.",
+)  # fmt: skip
 
 
 def split_pair(pair: str) -> tuple[str, str]:
@@ -149,6 +162,7 @@ _GROUPS = {
         "run": "nbkit.cli.grids:run",
         "report": "nbkit.cli.grids:report",
         "outcomes": "nbkit.cli.grids:outcomes",
+        "sources": "nbkit.cli.grids:sources",
         "translate": "nbkit.cli.texts:translate",
     },
     "Check": {
@@ -247,10 +261,21 @@ def _explain(context: click.Context, message: str):
     "--plugin", "plugins", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="File of Python that registers models, metrics or studies of your own (again for more).",
 )  # fmt: skip
-def main(debug: bool, plugins: tuple[Path, ...]) -> None:
+@click.pass_context
+def main(context: click.Context, debug: bool, plugins: tuple[Path, ...]) -> None:
     """Behavioural tests of translation models, as notebooks.
 
     \b
     Start with:  nbkit run params/demo.yaml
     """
+    before = os.environ.get(VARIABLE)
+
+    @context.call_on_close
+    def as_before() -> None:  # for a program that calls this function and goes on
+        if before is None:
+            os.environ.pop(VARIABLE, None)
+        else:
+            os.environ[VARIABLE] = before
+
+    allow_commands(False)
     load_plugins(*plugins)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import shlex
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nbkit import studies
-from nbkit.batch.params import entries, listing, not_remembered, read
+from nbkit.batch.params import entries, listing, not_remembered, programs, read, refuse_programs
 from nbkit.batch.params import validate as problems_of
 from nbkit.bundle import lay_out
-from nbkit.cli import RUN_FILE, aligned, offline_option, set_option, size_text
+from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option, size_text
 from nbkit.errors import NbkitError
 from nbkit.studies.base import StudyParams
 from nbkit.studies.results import FORMATS, outdated, write_outcomes
@@ -42,6 +42,8 @@ def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]
         context.exit(1)
     for name in not_remembered(grid):
         click.echo(f"model '{name}' is not remembered: register an identity")
+    for program in programs(entry.params for entry in entries(grid)):
+        click.echo(f"{program} is started by a run, with --allow-commands")
     click.echo(f"{run_file}: ready to run")
 
 
@@ -65,6 +67,7 @@ def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and for how long.")
 @click.option("--output", type=click.Path(path_type=Path), help="Folder of the results; by default outputs/<name>.")
 @set_option
+@allow_commands_option
 @offline_option
 @click.pass_context
 def run(
@@ -83,7 +86,7 @@ def run(
         raise click.UsageError("--address is a Dask scheduler's: it goes with --executor dask")
     grid = read(run_file, settings)
     if dry_run:
-        _show_plan(plan(grid, **options))
+        _show_plan(plan(grid, **options), programs(entry.params for entry in entries(grid)))
         return
     old = sum(block.size for block in outdated(entry.study for entry in entries(grid)))
     if old > _MUCH:
@@ -101,7 +104,7 @@ def run(
     context.exit(summary.exit_code)
 
 
-def _show_plan(summary: RunSummary) -> None:
+def _show_plan(summary: RunSummary, started: Sequence[str]) -> None:
     rows = [
         ("output", str(summary.output)),
         ("cells", str(summary.cells)),
@@ -111,6 +114,7 @@ def _show_plan(summary: RunSummary) -> None:
     ]
     if summary.not_remembered:
         rows.append(("not remembered", f"{', '.join(summary.not_remembered)}: register an identity"))
+    rows += [("program", program) for program in started]
     if summary.estimate is not None:
         rows.append(("time", f"about {_minutes(summary.estimate)} ({_basis(summary.untimed)})"))
     click.echo(aligned(rows))
@@ -176,6 +180,7 @@ class _WithVerdicts(click.Command):
 @click.option("--texts", is_flag=True, help="Also the texts of each item, and what to mark in them.")
 @click.option("--entry", multiple=True, help="Only this entry of the run (again for more).")
 @set_option
+@allow_commands_option
 @offline_option
 def outcomes(
     run: Path, output: Path | None, form: str | None, texts: bool, entry: tuple[str, ...], settings: Mapping[str, str]
@@ -196,6 +201,7 @@ def outcomes(
     if unknown := set(entry) - set(params):
         raise NbkitError(f"{run} has no entry '{min(unknown)}'; there are: {', '.join(params)}")
     chosen = [each for name, each in params.items() if not entry or name in entry]
+    refuse_programs(chosen)
     tables = (table for each in chosen for table in studies.outcomes(each, texts=texts))
     n = write_outcomes(tables, output or Path("/dev/stdout"), form)
     if output is not None:
@@ -217,6 +223,40 @@ def _of_folder(folder: Path) -> Iterator[tuple[str, Any]]:
         raise NbkitError(f"{folder} is no output folder of a run: run.json cannot be read ({error})") from None
     for name, study, params in runs:
         yield name, study.params.checked(params, f"{folder}/run.json")
+
+
+# ----------------------------------------------------------------------------
+# `nbkit sources`.
+
+_WAITING = 3  # exit code while translations are missing
+
+
+@click.command()
+@RUN_FILE
+@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@set_option
+@allow_commands_option
+@offline_option
+@click.pass_context
+def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapping[str, str]) -> None:
+    """Write the texts that a run needs translated into FOLDER, one per line, to be translated anywhere.
+
+    The run file names the system outputs:FOLDER. Put each translation beside its file, one line per text, and repeat
+    the command: what depends on earlier translations comes in the next round. The exit code is 3 while translations
+    are missing and 0 once the run has all it needs.
+    """
+    from nbkit.batch.sources import write_sources
+
+    grid = read(run_file, settings)
+    refuse_programs(entry.params for entry in entries(grid))
+    found = write_sources(grid, folder)
+    for path in found.waiting:
+        click.echo(f"{path}: still missing, the translation of an earlier round")
+    for each in found.written:
+        click.echo(f"{each.source}: {each.texts:,} texts; write their translations to {each.target}, one line per text")
+    if not (found.written or found.waiting):
+        click.echo(f"{folder}: nothing is missing: nbkit run {shlex.quote(str(run_file))}")
+    context.exit(_WAITING if found.written or found.waiting else 0)
 
 
 # ----------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nbkit.cli import RUN_FILE, aligned, of_study, offline_option
+from nbkit.batch.params import refuse_programs
+from nbkit.cli import RUN_FILE, aligned, allow_commands_option, of_study, offline_option
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import NbkitError
 from nbkit.files import as_csv, atomic_write
@@ -41,6 +42,7 @@ def annotate() -> None:
 @click.option("--system", metavar="NAME", help="Whose accepted permutations are shown; by default the run's first.")
 @click.option("--corpus", help="Which set they come from; by default the run's first.")
 @of_study("nli_permutation", "NLI permutation")
+@allow_commands_option
 @offline_option
 def make(params: NliPermutationParams, form: Path, n: int, system: str | None, corpus: str | None) -> None:
     """Draw permuted pairs that a model accepts and write the FORM (.xlsx) and its key (.key.json).
@@ -51,6 +53,7 @@ def make(params: NliPermutationParams, form: Path, n: int, system: str | None, c
     """
     from nbkit.studies.nli_permutation import annotation_sample
 
+    refuse_programs([params])
     sample = annotation_sample(params, n, model=system, corpus=corpus)
     written, key = make_form(
         sample, form, labels=LABELS, instructions=_instructions(), seed=params.seed,
@@ -128,6 +131,7 @@ def _instructions() -> str:
 @_FORM
 @click.option("--n", default=100, show_default=True, help="Sentences in each form, half of them adversarial.")
 @of_study("disambiguation", "disambiguation")
+@allow_commands_option
 @offline_option
 def senses(params: DisambiguationParams, form: Path, n: int) -> None:
     """Draw sentences of both challenge sets and write two forms: FORM-senses.xlsx and FORM-naturalness.xlsx.
@@ -138,6 +142,7 @@ def senses(params: DisambiguationParams, form: Path, n: int) -> None:
     """
     from nbkit.studies.disambiguation import judgement_sample
 
+    refuse_programs([params])
     sample = judgement_sample(params, n)
     provenance = {"study": "disambiguation", "params": params.model_dump(mode="json")}
     stem = form.with_suffix("") if form.suffix == ".xlsx" else form

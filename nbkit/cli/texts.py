@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nbkit.cli import aligned, offline_option, pair_option, pipeline_for
+from nbkit.cli import aligned, allow_commands_option, offline_option, pair_option, pipeline_for
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import aligned_lines, atomic_write, plain_text
 from nbkit.languages import LanguageDataError, check_language
 from nbkit.measure.bleu import cut
 from nbkit.models import Decoding
+from nbkit.models.catalogue import BY_RULE
+from nbkit.models.services.commands import CommandModel, allow_commands
 from nbkit.models.services.names import is_remote
 from nbkit.perturb import NAMES, PERTURBATIONS, perturb_all
 from nbkit.store import Store
@@ -89,13 +91,20 @@ def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Te
 @click.option("--length-penalty", default=1.0, show_default=True, help="Exponent of the hypothesis' length.")
 @click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 …")
 @click.option("--dtype", default="auto", show_default=True, help="float32, bfloat16 …")
+@allow_commands_option
 @offline_option
 def translate(
     file: str, system: str, pair: tuple[str, str], output: Path | None, device: str, dtype: str, **decoding: Any
 ) -> None:
-    """Translate FILE (`-`: standard input), line by line; what was translated before is remembered."""
+    """Translate FILE (`-`: standard input), line by line; what was translated before is remembered.
+
+    A program that is typed as `--system command:PROGRAM` is started; one behind a registered name needs
+    --allow-commands.
+    """
     from nbkit.models import translate_remembered, usage_remembered
 
+    if system.removeprefix(BY_RULE).startswith(CommandModel.prefix):
+        allow_commands()
     if output is not None and not output.absolute().parent.is_dir():  # before hours are spent
         raise NbkitError(f"--output {output}: there is no folder {output.absolute().parent}; make it first")
     asked, store = (*pair, Decoding(**decoding)), Store()
