@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -61,6 +62,25 @@ def test_list_shows_names_in_columns_and_as_json(kind: str, name: str):
     rows = json.loads(nbkit("list", kind, "--format", "json").output)
     assert name in [row["name"] for row in rows]
     assert all(row["summary"] for row in rows)
+
+
+def test_list_shows_the_parameters_of_studies():
+    """Each of every study, with type, default and description, in columns and as JSON."""
+    from nbkit.studies import STUDIES
+
+    rows = json.loads(nbkit("list", "studies", "--params", "--format", "json").output)
+    shown = nbkit("list", "studies", "--params").output
+    for study in map(STUDIES.get, STUDIES):
+        own = {row["name"]: row for row in rows if row["study"] == study.name}
+        assert list(own) == list(study.params.model_fields)
+        assert {name: row["default"] for name, row in own.items()} == study.params().model_dump(mode="json")
+        assert f"{study.name}:\n" in shown and all(f"\n  {name} " in shown for name in own)
+    words = re.sub(r"\s+", "", shown)  # lines end at hyphens, too
+    assert all(re.sub(r"\s+", "", f"{row['description']}[{row['type']};default:") in words for row in rows)
+    (fewest,) = [row for row in rows if (row["study"], row["name"]) == ("word_order", "min_n")]
+    assert (fewest["type"], fewest["default"]) == ("whole number", 30) and fewest["description"].startswith("fewest")
+    refused = nbkit("list", "models", "--params")
+    assert refused.exit_code == 2 and "nbkit list studies --params" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,14 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 import psutil
@@ -75,6 +78,37 @@ def _perturbations() -> Iterator[Sequence[Any]]:
         yield each.name, each.category, each.needs, each.summary, list(each.aliases)
 
 
+def _parameters() -> Iterator[Sequence[Any]]:
+    for study in map(STUDIES.get, STUDIES):
+        for name, about in study.params.model_fields.items():
+            default = about.get_default(call_default_factory=True)
+            yield study.name, name, _type_name(about.annotation), default, about.description or ""
+
+
+def _type_name(kind: Any) -> str:
+    """A type as people call it who write run files.
+
+    >>> _type_name(dict[str, list[int]]), _type_name(float | None), _type_name(Literal["in", "out"])
+    ('mapping to list of whole number', 'number or null', 'in | out')
+    """
+    inside = get_args(kind)
+    match get_origin(kind):
+        case None:
+            return _TYPES.get(kind, getattr(kind, "__name__", str(kind)))
+        case origin if origin is Annotated:
+            return _type_name(inside[0])
+        case origin if origin is Literal:
+            return " | ".join(map(str, inside))
+        case origin if origin in (Union, UnionType):
+            return " or ".join(map(_type_name, inside))
+        case origin if issubclass(origin, Mapping):
+            return f"mapping to {_type_name(inside[1])}"
+    return f"list of {_type_name(inside[0])}"
+
+
+_TYPES = {str: "text", int: "whole number", float: "number", bool: "true or false", NoneType: "null"}
+
+
 def _summaries(registry: Registry[Any]) -> Iterator[Sequence[Any]]:
     for name in registry:
         yield name, registry.summary(name)
@@ -90,16 +124,35 @@ _KINDS: dict[str, tuple[Callable[[], Iterator[Sequence[Any]]], list[str]]] = {
 }
 
 
+_PARAMETER = ["study", "name", "type", "default", "description"]
+
+
+def _about(row: Mapping[str, Any]) -> str:
+    """Description, type, and the default as a run file writes it."""
+    default = json.dumps(row["default"], ensure_ascii=False)
+    return f"{row['description']}  [{row['type']}; default: {default}]".strip()
+
+
 @click.command(name="list")
 @click.argument("kind", type=click.Choice(list(_KINDS)))
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="Columns, or a JSON list.")  # fmt: skip
-def listing(kind: str, form: str) -> None:
+@click.option("--params", "wants_params", is_flag=True, help="Of studies: their parameters in run files.")
+def listing(kind: str, form: str, wants_params: bool) -> None:
     """List models, corpora, perturbations, metrics or studies by name."""
-    rows, keys = _KINDS[kind]
+    if wants_params and kind != "studies":
+        raise click.UsageError(f"--params are of studies, not of {kind}: nbkit list studies --params")
+    rows, keys = (_parameters, _PARAMETER) if wants_params else _KINDS[kind]
     found = [dict(zip(keys, row, strict=True)) for row in rows()]
     if form == "json":
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    if wants_params:
+        formatter = click.HelpFormatter(max_width=100)
+        for study, rows_of in groupby(found, key=itemgetter("study")):
+            with formatter.section(study):
+                formatter.write_dl([(row["name"], _about(row)) for row in rows_of], col_max=24)
+        click.echo(formatter.getvalue().strip())
         return
     shown = [key for key in keys if key != "aliases"]
     text = [[", ".join(row[key]) if isinstance(row[key], list) else str(row[key]) for key in shown] for row in found]
