@@ -38,7 +38,7 @@ from nbkit.models import (
     is_language_model_here,
 )
 from nbkit.models.backends import BACKENDS
-from nbkit.models.services.names import PACKAGE, WebModel, offered, parse_remote, services
+from nbkit.models.services.names import PACKAGE, ServerModel, WebModel, offered, parse_remote, services
 from nbkit.models.weights import hub_cache, is_offline
 from nbkit.perturb import PERTURBATIONS
 from nbkit.registry import Registry
@@ -247,7 +247,7 @@ def _trained(
 
 def _services() -> Iterator[Row]:
     for name, place, _ in offered():
-        if not name.startswith(WebModel.prefix):
+        if name.startswith(ServerModel.prefix):  # the rest are the user's files and programs
             yield name, _first_line(parse_remote(name).problem("en", "de") or f"ready: {place}")
     yield _web_services()
 
