@@ -161,7 +161,7 @@ def test_perturb_refuses_an_empty_text():
 def test_perturb_keeps_given_tokens_or_says_why_not(data: Path):
     parser = str(data / "models" / "en_ud_sm")
     refused = nbkit("perturb", "It does(n't) work well", "--tokenized", "--parser", parser)
-    assert refused.exit_code == 2 and "leave --tokenized out" in refused.stderr
+    assert refused.exit_code == 2 and "drop --tokenized" in refused.stderr
 
 
 def test_translate_keeps_lines_and_remembers(data: Path, tmp_path: Path, monkeypatch):
@@ -300,7 +300,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(how, monkeypatch, request):
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background leaves it ignored
     monkeypatch.setattr("nbkit.batch.run.run", stopped)
     shown = nbkit("run", "params/demo.yaml")
-    assert shown.exit_code == 130 and "the same command goes on from there" in shown.stderr
+    assert shown.exit_code == 130 and "the same command resumes" in shown.stderr
 
 
 def test_the_demo_is_ready_to_run_in_any_folder(tmp_path: Path, monkeypatch):
@@ -386,8 +386,8 @@ def test_the_store_shows_what_it_holds_and_forgets_what_nothing_reads(tmp_path: 
     shown = nbkit("store").output.splitlines()
     assert [line.split()[:2] for line in shown[1:]] == [["mine", "1"], ["word_order.extent", "1"], ["yours", "1"]]
     assert len(shown[2].split()) == 6 and len(shown[1].split()) == 4
-    assert "1 tables that other code made and nothing reads: nbkit store --clear" in nbkit("doctor", "--offline").output
+    assert "1 outdated tables; remove them: nbkit store --clear" in nbkit("doctor", "--offline").output
     assert nbkit("store", "--clear").output.startswith("1 blocks removed")
-    assert "nothing of the kind 'ours'; there are: mine, yours" in nbkit("store", "--clear-kind", "ours").stderr
+    assert "nothing of kind 'ours'; it has: mine, yours" in nbkit("store", "--clear-kind", "ours").stderr
     assert nbkit("store", "--clear-kind", "mine").output.startswith("1 blocks removed")
     assert [block.kind for block in Store().blocks()] == ["yours"]

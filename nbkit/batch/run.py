@@ -183,7 +183,7 @@ class _Job:
 
 def _job(run_file: str | Path | RunFile, output: str | Path | None, workers: int | None, force: bool) -> _Job:
     if workers is not None and workers < 1:
-        raise NbkitError(f"workers: at least 1 is needed, found {workers}")
+        raise NbkitError(f"workers: at least 1 expected, found {workers}")
     run_file = run_file if isinstance(run_file, RunFile) else read(run_file)
     try:
         plan = make_plan(run_file)

@@ -62,7 +62,7 @@ class TaskError(NbkitError):
 
 _KILLED = TaskError(
     "WorkerKilled",
-    "its process ended without a word: killed for lack of memory (use fewer --workers), or never started, as under a "
+    "the process ended without an error: killed for lack of memory (use fewer --workers), or never started, as in a "
     'script that calls run() without `if __name__ == "__main__":`',
 )
 

@@ -35,7 +35,7 @@ def _settings(context: click.Context, parameter: click.Parameter, given: tuple[s
     """Names and values of ``NAME=VALUE``."""
     for each in given:
         if "=" not in each:
-            raise ParamsError(f"--set {each}: write --set NAME=VALUE, where the run file declares NAME (variables: …)")
+            raise ParamsError(f"--set {each}: write --set NAME=VALUE, with a NAME of the run file (variables: …)")
     return {name: value for name, _, value in (each.partition("=") for each in given)}
 
 
@@ -45,7 +45,7 @@ RUN_FILE = click.argument("run_file", metavar="PARAMS.YAML", type=click.Path(pat
 #: The values of a run file's variables.
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
-    help="Value of a variable that the run file declares under `variables` (again for more).",
+    help="Value of a variable declared under `variables` in the run file (repeatable).",
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def of_study(name: str, title: str) -> Callable[..., Any]:
     """Options of a command that takes a *run_file*; it gets the parameters of a study's entry as *params*."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        @click.option("--entry", help=f"Entry of the run file, where several are of the {title} study.")
+        @click.option("--entry", help=f"Entry of the run file, if it has several of the {title} study.")
         @set_option
         @wraps(command)
         def with_params(run_file: Path, entry: str | None, settings: Mapping[str, str], **others: Any) -> Any:
@@ -83,7 +83,7 @@ def _allow_commands(context: click.Context, parameter: click.Parameter, wanted: 
 #: For every command that computes; `main` has denied programs by then.
 allow_commands_option = click.option(
     "--allow-commands", is_flag=True, expose_value=False, callback=_allow_commands,
-    help="Start the programs that `command:` systems name.",
+    help="Start the programs of `command:` systems.",
 )  # fmt: skip
 
 
@@ -219,8 +219,8 @@ class _LazyGroup(click.Group):
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         for argument in args:
             if found := _NO_ARGUMENT.search(argument):
-                what = "a NUL character" if found[0] == "\0" else "bytes that are no UTF-8, or half a surrogate pair"
-                context.fail(f"{argument[:80]!r} holds {what}: neither texts nor names of files may")
+                what = "a NUL character" if found[0] == "\0" else "bytes that are not UTF-8, or half a surrogate pair"
+                context.fail(f"{argument[:80]!r} contains {what}, which is not allowed in texts or file names")
         return super().parse_args(context, args)
 
     def invoke(self, context: click.Context):
@@ -236,13 +236,13 @@ class _LazyGroup(click.Group):
             return _explain(context, str(error))
         except UnicodeEncodeError as error:
             text = f"{error.object[error.start : error.start + 1]!r} cannot be written as {error.encoding}"
-            return _explain(context, f"{text}: set PYTHONUTF8=1, or a locale of UTF-8")
+            return _explain(context, f"{text}: set PYTHONUTF8=1 or a UTF-8 locale")
         except MemoryError:
-            return _explain(context, "there is not enough memory for this: is a file larger than it should be?")
+            return _explain(context, "out of memory: is a file larger than expected?")
         except OSError as error:  # a full disk, a folder that may not be written to
             if error.filename is None and error.errno not in REFUSALS:
                 raise
-            place = error.filename or "what was to be written is cut short"
+            place = error.filename or "the output is incomplete"
             return _explain(context, cache_problem() or f"{place}: {error.strerror}")
 
 
@@ -259,7 +259,7 @@ def _explain(context: click.Context, message: str):
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.option(
     "--plugin", "plugins", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File of Python that registers models, metrics or studies of your own (again for more).",
+    help="Python file that registers your models, metrics or studies (repeatable).",
 )  # fmt: skip
 @click.pass_context
 def main(context: click.Context, debug: bool, plugins: tuple[Path, ...]) -> None:

@@ -61,7 +61,7 @@ def _models() -> Iterator[Sequence[Any]]:
         for name in registry:
             yield name, task, _origin(registry, name), registry.summary(name)
     for suffix, backend in BACKENDS.items():
-        yield f"MODEL@{suffix}", "any", "a translator, BERT's kind or GPT-2", backend.summary
+        yield f"MODEL@{suffix}", "any", "translators, BERT-like classifiers, GPT-2", backend.summary
     for name, place, summary in offered():
         yield name, "translation", place, summary
 
@@ -136,12 +136,12 @@ def _about(row: Mapping[str, Any]) -> str:
 @click.command(name="list")
 @click.argument("kind", type=click.Choice(list(_KINDS)))
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
-              help="Columns, or a JSON list.")  # fmt: skip
-@click.option("--params", "wants_params", is_flag=True, help="Of studies: their parameters in run files.")
+              help="Aligned columns or a JSON list.")  # fmt: skip
+@click.option("--params", "wants_params", is_flag=True, help="Parameters of the studies (with `studies`).")
 def listing(kind: str, form: str, wants_params: bool) -> None:
     """List models, corpora, perturbations, metrics or studies by name."""
     if wants_params and kind != "studies":
-        raise click.UsageError(f"--params are of studies, not of {kind}: nbkit list studies --params")
+        raise click.UsageError(f"--params does not apply to {kind}; write nbkit list studies --params")
     rows, keys = (_parameters, _PARAMETER) if wants_params else _KINDS[kind]
     found = [dict(zip(keys, row, strict=True)) for row in rows()]
     if form == "json":
@@ -171,7 +171,7 @@ Row = tuple[str, str]
 @click.command()
 @offline_option
 def doctor() -> None:
-    """Show versions, device and caches, and what is missing for which study, with the way out."""
+    """Show versions, device and caches, and what each study lacks and how to get it."""
     for title, rows in (
         ("nbkit", _software()),
         ("Folders", _folders()),
@@ -203,15 +203,15 @@ def _folders() -> Iterator[Row]:
     old = outdated(map(STUDIES.get, STUDIES))
     if old:
         size = size_text(sum(block.size for block in old))
-        yield "", f"{size} of it in {len(old)} tables that other code made and nothing reads: nbkit store --clear"
+        yield "", f"{size} of it in {len(old)} outdated tables; remove them: nbkit store --clear"
     data = os.environ.get("NBKIT_DATA")
-    yield "data ($NBKIT_DATA)", _described(Path(data)) if data else "not set: tests and runs on real data need it"
+    yield "data ($NBKIT_DATA)", _described(Path(data)) if data else "not set; required for tests and runs on real data"
     yield "disk", f"{shutil.disk_usage(Path.cwd()).free / 2**30:.1f} GiB free here"
 
 
 def _described(folder: Path) -> str:
     if not folder.is_dir():
-        return f"{folder} (not there yet)"
+        return f"{folder} (does not exist yet)"
     files = [path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     return f"{folder} ({len(files)} files, {size_text(sum(files))})"
 
@@ -295,19 +295,19 @@ def _first_line(text: str) -> str:
 
 
 @click.command()
-@click.option("--clear", is_flag=True, help="Remove the tables that were made by other code than today's.")
-@click.option("--clear-kind", "kinds", multiple=True, metavar="KIND", help="Remove all of a kind (again for more).")
+@click.option("--clear", is_flag=True, help="Remove tables computed by earlier versions of the code.")
+@click.option("--clear-kind", "kinds", multiple=True, metavar="KIND", help="Remove all of this kind (repeatable).")
 def store(clear: bool, kinds: tuple[str, ...]) -> None:
-    """Show what the store remembers, by kind, and remove what nothing reads any more.
+    """Show what the store holds, by kind, and remove what is outdated.
 
-    A remembered table is reached by today's code alone: once the code behind it changes, it is computed anew, and the
-    old one stays until it is removed. What is removed is computed again when it is asked for.
+    When the code behind a stored table changes, the table is recomputed, and the old one stays until it is removed.
+    Removed results are recomputed when they are needed.
     """
     blocks = list(Store().blocks())
     there = dict.fromkeys(block.kind for block in blocks)
     for kind in kinds:
         if kind not in there:
-            raise NbkitError(f"the store holds nothing of the kind '{kind}'; there are: {', '.join(there) or 'none'}")
+            raise NbkitError(f"the store has nothing of kind '{kind}'; it has: {', '.join(there) or 'none'}")
     old = outdated(map(STUDIES.get, STUDIES))
     if clear or kinds:
         removed = {block.folder: block for block in blocks if block.kind in kinds or (clear and block in old)}
@@ -315,7 +315,7 @@ def store(clear: bool, kinds: tuple[str, ...]) -> None:
             block.remove()
         click.echo(f"{len(removed)} blocks removed, {size_text(sum(block.size for block in removed.values()))}")
         return
-    rows = [("kind", "blocks", "size", "made by other code")]
+    rows = [("kind", "blocks", "size", "outdated")]
     for kind in there:
         own, stale = ([block.size for block in among if block.kind == kind] for among in (blocks, old))
         rows.append((kind, str(len(own)), size_text(sum(own)), size_text(sum(stale)) if stale else ""))

@@ -68,7 +68,7 @@ def _command(name: str, kind: ModelKind, summary: str) -> click.Command:
             )
         )
     if kind is TRANSLATOR:
-        text = "A recipe of recipes.yaml, such as paper-lstm or idioms-mbart; options that are given go over it."
+        text = "A recipe of recipes.yaml, such as paper-lstm or idioms-mbart; explicit options override it."
         pair_text = "Source and target language, by default en-de; several with commas, en-de,en-fr."
         options.insert(0, click.Option(["--pair", "direction"], metavar="SRC-TGT,…", callback=_pairs, help=pair_text))
         options.insert(0, click.Option(["--recipe", "recipe_name"], metavar="NAME", help=text))
@@ -93,27 +93,29 @@ def _command(name: str, kind: ModelKind, summary: str) -> click.Command:
         ignored = sorted(recipe.of_new_models & given.keys())
         if values.get("start") is not None and ignored:
             options_given = ", ".join(f"--{field.replace('_', '-')}" for field in ignored)
-            raise ParamsError(f"{options_given} given, but start '{values['start']}' brings its own: leave it out")
+            raise ParamsError(
+                f"{options_given} given, but start '{values['start']}' already defines this: drop the option"
+            )
         click.echo(resolve_name(kind.trainer)(recipe.checked(values, "options"), output, resume=resume))
 
     return click.Command(
         name,
         callback=train_it,
         help=f"{summary} into the folder OUTPUT, which any program can load with `from_pretrained`."
-        " A run that was stopped goes on when it is started again.",
+        " Repeat the command to resume a stopped run.",
         params=[
             click.Argument(["output"], type=click.Path(path_type=Path)),
             *options,
-            click.Option(["--resume/--anew"], default=True, show_default=True, help="Go on from the last checkpoint."),
+            click.Option(["--resume/--anew"], default=True, show_default=True, help="Resume from the last checkpoint."),
         ],
     )
 
 
 _KINDS: dict[str, tuple[ModelKind, str]] = {
-    "translator": (TRANSLATOR, "Train a translator, from scratch (--architecture) or from a checkpoint on (--start),"),
+    "translator": (TRANSLATOR, "Train a translator, from scratch (--architecture) or from a checkpoint (--start),"),
     "classifier": (
         CLASSIFIER,
-        "Train an NLI classifier, from scratch (--architecture) or from a checkpoint on (--start),",
+        "Train an NLI classifier, from scratch (--architecture) or from a checkpoint (--start),",
     ),
     "lm": (LANGUAGE_MODEL, "Train a small language model, causal (gpt2) or masked,"),
 }

@@ -34,7 +34,7 @@ def check(arguments: list[str], **options) -> Result:
 def test_good_translations_pass(files):
     result = check(files(SOURCE, GOOD))
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "0 of 4 lines do not carry their numbers\n"
+    assert result.stderr == "numbers differ in 0 of 4 lines\n"
     assert check(files([], [])).exit_code == 0
 
 
@@ -48,7 +48,7 @@ def test_each_lost_number_is_a_line_and_the_exit_code_is_1(files):
         f"{arguments[1]}:4: number missing: expected '2019'",
         f"{arguments[1]}:4: extra number: found 'drei'",
     ]
-    assert result.stderr == "3 of 4 lines do not carry their numbers\n"
+    assert result.stderr == "numbers differ in 3 of 4 lines\n"
 
 
 def test_lenient_lets_what_cannot_be_mistaken_pass(files):

@@ -27,11 +27,11 @@ def here(tmp_path, monkeypatch) -> Path:
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (("validate", "a\0b.yaml"), "holds a NUL character"),
-        (("run", "params/demo.yaml", "--output", "a\0b"), "holds a NUL character"),
-        (("report", "a\0b"), "holds a NUL character"),
-        (("init", "a\0b"), "holds a NUL character"),
-        (("check-numbers", "a\0b", "in.txt", "--pair", "en-de"), "holds a NUL character"),
+        (("validate", "a\0b.yaml"), "contains a NUL character"),
+        (("run", "params/demo.yaml", "--output", "a\0b"), "contains a NUL character"),
+        (("report", "a\0b"), "contains a NUL character"),
+        (("init", "a\0b"), "contains a NUL character"),
+        (("check-numbers", "a\0b", "in.txt", "--pair", "en-de"), "contains a NUL character"),
         (("perturb", "half \ud83d a pair"), "half a surrogate pair"),
         (("perturb", "a byte: \udcff"), "no UTF-8"),
         (("train", "translator", "", "--steps", "1"), "OUTPUT: '.' names no new folder"),

@@ -160,7 +160,7 @@ def test_sources_are_written_in_rounds(here):
 
 def test_sources_names_a_run_file_that_does_not_fit(here):
     for arguments, said in (
-        (["none.yaml", "mine"], "there is no run file none.yaml"),
+        (["none.yaml", "mine"], "no such run file: none.yaml"),
         ([run_file(models=["opus-nt"]), "mine"], "did you mean 'opus-mt'"),
     ):
         shown = nbkit("sources", *arguments)
