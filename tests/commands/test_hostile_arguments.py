@@ -33,7 +33,7 @@ def here(tmp_path, monkeypatch) -> Path:
         (("init", "a\0b"), "contains a NUL character"),
         (("check-numbers", "a\0b", "in.txt", "--pair", "en-de"), "contains a NUL character"),
         (("perturb", "half \ud83d a pair"), "half a surrogate pair"),
-        (("perturb", "a byte: \udcff"), "no UTF-8"),
+        (("perturb", "a byte: \udcff"), "not UTF-8"),
         (("train", "translator", "", "--steps", "1"), "OUTPUT: '.' names no new folder"),
         (("train", "classifier", "..", "--steps", "1"), "OUTPUT: '..' names no new folder"),
         (("train", "lm", "/", "--steps", "1"), "OUTPUT: '/' names no new folder"),
@@ -63,7 +63,7 @@ def test_bytes_that_are_no_text_from_a_real_shell():
     """The system hands them over as half surrogate pairs."""
     command = [sys.executable, "-m", "nbkit", "perturb", b"half \xed\xa0\xbd a pair"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 2 and "no UTF-8" in result.stderr and "Traceback" not in result.stderr
+    assert result.returncode == 2 and "not UTF-8" in result.stderr and "Traceback" not in result.stderr
 
 
 def test_what_the_screen_cannot_show_is_said():

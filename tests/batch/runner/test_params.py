@@ -223,7 +223,7 @@ def test_a_run_file_that_is_not_there_is_guessed_from_run_files_only(tmp_path, m
     (elsewhere / "docker-compose.yaml").write_text("services: {}\n")
     with pytest.raises(ParamsError, match=r"did you mean 'params/word_order\.yaml' \(bundled\)"):
         read("params/wordorder.yml")
-    with pytest.raises(ParamsError, match=r"with nbkit come params/demo\.yaml, "):
+    with pytest.raises(ParamsError, match=r"Bundled run files: params/demo\.yaml, "):
         read("docker-compose.yml")
     with pytest.raises(ParamsError, match=r"no such run file: .*/demo.yml$"):
         read(elsewhere / "demo.yml")
