@@ -44,7 +44,7 @@ SMALL = ("--steps=20", "--pairs=200", "--vocabulary=300")
 NARROW = ("--d-model=32", "--ffn=64", "--heads=2", "--encoder-layers=1", "--decoder-layers=1", "--card-pairs=2")
 TRAINED = {
     "en-de": ("translator", *SMALL, *NARROW),
-    "en-fr": ("translator", "--targets=fr", *SMALL, *NARROW),
+    "en-fr": ("translator", "--pair=en-fr", *SMALL, *NARROW),
     "nli": ("classifier", "--architecture=infersent", "--steps=20", "--pairs=200", "--save-every=20"),
 }
 

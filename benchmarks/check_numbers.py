@@ -41,7 +41,7 @@ def main() -> None:
 def checked(files: list[Path]) -> tuple[float, str]:
     """Seconds of CPU time of one run of the command, and what it says in the end."""
     before = child_seconds()
-    command = [sys.executable, "-m", "nbkit", "check-numbers", *map(str, files), "--src", "en", "--tgt", "de"]
+    command = [sys.executable, "-m", "nbkit", "check-numbers", *map(str, files), "--pair", "en-de"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode not in (0, 1) or "Traceback" in ran.stderr:  # 1: lines that do not carry their numbers
         sys.exit(ran.stderr)

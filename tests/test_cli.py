@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -58,9 +59,28 @@ def test_list_shows_names_in_columns_and_as_json(kind: str, name: str):
     assert shown.exit_code == 0
     assert shown.output.startswith("name ")
     assert name in [line.split()[0] for line in shown.output.splitlines()]
-    rows = json.loads(nbkit("list", kind, "--json").output)
+    rows = json.loads(nbkit("list", kind, "--format", "json").output)
     assert name in [row["name"] for row in rows]
     assert all(row["summary"] for row in rows)
+
+
+def test_list_shows_the_parameters_of_studies():
+    """Each of every study, with type, default and description, in columns and as JSON."""
+    from nbkit.studies import STUDIES
+
+    rows = json.loads(nbkit("list", "studies", "--params", "--format", "json").output)
+    shown = nbkit("list", "studies", "--params").output
+    for study in map(STUDIES.get, STUDIES):
+        own = {row["name"]: row for row in rows if row["study"] == study.name}
+        assert list(own) == list(study.params.model_fields)
+        assert {name: row["default"] for name, row in own.items()} == study.params().model_dump(mode="json")
+        assert f"{study.name}:\n" in shown and all(f"\n  {name} " in shown for name in own)
+    words = re.sub(r"\s+", "", shown)  # lines end at hyphens, too
+    assert all(re.sub(r"\s+", "", f"{row['description']}[{row['type']};default:") in words for row in rows)
+    (fewest,) = [row for row in rows if (row["study"], row["name"]) == ("word_order", "min_n")]
+    assert (fewest["type"], fewest["default"]) == ("whole number", 30) and fewest["description"].startswith("fewest")
+    refused = nbkit("list", "models", "--params")
+    assert refused.exit_code == 2 and "nbkit list studies --params" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -141,7 +161,7 @@ def test_perturb_refuses_an_empty_text():
 def test_perturb_keeps_given_tokens_or_says_why_not(data: Path):
     parser = str(data / "models" / "en_ud_sm")
     refused = nbkit("perturb", "It does(n't) work well", "--tokenized", "--parser", parser)
-    assert refused.exit_code == 2 and "leave --tokenized out" in refused.stderr
+    assert refused.exit_code == 2 and "drop --tokenized" in refused.stderr
 
 
 def test_translate_keeps_lines_and_remembers(data: Path, tmp_path: Path, monkeypatch):
@@ -149,7 +169,7 @@ def test_translate_keeps_lines_and_remembers(data: Path, tmp_path: Path, monkeyp
     source = tmp_path / "captions.en"
     source.write_text("A man rides a bike.\n\n  A dog runs.  \nA man rides a bike.")
     model = str(data / "models" / "m30k-en-de")
-    arguments = ["translate", str(source), "--model", model, "--to", "de", "--beams", "1", "--device", "cpu"]
+    arguments = ["translate", str(source), "--system", model, "--pair", "en-de", "--beams", "1", "--device", "cpu"]
     first = nbkit(*arguments)
     assert first.exit_code == 0, first.output
     lines = first.stdout.split("\n")
@@ -170,22 +190,24 @@ def test_translate_keeps_lines_and_remembers(data: Path, tmp_path: Path, monkeyp
 
 
 def test_translate_names_what_it_cannot_use(tmp_path: Path):
-    missing = nbkit("translate", str(tmp_path / "none.en"), "--model", "opus-mt", "--to", "de")
+    missing = nbkit("translate", str(tmp_path / "none.en"), "--system", "opus-mt", "--pair", "en-de")
     assert missing.exit_code == 2 and "none.en: No such file" in missing.stderr
     (tmp_path / "latin1.en").write_bytes(b"good\nna\xefve\n")
-    latin = nbkit("translate", str(tmp_path / "latin1.en"), "--model", "opus-mt", "--to", "de")
+    latin = nbkit("translate", str(tmp_path / "latin1.en"), "--system", "opus-mt", "--pair", "en-de")
     assert latin.exit_code == 2 and "latin1.en:2: not UTF-8" in latin.stderr
     (tmp_path / "a.en").write_text("Hello.\n")
-    unknown = nbkit("translate", str(tmp_path / "a.en"), "--model", "opus-nt", "--to", "de")
+    unknown = nbkit("translate", str(tmp_path / "a.en"), "--system", "opus-nt", "--pair", "en-de")
     assert unknown.exit_code == 2 and "did you mean 'opus-mt'" in unknown.stderr
-    nowhere = nbkit("translate", str(tmp_path / "a.en"), "--model", "opus-mt", "--to", "de", "--output", "no/de.txt")
+    nowhere = nbkit(
+        "translate", str(tmp_path / "a.en"), "--system", "opus-mt", "--pair", "en-de", "--output", "no/de.txt"
+    )
     assert nowhere.exit_code == 2 and "--output no/de.txt: there is no folder" in nowhere.stderr
 
 
 def test_translate_names_a_cache_that_cannot_be_used(tmp_path: Path, monkeypatch):
     (tmp_path / "two.en").write_text("she reads .\n")
     monkeypatch.setenv("NBKIT_CACHE", "/proc/none")
-    refused = nbkit("translate", str(tmp_path / "two.en"), "--model", "sandbox-marian", "--to", "de")
+    refused = nbkit("translate", str(tmp_path / "two.en"), "--system", "sandbox-marian", "--pair", "en-de")
     assert refused.exit_code == 2 and "or set NBKIT_CACHE to another folder" in refused.stderr
 
 
@@ -193,9 +215,9 @@ def test_train_translator_takes_its_options_from_the_recipe():
     from nbkit.models.recipes import TranslatorRecipe
 
     shown = nbkit("train", "translator", "--help").output
-    for name in TranslatorRecipe.model_fields:
+    for name in TranslatorRecipe.model_fields.keys() - {"src", "targets"} | {"pair"}:
         assert f"--{name.replace('_', '-')}" in shown
-    wrong = nbkit("train", "translator", "out", "--targets", "de,fr", "--steps", "1")
+    wrong = nbkit("train", "translator", "out", "--pair", "en-de,en-fr", "--steps", "1")
     assert wrong.exit_code == 2 and "marian takes one target" in wrong.stderr
     assert not Path("out").exists()
 
@@ -278,7 +300,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(how, monkeypatch, request):
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background leaves it ignored
     monkeypatch.setattr("nbkit.batch.run.run", stopped)
     shown = nbkit("run", "params/demo.yaml")
-    assert shown.exit_code == 130 and "the same command goes on from there" in shown.stderr
+    assert shown.exit_code == 130 and "the same command resumes" in shown.stderr
 
 
 def test_the_demo_is_ready_to_run_in_any_folder(tmp_path: Path, monkeypatch):
@@ -364,8 +386,8 @@ def test_the_store_shows_what_it_holds_and_forgets_what_nothing_reads(tmp_path: 
     shown = nbkit("store").output.splitlines()
     assert [line.split()[:2] for line in shown[1:]] == [["mine", "1"], ["word_order.extent", "1"], ["yours", "1"]]
     assert len(shown[2].split()) == 6 and len(shown[1].split()) == 4
-    assert "1 tables that other code made and nothing reads: nbkit store --clear" in nbkit("doctor", "--offline").output
+    assert "1 outdated tables; remove them: nbkit store --clear" in nbkit("doctor", "--offline").output
     assert nbkit("store", "--clear").output.startswith("1 blocks removed")
-    assert "nothing of the kind 'ours'; there are: mine, yours" in nbkit("store", "--clear-kind", "ours").stderr
+    assert "nothing of kind 'ours'; it has: mine, yours" in nbkit("store", "--clear-kind", "ours").stderr
     assert nbkit("store", "--clear-kind", "mine").output.startswith("1 blocks removed")
     assert [block.kind for block in Store().blocks()] == ["yours"]

@@ -20,7 +20,7 @@ from tests.fuzz.lines import CommandLine, command_lines, commands
 #: 300 in CI, the same ones each time; more of them, and new ones each time, under the profile "nbkit-night".
 EXAMPLES = max(300, settings.default.max_examples)
 CELL_FILE = f"drawn-run/cells/{CELL['label']}.json"
-TRANSLATE = ("translate", "text.en", "--to", "de", "--model")
+TRANSLATE = ("translate", "text.en", "--pair", "en-de", "--system")
 READ = ("annotate", "read", "--key", "form.key.json")
 
 
@@ -36,7 +36,7 @@ def loaded():
 @example(CommandLine(("report", "a\0b")))
 @example(CommandLine(("init", "a\0b")))
 @example(CommandLine(("run", "grid.yaml", "--output", "a\0b")))
-@example(CommandLine(("check-numbers", "a\0b", "text.de", "--src", "en", "--tgt", "de")))
+@example(CommandLine(("check-numbers", "a\0b", "text.de", "--pair", "en-de")))
 @example(CommandLine(("report", "drawn-run"), (("drawn-run/run.json", as_json({"runs": 5, "order": 7})),)))
 @example(CommandLine(("report", "drawn-run"), (("drawn-run/run.json", as_json({**RUN, "failures": 3})),)))
 @example(CommandLine(("report", "drawn-run"), ((CELL_FILE, as_json({**CELL, "seconds": "abc"})),)))

@@ -65,7 +65,7 @@ def test_a_full_device_is_said_to_be_full_and_stays_one(tmp_path):
     source = tmp_path / "source.txt"
     source.write_text("\n")
     result = CliRunner().invoke(
-        main, ["translate", str(source), "--model", "opus-mt", "--to", "de", "--output", str(link)]
+        main, ["translate", str(source), "--system", "opus-mt", "--pair", "en-de", "--output", str(link)]
     )
     assert (result.exit_code, result.output.count("No space left on device")) == (2, 1)
     assert link.is_symlink()

@@ -219,7 +219,7 @@ def test_records_and_a_table_of_one_configuration_do_not_meet(tmp_path):
 
 
 def test_a_table_that_parquet_cannot_hold_is_an_error(tmp_path):
-    with pytest.raises(NbkitError, match="cannot be kept as Parquet"):
+    with pytest.raises(NbkitError, match="cannot be stored as Parquet"):
         Store(tmp_path).table(CONFIG, lambda: pd.DataFrame({"a": [1, "x", object()]}))
 
 
@@ -244,7 +244,7 @@ def test_bad_results_are_named(tmp_path):
     store = Store(tmp_path)
     with pytest.raises(NbkitError, match="2 results were computed for 3 inputs"):
         store.records(CONFIG, texts(3), lambda inputs: [{"a": 1}] * 2)
-    with pytest.raises(NbkitError, match="a result holds a object"):
+    with pytest.raises(NbkitError, match="a result contains a object"):
         store.records(CONFIG, texts(1), lambda inputs: [{"a": object()}])
     with pytest.raises(NbkitError, match="input_digest"):
         store.records(CONFIG, texts(1), lambda inputs: [{"input_digest": 1}])
@@ -373,7 +373,7 @@ def test_a_foreign_shard_under_a_key_that_is_asked_for(tmp_path):
     pq.write_table(broken, path)
     path.rename(path.with_name(shards.shard_name(path.read_bytes(), "rows.parquet", 1)))
     compute = Counter()
-    with pytest.warns(DamagedShardWarning, match="is not the JSON it says it is"):
+    with pytest.warns(DamagedShardWarning, match="declared as JSON that is not JSON"):
         assert Store(tmp_path).records(CONFIG, inputs, compute) == first
     assert compute.seen == inputs
 

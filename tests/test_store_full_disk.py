@@ -112,4 +112,4 @@ def test_the_command_line_says_what_the_disk_said():
         command = [sys.executable, "-m", "nbkit", "list", "metrics"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode != 0 and "Traceback" not in done.stderr
-    assert done.stderr.startswith("nbkit: what was to be written is cut short: No space left on device\n")
+    assert done.stderr.startswith("nbkit: the output is incomplete: No space left on device\n")

@@ -109,11 +109,11 @@ def prove(pledge: Pledge, where: Mapping[str, str], runs_models: bool) -> None:
         )
     own, wanted = versions(), pledge.versions
     if other := [f"{name} {own[name]} (here: {wanted[name]})" for name in wanted if own[name] != wanted[name]]:
-        raise ClusterError(f"another installation: {', '.join(other)}; its results would bear other keys: {_SAME}")
+        raise ClusterError(f"another installation: {', '.join(other)}; its results would have other keys: {_SAME}")
     device = resolve_device("auto").partition(":")[0] if runs_models and pledge.device is not None else pledge.device
     if device != pledge.device:
         raise ClusterError(
-            f"device: auto is {device} there and {pledge.device} here, and results bear the device in their keys; "
+            f"device: auto is {device} there and {pledge.device} here, and the device is part of the keys; "
             f"set device: {device} in the run file"
         )
     _proved.add(known)
@@ -154,10 +154,10 @@ RETRIES = 1  # of a unit that fails: a full disk or a broken GPU is often one ma
 GPU = "GPU"  # what workers call it: dask worker … --resources GPU=1
 
 
-_SAME = "start workers in the environment that the run is started in"
+_SAME = "start workers in the same environment as the run"
 
 
-KEPT = "what is stored is kept, and the same command goes on from there"
+KEPT = "finished work is stored, and the same command resumes"
 
 
 @contextmanager
@@ -207,7 +207,7 @@ class Cluster:
         if with_gpu:
             self._prove(workers, False)
         if any(worker["nthreads"] > 1 for worker in workers.values()):
-            self._note("a worker runs one unit at a time, whatever its threads: start workers with --nthreads 1")
+            self._note("a worker runs one unit at a time: start workers with --nthreads 1")
 
     def __call__(self, tasks: Sequence[Task]) -> Iterator[Done]:
         """Yield each of *tasks* (calls of `run_unit`) as it ends. Raises `ClusterError` if the scheduler goes away."""
@@ -258,7 +258,7 @@ class Cluster:
             raise ClusterError(f"{task.label}: {error}; {KEPT}") from None
         if isinstance(error, KilledWorker):
             message = (
-                f"{error.allowed_failures + 1} workers ended while they ran it: killed for lack of memory, or by the "
+                f"{error.allowed_failures + 1} workers ended while they ran it: killed for lack of memory or by the "
                 "time limit of their jobs; give them more"
             )
             error = TaskError("WorkerKilled", message)
@@ -268,7 +268,7 @@ class Cluster:
         if self.client.status != "running":
             raise self._gone()
         if not self._workers():
-            self._note("no worker is left; units wait for new ones (what is stored is kept, Ctrl-C stops)")
+            self._note("no worker is left; waiting for new ones (finished work is stored; Ctrl-C stops)")
 
     def _workers(self) -> dict[str, Any]:
         try:
@@ -328,7 +328,7 @@ def _require(executor: str, address: str | None) -> None:
     if executor not in EXECUTORS:
         raise NbkitError(f"unknown executor '{executor}'; there are: processes, {', '.join(EXECUTORS)}")
     if address is not None and executor != "dask":
-        raise NbkitError(f"--address is a Dask scheduler's: use --executor dask with it, not {executor}")
+        raise NbkitError(f"--address requires --executor dask, not {executor}")
     if address is not None and not address.strip():
         raise NbkitError("--address is empty; a Dask scheduler's is expected, such as tcp://HOST:8786")
     try:
@@ -419,7 +419,7 @@ def _jobs(executor: str, workers: int) -> Iterator[Any]:
     except (ValueError, TypeError, OSError, RuntimeError) as error:
         raise ClusterError(
             f"--executor {executor}: {str(error).partition(', for example')[0]}; "
-            "say what a job is in ~/.config/dask/jobqueue.yaml (docs/cluster.md)"
+            "describe jobs in ~/.config/dask/jobqueue.yaml (docs/cluster.md)"
         ) from None
     with cluster:
         # Unlike `scale`, this submits a new job when one reaches its time limit.

@@ -131,7 +131,7 @@ class OutputFolder:
         """
         way_out = "choose another folder with --output, or move this one away"
         if self.path.exists() and not self.path.is_dir():
-            raise NbkitError(f"{self.path} is a file where the run's folder should be; {way_out}")
+            raise NbkitError(f"{self.path} is a file, but the output folder of the run is expected; {way_out}")
         if (self.path / "run.json").is_file():
             found = self.read_run().get("owner")
             if found != owner:
@@ -258,7 +258,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise DataError(f"no valid JSON: {error}", path) from None
+        raise DataError(f"not valid JSON: {error}", path) from None
     if not isinstance(record, dict):
         raise DataError("a JSON object expected", path)
     return record

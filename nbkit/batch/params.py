@@ -17,11 +17,13 @@ from nbkit import yaml_text
 from nbkit.bundle import bundled, find_notebook, find_params
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
 from nbkit.files import looks_secret
+from nbkit.models import resolve
 from nbkit.models.python import forgotten
+from nbkit.models.services.commands import CommandModel, commands_allowed
 from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
 from nbkit.studies.base import Notebook, StudyParams
-from nbkit.studies.engine import Study
+from nbkit.studies.engine import TRANSLATOR, Study
 
 Location = tuple[str | int, ...]
 
@@ -185,7 +187,7 @@ def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile
         with path.open(encoding="utf-8") as file:  # a device has no end
             text = file.read(yaml_text.MOST_CHARACTERS + 1)
     except FileNotFoundError:
-        raise ParamsError(f"there is no run file {path}{_near(path)}") from None
+        raise ParamsError(f"no such run file: {path}{_near(path)}") from None
     except UnicodeDecodeError as error:
         raise DataError(f"not UTF-8 text: {error}", path) from None
     except OSError as error:
@@ -202,8 +204,8 @@ def _near(path: Path) -> str:
         return ""
     own = {file.stem: f"params/{file.name}" for file in sorted(bundled("params").glob("*.yaml"))}
     if near := closest(path.stem, own):
-        return f"; did you mean '{own[near]}', which comes with nbkit?"
-    return f"; with nbkit come {', '.join(own.values())}"
+        return f"; did you mean '{own[near]}' (bundled)?"
+    return f". Bundled run files: {', '.join(own.values())}"
 
 
 def _is_run_file(path: Path) -> bool:
@@ -254,7 +256,7 @@ def params_of(run: RunFile, study: str, entry: str | None = None) -> Any:
     if not own:
         raise NbkitError(f"{path} has no entry of the study {study}")
     if entry is None and len(own) > 1:
-        raise NbkitError(f"{path} has several entries of the study: say which (--entry {' or '.join(own)})")
+        raise NbkitError(f"{path} has several entries of the study: choose one with --entry {' or '.join(own)}")
     if entry is not None and entry not in own:
         raise NbkitError(f"{path} has no entry '{entry}' of the study; there are: {', '.join(own)}")
     return own[entry] if entry is not None else next(iter(own.values()))
@@ -286,6 +288,19 @@ def validate(run: RunFile) -> list[Problem]:
 def not_remembered(run: RunFile) -> list[str]:
     """The models of *run* whose results are not remembered: Python code without an identity."""
     return forgotten([entry.study.inputs(entry.params) for entry in entries(run)])
+
+
+def programs(params: Iterable[StudyParams]) -> list[str]:
+    """The programs that runs with *params* may start, as one would type them: those of `command:` systems."""
+    uses = (use for each in params for use in each.study.uses(each))
+    remotes = (resolve(use.name, *use.langs).remote for use in uses if use.kind is TRANSLATOR)
+    return list(dict.fromkeys(remote.shown for remote in remotes if isinstance(remote, CommandModel)))
+
+
+def refuse_programs(params: Iterable[StudyParams]) -> None:
+    """Raises `ParamsError`, which lists `programs`, if there are some and none may be started (`allow_commands`)."""
+    if not commands_allowed() and (found := programs(params)):
+        raise ParamsError("\n  ".join(["this run starts programs; give --allow-commands if you trust them:", *found]))
 
 
 def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
@@ -321,7 +336,7 @@ def _nothing_to_run(entry: Entry) -> Iterator[str]:
     chosen = entry.notebooks != study.notebooks and all(notebook.scope == "grid" for notebook in entry.notebooks)
     if empty and not chosen and not study.cells(entry.params):
         grids = [Path(notebook.path).name for notebook in study.notebooks if notebook.scope == "grid"]
-        way_out = f", or choose pages that can do without (notebooks: some of {', '.join(grids)})" if grids else ""
+        way_out = f", or choose pages that work without (notebooks: some of {', '.join(grids)})" if grids else ""
         yield f"{', '.join(empty)} leaves nothing to run: name at least one{way_out}"
 
 
@@ -427,7 +442,7 @@ def _declared(values: Any, settings: Mapping[str, str], lines: Lines) -> dict[st
     for name, value in values.items():
         here = ("variables", name)
         if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise lines.error(here, f"variables: {name!r:.80} is no name: letters, digits and _, no digit first")
+            raise lines.error(here, f"variables: {name!r:.80} is not a name: use letters, digits and _, no digit first")
         if looks_secret(name):
             raise lines.error(here, _secret(name))
         if name in FROM_ENVIRONMENT:
@@ -445,7 +460,7 @@ def _declared(values: Any, settings: Mapping[str, str], lines: Lines) -> dict[st
     for place, shown, value in [*written, *(((), f"--set {name}", value) for name, value in settings.items())]:
         _check_text(value or "", place, lines)
         if "$" in (value or ""):
-            raise lines.error(place, f"{shown}: a value holds no other variable, and no $")
+            raise lines.error(place, f"{shown}: a value must not contain another variable or $")
     return {**values, **settings}
 
 
@@ -472,7 +487,7 @@ def _filled(value: Any, location: Location, known: Mapping[str, str | None], lin
         return _BRACED.sub(lookup, value)
     filled = _USED.sub(lookup, value)
     if _LEFT.search(filled):
-        raise lines.error(location, f"{value!r:.80}: a name, and no other variable, stands in ${{…}}")
+        raise lines.error(location, f"{value!r:.80}: only the name of a variable may stand in ${{…}}")
     return filled
 
 
@@ -484,19 +499,19 @@ def _way_out(name: str, known: Mapping[str, str | None]) -> str:
     if name in known:
         return f"${{{name}}} has no value: write one under variables, or give it with --set {name}=…"
     return (
-        f"${{{name}}} is no variable of this file: declare it (variables: {{{name}: …}}); "
-        f"from the environment come only {', '.join(FROM_ENVIRONMENT)}"
+        f"${{{name}}} is not a variable of this file: declare it (variables: {{{name}: …}}); "
+        f"only {', '.join(FROM_ENVIRONMENT)} come from the environment"
     )
 
 
 def _secret(name: str) -> str:
     return (
-        f"${{{name}}} looks like a key or a password: no run file holds one; keys of servers stay in the environment "
-        "(docs/servers.md), and what is none needs another name"
+        f"${{{name}}} looks like a key or a password, which no run file may contain; keys of servers stay in the "
+        "environment (docs/servers.md); if it is not a key, rename it"
     )
 
 
 def _check_text(text: str, location: Location, lines: Lines) -> None:
     if found := _NO_TEXT.search(text):
         what = "a NUL character" if found[0] == "\0" else "half a surrogate pair"
-        raise lines.error(location, f"{text!r:.80} holds {what}, which no file and no page can hold")
+        raise lines.error(location, f"{text!r:.80} contains {what}, which cannot be stored or shown")

@@ -47,7 +47,7 @@ def read_source(path: Path) -> Source:
             for cell in document["cells"]
         ]
     except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"no Jupyter notebook (version 4): {error!r}", path) from None
+        raise DataError(f"not a Jupyter notebook (version 4): {error!r}", path) from None
     code = [(_plain_python(text), tags) for kind, text, tags in cells if kind == "code"]
     parameters = [text for text, tags in code if "parameters" in tags]
     if not parameters:
@@ -55,7 +55,7 @@ def read_source(path: Path) -> Source:
     try:
         trees = [(ast.parse(text), tags) for text, tags in code]
     except SyntaxError as error:
-        raise DataError(f"a code cell is no valid Python: {error.msg}: {(error.text or '').strip()}", path) from None
+        raise DataError(f"a code cell is not valid Python: {error.msg}: {(error.text or '').strip()}", path) from None
     declared = {name for tree, tags in trees if "parameters" in tags for name in _assigned(tree)}
     digest = hashlib.blake2b(json.dumps(cells).encode(), digest_size=16).hexdigest()
     return Source(path, tuple(text for text, _ in code), frozenset(declared), digest)

@@ -20,7 +20,7 @@ from nbkit import provenance
 from nbkit.batch import cluster
 from nbkit.batch.cluster import KEPT
 from nbkit.batch.folder import OutputFolder, run_folder
-from nbkit.batch.params import RunFile, listing, read, validate
+from nbkit.batch.params import RunFile, listing, read, refuse_programs, validate
 from nbkit.batch.plan import Execution, Plan, estimate, make_plan, remember
 from nbkit.batch.workers import (
     Done,
@@ -109,6 +109,8 @@ def run(
     on_cluster = isinstance(executor, str) and executor != "processes"
     with models_run_elsewhere() if on_cluster else nullcontext():
         job = _job(run_file, output, None if on_cluster else workers, force)
+    if job.waiting or job.folder.incomplete():
+        refuse_programs(entry.params for entry in job.plan.entries)
     began = time.time()
     with job.folder.claimed(job.plan.run.owner), run_folder() as runtime, ExitStack() as hired:
         units = _units(job, count=False)
@@ -181,7 +183,7 @@ class _Job:
 
 def _job(run_file: str | Path | RunFile, output: str | Path | None, workers: int | None, force: bool) -> _Job:
     if workers is not None and workers < 1:
-        raise NbkitError(f"workers: at least 1 is needed, found {workers}")
+        raise NbkitError(f"workers: at least 1 expected, found {workers}")
     run_file = run_file if isinstance(run_file, RunFile) else read(run_file)
     try:
         plan = make_plan(run_file)

@@ -65,7 +65,7 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
             texts = missing.setdefault((error.src, error.tgt), {})
             texts.update(dict.fromkeys(map(as_key, error.texts)))
     if not asked and not any(f"outputs:{folder}" in json.dumps(unit.arguments) for unit in _units(run_file)):
-        raise NbkitError(f"no model of this run file is outputs:{folder}; write it into models, for the system meant")
+        raise NbkitError(f"no model of this run file is outputs:{folder}; add it to models")
     number = 1 + max((number for number, *_ in known), default=0)
     written = []
     for (src, tgt), texts in missing.items():

@@ -41,6 +41,7 @@ from nbkit.batch.folder import OutputFolder
 from nbkit.batch.plan import Execution
 from nbkit.errors import NbkitError
 from nbkit.files import writable
+from nbkit.models.services.commands import VARIABLE as COMMANDS
 from nbkit.registry import PLUGINS, load_plugins
 from nbkit.store import cache_folder
 from nbkit.studies.base import Unit
@@ -61,7 +62,7 @@ class TaskError(NbkitError):
 
 _KILLED = TaskError(
     "WorkerKilled",
-    "its process ended without a word: killed for lack of memory (use fewer --workers), or never started, as under a "
+    "the process ended without an error: killed for lack of memory (use fewer --workers), or never started, as in a "
     'script that calls run() without `if __name__ == "__main__":`',
 )
 
@@ -274,9 +275,9 @@ _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS
 
 
 def places() -> dict[str, str]:
-    """The variables that tell a worker on any machine where results and data are."""
+    """The variables that tell a worker on any machine where results and data are, and whether programs may start."""
     found = {"NBKIT_CACHE": cache_folder()}
-    return found | {name: os.environ[name] for name in ("NBKIT_DATA", PLUGINS) if name in os.environ}
+    return found | {name: os.environ[name] for name in ("NBKIT_DATA", PLUGINS, COMMANDS) if name in os.environ}
 
 
 def worker_environment(threads: int) -> dict[str, str]:

@@ -21,7 +21,8 @@ from nbkit import __version__
 from nbkit.batch.params import params_of, read
 from nbkit.errors import NbkitError, ParamsError, closest
 from nbkit.files import REFUSALS
-from nbkit.languages import LanguageDataError, base_language
+from nbkit.languages import LanguageDataError, UnknownLanguageError, base_language, check_language
+from nbkit.models.services.commands import VARIABLE, allow_commands
 from nbkit.registry import load_plugins
 from nbkit.store import cache_problem
 from nbkit.text.parsers import check_parser, parser_for
@@ -34,7 +35,7 @@ def _settings(context: click.Context, parameter: click.Parameter, given: tuple[s
     """Names and values of ``NAME=VALUE``."""
     for each in given:
         if "=" not in each:
-            raise ParamsError(f"--set {each}: write --set NAME=VALUE, where the run file declares NAME (variables: …)")
+            raise ParamsError(f"--set {each}: write --set NAME=VALUE, with a NAME of the run file (variables: …)")
     return {name: value for name, _, value in (each.partition("=") for each in given)}
 
 
@@ -44,7 +45,7 @@ RUN_FILE = click.argument("run_file", metavar="PARAMS.YAML", type=click.Path(pat
 #: The values of a run file's variables.
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", callback=_settings,
-    help="Value of a variable that the run file declares under `variables` (again for more).",
+    help="Value of a variable declared under `variables` in the run file (repeatable).",
 )  # fmt: skip
 
 
@@ -52,7 +53,7 @@ def of_study(name: str, title: str) -> Callable[..., Any]:
     """Options of a command that takes a *run_file*; it gets the parameters of a study's entry as *params*."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        @click.option("--entry", help=f"Entry of the run file, where several are of the {title} study.")
+        @click.option("--entry", help=f"Entry of the run file, if it has several of the {title} study.")
         @set_option
         @wraps(command)
         def with_params(run_file: Path, entry: str | None, settings: Mapping[str, str], **others: Any) -> Any:
@@ -72,6 +73,40 @@ def _go_offline(context: click.Context, parameter: click.Parameter, wanted: bool
 offline_option = click.option(
     "--offline", is_flag=True, expose_value=False, callback=_go_offline, help="Never ask the model hub."
 )
+
+
+def _allow_commands(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        allow_commands()
+
+
+#: For every command that computes; `main` has denied programs by then.
+allow_commands_option = click.option(
+    "--allow-commands", is_flag=True, expose_value=False, callback=_allow_commands,
+    help="Start the programs of `command:` systems.",
+)  # fmt: skip
+
+
+def split_pair(pair: str) -> tuple[str, str]:
+    """Source and target of ``en-de``. Raises `NbkitError` if it is not two languages.
+
+    >>> split_pair("en-de"), split_pair("zh-Hant-en"), split_pair("en-pt-BR")
+    (('en', 'de'), ('zh-Hant', 'en'), ('en', 'pt-BR'))
+    """
+    places = [place for place, sign in enumerate(pair) if sign == "-"]
+    for place in places:
+        with suppress(UnknownLanguageError):
+            return check_language(pair[:place]), check_language(pair[place + 1 :])
+    if len(places) == 1:
+        for code in pair.split("-"):
+            check_language(code)  # says which of them is meant
+    raise NbkitError(f"--pair {pair:.80}: write SOURCE-TARGET, two language codes, such as en-de")
+
+
+pair_option = click.option(
+    "--pair", required=True, metavar="SRC-TGT", callback=lambda context, parameter, given: split_pair(given),
+    help="Source and target language, such as en-de.",
+)  # fmt: skip
 
 
 def pipeline_for(lang: str) -> str | None:
@@ -115,22 +150,39 @@ def size_text(size: float) -> str:
 # ----------------------------------------------------------------------------
 # The table of commands, and how errors are shown.
 
-#: The module and attribute of each command.
-_COMMANDS = {
-    "list": "nbkit.cli.doctor:listing",
-    "perturb": "nbkit.cli.texts:perturb",
-    "translate": "nbkit.cli.texts:translate",
-    "check-numbers": "nbkit.cli.texts:check_numbers",
-    "train": "nbkit.cli.training:train",
-    "split-idioms": "nbkit.cli.studies:split_idioms",
-    "annotate": "nbkit.cli.studies:annotate",
-    "validate": "nbkit.cli.grids:validate",
-    "run": "nbkit.cli.grids:run",
-    "report": "nbkit.cli.grids:report",
-    "outcomes": "nbkit.cli.grids:outcomes",
-    "doctor": "nbkit.cli.doctor:doctor",
-    "store": "nbkit.cli.doctor:store",
-    "init": "nbkit.cli.grids:init",
+#: The module and attribute of each command, by what a user wants.
+_GROUPS = {
+    "Look": {
+        "list": "nbkit.cli.doctor:listing",
+        "perturb": "nbkit.cli.texts:perturb",
+        "doctor": "nbkit.cli.doctor:doctor",
+        "store": "nbkit.cli.doctor:store",
+    },
+    "Run": {
+        "run": "nbkit.cli.grids:run",
+        "report": "nbkit.cli.grids:report",
+        "outcomes": "nbkit.cli.grids:outcomes",
+        "sources": "nbkit.cli.grids:sources",
+        "translate": "nbkit.cli.texts:translate",
+    },
+    "Check": {
+        "validate": "nbkit.cli.grids:validate",
+        "check-numbers": "nbkit.cli.texts:check_numbers",
+    },
+    "Make": {
+        "init": "nbkit.cli.grids:init",
+        "train": "nbkit.cli.training:train",
+        "split-idioms": "nbkit.cli.studies:split_idioms",
+        "annotate": "nbkit.cli.studies:annotate",
+    },
+}
+_COMMANDS = {name: place for group in _GROUPS.values() for name, place in group.items()}
+
+#: What options were once called, and what to write in every command that lacks them.
+_RENAMED = {
+    **dict.fromkeys(("--from", "--to", "--src", "--tgt", "--targets"), "--pair SRC-TGT, such as --pair en-de"),
+    "--model": "--system NAME",
+    "--json": "--format json",
 }
 
 
@@ -150,6 +202,12 @@ class _LazyGroup(click.Group):
         module, _, attribute = _COMMANDS[name].partition(":")
         return getattr(import_module(module), attribute)
 
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        for group, names in _GROUPS.items():
+            with formatter.section(group):
+                commands = ((name, self.get_command(context, name)) for name in names)
+                formatter.write_dl([(name, found.get_short_help_str(200)) for name, found in commands if found])
+
     def resolve_command(self, context: click.Context, args: list[str]):
         # click suggests commands that were added to the group; ours are not.
         if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
@@ -161,24 +219,30 @@ class _LazyGroup(click.Group):
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         for argument in args:
             if found := _NO_ARGUMENT.search(argument):
-                what = "a NUL character" if found[0] == "\0" else "bytes that are no UTF-8, or half a surrogate pair"
-                context.fail(f"{argument[:80]!r} holds {what}: neither texts nor names of files may")
+                what = "a NUL character" if found[0] == "\0" else "bytes that are not UTF-8, or half a surrogate pair"
+                context.fail(f"{argument[:80]!r} contains {what}, which is not allowed in texts or file names")
         return super().parse_args(context, args)
 
     def invoke(self, context: click.Context):
         try:
             return super().invoke(context)
+        except click.NoSuchOption as error:
+            if error.option_name not in _RENAMED:
+                raise
+            raise click.UsageError(
+                f"there is no {error.option_name}: write {_RENAMED[error.option_name]}", error.ctx
+            ) from None
         except NbkitError as error:
             return _explain(context, str(error))
         except UnicodeEncodeError as error:
             text = f"{error.object[error.start : error.start + 1]!r} cannot be written as {error.encoding}"
-            return _explain(context, f"{text}: set PYTHONUTF8=1, or a locale of UTF-8")
+            return _explain(context, f"{text}: set PYTHONUTF8=1 or a UTF-8 locale")
         except MemoryError:
-            return _explain(context, "there is not enough memory for this: is a file larger than it should be?")
+            return _explain(context, "out of memory: is a file larger than expected?")
         except OSError as error:  # a full disk, a folder that may not be written to
             if error.filename is None and error.errno not in REFUSALS:
                 raise
-            place = error.filename or "what was to be written is cut short"
+            place = error.filename or "the output is incomplete"
             return _explain(context, cache_problem() or f"{place}: {error.strerror}")
 
 
@@ -195,12 +259,23 @@ def _explain(context: click.Context, message: str):
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.option(
     "--plugin", "plugins", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File of Python that registers models, metrics or studies of your own (again for more).",
+    help="Python file that registers your models, metrics or studies (repeatable).",
 )  # fmt: skip
-def main(debug: bool, plugins: tuple[Path, ...]) -> None:
+@click.pass_context
+def main(context: click.Context, debug: bool, plugins: tuple[Path, ...]) -> None:
     """Behavioural tests of translation models, as notebooks.
 
     \b
     Start with:  nbkit run params/demo.yaml
     """
+    before = os.environ.get(VARIABLE)
+
+    @context.call_on_close
+    def as_before() -> None:  # for a program that calls this function and goes on
+        if before is None:
+            os.environ.pop(VARIABLE, None)
+        else:
+            os.environ[VARIABLE] = before
+
+    allow_commands(False)
     load_plugins(*plugins)

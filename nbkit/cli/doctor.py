@@ -6,11 +6,14 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 import psutil
@@ -35,7 +38,7 @@ from nbkit.models import (
     is_language_model_here,
 )
 from nbkit.models.backends import BACKENDS
-from nbkit.models.services.names import PACKAGE, WebModel, offered, parse_remote, services
+from nbkit.models.services.names import PACKAGE, ServerModel, WebModel, offered, parse_remote, services
 from nbkit.models.weights import hub_cache, is_offline
 from nbkit.perturb import PERTURBATIONS
 from nbkit.registry import Registry
@@ -58,7 +61,7 @@ def _models() -> Iterator[Sequence[Any]]:
         for name in registry:
             yield name, task, _origin(registry, name), registry.summary(name)
     for suffix, backend in BACKENDS.items():
-        yield f"MODEL@{suffix}", "any", "a translator, BERT's kind or GPT-2", backend.summary
+        yield f"MODEL@{suffix}", "any", "translators, BERT-like classifiers, GPT-2", backend.summary
     for name, place, summary in offered():
         yield name, "translation", place, summary
 
@@ -73,6 +76,37 @@ def _corpora() -> Iterator[Sequence[Any]]:
 def _perturbations() -> Iterator[Sequence[Any]]:
     for each in map(PERTURBATIONS.get, PERTURBATIONS):
         yield each.name, each.category, each.needs, each.summary, list(each.aliases)
+
+
+def _parameters() -> Iterator[Sequence[Any]]:
+    for study in map(STUDIES.get, STUDIES):
+        for name, about in study.params.model_fields.items():
+            default = about.get_default(call_default_factory=True)
+            yield study.name, name, _type_name(about.annotation), default, about.description or ""
+
+
+def _type_name(kind: Any) -> str:
+    """A type as people call it who write run files.
+
+    >>> _type_name(dict[str, list[int]]), _type_name(float | None), _type_name(Literal["in", "out"])
+    ('mapping to list of whole number', 'number or null', 'in | out')
+    """
+    inside = get_args(kind)
+    match get_origin(kind):
+        case None:
+            return _TYPES.get(kind, getattr(kind, "__name__", str(kind)))
+        case origin if origin is Annotated:
+            return _type_name(inside[0])
+        case origin if origin is Literal:
+            return " | ".join(map(str, inside))
+        case origin if origin in (Union, UnionType):
+            return " or ".join(map(_type_name, inside))
+        case origin if issubclass(origin, Mapping):
+            return f"mapping to {_type_name(inside[1])}"
+    return f"list of {_type_name(inside[0])}"
+
+
+_TYPES = {str: "text", int: "whole number", float: "number", bool: "true or false", NoneType: "null"}
 
 
 def _summaries(registry: Registry[Any]) -> Iterator[Sequence[Any]]:
@@ -90,15 +124,35 @@ _KINDS: dict[str, tuple[Callable[[], Iterator[Sequence[Any]]], list[str]]] = {
 }
 
 
+_PARAMETER = ["study", "name", "type", "default", "description"]
+
+
+def _about(row: Mapping[str, Any]) -> str:
+    """Description, type, and the default as a run file writes it."""
+    default = json.dumps(row["default"], ensure_ascii=False)
+    return f"{row['description']}  [{row['type']}; default: {default}]".strip()
+
+
 @click.command(name="list")
 @click.argument("kind", type=click.Choice(list(_KINDS)))
-@click.option("--json", "wants_json", is_flag=True, help="Print a JSON list instead of columns.")
-def listing(kind: str, wants_json: bool) -> None:
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
+              help="Aligned columns or a JSON list.")  # fmt: skip
+@click.option("--params", "wants_params", is_flag=True, help="Parameters of the studies (with `studies`).")
+def listing(kind: str, form: str, wants_params: bool) -> None:
     """List models, corpora, perturbations, metrics or studies by name."""
-    rows, keys = _KINDS[kind]
+    if wants_params and kind != "studies":
+        raise click.UsageError(f"--params does not apply to {kind}; write nbkit list studies --params")
+    rows, keys = (_parameters, _PARAMETER) if wants_params else _KINDS[kind]
     found = [dict(zip(keys, row, strict=True)) for row in rows()]
-    if wants_json:
+    if form == "json":
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    if wants_params:
+        formatter = click.HelpFormatter(max_width=100)
+        for study, rows_of in groupby(found, key=itemgetter("study")):
+            with formatter.section(study):
+                formatter.write_dl([(row["name"], _about(row)) for row in rows_of], col_max=24)
+        click.echo(formatter.getvalue().strip())
         return
     shown = [key for key in keys if key != "aliases"]
     text = [[", ".join(row[key]) if isinstance(row[key], list) else str(row[key]) for key in shown] for row in found]
@@ -117,7 +171,7 @@ Row = tuple[str, str]
 @click.command()
 @offline_option
 def doctor() -> None:
-    """Show versions, device and caches, and what is missing for which study, with the way out."""
+    """Show versions, device and caches, and what each study lacks and how to get it."""
     for title, rows in (
         ("nbkit", _software()),
         ("Folders", _folders()),
@@ -149,15 +203,15 @@ def _folders() -> Iterator[Row]:
     old = outdated(map(STUDIES.get, STUDIES))
     if old:
         size = size_text(sum(block.size for block in old))
-        yield "", f"{size} of it in {len(old)} tables that other code made and nothing reads: nbkit store --clear"
+        yield "", f"{size} of it in {len(old)} outdated tables; remove them: nbkit store --clear"
     data = os.environ.get("NBKIT_DATA")
-    yield "data ($NBKIT_DATA)", _described(Path(data)) if data else "not set: tests and runs on real data need it"
+    yield "data ($NBKIT_DATA)", _described(Path(data)) if data else "not set; required for tests and runs on real data"
     yield "disk", f"{shutil.disk_usage(Path.cwd()).free / 2**30:.1f} GiB free here"
 
 
 def _described(folder: Path) -> str:
     if not folder.is_dir():
-        return f"{folder} (not there yet)"
+        return f"{folder} (does not exist yet)"
     files = [path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     return f"{folder} ({len(files)} files, {size_text(sum(files))})"
 
@@ -193,7 +247,7 @@ def _trained(
 
 def _services() -> Iterator[Row]:
     for name, place, _ in offered():
-        if not name.startswith(WebModel.prefix):
+        if name.startswith(ServerModel.prefix):  # the rest are the user's files and programs
             yield name, _first_line(parse_remote(name).problem("en", "de") or f"ready: {place}")
     yield _web_services()
 
@@ -241,19 +295,19 @@ def _first_line(text: str) -> str:
 
 
 @click.command()
-@click.option("--clear", is_flag=True, help="Remove the tables that were made by other code than today's.")
-@click.option("--clear-kind", "kinds", multiple=True, metavar="KIND", help="Remove all of a kind (again for more).")
+@click.option("--clear", is_flag=True, help="Remove tables computed by earlier versions of the code.")
+@click.option("--clear-kind", "kinds", multiple=True, metavar="KIND", help="Remove all of this kind (repeatable).")
 def store(clear: bool, kinds: tuple[str, ...]) -> None:
-    """Show what the store remembers, by kind, and remove what nothing reads any more.
+    """Show what the store holds, by kind, and remove what is outdated.
 
-    A remembered table is reached by today's code alone: once the code behind it changes, it is computed anew, and the
-    old one stays until it is removed. What is removed is computed again when it is asked for.
+    When the code behind a stored table changes, the table is recomputed, and the old one stays until it is removed.
+    Removed results are recomputed when they are needed.
     """
     blocks = list(Store().blocks())
     there = dict.fromkeys(block.kind for block in blocks)
     for kind in kinds:
         if kind not in there:
-            raise NbkitError(f"the store holds nothing of the kind '{kind}'; there are: {', '.join(there) or 'none'}")
+            raise NbkitError(f"the store has nothing of kind '{kind}'; it has: {', '.join(there) or 'none'}")
     old = outdated(map(STUDIES.get, STUDIES))
     if clear or kinds:
         removed = {block.folder: block for block in blocks if block.kind in kinds or (clear and block in old)}
@@ -261,7 +315,7 @@ def store(clear: bool, kinds: tuple[str, ...]) -> None:
             block.remove()
         click.echo(f"{len(removed)} blocks removed, {size_text(sum(block.size for block in removed.values()))}")
         return
-    rows = [("kind", "blocks", "size", "made by other code")]
+    rows = [("kind", "blocks", "size", "outdated")]
     for kind in there:
         own, stale = ([block.size for block in among if block.kind == kind] for among in (blocks, old))
         rows.append((kind, str(len(own)), size_text(sum(own)), size_text(sum(stale)) if stale else ""))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import shlex
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nbkit import studies
-from nbkit.batch.params import entries, listing, not_remembered, read
+from nbkit.batch.params import entries, listing, not_remembered, programs, read, refuse_programs
 from nbkit.batch.params import validate as problems_of
 from nbkit.bundle import lay_out
-from nbkit.cli import RUN_FILE, aligned, offline_option, set_option, size_text
+from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option, size_text
 from nbkit.errors import NbkitError
 from nbkit.studies.base import StudyParams
 from nbkit.studies.results import FORMATS, outdated, write_outcomes
@@ -33,7 +33,7 @@ _MUCH = 10 * 2**20  # bytes in the store that nothing reads: worth a line
 @offline_option
 @click.pass_context
 def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]) -> None:
-    """Check a run file: parameters, languages, files, parsers and models; nothing is loaded or run."""
+    """Check a run file: parameters, languages, files, parsers and models. Nothing is loaded or run."""
     grid = read(run_file, settings)
     problems = problems_of(grid)
     if problems:
@@ -41,7 +41,9 @@ def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]
         click.echo(f"{run_file}: {len(problems)} problem{'s' * (len(problems) != 1)}", err=True)
         context.exit(1)
     for name in not_remembered(grid):
-        click.echo(f"model '{name}' is not remembered: register an identity")
+        click.echo(f"results of model '{name}' are not stored: register an identity")
+    for program in programs(entry.params for entry in entries(grid)):
+        click.echo(f"this run starts a program (nbkit run --allow-commands): {program}")
     click.echo(f"{run_file}: ready to run")
 
 
@@ -50,21 +52,22 @@ def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
-    help="Processes, or workers of a cluster, at a time; by default one a core, at most 8.",
+    help="Concurrent processes or cluster workers; by default one per core, at most 8.",
 )
 @click.option(
     "--executor",
     type=click.Choice(["processes", "dask", "slurm", "pbs", "lsf"]),
     default="processes",
-    help="Who does the units of work: processes of this machine, or a cluster's workers (docs/cluster.md).",
+    help="Where units of work run: processes on this machine, or cluster workers (docs/cluster.md).",
 )
 @click.option(
-    "--address", metavar="tcp://HOST:PORT", help="Of a Dask scheduler that is running (with --executor dask)."
+    "--address", metavar="tcp://HOST:PORT", help="Address of a running Dask scheduler (with --executor dask)."
 )
-@click.option("--force", is_flag=True, help="Execute notebooks again that are finished and unchanged.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and for how long.")
-@click.option("--output", type=click.Path(path_type=Path), help="Folder of the results; by default outputs/<name>.")
+@click.option("--force", is_flag=True, help="Also execute notebooks that are finished and unchanged.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done and how long it would take.")
+@click.option("--output", type=click.Path(path_type=Path), help="Output folder; by default outputs/<name>.")
 @set_option
+@allow_commands_option
 @offline_option
 @click.pass_context
 def run(
@@ -73,44 +76,43 @@ def run(
 ) -> None:  # fmt: skip
     """Run the grid of a run file and write its report.
 
-    A run that was stopped goes on where it was; what is finished and unchanged is not done again.
-    The exit code is 1 where a part of it failed.
+    A stopped run resumes; finished and unchanged parts are not repeated.
+    The exit code is 1 if a part of it failed.
     """
     from nbkit.batch.run import dry_run as plan
     from nbkit.batch.run import run as run_grid
 
     if address is not None and executor != "dask":
-        raise click.UsageError("--address is a Dask scheduler's: it goes with --executor dask")
+        raise click.UsageError("--address requires --executor dask")
     grid = read(run_file, settings)
     if dry_run:
-        _show_plan(plan(grid, **options))
+        _show_plan(plan(grid, **options), programs(entry.params for entry in entries(grid)))
         return
     old = sum(block.size for block in outdated(entry.study for entry in entries(grid)))
     if old > _MUCH:
-        click.echo(
-            f"The store holds {size_text(old)} that other code made and nothing reads: nbkit store --clear", err=True
-        )
+        click.echo(f"The store holds {size_text(old)} of outdated tables; remove them: nbkit store --clear", err=True)
     # Schedulers send SIGTERM before they kill: it ends a run in order, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         summary = run_grid(grid, executor=executor, address=address, **options)
     except KeyboardInterrupt:
-        click.echo("\nStopped. What is finished is kept; the same command goes on from there.", err=True)
+        click.echo("\nStopped. Finished work is stored; the same command resumes.", err=True)
         context.exit(130)
     _show_summary(summary)
     context.exit(summary.exit_code)
 
 
-def _show_plan(summary: RunSummary) -> None:
+def _show_plan(summary: RunSummary, started: Sequence[str]) -> None:
     rows = [
         ("output", str(summary.output)),
         ("cells", str(summary.cells)),
         ("notebooks", f"{len(summary.executed)} to execute, {len(summary.skipped)} finished and unchanged"),
         ("units of work", str(summary.units)),
-        ("texts", f"{summary.texts} to handle, {summary.stored} of them remembered"),
+        ("texts", f"{summary.texts} to handle, {summary.stored} of them stored"),
     ]
     if summary.not_remembered:
-        rows.append(("not remembered", f"{', '.join(summary.not_remembered)}: register an identity"))
+        rows.append(("not stored", f"{', '.join(summary.not_remembered)}: register an identity"))
+    rows += [("program", program) for program in started]
     if summary.estimate is not None:
         rows.append(("time", f"about {_minutes(summary.estimate)} ({_basis(summary.untimed)})"))
     click.echo(aligned(rows))
@@ -118,7 +120,7 @@ def _show_plan(summary: RunSummary) -> None:
 
 def _basis(untimed: tuple[str, ...]) -> str:
     more = f" and {len(untimed) - _SHOWN} more" if len(untimed) > _SHOWN else ""
-    named = f"a guess: not timed here yet: {', '.join(untimed[:_SHOWN])}{more}"
+    named = f"a guess; not timed here yet: {', '.join(untimed[:_SHOWN])}{more}"
     return named if untimed else "as measured in earlier runs"
 
 
@@ -144,7 +146,7 @@ def _minutes(seconds: float) -> str:
 @click.option("--zip", "as_zip", is_flag=True, help="Also pack pages, figures and tables into one file.")
 @click.option("--no-text", is_flag=True, help="Pack without the sentences of the corpus (implies --zip).")
 def report(folder: Path, as_zip: bool, no_text: bool) -> None:
-    """Make the report of an output folder anew, and pack it for an e-mail."""
+    """Rebuild the report of an output folder, and pack it for e-mail."""
     from nbkit.batch.folder import OutputFolder
     from nbkit.report.site import archive, archive_without_text, build
 
@@ -152,7 +154,7 @@ def report(folder: Path, as_zip: bool, no_text: bool) -> None:
     click.echo(make(folder))
     status = OutputFolder(folder).read_run().get("status")
     if status in ("running", "interrupted"):
-        click.echo(f"nbkit: the run in {folder} is not finished: the report shows what is there", err=True)
+        click.echo(f"nbkit: the run in {folder} is not finished; the report shows what exists so far", err=True)
 
 
 # ----------------------------------------------------------------------------
@@ -169,24 +171,23 @@ class _WithVerdicts(click.Command):
 
 @click.command(cls=_WithVerdicts)
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--output", type=click.Path(path_type=Path), help="Where to; by default, standard output.")
-@click.option(
-    "--format", "form", type=click.Choice(FORMATS), help="By default what the output's name ends in, else jsonl."
-)
-@click.option("--texts", is_flag=True, help="Also the texts of each item, and what to mark in them.")
-@click.option("--entry", multiple=True, help="Only this entry of the run (again for more).")
+@click.option("--output", type=click.Path(path_type=Path), help="File to write; by default standard output.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="By default the suffix of --output, else jsonl.")
+@click.option("--texts", is_flag=True, help="Also write the texts of each item and the spans to mark.")
+@click.option("--entry", multiple=True, help="Only this entry of the run (repeatable).")
 @set_option
+@allow_commands_option
 @offline_option
 def outcomes(
     run: Path, output: Path | None, form: str | None, texts: bool, entry: tuple[str, ...], settings: Mapping[str, str]
 ) -> None:
-    """Write the outcomes of a RUN file, or of a run's output folder: one row an item, system and measure.
+    """Write the outcomes of a RUN file or output folder: one row per item, system and measure.
 
-    All studies share the columns (see `nbkit.studies.results`). What the store does not hold yet is computed.
+    All studies share the columns (see `nbkit.studies.results`). Missing results are computed.
     """
     suffix = output.suffix.removeprefix(".") if output is not None else ""
     if form is None and suffix and suffix not in FORMATS:
-        raise NbkitError(f"{output}: say which format it is to have (--format {', '.join(FORMATS)})")
+        raise NbkitError(f"{output}: unknown suffix; choose a format with --format: {', '.join(FORMATS)}")
     form = form or suffix or "jsonl"
     if output is not None and not output.absolute().parent.is_dir():
         raise NbkitError(f"{output}: there is no folder {output.parent}; make it first")
@@ -196,6 +197,7 @@ def outcomes(
     if unknown := set(entry) - set(params):
         raise NbkitError(f"{run} has no entry '{min(unknown)}'; there are: {', '.join(params)}")
     chosen = [each for name, each in params.items() if not entry or name in entry]
+    refuse_programs(chosen)
     tables = (table for each in chosen for table in studies.outcomes(each, texts=texts))
     n = write_outcomes(tables, output or Path("/dev/stdout"), form)
     if output is not None:
@@ -214,9 +216,43 @@ def _of_folder(folder: Path) -> Iterator[tuple[str, Any]]:
         record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         runs = [(each["name"], studies.STUDIES.get(each["study"]), each["params"]) for each in record["runs"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise NbkitError(f"{folder} is no output folder of a run: run.json cannot be read ({error})") from None
+        raise NbkitError(f"{folder} is not the output folder of a run: run.json cannot be read ({error})") from None
     for name, study, params in runs:
         yield name, study.params.checked(params, f"{folder}/run.json")
+
+
+# ----------------------------------------------------------------------------
+# `nbkit sources`.
+
+_WAITING = 3  # exit code while translations are missing
+
+
+@click.command()
+@RUN_FILE
+@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@set_option
+@allow_commands_option
+@offline_option
+@click.pass_context
+def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapping[str, str]) -> None:
+    """Write the texts that a run needs translated into FOLDER, one per line, to be translated anywhere.
+
+    The run file names the system outputs:FOLDER. Put each translation beside its file, one line per text, and repeat
+    the command: what depends on earlier translations comes in the next round. The exit code is 3 while translations
+    are missing and 0 once the run has all it needs.
+    """
+    from nbkit.batch.sources import write_sources
+
+    grid = read(run_file, settings)
+    refuse_programs(entry.params for entry in entries(grid))
+    found = write_sources(grid, folder)
+    for path in found.waiting:
+        click.echo(f"{path}: still missing, the translation of an earlier round")
+    for each in found.written:
+        click.echo(f"{each.source}: {each.texts:,} texts; write their translations to {each.target}, one line per text")
+    if not (found.written or found.waiting):
+        click.echo(f"{folder}: nothing is missing: nbkit run {shlex.quote(str(run_file))}")
+    context.exit(_WAITING if found.written or found.waiting else 0)
 
 
 # ----------------------------------------------------------------------------
@@ -226,7 +262,7 @@ def _of_folder(folder: Path) -> Iterator[tuple[str, Any]]:
 @click.command()
 @click.argument("folder", default=".", type=click.Path(path_type=Path))
 def init(folder: Path) -> None:
-    """Lay the notebooks and run files out in FOLDER (by default here). No file is overwritten."""
+    """Copy the notebooks and run files to FOLDER (by default here). No file is overwritten."""
     written = lay_out(folder)
     click.echo(f"{len(written)} files in {folder / 'notebooks'} and {folder / 'params'}")
     click.echo(f"Next: {'' if folder == Path() else f'cd {shlex.quote(str(folder))} && '}nbkit run params/demo.yaml")

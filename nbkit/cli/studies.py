@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nbkit.cli import RUN_FILE, aligned, of_study, offline_option
+from nbkit.batch.params import refuse_programs
+from nbkit.cli import RUN_FILE, aligned, allow_commands_option, of_study, offline_option
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import NbkitError
 from nbkit.files import as_csv, atomic_write
@@ -38,20 +39,22 @@ def annotate() -> None:
 @_RUN
 @_FORM
 @click.option("--n", default=200, show_default=True, help="Permuted pairs in the form.")
-@click.option("--model", help="Whose accepted permutations are shown; by default the run's first.")
-@click.option("--corpus", help="Which set they come from; by default the run's first.")
+@click.option("--system", metavar="NAME", help="System that accepts the pairs; by default the run's first.")
+@click.option("--corpus", help="Set that they come from; by default the run's first.")
 @of_study("nli_permutation", "NLI permutation")
+@allow_commands_option
 @offline_option
-def make(params: NliPermutationParams, form: Path, n: int, model: str | None, corpus: str | None) -> None:
+def make(params: NliPermutationParams, form: Path, n: int, system: str | None, corpus: str | None) -> None:
     """Draw permuted pairs that a model accepts and write the FORM (.xlsx) and its key (.key.json).
 
-    RUN is a run file with the NLI permutation study; what is not computed yet is computed. Half of the pairs are short,
-    half long; half of them from originally correct pairs, half from flipped ones, as far as there are so many.
-    Give annotators the form and never the key.
+    RUN is a run file with the NLI permutation study; missing results are computed. Half of the pairs are short and half
+    long, half from originally correct pairs and half from flipped ones, as far as there are enough.
+    Give annotators the form, never the key.
     """
     from nbkit.studies.nli_permutation import annotation_sample
 
-    sample = annotation_sample(params, n, model=model, corpus=corpus)
+    refuse_programs([params])
+    sample = annotation_sample(params, n, model=system, corpus=corpus)
     written, key = make_form(
         sample, form, labels=LABELS, instructions=_instructions(), seed=params.seed,
         provenance={"study": "nli_permutation", "params": params.model_dump(mode="json")},
@@ -63,12 +66,12 @@ def make(params: NliPermutationParams, form: Path, n: int, model: str | None, co
 
 @annotate.command()
 @click.argument("forms", nargs=-1, required=True, metavar="[NAME=]FORM...")
-@click.option("--key", required=True, type=click.Path(path_type=Path), help="The key that was written with the form.")
-@click.option("--output", type=click.Path(path_type=Path), help="Also write all judgements here (.csv).")
+@click.option("--key", required=True, type=click.Path(path_type=Path), help="Key written with the form.")
+@click.option("--output", type=click.Path(path_type=Path), help="Also write all judgements to this .csv file.")
 def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
     """Read filled forms: accuracy, macro-F1, accuracy by stratum and length, agreement.
 
-    NAME is the annotator; without it the file's name is. A form with an unknown label, a missing or changed row or
+    NAME is the annotator; by default, the file's name. A form with an unknown label, a missing or changed row or
     another form's key is refused, with the row.
     """
     judgements = read_forms(_named(forms), key)
@@ -128,16 +131,18 @@ def _instructions() -> str:
 @_FORM
 @click.option("--n", default=100, show_default=True, help="Sentences in each form, half of them adversarial.")
 @of_study("disambiguation", "disambiguation")
+@allow_commands_option
 @offline_option
 def senses(params: DisambiguationParams, form: Path, n: int) -> None:
     """Draw sentences of both challenge sets and write two forms: FORM-senses.xlsx and FORM-naturalness.xlsx.
 
-    RUN is a run file with the disambiguation study; what is not computed yet is computed. Each form has a key
+    RUN is a run file with the disambiguation study; missing results are computed. Each form has a key
     (.key.json), which annotators do not get. Filled forms and keys go into the parameters annotations, annotation_key,
     naturalness and naturalness_key.
     """
     from nbkit.studies.disambiguation import judgement_sample
 
+    refuse_programs([params])
     sample = judgement_sample(params, n)
     provenance = {"study": "disambiguation", "params": params.model_dump(mode="json")}
     stem = form.with_suffix("") if form.suffix == ".xlsx" else form
@@ -157,12 +162,12 @@ def senses(params: DisambiguationParams, form: Path, n: int) -> None:
 @click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
 @of_study("idioms", "idioms")
 def split_idioms(params: IdiomsParams, folder: Path) -> None:
-    """Write what the models of a run file's idioms study are trained and tested on.
+    """Write the training and test data of a run file's idioms study.
 
-    Of each language pair, FOLDER/en-fr holds idiom-train and idiom-test, line-aligned, and regular where the study
-    names corpora; where its data comes from elsewhere, regular pairs are yours to give. The splits are those that
-    `nbkit run` tests on. Train with --train moses:FOLDER/en-fr/regular, --idioms moses:FOLDER/en-fr/idiom-train and
-    --condition zero, joint or upsample-N.
+    For each language pair, FOLDER/en-fr gets idiom-train and idiom-test, line-aligned, and regular if the study names
+    corpora; otherwise bring your own regular pairs. The splits are those that `nbkit run` tests on. Train with
+    --train moses:FOLDER/en-fr/regular, --idioms moses:FOLDER/en-fr/idiom-train and --condition zero, joint or
+    upsample-N.
     """
     from nbkit.studies.idioms.steps import write_training_data
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nbkit.cli import aligned, offline_option, pipeline_for
+from nbkit.cli import aligned, allow_commands_option, offline_option, pair_option, pipeline_for
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import aligned_lines, atomic_write, plain_text
 from nbkit.languages import LanguageDataError, check_language
 from nbkit.measure.bleu import cut
 from nbkit.models import Decoding
+from nbkit.models.catalogue import BY_RULE
+from nbkit.models.services.commands import CommandModel, allow_commands
 from nbkit.models.services.names import is_remote
 from nbkit.perturb import NAMES, PERTURBATIONS, perturb_all
 from nbkit.store import Store
@@ -29,20 +31,20 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("text")
 @click.option("--lang", default="en", show_default=True, help="Language of the text.")
-@click.option("--only", multiple=True, metavar="NAME", help="A perturbation (again for more); by default all.")
+@click.option("--only", multiple=True, metavar="NAME", help="A perturbation (repeatable); by default all.")
 @click.option("--parser", metavar="PIPELINE", help="spaCy pipeline, by name or folder.")
-@click.option("--tokenized", is_flag=True, help="The text is cut into tokens by spaces already.")
+@click.option("--tokenized", is_flag=True, help="TEXT is tokenised: spaces separate tokens.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the random perturbations.")
 @click.option("--unit", type=click.Choice(["phrase", "token"]), default="phrase", show_default=True,
               help="What noun swaps move.")  # fmt: skip
 @click.option("--spacing", type=click.Choice(["joined", "original"]), default="joined", show_default=True,
-              help="How the tokens are written again.")  # fmt: skip
+              help="How tokens are joined in the output.")  # fmt: skip
 def perturb(
     text: str, lang: str, only: tuple[str, ...], parser: str | None, tokenized: bool, seed: int, unit, spacing
 ) -> None:
     """Show TEXT in every perturbed order.
 
-    What needs a parse takes the language's spaCy pipeline, or one found in $NBKIT_DATA/models.
+    Perturbations that need a parse use the language's spaCy pipeline or one in $NBKIT_DATA/models.
     """
     check_language(lang)
     if not text.strip():
@@ -57,7 +59,7 @@ def perturb(
         rows.append((name, "(does not apply)" if orders is None else parsed.reorder(orders, spacing)))
     click.echo(aligned(rows))
     if obstacle:
-        click.echo(f"\nOnly what needs no parse is shown: {obstacle}", err=True)
+        click.echo(f"\nOnly perturbations that need no parse are shown: {obstacle}", err=True)
 
 
 def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Text, str | None]:
@@ -73,7 +75,7 @@ def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Te
     parsed = next(iter(load_parser(spec, lang).parse([text])))
     if tokenized and list(parsed.tokens) != text.split():
         raise NbkitError(
-            f"parser '{spec}' cuts the text otherwise, into {' | '.join(parsed.tokens)}: leave --tokenized out, "
+            f"parser '{spec}' tokenises the text differently, as {' | '.join(parsed.tokens)}: drop --tokenized, "
             "or name perturbations that need no parse (`nbkit list perturbations`)"
         )
     return parsed, None
@@ -81,38 +83,46 @@ def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Te
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@click.option("--model", required=True, help="A name of `nbkit list models`, a hub id or a folder.")
-@click.option("--to", "target", required=True, metavar="LANG", help="Language to translate into.")
-@click.option("--from", "source", default="en", show_default=True, metavar="LANG", help="Language of FILE.")
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write here, not to the screen.")
+@click.option("--system", required=True, metavar="NAME", help="A name of `nbkit list models`, a hub id or a folder.")
+@pair_option
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write; by default standard output."
+)
 @click.option("--beams", default=4, show_default=True, help="Hypotheses kept in beam search; 1 is greedy.")
-@click.option("--max-new-tokens", type=int, help="Longest hypothesis in tokens; by default by the source's length.")
-@click.option("--length-penalty", default=1.0, show_default=True, help="Exponent of the hypothesis' length.")
+@click.option(
+    "--max-new-tokens", type=int, help="Longest hypothesis in tokens; by default depends on the source's length."
+)
+@click.option("--length-penalty", default=1.0, show_default=True, help="Exponent of the hypothesis length.")
 @click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 …")
 @click.option("--dtype", default="auto", show_default=True, help="float32, bfloat16 …")
+@allow_commands_option
 @offline_option
 def translate(
-    file: str, model: str, target: str, source: str, output: Path | None, device: str, dtype: str, **decoding: Any
+    file: str, system: str, pair: tuple[str, str], output: Path | None, device: str, dtype: str, **decoding: Any
 ) -> None:
-    """Translate FILE (`-`: standard input), line by line; what was translated before is remembered."""
+    """Translate FILE (`-`: standard input) line by line. Translations are stored and reused.
+
+    A program that is typed as `--system command:PROGRAM` is started; one behind a registered name needs
+    --allow-commands.
+    """
     from nbkit.models import translate_remembered, usage_remembered
 
-    check_language(source)
-    check_language(target)
+    if system.removeprefix(BY_RULE).startswith(CommandModel.prefix):
+        allow_commands()
     if output is not None and not output.absolute().parent.is_dir():  # before hours are spent
         raise NbkitError(f"--output {output}: there is no folder {output.absolute().parent}; make it first")
-    asked, store = (source, target, Decoding(**decoding)), Store()
+    asked, store = (*pair, Decoding(**decoding)), Store()
     lines = _lines(file)
     filled = [line for line in lines if line]
     found: list[str] = []
     if filled:
         found = translate_remembered(
-            model, filled, *asked, store=store, device=device, dtype=dtype, progress=sys.stderr.isatty()
+            system, filled, *asked, store=store, device=device, dtype=dtype, progress=sys.stderr.isatty()
         )
-        if is_remote(model):
-            usage = usage_remembered(model, *asked, store=store, texts=filled)
+        if is_remote(system):
+            usage = usage_remembered(system, *asked, store=store, texts=filled)
             facts = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in usage.facts().items())
-            click.echo(f"{model}: {facts}", err=True)
+            click.echo(f"{system}: {facts}", err=True)
     hypotheses = iter(found)
     # An empty line stays one, and a hypothesis is one line, whatever the model made of it.
     translated = "".join(" ".join(next(hypotheses).split()) + "\n" if line else "\n" for line in lines)
@@ -147,23 +157,22 @@ _COLUMNS = ("line", "error", "expected", "found")
 @click.command("check-numbers")
 @click.argument("source", metavar="SOURCE")
 @click.argument("hypothesis", metavar="HYPOTHESIS")
-@click.option("--src", required=True, metavar="LANG", help="Language of SOURCE.")
-@click.option("--tgt", required=True, metavar="LANG", help="Language of HYPOTHESIS.")
-@click.option("--lenient", is_flag=True, help="Let a notation pass that is not localised but cannot be mistaken.")
+@pair_option
+@click.option("--lenient", is_flag=True, help="Accept notation that is not localised but unambiguous.")
 @click.option("--format", "style", type=click.Choice(["text", "tsv", "json"]), default="text", show_default=True,
-              help="For people, as a table, or one JSON object a line.")  # fmt: skip
+              help="Text, a table, or one JSON object per line.")  # fmt: skip
 @click.pass_context
 def check_numbers(
-    context: click.Context, source: str, hypothesis: str, src: str, tgt: str, lenient: bool, style: str
+    context: click.Context, source: str, hypothesis: str, pair: tuple[str, str], lenient: bool, style: str
 ) -> None:
     """Show each line of HYPOTHESIS that does not carry the numbers of the same line of SOURCE.
 
-    Both are files of one sentence a line; one of them may be `-`, standard input. The exit code is 1 where a number is
-    lost, added or changed, and 2 where a file cannot be read.
+    Both files have one sentence per line; one of them may be `-`, standard input. The exit code is 1 if a number is
+    lost, added or changed, and 2 if a file cannot be read.
     """
     from nbkit.numbers import forms
 
-    for lang in (src, tgt):
+    for lang in pair:
         forms(lang)  # raises for a language without number rules, before anything is read
     if source == hypothesis == "-":
         raise NbkitError("only one of SOURCE and HYPOTHESIS can be standard input")
@@ -171,12 +180,12 @@ def check_numbers(
     if style == "tsv":
         click.echo("\t".join(_COLUMNS))
     lines = wrong = 0
-    for lines, findings in enumerate(_findings(source, hypothesis, src, tgt), start=1):
+    for lines, findings in enumerate(_findings(source, hypothesis, *pair), start=1):
         kept = [finding for finding in findings if not (lenient and finding.tolerable)]
         wrong += bool(kept)
         for finding in kept:
             click.echo(show(hypothesis, lines, finding))
-    click.echo(f"{wrong} of {lines} lines do not carry their numbers", err=True)
+    click.echo(f"numbers differ in {wrong} of {lines} lines", err=True)
     context.exit(1 if wrong else 0)
 
 

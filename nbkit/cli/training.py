@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from pkgutil import resolve_name
 from types import NoneType
@@ -10,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 import click
 from click.core import ParameterSource
 
+from nbkit.cli import split_pair
 from nbkit.errors import ParamsError
 from nbkit.models.classifiers.lifecycle import CLASSIFIER
 from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL
@@ -28,6 +30,17 @@ def _names(value: str | tuple[str, ...]) -> tuple[str, ...]:
     return value if isinstance(value, tuple) else tuple(filter(None, map(str.strip, value.split(","))))
 
 
+def _pairs(context: click.Context, parameter: click.Parameter, given: str | None) -> dict[str, Any]:
+    """The recipe's source and targets of ``en-de,en-fr``; nothing if no pair is given."""
+    if given is None:
+        return {}
+    pairs = [split_pair(pair) for pair in _names(given)]
+    sources = dict.fromkeys(source for source, _ in pairs)
+    if len(sources) != 1:
+        raise ParamsError(f"--pair {given}: one source is expected, found {', '.join(sources) or 'none'}")
+    return {"src": pairs[0][0], "targets": tuple(target for _, target in pairs)}
+
+
 def _option_type(annotation: Any) -> Any:
     if get_origin(annotation) is Literal:
         return click.Choice(get_args(annotation))
@@ -41,6 +54,8 @@ def _command(name: str, kind: ModelKind, summary: str) -> click.Command:
     recipe = kind.recipe_type
     options = []
     for field, about in recipe.model_fields.items():
+        if field in ("src", "targets"):  # one option says both
+            continue
         form = _option_type(about.annotation)
         options.append(
             click.Option(
@@ -53,14 +68,23 @@ def _command(name: str, kind: ModelKind, summary: str) -> click.Command:
             )
         )
     if kind is TRANSLATOR:
-        text = "A recipe of recipes.yaml, such as paper-lstm or idioms-mbart; options that are given go over it."
+        text = "A recipe of recipes.yaml, such as paper-lstm or idioms-mbart; explicit options override it."
+        pair_text = "Source and target language, by default en-de; several with commas, en-de,en-fr."
+        options.insert(0, click.Option(["--pair", "direction"], metavar="SRC-TGT,…", callback=_pairs, help=pair_text))
         options.insert(0, click.Option(["--recipe", "recipe_name"], metavar="NAME", help=text))
 
-    def train_it(output: Path, resume: bool, recipe_name: str | None = None, **values: Any) -> None:
+    def train_it(
+        output: Path,
+        resume: bool,
+        recipe_name: str | None = None,
+        direction: Mapping[str, Any] | None = None,
+        **values: Any,
+    ) -> None:
         if output.name in ("", ".."):
             raise ParamsError(f"OUTPUT: '{output}' names no new folder; write one, such as models/mine")
         source = click.get_current_context().get_parameter_source
         given = {field: value for field, value in values.items() if source(field) != ParameterSource.DEFAULT}
+        values, given = {**values, **(direction or {})}, {**given, **(direction or {})}
         if recipe_name is not None:
             values = {**named_recipe(recipe_name), **given}
             for field, rival in (("steps", "epochs"), ("epochs", "steps")):
@@ -69,27 +93,29 @@ def _command(name: str, kind: ModelKind, summary: str) -> click.Command:
         ignored = sorted(recipe.of_new_models & given.keys())
         if values.get("start") is not None and ignored:
             options_given = ", ".join(f"--{field.replace('_', '-')}" for field in ignored)
-            raise ParamsError(f"{options_given} given, but start '{values['start']}' brings its own: leave it out")
+            raise ParamsError(
+                f"{options_given} given, but start '{values['start']}' already defines this: drop the option"
+            )
         click.echo(resolve_name(kind.trainer)(recipe.checked(values, "options"), output, resume=resume))
 
     return click.Command(
         name,
         callback=train_it,
         help=f"{summary} into the folder OUTPUT, which any program can load with `from_pretrained`."
-        " A run that was stopped goes on when it is started again.",
+        " Repeat the command to resume a stopped run.",
         params=[
             click.Argument(["output"], type=click.Path(path_type=Path)),
             *options,
-            click.Option(["--resume/--anew"], default=True, show_default=True, help="Go on from the last checkpoint."),
+            click.Option(["--resume/--anew"], default=True, show_default=True, help="Resume from the last checkpoint."),
         ],
     )
 
 
 _KINDS: dict[str, tuple[ModelKind, str]] = {
-    "translator": (TRANSLATOR, "Train a translator, from scratch (--architecture) or from a checkpoint on (--start),"),
+    "translator": (TRANSLATOR, "Train a translator, from scratch (--architecture) or from a checkpoint (--start),"),
     "classifier": (
         CLASSIFIER,
-        "Train an NLI classifier, from scratch (--architecture) or from a checkpoint on (--start),",
+        "Train an NLI classifier, from scratch (--architecture) or from a checkpoint (--start),",
     ),
     "lm": (LANGUAGE_MODEL, "Train a small language model, causal (gpt2) or masked,"),
 }

@@ -159,10 +159,10 @@ CORPUS_TEXT = "corpus-text"
 PROVENANCE_CLASS = "nbkit-provenance"
 
 
-_LEFT_OUT = "Left out of this copy: this output shows sentences of the corpus, which may not be passed on."
+_LEFT_OUT = "Removed from this copy: this output shows sentences of the corpus, which must not be passed on."
 
 
-_ERROR_LEFT_OUT = "The message and the traceback are left out of this copy: they may quote the corpus."
+_ERROR_LEFT_OUT = "Message and traceback are removed from this copy because they may quote the corpus."
 
 
 _MADE_BY_PAPERMILL = frozenset({"papermill-error-cell-tag"})  # its own error banner; the page has a better one
@@ -227,7 +227,7 @@ def read_notebook(path: Path) -> dict[str, Any]:
                 output["text"] = _joined(output.get("text", ""))
                 output["data"] = {mime: _joined(data) for mime, data in output.get("data", {}).items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"no Jupyter notebook (version 4): {error!r}; delete it and run again", path) from None
+        raise DataError(f"not a Jupyter notebook (version 4): {error!r}; delete it and run again", path) from None
     return {**notebook, "cells": [cell for cell in notebook["cells"] if not cell["tags"] & _MADE_BY_PAPERMILL]}
 
 
@@ -242,7 +242,7 @@ def leave_out_text(notebook: dict[str, Any]) -> dict[str, Any]:
     def without(output: dict[str, Any]) -> dict[str, Any]:
         if output.get("output_type") != "error":
             return output
-        return {**output, "evalue": "(left out)", "traceback": [f"{output.get('ename')}\n{_ERROR_LEFT_OUT}"]}
+        return {**output, "evalue": "(removed)", "traceback": [f"{output.get('ename')}\n{_ERROR_LEFT_OUT}"]}
 
     cells = []
     for cell in notebook["cells"]:

@@ -235,7 +235,7 @@ def _entry(folder: Path, path: Path) -> Entry:
     notebook = folder / "notebooks" / f"{label}.ipynb"
     entry = _read(Entry, path, title=label, label=label, notebook=notebook, record=path.read_text(encoding="utf-8"))
     if not is_plain(label):
-        raise DataError(f"{path.name!r:.80} is no name that nbkit gives: delete it and run again", path.parent)
+        raise DataError(f"{path.name!r:.80} is not a name that nbkit gives: delete it and run again", path.parent)
     return entry
 
 

@@ -233,7 +233,7 @@ def encode(keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> bytes:
     fields = [pa.field(KEY, pa.binary(KEY_BYTES), nullable=False)]
     for name in dict.fromkeys(name for row in rows for name in row):
         if name == KEY:
-            raise NbkitError(f"a result has a field '{KEY}', which is the store's own: give it another name")
+            raise NbkitError(f"a result has a field '{KEY}', which the store reserves: rename it")
         column, metadata = _column(name, rows)
         columns.append(column)
         fields.append(pa.field(name, column.type, metadata=metadata))
@@ -251,7 +251,7 @@ def decode(data: bytes) -> pa.Table:
     try:
         table = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise UnusableError(f"is no Parquet file ({' '.join(str(error).split())[:80]})") from None
+        raise UnusableError(f"is not a Parquet file ({' '.join(str(error).split())[:80]})") from None
     if table.schema.names.count(KEY) != 1:
         raise UnusableError(f"has no column '{KEY}'")
     if table.schema.field(KEY).type != pa.binary(KEY_BYTES) or table.column(KEY).null_count:
@@ -279,7 +279,7 @@ def table_rows(table: pa.Table) -> list[dict[str, Any]]:
                     if value is not None:  # None stands for a field that this row does not have
                         row[field.name] = json.loads(value)
             except (ValueError, TypeError):
-                raise UnusableError(f"has a column '{field.name}' that is not the JSON it says it is") from None
+                raise UnusableError(f"has a column '{field.name}' declared as JSON that is not JSON") from None
         else:
             for row, value in zip(rows, values, strict=True):
                 row[field.name] = value
@@ -303,7 +303,7 @@ def plain(value: Any) -> Any:
     for kind in (bool, int, float, str):  # their subclasses
         if isinstance(value, kind):
             return kind(value)
-    raise NbkitError(f"a result holds a {type(value).__name__}, {value!r:.80}; JSON-able values are expected")
+    raise NbkitError(f"a result contains a {type(value).__name__}, {value!r:.80}; JSON-able values are expected")
 
 
 def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Array, dict[bytes, bytes] | None]:
@@ -554,7 +554,7 @@ def read_intact(folder: Folder, name: str) -> bytes:
 def set_aside(folder: Folder, name: str, reason: str) -> None:
     """Give a file that cannot be used the suffix ``.damaged`` and say so; it is never deleted."""
     warnings.warn(
-        f"{folder}/{name} {reason}: it is set aside as {name}.damaged and its results are computed again",
+        f"{folder}/{name} {reason}: moved to {name}.damaged; its results are recomputed",
         DamagedShardWarning,
         stacklevel=2,
     )

@@ -212,7 +212,7 @@ class Store:
         text = _canonical(config)
         kind = config.get("kind")
         if not isinstance(kind, str) or not _KIND.fullmatch(kind):
-            raise NbkitError(f"a store configuration needs a 'kind' that can be a folder's name; found {kind!r}")
+            raise NbkitError(f"a store configuration needs a 'kind' that can name a folder, found {kind!r}")
         path = f"{kind}/{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}"
         with self._lock:
             if path not in self._partitions:
@@ -257,7 +257,7 @@ def _kept_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
         try:
             return read(data)
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            set_aside(folder, name, f"is no table ({' '.join(str(error).split())[:80]})")
+            set_aside(folder, name, f"is not a table ({' '.join(str(error).split())[:80]})")
     return None
 
 
@@ -288,4 +288,4 @@ def _table_bytes(table: pd.DataFrame, config: Mapping[str, Any]) -> bytes:
     try:
         return table.to_parquet()
     except (pa.ArrowException, ValueError, TypeError) as error:
-        raise NbkitError(f"{config['kind']}: this table cannot be kept as Parquet: {error}") from error
+        raise NbkitError(f"{config['kind']}: this table cannot be stored as Parquet: {error}") from error

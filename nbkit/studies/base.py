@@ -6,22 +6,27 @@ A check raises ValueError, which pydantic collects with all others of a run file
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo
 
 from nbkit.errors import NbkitError, ParamsError, schema_problems
 from nbkit.languages import check_language, in_order
 from nbkit.models import classifier_label, label, resolve
 from nbkit.models.backends import check_device
+from nbkit.models.catalogue import BY_RULE
 from nbkit.models.recipes import TranslatorRecipe
+from nbkit.models.services.commands import CommandModel
+from nbkit.models.services.outputs import OutputsModel
 from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.models.weights import RECORD_FILE, read_json
 
@@ -112,8 +117,93 @@ Languages: TypeAlias = Annotated[list[str], AfterValidator(_languages)]
 Parsers: TypeAlias = Annotated[dict[str, str], AfterValidator(_parsers)]
 
 
+def system_name(said: Any) -> Any:
+    """The name of a system that a run file writes as a mapping; anything else unchanged.
+
+    >>> system_name({"version": "2", "command": ["rev"]})
+    'command:{"command": ["rev"], "version": "2"}'
+    >>> system_name({"comand": ["rev"]})
+    Traceback (most recent call last):
+    ValueError: model 'command:{"comand": ["rev"]}': unknown option 'comand'; did you mean 'command'? ...
+    """
+    if not isinstance(said, Mapping):
+        return said
+    try:
+        name = CommandModel.prefix + json.dumps(said, sort_keys=True, ensure_ascii=False)
+    except TypeError as error:  # a date, which YAML reads where no quotes are
+        raise ValueError(f"model {dict(said)!r:.120}: {error}; put text in quotes") from None
+    return or_value_error(CommandModel.parsed, name).name
+
+
+def every_system(pattern: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """The names that ``outputs:…*…`` refers to, one per system with a file for each of *pairs*; any other name alone.
+
+    A ``*`` in the last part of the path is what the name of a file says of its system: ``systems/*.{tgt}``.
+    Raises ValueError for a pattern without a match, and for a system that lacks a pair.
+    """
+    by_rule, prefix, rest = pattern.rpartition(OutputsModel.prefix)
+    if "*" not in rest or by_rule not in ("", BY_RULE) or not prefix:
+        return [pattern]
+    place, mark, options = rest.partition("?")
+    if place.count("*") != 1 or "*" not in Path(place).name or "*" in options:
+        raise ValueError(f"model '{pattern}': one * is expected, in the last part of the path")
+    found = {pair: _filled_stars(f"{prefix}{place}", *pair) for pair in pairs}
+    names = sorted(set().union(*found.values()))
+    if pairs and not names:
+        raise ValueError(f"model '{pattern}': no file matches for {', '.join(map('-'.join, pairs))}")
+    for name in names:
+        if lacking := [pair for pair in pairs if name not in found[pair]]:
+            raise ValueError(
+                f"model '{pattern}': system '{name}' has no file for {', '.join(map('-'.join, lacking))}; write one "
+                "entry of the run file per direction, each with the systems that it has"
+            )
+    return [f"{by_rule}{prefix}{place.replace('*', name)}{mark}{options}" for name in names]
+
+
+def _filled_stars(name: str, src: str, tgt: str) -> set[str]:
+    """What * stands for in the files that there are for a pair."""
+    path = Path(or_value_error(lambda each: OutputsModel.parsed(each).for_pair(src, tgt), name).place)
+    before, _, after = path.name.partition("*")
+    there = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    fitting = (each for each in there if each.startswith(before) and each.endswith(after))
+    found = {each: each[len(before) : len(each) - len(after)] for each in fitting}
+    return {star for each, star in found.items() if star and not each.startswith((".", "source."))}
+
+
+def _run_pairs(known: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The directions of a run, of the fields that stand before its models; none if one of these is wrong."""
+    targets = known.get("languages") or [known[name] for name in ("target",) if name in known]
+    pairs = [(known["source"], target) for target in targets] if "source" in known else []
+    ways = known.get("directions", ["out"])
+    return [pair for there in pairs for way, pair in (("out", there), ("back", there[::-1])) if way in ways]
+
+
+def _systems(said: Any, info: ValidationInfo) -> Any:
+    """A list of models, or a mapping of labels to models, of names alone; ``*`` in a label is filled as in its name."""
+    pairs = _run_pairs(info.data)
+    if isinstance(said, list):
+        names = map(system_name, said)
+        return [each for name in names for each in (every_system(name, pairs) if isinstance(name, str) else [name])]
+    if isinstance(said, Mapping):
+        return dict(each for shown, name in said.items() for each in _labelled(shown, system_name(name), pairs))
+    return said
+
+
+def _labelled(shown: str, name: Any, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Any]]:
+    """Labels and names of the systems of one entry of a mapping; ``*`` in its label is the label of each."""
+    names = every_system(name, pairs) if isinstance(name, str) else [name]
+    if len(names) > 1 and "*" not in shown:
+        raise ValueError(f"model '{name}' refers to {len(names)} systems: write * into what they are called: '{shown}'")
+    for each in names:
+        yield (shown.replace("*", or_value_error(label, each)) if "*" in shown else shown), each
+
+
+#: What a run file may write for names of systems: see `system_name` and `every_system`.
+Written = BeforeValidator(_systems)
+
+
 #: Models that tables and figures can tell apart.
-Translators: TypeAlias = Annotated[list[str], AfterValidator(_translators)]
+Translators: TypeAlias = Annotated[list[str], Written, AfterValidator(_translators)]
 
 
 Classifiers: TypeAlias = Annotated[list[str], AfterValidator(_classifiers)]

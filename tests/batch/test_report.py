@@ -165,7 +165,7 @@ def test_the_archive_without_text_holds_no_sentence_of_the_corpus(finished_run: 
     )
     page = members["demo/html/word_order-summary.html"]
     assert "../tables/word_order-summary/scores.csv" in page
-    assert page.count("Left out of this copy") == 4
+    assert page.count("Removed from this copy") == 4
     assert "0.610" in page  # the table of scores is still there
     assert "ValueError" in members["demo/html/word_order-lengths-ja-opus-mt.html"]
     with_text = report.archive(finished_run)
@@ -201,7 +201,7 @@ def test_a_damaged_notebook_is_named(tmp_path: Path):
         (tmp_path / folder).mkdir()
     (tmp_path / "cells" / "a.json").write_text(json.dumps({"status": "done"}))
     (tmp_path / "notebooks" / "a.ipynb").write_text("{}")
-    with pytest.raises(DataError, match=r"a\.ipynb: no Jupyter notebook"):
+    with pytest.raises(DataError, match=r"a\.ipynb: not a Jupyter notebook"):
         report.build(tmp_path)
 
 
@@ -258,7 +258,7 @@ def test_odd_names_get_into_no_page_and_no_archive(tmp_path: Path):
     page = (folder / "html" / "page.html").read_text()
     assert "onerror" not in page and "scores.texts.csv" in page
     one_page(folder, hostile.removesuffix(".csv"))
-    with pytest.raises(DataError, match="is no name that nbkit gives"):
+    with pytest.raises(DataError, match="is not a name that nbkit gives"):
         report.build(folder)
 
 

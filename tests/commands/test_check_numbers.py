@@ -22,7 +22,7 @@ def files(tmp_path: Path):
         paths = [tmp_path / "source.en", tmp_path / "hypothesis.de"]
         for path, lines in zip(paths, (source, hypothesis), strict=True):
             path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return [*map(str, paths), "--src", "en", "--tgt", "de"]
+        return [*map(str, paths), "--pair", "en-de"]
 
     return write
 
@@ -34,7 +34,7 @@ def check(arguments: list[str], **options) -> Result:
 def test_good_translations_pass(files):
     result = check(files(SOURCE, GOOD))
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "0 of 4 lines do not carry their numbers\n"
+    assert result.stderr == "numbers differ in 0 of 4 lines\n"
     assert check(files([], [])).exit_code == 0
 
 
@@ -48,7 +48,7 @@ def test_each_lost_number_is_a_line_and_the_exit_code_is_1(files):
         f"{arguments[1]}:4: number missing: expected '2019'",
         f"{arguments[1]}:4: extra number: found 'drei'",
     ]
-    assert result.stderr == "3 of 4 lines do not carry their numbers\n"
+    assert result.stderr == "numbers differ in 3 of 4 lines\n"
 
 
 def test_lenient_lets_what_cannot_be_mistaken_pass(files):
@@ -94,13 +94,13 @@ def test_bad_utf8_is_named_with_the_line(files):
 
 def test_what_cannot_be_checked_is_refused_at_once(files):
     arguments = files(SOURCE, GOOD)
-    result = check([*arguments[:-1], "sw"])
+    result = check([*arguments[:-1], "en-sw"])
     assert result.exit_code == 2 and "Swahili (sw)" in result.stderr and "de" in result.stderr
-    result = check([arguments[0], "no/such/file", "--src", "en", "--tgt", "de"])
+    result = check([arguments[0], "no/such/file", "--pair", "en-de"])
     assert result.exit_code == 2 and "no/such/file cannot be read: No such file" in result.stderr
-    result = check(["-", "-", "--src", "en", "--tgt", "de"])
+    result = check(["-", "-", "--pair", "en-de"])
     assert result.exit_code == 2 and "only one of SOURCE and HYPOTHESIS" in result.stderr
-    assert check([arguments[0], "--src", "en", "--tgt", "de"]).exit_code == 2
+    assert check([arguments[0], "--pair", "en-de"]).exit_code == 2
 
 
 def test_standard_input(files):

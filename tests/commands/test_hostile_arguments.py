@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from nbkit.cli import main
 
 LONG = "x" * 400
-TRANSLATE = ("translate", "in.txt", "--model", "sandbox-marian", "--to", "de")
+TRANSLATE = ("translate", "in.txt", "--system", "sandbox-marian", "--pair", "en-de")
 
 
 @pytest.fixture(autouse=True)
@@ -27,13 +27,13 @@ def here(tmp_path, monkeypatch) -> Path:
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (("validate", "a\0b.yaml"), "holds a NUL character"),
-        (("run", "params/demo.yaml", "--output", "a\0b"), "holds a NUL character"),
-        (("report", "a\0b"), "holds a NUL character"),
-        (("init", "a\0b"), "holds a NUL character"),
-        (("check-numbers", "a\0b", "in.txt", "--src", "en", "--tgt", "de"), "holds a NUL character"),
+        (("validate", "a\0b.yaml"), "contains a NUL character"),
+        (("run", "params/demo.yaml", "--output", "a\0b"), "contains a NUL character"),
+        (("report", "a\0b"), "contains a NUL character"),
+        (("init", "a\0b"), "contains a NUL character"),
+        (("check-numbers", "a\0b", "in.txt", "--pair", "en-de"), "contains a NUL character"),
         (("perturb", "half \ud83d a pair"), "half a surrogate pair"),
-        (("perturb", "a byte: \udcff"), "no UTF-8"),
+        (("perturb", "a byte: \udcff"), "not UTF-8"),
         (("train", "translator", "", "--steps", "1"), "OUTPUT: '.' names no new folder"),
         (("train", "classifier", "..", "--steps", "1"), "OUTPUT: '..' names no new folder"),
         (("train", "lm", "/", "--steps", "1"), "OUTPUT: '/' names no new folder"),
@@ -43,10 +43,13 @@ def here(tmp_path, monkeypatch) -> Path:
         ((*TRANSLATE, "--length-penalty", "nan"), "length_penalty: nan given"),
         ((*TRANSLATE, "--beams", "1000000"), "beams: 1000000 given, 1 to 1,000 expected"),
         ((*TRANSLATE, "--device", "meta"), "unknown device 'meta': auto, cpu, mps, cuda or xpu"),
-        ((*TRANSLATE[:3], LONG, "--to", "de"), "a name of more than 255 bytes is no folder's and no hub id"),
-        ((*TRANSLATE[:3], f"hub/{LONG}", "--to", "de"), "a name of more than 255 bytes is no folder's and no hub id"),
-        ((*TRANSLATE[:3], f"{TRANSLATE[3]}#{'9' * 23}", "--to", "de"), "a seed is a number from 0 to 4294967295"),
-        ((*TRANSLATE[:3], "openai:x@http://h:99999/v1", "--to", "de"), "a port is a number from 1 to 65535"),
+        ((*TRANSLATE[:3], LONG, "--pair", "en-de"), "a name of more than 255 bytes is no folder's and no hub id"),
+        (
+            (*TRANSLATE[:3], f"hub/{LONG}", "--pair", "en-de"),
+            "a name of more than 255 bytes is no folder's and no hub id",
+        ),
+        ((*TRANSLATE[:3], f"{TRANSLATE[3]}#{'9' * 23}", "--pair", "en-de"), "a seed is a number from 0 to 4294967295"),
+        ((*TRANSLATE[:3], "openai:x@http://h:99999/v1", "--pair", "en-de"), "a port is a number from 1 to 65535"),
     ],
 )
 def test_one_message_and_no_traceback(command, message):
@@ -60,7 +63,7 @@ def test_bytes_that_are_no_text_from_a_real_shell():
     """The system hands them over as half surrogate pairs."""
     command = [sys.executable, "-m", "nbkit", "perturb", b"half \xed\xa0\xbd a pair"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 2 and "no UTF-8" in result.stderr and "Traceback" not in result.stderr
+    assert result.returncode == 2 and "not UTF-8" in result.stderr and "Traceback" not in result.stderr
 
 
 def test_what_the_screen_cannot_show_is_said():

@@ -82,7 +82,7 @@ def _commands(command: click.Command, words: tuple[str, ...]) -> Iterator[tuple[
 
 def list_text(kind: str) -> str:
     """``nbkit list KIND``, in columns and as JSON."""
-    return "\n\n".join(_normal(said("list", kind, *more)) for more in ((), ("--json",)))
+    return "\n\n".join(_normal(said("list", kind, *more)) for more in ((), ("--format", "json")))
 
 
 def validate_text(name: str) -> str:

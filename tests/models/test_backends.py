@@ -92,7 +92,7 @@ def test_they_are_listed_and_the_doctor_looks_at_them(monkeypatch):
     from nbkit.cli import main
     from nbkit.cli.doctor import _backends
 
-    rows = json.loads(CliRunner().invoke(main, ["list", "models", "--json"]).output)
+    rows = json.loads(CliRunner().invoke(main, ["list", "models", "--format", "json"]).output)
     assert [row["name"] for row in rows if "@" in row["name"]] == ["MODEL@ct2", "MODEL@ct2-int8"]
     assert dict(_backends())["MODEL@ct2"] == f"ready (ctranslate2 {BACKENDS['ct2'].version})"
     monkeypatch.setattr("nbkit.models.backends.find_spec", lambda package: None)

@@ -480,15 +480,15 @@ def test_commands_name_what_is_registered_and_what_is_not_remembered(plugged: di
     listed = [line.split() for line in nbkit("list", "models").splitlines()]
     assert ["plugged", "translation", "Python", "from", "plugged"] in listed
     assert ["plugged", "inference", "Python", "from", "plugged"] in listed
-    remark = "model 'plugged' is not remembered: register an identity"
+    remark = "results of model 'plugged' are not stored: register an identity"
     assert nbkit("validate", "run.yaml").splitlines() == [remark, "run.yaml: ready to run"]
     planned = nbkit("run", "run.yaml", "--dry-run")
-    assert re.search(r"not remembered +plugged: register an identity", planned)
+    assert re.search(r"not stored +plugged: register an identity", planned)
     assert re.search(r"units of work +1\n", planned)  # the texts: what it answers in a unit, no notebook knows
     (tmp_path / "plugged.py").write_text(f"{PLUGIN}\nshout.identity = 'v1'\n", encoding="utf-8")
     assert nbkit("validate", "run.yaml").splitlines() == ["run.yaml: ready to run"]
     planned = nbkit("run", "run.yaml", "--dry-run")
-    assert "not remembered" not in planned and re.search(r"units of work +3\n", planned)
+    assert "not stored" not in planned and re.search(r"units of work +3\n", planned)
 
 
 def test_a_plug_in_that_cannot_be_imported_is_listed_with_the_reason(plugged: dict[str, str], tmp_path: Path):

@@ -356,7 +356,7 @@ def test_urls_that_are_none(url):
 def test_the_command_says_what_answers_cost_and_what_became_of_them(tmp_path):
     (tmp_path / "texts.txt").write_text("a\nb\nc\n")
     with chat_server(lambda asked: says("" if asked.text == "b" else asked.text.upper())) as server:
-        command = ["translate", str(tmp_path / "texts.txt"), "--model", f"openai:tiny@{server.url}", "--to", "de"]
+        command = ["translate", str(tmp_path / "texts.txt"), "--system", f"openai:tiny@{server.url}", "--pair", "en-de"]
         done = CliRunner().invoke(main, command)
         assert done.exit_code == 0 and done.stdout == "A\n\nC\n"
         counts = "texts 3, prompt tokens 60, completion tokens 15, characters 3, as is 2, empty 1"

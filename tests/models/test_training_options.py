@@ -288,6 +288,6 @@ def test_a_named_recipe_from_the_command_line(corpus, tmp_path):
         assert part in recipe
     for given in (["--start", "x/y", "--architecture", "lstm"], ["--recipe", "idioms-mbart", "--d-model", "16"]):
         both = CliRunner().invoke(main, ["train", "translator", out, *given])
-        assert both.exit_code == 2 and "brings its own: leave it out" in both.output
+        assert both.exit_code == 2 and "already defines this: drop the option" in both.output
     wrong = CliRunner().invoke(main, ["train", "translator", out, "--recipe", "paper-lstn"])
     assert wrong.exit_code == 2 and "did you mean 'paper-lstm'" in wrong.output

@@ -22,6 +22,7 @@ from nbkit.studies.base import (
     Once,
     Parsers,
     StudyParams,
+    Written,
     or_value_error,
     told_apart,
     without_repeats,
@@ -99,7 +100,9 @@ class IdiomsParams(StudyParams):
     corpora: dict[str, str] = Field(default={})
     idioms: str = "own"
     n_test: int | None = Field(default=None, ge=2, le=MOST, strict=True)
-    models: dict[Annotated[str, Field(min_length=1)], str] = Field(default={"random": "sandbox-idioms-{condition}"})
+    models: Annotated[dict[Annotated[str, Field(min_length=1)], str], Written] = Field(
+        default={"random": "sandbox-idioms-{condition}"}
+    )
     conditions: list[str] = Field(default=["zero", "joint"], min_length=1)
     generic: dict[str, str] = Field(default={"regular": "sandbox-idioms:test"})
     n_generic: int | None = Field(default=200, ge=2, le=MOST, strict=True)

@@ -126,10 +126,10 @@ def test_declared_variables_are_filled_in_from_the_file_or_from_the_command_neve
         ("openai:x@http://HOST/${OPENAI_API_KEY}/v1", r"grid.yaml:6: \$\{OPENAI_API_KEY\} looks like a key"),
         ("openai:x@http://HOST/$OPENAI_API_KEY/v1", r"\$\{OPENAI_API_KEY\} looks like a key"),
         ("openai:x@http://HOST/$$OPENAI_API_KEY/v1", r"\$\{OPENAI_API_KEY\} looks like a key"),
-        ("${SESSION}", r"grid.yaml:6: \$\{SESSION\} is no variable of this file: declare it .* only NBKIT_DATA"),
-        ("$SESSION", r"\$\{SESSION\} is no variable of this file"),
-        ("${${LEFT}}", r"a name, and no other variable, stands in"),
-        ("$${LEFT}_API_KEY", r"a name, and no other variable, stands in"),
+        ("${SESSION}", r"grid.yaml:6: \$\{SESSION\} is not a variable of this file: declare it .* only NBKIT_DATA"),
+        ("$SESSION", r"\$\{SESSION\} is not a variable of this file"),
+        ("${${LEFT}}", r"only the name of a variable may stand in"),
+        ("$${LEFT}_API_KEY", r"only the name of a variable may stand in"),
     ],
 )
 def test_nothing_else_of_the_environment_gets_into_a_run(word, message, monkeypatch):
@@ -144,12 +144,12 @@ def test_nothing_else_of_the_environment_gets_into_a_run(word, message, monkeypa
     ("line", "message"),
     [
         ("title: ${OPENAI_API_KEY}", r"grid.yaml:2: \$\{OPENAI_API_KEY\} looks like a key or a password"),
-        ("title: ${PATH}", r"grid.yaml:2: \$\{PATH\} is no variable of this file"),
-        ('title: "a\\0b"', r"grid.yaml:2: .* holds a NUL character"),
+        ("title: ${PATH}", r"grid.yaml:2: \$\{PATH\} is not a variable of this file"),
+        ('title: "a\\0b"', r"grid.yaml:2: .* contains a NUL character"),
         ('title: "\\ud800"', r"grid.yaml:2: no valid YAML: .*Unicode"),
         ("variables: {MY_TOKEN: x}", r"grid.yaml:2: \$\{MY_TOKEN\} looks like a key or a password"),
         ("variables: {HOME: x}", r"grid.yaml:2: variables: HOME comes from the environment"),
-        ("variables: {MINE: $HOME}", r"grid.yaml:2: variables.MINE: a value holds no other variable"),
+        ("variables: {MINE: $HOME}", r"grid.yaml:2: variables.MINE: a value must not contain another variable"),
         ("variables: {MINE: 3}", r"grid.yaml:2: variables.MINE: text is expected"),
         ("variables: [MINE]", r"grid.yaml:2: variables: a mapping"),
     ],
@@ -215,17 +215,17 @@ def test_no_problem_is_lost_among_those_that_are_alike():
 def test_a_run_file_that_is_not_there_is_guessed_from_run_files_only(tmp_path, monkeypatch):
     (tmp_path / "demo.yaml").write_text(GRID)
     (tmp_path / "demos.yaml").write_text("services: {}\n")
-    with pytest.raises(ParamsError, match=r"no run file .*demos.yml; did you mean '.*/demo.yaml'"):
+    with pytest.raises(ParamsError, match=r"no such run file: .*demos.yml; did you mean '.*/demo.yaml'"):
         read(tmp_path / "demos.yml")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
     (elsewhere / "docker-compose.yaml").write_text("services: {}\n")
-    with pytest.raises(ParamsError, match=r"did you mean 'params/word_order\.yaml', which comes with nbkit"):
+    with pytest.raises(ParamsError, match=r"did you mean 'params/word_order\.yaml' \(bundled\)"):
         read("params/wordorder.yml")
-    with pytest.raises(ParamsError, match=r"with nbkit come params/demo\.yaml, "):
+    with pytest.raises(ParamsError, match=r"Bundled run files: params/demo\.yaml, "):
         read("docker-compose.yml")
-    with pytest.raises(ParamsError, match=r"no run file .*/demo.yml$"):
+    with pytest.raises(ParamsError, match=r"no such run file: .*/demo.yml$"):
         read(elsewhere / "demo.yml")
 
 
@@ -259,7 +259,7 @@ def test_a_grid_with_nothing_in_it_is_refused_with_a_way_out():
     empty = parse(GRID.replace("[eins, zwei]", "[]"), "grid.yaml")
     (problem,) = validate(empty)
     assert str(problem) == (
-        "grid.yaml:4 (toy): words: [] leaves nothing to run: name at least one, or choose pages that can do without "
+        "grid.yaml:4 (toy): words: [] leaves nothing to run: name at least one, or choose pages that work without "
         "(notebooks: some of summary)"
     )
     other = GRID.replace("[eins, zwei]", "[]").replace(

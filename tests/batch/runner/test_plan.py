@@ -107,8 +107,8 @@ def test_a_parameter_that_the_notebook_does_not_have(toy):
     ("change", "message"),
     [
         (lambda notebook: notebook["cells"][1]["metadata"].clear(), "no code cell has the tag 'parameters'"),
-        (lambda notebook: notebook.pop("cells"), "no Jupyter notebook"),
-        (lambda notebook: notebook["cells"][2].update(source="def (:"), "no valid Python"),
+        (lambda notebook: notebook.pop("cells"), "not a Jupyter notebook"),
+        (lambda notebook: notebook["cells"][2].update(source="def (:"), "not valid Python"),
     ],
 )
 def test_a_notebook_that_cannot_be_executed(toy, change, message):

@@ -1,0 +1,87 @@
+"""The same thing has the same name in every command, and an old name is an error that says the new one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from nbkit.cli import _COMMANDS, _GROUPS, _RENAMED, main
+
+
+def nbkit(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+def commands(
+    command: click.Command = main, words: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from commands(command.get_command(context, name), (*words, name))
+    else:
+        yield words, command
+
+
+ALL = dict(commands())
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_an_old_spelling_is_an_error_that_says_the_new_one(words):
+    options = {name for parameter in ALL[words].params for name in parameter.opts}
+    assert options.isdisjoint(_RENAMED)
+    assert not options & {"--out", "--systems", "--models", "--pairs-of", "--source", "--target"}
+    for old, new in _RENAMED.items():
+        said = nbkit(*words, old, "de")
+        assert said.exit_code == 2 and f"there is no {old}: write {new}" in said.stderr, said.output
+
+
+def test_every_direction_is_a_pair():
+    """In each command that translates, trains a translator or reads two languages."""
+    with_pair = {words for words, command in ALL.items() if "--pair" in {o for p in command.params for o in p.opts}}
+    assert with_pair == {("translate",), ("check-numbers",), ("train", "translator")}
+
+
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [
+        ("ende", "--pair ende: write SOURCE-TARGET, two language codes, such as en-de"),
+        ("en-jp", "unknown language 'jp'; did you mean 'ja' (Japanese)?"),
+        ("en-pt-br", "--pair en-pt-br: write SOURCE-TARGET"),
+        ("", "--pair : write SOURCE-TARGET"),
+    ],
+)
+def test_a_pair_that_is_none_is_refused(pair, said):
+    shown = nbkit("check-numbers", "a.en", "a.de", "--pair", pair)
+    assert shown.exit_code == 2 and said in shown.stderr
+    assert said in nbkit("train", "translator", "out", "--pair", pair or " ,").stderr or not pair
+
+
+def test_a_translator_of_several_targets_has_several_pairs(monkeypatch):
+    """Over a recipe, too; sources that differ are refused."""
+    made = []
+    monkeypatch.setattr("nbkit.cli.training.resolve_name", lambda _: lambda recipe, *_, **__: made.append(recipe))
+    for arguments in (["--pair", "en-de,en-fr", "--architecture", "m2m100"], ["--pair", "de-en"], []):
+        shown = nbkit("train", "translator", "out", "--steps", "1", *arguments)
+        assert shown.exit_code == 0, shown.output
+    over = nbkit("train", "translator", "out", "--recipe", "paper-lstm", "--pair", "en-fr")
+    assert over.exit_code == 0, over.output
+    assert [(recipe.src, recipe.targets) for recipe in made] == [
+        ("en", ("de", "fr")), ("de", ("en",)), ("en", ("de",)), ("en", ("fr",)),
+    ]  # fmt: skip
+    assert "one source is expected, found en, fr" in nbkit("train", "translator", "out", "--pair", "en-de,fr-de").stderr
+
+
+def test_help_groups_commands_by_what_is_wanted():
+    shown = nbkit("--help").output
+    places = [shown.index(f"\n{group}:\n") for group in ("Look", "Run", "Check", "Make")]
+    assert places == sorted(places) and list(_GROUPS) == ["Look", "Run", "Check", "Make"]
+    assert all(f"\n  {name} " in shown for name in _COMMANDS) and "..." not in shown[places[0] :]
+
+
+def test_lists_come_in_a_format():
+    assert json.loads(nbkit("list", "metrics", "--format", "json").output)[0].keys() == {"name", "summary"}
