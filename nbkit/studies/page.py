@@ -76,7 +76,8 @@ class Page:
         data: pd.DataFrame | None = None,
         text: pd.DataFrame | None = None,
         fold: str = "",
-        beside: Styler | HTML | None = None,
+        beside: Styler | None = None,
+        beside_fold: str = "",
         printed: str | Sequence[str] = (),
         whole: tuple[str | Sequence[str], str] | None = None,
     ) -> None:
@@ -97,7 +98,7 @@ class Page:
         fold
             The line behind which a long table is folded.
         beside
-            The run's values beside the printed ones, shown below.
+            The run's values beside the printed ones, shown below; folded behind the line *beside_fold*, if given.
         printed
             The paper's tables or figures that this answers; remarks on them are shown last (`Sheets.remark`).
         whole
@@ -113,17 +114,25 @@ class Page:
             panels.save_table(shown, name)  # type: ignore[type-var]  # one or the other
         display(styles.folded(shown, fold) if fold and isinstance(shown, Styler) else shown)
         if beside is not None:
-            display(beside)
+            display(styles.folded(beside, beside_fold) if beside_fold else beside)
         names = [printed] if isinstance(printed, str) else list(printed)
         if whole is not None:
             table = self._tables.printed(names[0], *whole)
-            display(styles.folded(table, f"The paper's {self._tables.numbers(names[0])}, complete"))
+            display(styles.folded(table, f"The paper's whole {self._tables.numbers(names[0])}, by {whole[1]}"))
         if names:
-            display(self._tables.remark(*names))
+            self.remark(*names)
 
     def save(self, name: str, table: pd.DataFrame) -> None:
         """Save a table without showing it, as ``tables/NAME.csv``."""
         panels.save_table(table, name)
+
+    def folded(self, table: Styler, summary: str) -> None:
+        """Show a table behind a line that opens it, without saving it."""
+        display(styles.folded(table, summary))
+
+    def remark(self, *artefacts: str) -> None:
+        """Show what is odd about the paper's tables and figures, or that they are only drawn (`Sheets.remark`)."""
+        display(self._tables.remark(*artefacts))
 
     def note(self, text: str) -> None:
         """Show a remark, such as that the paper prints no values."""

@@ -124,7 +124,7 @@ def test_one_call_shows_saves_and_puts_the_printed_value_beside(
     shown.clear()
     page.show("table", table, fold="All of it", printed="table1", whole=("model", "set"))
     assert "<summary>All of it</summary>" in shown[0].data
-    assert "<summary>The paper&#x27;s Table 1, complete</summary>" in shown[1].data and len(shown) == 3
+    assert "<summary>The paper&#x27;s whole Table 1, by set</summary>" in shown[1].data and len(shown) == 3
     assert kept() == ["tables/table.csv", "tables/table.tex"]
     shown.clear()
     page.show("text", table, text=frame, beside=table)
