@@ -209,7 +209,7 @@ class StudyParams(BaseModel):
     #: The study whose parameters these are; it enters itself.
     study: ClassVar[Any] = None
 
-    seed: int = Field(default=0, ge=0, le=2**63 - 1)
+    seed: int = Field(default=0, ge=0, le=2**63 - 1, description="Part of the address of every random draw.")
 
     def __init__(self, **values: Any):
         """The parameters of *values*. Raises `ParamsError`, whose cause is pydantic's error."""

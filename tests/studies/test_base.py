@@ -126,3 +126,9 @@ def test_every_number_has_a_range(study):
 def test_ranges_are_said(study, values, message):
     with pytest.raises(ParamsError, match=re.escape(message)):
         STUDIES.get(study).params(**values)
+
+
+@pytest.mark.parametrize("schema", [NumbersParams, WordOrderParams])
+def test_every_parameter_is_described_where_it_is_declared(schema):
+    for name, field in schema.model_fields.items():
+        assert field.description, name
