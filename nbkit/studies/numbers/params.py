@@ -50,43 +50,72 @@ class Direction(NamedTuple):
 
 
 class NumbersParams(StudyParams):
-    """What numbers are put where, and which translators have to carry them.
+    """Parameters of the numbers study; each field says what it is.
 
-    source: the language that all pairs share. languages: the others. directions: "out" translates from the source
-    language, "back" into it (the paper: both).
-    models: translators; ``placeholder:NAME`` is NAME with its numbers carried over by rule.
-    templates: sentences to fill: "own" (nbkit's, in ten languages), a file with ``{lang}`` in its path
-    (`nbkit.corpora.templates.load_templates`), or ``corpus:NAME``, sentences of a parallel corpus (`nbkit list
-    corpora`, or a path) whose numbers are carried over, see *harvest_by*; where these have too few of a
-    capability's own, others serve it too.
-    placeholders: other spellings of [NUM] in a template file, such as ``{"#num": "[NUM]"}``.
-    harvest_by: who has to carry a number over for its sentence to become a template: the "reference" of the
-    corpus (the same templates for all models), or the "system" itself (the paper's recipe).
-    harvest_pairs: how many pairs of the corpus are looked at.
-    formats: number formats (`nbkit.numbers.formats`); empty means the 25.
-    n_numbers: numbers drawn a format; where a format holds fewer, all of them. n_templates: templates a capability.
-    Every number is put in every template.
-    n_shrunk: failures of a pair and model that are shrunk to the smallest failing number; one a format at most.
-    beams, max_new_tokens: decoding. device, dtype: where and in which precision models run.
-    seed: part of the address of every random draw.
+    A sentence of a corpus becomes a template if its number is carried over (see *harvest_by*); if a corpus has too few
+    of a capability, those of others fill in.
     """
 
-    source: str = "en"
-    languages: list[str] = Field(default=["de"], min_length=1)
-    directions: list[Literal["out", "back"]] = Field(default=["out"], min_length=1)
-    models: Translators = Field(default=["sandbox-numbers", "placeholder:sandbox-numbers"])
-    templates: str = "corpus:sandbox-numbers"
-    placeholders: dict[str, str] = Field(default={})
-    harvest_by: Literal["reference", "system"] = "reference"
-    harvest_pairs: int = Field(default=500, ge=1, le=MOST, strict=True)
-    formats: list[str] = Field(default=[])
-    n_numbers: int = Field(default=5, ge=1, le=100_000, strict=True)
-    n_templates: int = Field(default=5, ge=1, le=100_000, strict=True)
-    n_shrunk: int = Field(default=5, ge=0, le=MOST, strict=True)
-    beams: int = Field(default=4, ge=1, le=MOST_BEAMS, strict=True)
-    max_new_tokens: int | None = Field(default=None, ge=1, le=MOST_NEW_TOKENS, strict=True)
-    device: Device = "auto"
-    dtype: Dtype = "auto"
+    source: str = Field(default="en", description="The language that all pairs share.")
+    languages: list[str] = Field(default=["de"], min_length=1, description="The other languages.")
+    directions: list[Literal["out", "back"]] = Field(
+        default=["out"],
+        min_length=1,
+        description='"out" translates from the source language, "back" into it (the paper: both).',
+    )
+    models: Translators = Field(
+        default=["sandbox-numbers", "placeholder:sandbox-numbers"],
+        description="Translators; placeholder:NAME is NAME with its numbers carried over by rule.",
+    )
+    templates: str = Field(
+        default="corpus:sandbox-numbers",
+        description='Sentences to fill: "own" (nbkit\'s, in ten languages), '
+        "a file with {lang} in its path, or corpus:NAME.",
+    )
+    placeholders: dict[str, str] = Field(
+        default={}, description='Other spellings of [NUM] in a template file, such as {"#num": "[NUM]"}.'
+    )
+    harvest_by: Literal["reference", "system"] = Field(
+        default="reference",
+        description="Who has to carry a number over for its sentence to become a template: the "
+        'corpus\'s "reference" (the same templates for all models), or the "system" itself (the paper\'s recipe).',
+    )
+    harvest_pairs: int = Field(
+        default=500, ge=1, le=MOST, strict=True, description="Pairs of the corpus that are checked for templates."
+    )
+    formats: list[str] = Field(default=[], description="Number formats (nbkit.numbers.formats); empty: the 25.")
+    n_numbers: int = Field(
+        default=5,
+        ge=1,
+        le=100_000,
+        strict=True,
+        description="Numbers drawn per format; all of them if a format has fewer.",
+    )
+    n_templates: int = Field(
+        default=5,
+        ge=1,
+        le=100_000,
+        strict=True,
+        description="Templates per capability; every number is put into every template.",
+    )
+    n_shrunk: int = Field(
+        default=5,
+        ge=0,
+        le=MOST,
+        strict=True,
+        description="Failures per pair and model that are shrunk to "
+        "the smallest failing number, at most one per format.",
+    )
+    beams: int = Field(default=4, ge=1, le=MOST_BEAMS, strict=True, description="Beams of the search.")
+    max_new_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_NEW_TOKENS,
+        strict=True,
+        description="Most tokens of a translation; None: follows the length of the source.",
+    )
+    device: Device = Field(default="auto", description="Where models run: auto, cpu, cuda or cuda:N.")
+    dtype: Dtype = Field(default="auto", description="Precision in which models run.")
 
     @field_validator("source")
     @classmethod

@@ -32,41 +32,44 @@ from nbkit.text.sentences import Spacing
 
 
 class WordOrderParams(StudyParams):
-    """What is perturbed, translated and compared.
+    """Parameters of the word-order study; each field says what it is.
 
-    corpus: a named corpus, ``name:split``, or a path (`nbkit list corpora`).
-    source: the language translated from. languages: the languages translated into.
-    models: translators; none means that only the perturbations themselves are studied.
-    n_pairs: how many sentence pairs from the top of the corpus, one number for all languages or a mapping from
-    language to number; None takes all.
-    perturbations: which of the sixteen; empty means all.
-    metrics: similarity functions κ. metric_options: options of single ones, such as a folder with weights,
-    ``{"bertscore": {"model": "…"}}``. kappa: the one that the main figures and the flips use.
-    parsers: language to spaCy pipeline (name or folder), for corpora without gold trees.
-    unit: whether noun swaps move base noun "phrase"s or single "token"s.
-    min_tokens: texts with fewer tokens (punctuation included) are left out.
-    min_n: perturbations that apply to fewer pairs of a language stay out of means over perturbations, which weigh all
-    alike; they are shown wherever perturbations are told apart.
-    spacings: how a reordered sentence is written: "joined" (tokens and spaces, the paper's way) and
-    "original" (clitics and punctuation re-attached); the report shows each that was run.
-    beams, max_new_tokens: decoding (None: a length that follows the source's).
-    device, dtype: where and in which precision models run; "auto" takes a GPU in bf16 where there is one.
-    on_error: whether a malformed line of the corpus is an error ("raise") or is counted ("skip").
-    seed: part of the address of every random draw.
+    Perturbations that apply to fewer than *min_n* pairs of a language are excluded from means over perturbations, which
+    weigh all alike; they are shown wherever perturbations are shown separately.
     """
 
-    corpus: str = "sandbox"
-    source: Language = "en"
-    languages: Languages = Field(default=["de"], min_length=1)
-    models: Translators = Field(default=["sandbox-marian"])
-    n_pairs: int | dict[str, int] | None = 200
-    perturbations: list[str] = Field(default=[])
-    metrics: list[str] = Field(default=["bleu", "levenshtein", "chrf"], min_length=1)
-    metric_options: dict[str, dict[str, str | int | float]] = Field(default={})
-    kappa: str = "bleu"
-    parsers: Parsers = Field(default={})
-    unit: Literal["phrase", "token"] = "phrase"
-    min_tokens: int = Field(default=4, ge=1, le=1000, strict=True)
+    corpus: str = Field(default="sandbox", description="A named corpus, NAME:SPLIT, or a path (nbkit list corpora).")
+    source: Language = Field(default="en", description="The language translated from.")
+    languages: Languages = Field(default=["de"], min_length=1, description="The languages translated into.")
+    models: Translators = Field(
+        default=["sandbox-marian"], description="Translators; none: only the perturbations are studied."
+    )
+    n_pairs: int | dict[str, int] | None = Field(
+        default=200,
+        description="Sentence pairs from the top of the corpus: one "
+        "number, or a mapping from language to number; None: all.",
+    )
+    perturbations: list[str] = Field(default=[], description="Which of the sixteen perturbations; empty: all.")
+    metrics: list[str] = Field(
+        default=["bleu", "levenshtein", "chrf"], min_length=1, description="Similarity functions κ."
+    )
+    metric_options: dict[str, dict[str, str | int | float]] = Field(
+        default={}, description='Options by metric, such as a folder of weights: {"bertscore": {"model": "…"}}.'
+    )
+    kappa: str = Field(default="bleu", description="The metric of the main figures and of the flips.")
+    parsers: Parsers = Field(
+        default={}, description="Language to spaCy pipeline (name or folder), for corpora without gold trees."
+    )
+    unit: Literal["phrase", "token"] = Field(
+        default="phrase", description='Whether noun swaps move base noun "phrase"s or single "token"s.'
+    )
+    min_tokens: int = Field(
+        default=4,
+        ge=1,
+        le=1000,
+        strict=True,
+        description="Texts with fewer tokens, punctuation included, are excluded.",
+    )
     min_n: int = Field(
         default=30,
         ge=1,
@@ -74,12 +77,25 @@ class WordOrderParams(StudyParams):
         strict=True,
         description="fewest pairs with which a perturbation enters means over perturbations",
     )
-    spacings: list[Spacing] = Field(default=["joined"], min_length=1)
-    beams: int = Field(default=4, ge=1, le=MOST_BEAMS, strict=True)
-    max_new_tokens: int | None = Field(default=None, ge=1, le=MOST_NEW_TOKENS, strict=True)
-    device: Device = "auto"
-    dtype: Dtype = "auto"
-    on_error: Literal["raise", "skip"] = "raise"
+    spacings: list[Spacing] = Field(
+        default=["joined"],
+        min_length=1,
+        description='How a reordered sentence is written: "joined" (tokens and spaces, '
+        'as in the paper), "original" (clitics and punctuation re-attached), or both.',
+    )
+    beams: int = Field(default=4, ge=1, le=MOST_BEAMS, strict=True, description="Beams of the search.")
+    max_new_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_NEW_TOKENS,
+        strict=True,
+        description="Most tokens of a translation; None: follows the length of the source.",
+    )
+    device: Device = Field(default="auto", description="Where models run: auto, cpu, cuda or cuda:N.")
+    dtype: Dtype = Field(default="auto", description="Precision in which models run; auto: bfloat16 on a GPU.")
+    on_error: Literal["raise", "skip"] = Field(
+        default="raise", description='A malformed line of the corpus is an error ("raise") or is counted ("skip").'
+    )
 
     @field_validator("n_pairs", mode="plain")
     @classmethod
