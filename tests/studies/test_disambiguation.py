@@ -253,10 +253,10 @@ def test_cross_fitting_takes_a_part_out_of_its_own_biases(run):
     [
         ({"folds": 1}, "at least 2"),
         ({"test_corpora": []}, "nothing to test on"),
-        ({"twins": {"other": "x"}}, "not among the models"),
+        ({"twins": {"other": "x"}}, "not in models"),
         ({"kinds": ["IX"]}, "kinds"),
         ({"lexicon": "owm"}, "did you mean 'own'"),
-        ({"annotations": {"A": "a.xlsx"}}, "belong together"),
+        ({"annotations": {"A": "a.xlsx"}}, "or neither"),
         ({"target": "en"}, "both source and target"),
         ({"min_token": 3}, "did you mean 'min_tokens'"),
     ],
