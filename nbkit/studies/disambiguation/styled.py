@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from IPython.display import HTML
 from pandas.io.formats.style import Styler
 
 from nbkit import provenance
@@ -22,6 +23,7 @@ from nbkit.figures.panels import NO_MODEL
 from nbkit.figures.theme import Look
 from nbkit.files import expand_path
 from nbkit.measure.forms import read_forms
+from nbkit.models import label
 from nbkit.models.python import remarked
 from nbkit.perturb.word_sense import PERTURBATIONS
 from nbkit.studies import page
@@ -40,7 +42,10 @@ _Html: TypeAlias = Callable[[Mapping[Hashable, Any]], str]
 
 
 def footer(params: DisambiguationParams) -> provenance.Footer:
-    """Where the page's results come from: parameters, aligners, language models, translators, versions, device."""
+    """Where the page's results come from: parameters, aligners, language models, translators, versions, device.
+
+    Translators are listed by the names that a run file uses; "names in tables" says what tables and figures call them.
+    """
     named = {params.masked_lm: params.target, params.causal_lm: params.source}
     langs = {name: lang for name, lang in named.items() if name}
     language_models = remarked(langs, lambda name: params.language_model_key(name, langs[name]))
@@ -49,6 +54,9 @@ def footer(params: DisambiguationParams) -> provenance.Footer:
         "links of pairs, of translations": f"{params.aligner}, {params.hypothesis_aligner}",
         "language models": ", ".join(language_models) or "none",
     }
+    called = {name: label(name) for name in params.translated_by}
+    if shown := [f"{short} is {name}" for name, short in called.items() if short != name]:
+        facts["names in tables"] = ", ".join(shown)
     pairs = [(params.source, params.target)]
     return page.footer(params, facts, params.translated_by, params.model_key, pairs=pairs)
 
@@ -119,7 +127,7 @@ def smaller_side(correlations: pd.DataFrame) -> pd.Series:
 
 
 # ----------------------------------------------------------------------------
-# Sentences as HTML: homographs, attractors and what these replaced are marked, all else is escaped.
+# Sentences as HTML: homographs, attractors and what these replaced are marked, everything else is escaped.
 
 
 def marked_word(text: str, word: str, element: str) -> str:
@@ -225,6 +233,11 @@ def printed_successes_table(table: int) -> Styler:
         sense=_change("seed_sense", "adversarial_sense"),
     )
     return show("printed_successes", shown, table=str(table), model=own["model"].iloc[0])
+
+
+def printed_tables(tables: Mapping[str, Styler]) -> HTML:
+    """Long tables of the paper by their names, each folded; a fold says which one."""
+    return HTML("".join(styles.folded(table, PUBLISHED.title(name)).data for name, table in tables.items()))
 
 
 def claims_table(topic: str) -> Styler:
