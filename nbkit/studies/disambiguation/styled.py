@@ -51,7 +51,7 @@ def footer(params: DisambiguationParams) -> provenance.Footer:
     language_models = remarked(langs, lambda name: params.language_model_key(name, langs[name]))
     facts = {
         "sense clusters": f"{params.lexicon} ({params.homographs.digest[:12]})",
-        "links of pairs, of translations": f"{params.aligner}, {params.hypothesis_aligner}",
+        "aligners of training pairs, of translations": f"{params.aligner}, {params.hypothesis_aligner}",
         "language models": ", ".join(language_models) or "none",
     }
     called = {name: label(name) for name in params.translated_by}
