@@ -257,7 +257,7 @@ def test_cross_fitting_takes_a_part_out_of_its_own_biases(run):
         ({"kinds": ["IX"]}, "kinds"),
         ({"lexicon": "owm"}, "did you mean 'own'"),
         ({"annotations": {"A": "a.xlsx"}}, "or neither"),
-        ({"target": "en"}, "both source and target"),
+        ({"target": "en"}, "source and target are both 'en'"),
         ({"min_token": 3}, "did you mean 'min_tokens'"),
     ],
 )
