@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from nbkit.studies.disambiguation import PUBLISHED, figures, styled
+from nbkit.studies.disambiguation import PUBLISHED, DisambiguationParams, figures, styled
 from nbkit.studies.disambiguation.tables import ATTRACTOR_BIASES, MEASURED
 
 MODELS = ["Transformer", "LSTM"]
@@ -147,7 +147,7 @@ def test_empty_tables_say_why():
     assert "No adversarial sample" in text_of(figures.success_figure(rates("set", ["challenge"]).assign(n=0)))
     assert "One model alone" in text_of(figures.transfer_figure(pd.DataFrame(columns=["jaccard"])))
     assert "bleu_pairs" in text_of(figures.bleu_figure(pd.DataFrame(), pd.DataFrame()))
-    assert "nbkit annotate senses" in html(styled.judges_table("naturalness", None))
+    assert "nbkit annotate senses" in html(styled.judges_tables(DisambiguationParams())["naturalness"])
     assert "no Java" in html(styled.grammar_table(pd.DataFrame(), "no Java"))
     assert "No attack" in html(styled.successes_table(pd.DataFrame(columns=["model"])))
 

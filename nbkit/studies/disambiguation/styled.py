@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -22,7 +23,14 @@ from nbkit.figures import styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.figures.theme import Look
 from nbkit.files import expand_path
-from nbkit.measure.forms import read_forms
+from nbkit.measure.forms import (
+    SENSE_ANSWERS,
+    agreement,
+    error_rates,
+    naturalness,
+    read_forms,
+    weighted_agreement,
+)
 from nbkit.models import label
 from nbkit.models.python import remarked
 from nbkit.perturb.word_sense import PERTURBATIONS
@@ -59,16 +67,6 @@ def footer(params: DisambiguationParams) -> provenance.Footer:
         facts["names in tables"] = ", ".join(shown)
     pairs = [(params.source, params.target)]
     return page.footer(params, facts, params.translated_by, params.model_key, pairs=pairs)
-
-
-def sense_judgements(params: DisambiguationParams) -> pd.DataFrame | None:
-    """The filled forms of the first task, None where the parameters name none. Raises as `read_forms`."""
-    return _read(params.annotations, params.annotation_key)
-
-
-def naturalness_judgements(params: DisambiguationParams) -> pd.DataFrame | None:
-    """The filled forms of the second task, None where the parameters name none. Raises as `read_forms`."""
-    return _read(params.naturalness, params.naturalness_key)
 
 
 def _read(forms: dict[str, str], key: str | None) -> pd.DataFrame | None:
@@ -455,9 +453,20 @@ def grammar_table(grammar: pd.DataFrame, skipped: str | None = None) -> Styler:
     return show("grammar", grammar, why=skipped or "")
 
 
-def judges_table(name: str, found: pd.DataFrame | None) -> Styler:
-    """What `nbkit.measure.forms` finds in filled forms (§3.3), None without any.
+def judges_tables(params: DisambiguationParams) -> dict[str, Styler]:
+    """What the completed forms of a run show (§3.3): judged_senses and naturalness, and the agreement on each.
 
-    name: "judged_senses" of `error_rates`, "naturalness", or "agreement" of `agreement` or `weighted_agreement`.
+    Raises `NbkitError` for forms that cannot be read (`read_forms`).
     """
-    return show(name, pd.DataFrame() if found is None else found)
+    senses = _read(params.annotations, params.annotation_key)
+    scores = _read(params.naturalness, params.naturalness_key)
+    measured: dict[str, tuple[str, pd.DataFrame | None, Callable[[pd.DataFrame], pd.DataFrame]]] = {
+        "judged_senses": ("judged_senses", senses, error_rates),
+        "judged_senses_agreement": ("agreement", senses, partial(agreement, labels=SENSE_ANSWERS, seed=params.seed)),
+        "naturalness": ("naturalness", scores, naturalness),
+        "naturalness_agreement": ("agreement", scores, partial(weighted_agreement, seed=params.seed)),
+    }
+    return {
+        name: show(entry, pd.DataFrame() if judged is None else measure(judged))
+        for name, (entry, judged, measure) in measured.items()
+    }
