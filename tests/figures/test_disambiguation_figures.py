@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from nbkit.studies.disambiguation import PUBLISHED, figures, styled
+from nbkit.studies.disambiguation import PUBLISHED, DisambiguationParams, figures, styled
 from nbkit.studies.disambiguation.tables import ATTRACTOR_BIASES, MEASURED
 
 MODELS = ["Transformer", "LSTM"]
@@ -54,7 +54,7 @@ def test_correlations_have_a_mark_a_model_and_the_papers_beside_them():
 def test_ours_stand_beside_the_papers_of_the_same_domain():
     own = correlations(MEASURED)[["model", "measure", "rbc"]]
     assert "0.708" in html(styled.compared_table(own, "table3", "OS18"))
-    assert "prints no values" in html(styled.compared_table(own, "table3", "sandbox"))
+    assert "has no values for the domain" in html(styled.compared_table(own, "table3", "sandbox"))
     three = html(styled.compared_table(own.assign(as_computed=0.5), "table3", "OS18"))
     assert "as their code computes it" in three and "as defined − printed" in three
 
@@ -145,9 +145,9 @@ def test_empty_tables_say_why():
     assert "No correlation" in text_of(figures.correlations_figure(nothing, PUBLISHED.load("table3")))
     assert "No model in this run" in text_of(figures.error_rates_figure(rates("set", []), pd.DataFrame()))
     assert "No adversarial sample" in text_of(figures.success_figure(rates("set", ["challenge"]).assign(n=0)))
-    assert "One model alone" in text_of(figures.transfer_figure(pd.DataFrame(columns=["jaccard"])))
+    assert "has only one model" in text_of(figures.transfer_figure(pd.DataFrame(columns=["jaccard"])))
     assert "bleu_pairs" in text_of(figures.bleu_figure(pd.DataFrame(), pd.DataFrame()))
-    assert "nbkit annotate senses" in html(styled.judges_table("naturalness", None))
+    assert "nbkit annotate senses" in html(styled.judges_tables(DisambiguationParams())["naturalness"])
     assert "no Java" in html(styled.grammar_table(pd.DataFrame(), "no Java"))
     assert "No attack" in html(styled.successes_table(pd.DataFrame(columns=["model"])))
 

@@ -20,7 +20,7 @@ from nbkit.measure.literal import lemmas
 from nbkit.store import Store
 from nbkit.studies import STUDIES
 from nbkit.studies import disambiguation as study
-from nbkit.studies.disambiguation import DisambiguationParams, tables
+from nbkit.studies.disambiguation import DisambiguationParams, styled, tables
 from nbkit.studies.disambiguation.pool import capped, counts_without, jaccard, ranked, rarity, source_of
 from nbkit.studies.disambiguation.steps import (
     KEPT,
@@ -253,11 +253,11 @@ def test_cross_fitting_takes_a_part_out_of_its_own_biases(run):
     [
         ({"folds": 1}, "at least 2"),
         ({"test_corpora": []}, "nothing to test on"),
-        ({"twins": {"other": "x"}}, "not among the models"),
+        ({"twins": {"other": "x"}}, "not in models"),
         ({"kinds": ["IX"]}, "kinds"),
         ({"lexicon": "owm"}, "did you mean 'own'"),
-        ({"annotations": {"A": "a.xlsx"}}, "belong together"),
-        ({"target": "en"}, "both source and target"),
+        ({"annotations": {"A": "a.xlsx"}}, "or neither"),
+        ({"target": "en"}, "source and target are both 'en'"),
         ({"min_token": 3}, "did you mean 'min_tokens'"),
     ],
 )
@@ -304,6 +304,25 @@ def test_pages_show_and_keep_what_the_tables_say(run, pages):
         assert len([name for name in page.kept if name.startswith("figures/")]) == len(page.figures)
         copies = [path.read_text(encoding="utf-8") for name, path in page.kept.items() if name.endswith(".texts.csv")]
         assert not any("<span" in copy for copy in copies)  # marks are for reading, not for a spreadsheet
+
+
+def test_one_sentence_by_hand_comes_to_what_the_study_finds(run, pages):
+    params, store, _ = run
+    values = pages["disambiguation/error_prediction"].values
+    pair = values["one"].iloc[0]
+    means = values["words"].mean(numeric_only=True)
+    assert means["FREQ✓"] == pytest.approx(pair["freq_right_mean"])
+    assert means["FREQ✗"] == pytest.approx(pair["freq_wrong_mean"])
+    assert means["PPMI✓"] == pytest.approx(pair["ppmi_right_mean"])
+    assert pair["gap"] == pytest.approx(values["gap"].max())
+    judged = study.judged(params, params.models[0], store=store).set_index("key").loc[pair["key"]]
+    assert values["hypotheses"] == [judged["hypothesis"]]
+    if judged["found"]:
+        assert judged["found"] in values["clusters"].values()
+
+
+def test_a_footer_says_what_tables_call_a_model():
+    assert "Transformer is sandbox-wsd-marian" in str(styled.footer(DisambiguationParams()))
 
 
 @pytest.mark.parametrize("name", [*(f"fig{n}" for n in range(1, 4)), *(f"table{n}" for n in range(1, 19))])

@@ -323,9 +323,9 @@ def test_corpora_are_counted_and_looked_through_in_shards_of_their_own(files, co
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"hypothesis_aligner": "lexicon"}, "word list of gold links, and 'aligner: pharaoh"),
-        ({"hypothesis_aligner": "pharaoh:links.txt"}, "knows no links of translations made here"),
-        ({"hypothesis_aligner": "gold"}, "knows no links of translations made here"),
+        ({"hypothesis_aligner": "lexicon"}, "made from the gold alignment, and 'aligner: pharaoh"),
+        ({"hypothesis_aligner": "pharaoh:links.txt"}, "does not align translations made by this run"),
+        ({"hypothesis_aligner": "gold"}, "does not align translations made by this run"),
     ],
 )
 def test_translations_are_not_linked_by_what_does_not_know_them(files, change, message):

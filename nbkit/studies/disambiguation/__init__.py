@@ -7,8 +7,8 @@ function takes `DisambiguationParams` and returns a tidy table, documented where
 from __future__ import annotations
 
 from nbkit.studies.disambiguation.params import DisambiguationParams
-from nbkit.studies.disambiguation.pool import STUDY, counts, pool, pool_left_out, seeds
-from nbkit.studies.disambiguation.steps import attacked, bleu, corpus_sizes, generated, judged
+from nbkit.studies.disambiguation.pool import STUDY, counts, pool, pool_left_out, seeds, source_of
+from nbkit.studies.disambiguation.steps import attacked, bleu, corpus_sizes, generated, judged, translations
 from nbkit.studies.disambiguation.tables import (
     PUBLISHED,
     attack_challenge,
@@ -74,10 +74,12 @@ __all__ = [
     "seeds_left",
     "sense_clusters",
     "sense_coverage",
+    "source_of",
     "success_by_kind",
     "successes",
     "thresholds",
     "transfer",
+    "translations",
     "undecided_senses",
     "undecided_translations",
 ]

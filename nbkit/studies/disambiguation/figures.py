@@ -20,7 +20,7 @@ from nbkit.measure.senses import REASONS
 from nbkit.studies.disambiguation import styled
 from nbkit.studies.disambiguation.styled import TABLES, in_either, smaller_side
 
-NO_SUCCESS = "No attack of this run succeeded, or none failed: there is no correlation to draw."
+NO_SUCCESS = "No correlation: it needs attacks that succeeded and others that failed, and this run does not have both."
 _SHARE = PercentFormatter(1.0, decimals=0, symbol="")
 
 
@@ -172,9 +172,9 @@ def transfer_figure(transfer: pd.DataFrame) -> Figure:
 
 
 def undecided_figure(undecided: pd.DataFrame) -> Figure:
-    """Why the senses of translations could not be told. undecided: `disambiguation.undecided_translations`."""
+    """Why the senses of translations could not be identified. undecided: `disambiguation.undecided_translations`."""
     if undecided.empty:
-        return theme.message("The sense of every translation could be told.")
+        return theme.message("The sense of every translation was identified.")
     models = theme.model_looks(undecided["model"])
     reasons = [reason for reason in REASONS if reason in set(undecided["reason"])]
     with theme.style():

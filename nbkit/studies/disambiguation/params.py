@@ -1,4 +1,4 @@
-"""Parameters of the disambiguation study, and what of them goes into the keys of remembered results."""
+"""Parameters of the disambiguation study, and which of them enter the keys of stored results."""
 
 from __future__ import annotations
 
@@ -33,90 +33,192 @@ Kind = Literal["IH", "RH", "InH", "RnH"]
 
 
 class DisambiguationParams(StudyParams):
-    """Which homographs are looked for where, who translates them, and how they are attacked.
+    """Parameters of the disambiguation study: where homographs are tested, who translates them, how they are attacked.
 
-    domain: what the data is called in tables; the paper's are "OS18" and "WMT19", and theirs stand beside these.
-    source, target: languages. lexicon: sense clusters: "own", "sandbox", or a file (`nbkit.corpora.homographs`).
-    models: translators, compared with each other. twins: model to another of the same architecture that was trained
-    from another random seed (§4), such as ``{"a": "a-again"}``.
-    training_corpus, training_pairs: what biases are counted on, and how many of its pairs (None: all).
-    test_corpora, n_pairs: where test pairs come from, and how many pairs of each are looked at (None: all).
-    folds: 0, or into how many parts the training corpus is cut, so that it serves as a test corpus too: the biases of
-    each part are counted on the others.
-    bleu_pairs: pairs of each test corpus that BLEU is computed on.
-    min_tokens: the shortest source sentence that is tested (the paper: 10).
-    on_conflict: what becomes of a translation that stands in two clusters of a lexicon's file: "raise" or "drop".
-    aligner: what links the training pairs: "gold" (their own links, which test pairs then have too), or an aligner.
-    hypothesis_aligner: what links sources with their translations, and test pairs without gold links; eflomal
-    learns from the first aligner_pairs training pairs (None: all), "lexicon" is the word list of their gold links,
-    so that it needs ``aligner: gold``.
-    target_words: whether translations are looked up by their "lemmas" (parsed) or as they stand ("forms").
-    target_nouns: which words of references and translations can show a noun's sense. "tagged": nouns by their part of
-    speech, and in German by the capital letter (of words that stand as "forms", by that alone); "tagged_or_capital":
-    either is enough; "any": all words, for targets that have neither.
-    ppmi: over which pairs probabilities are: "pooled" over all homographs (equation 2), or "homograph"; "published" is
-    the research code's PPMI (`nbkit.measure.senses.ppmi_published`). All three are shown beside Table 3.
-    bias: whether a sentence's bias is the "mean" over its words (equation 3, and the research code) or their "sum", a
-    variant of nbkit's own; both are shown beside Table 3.
-    challenge_size: pairs of a challenge set, and of a random one (the paper: 3,000).
-    kinds: perturbations. masked_lm: language model that has to expect the reference's sense; causal_lm: the one whose
-    perplexity a sample may raise. None: no such filter.
-    most_biased: share of the seeds with the strongest bias to a wrong sense that are dropped.
-    perplexity_rise: how much of the seed's perplexity a sample's may be above it.
-    n_seeds: seeds that are attacked, drawn; None: all. n_samples: samples of a seed, drawn; None: all.
-    attack_size, per_homograph: samples of an attack challenge set (the paper: 10,000), and of one homograph in it
-    (1,000).
-    grammar: "languagetool" has samples checked by it (``pip install "nbkit[languagetool]"`` and Java), "off" not.
-    annotations, annotation_key: filled forms by annotator, and their key (see `nbkit.measure.forms`).
-    naturalness, naturalness_key: the same for the second task.
-    parsers: language to its spaCy pipeline (name or folder), where it is not the default one.
-    beams, max_new_tokens: decoding (the paper: 5 beams). device, dtype: where and in which precision models run.
-    on_error: whether a malformed line of a corpus is an error ("raise") or is counted ("skip").
-    seed: part of the address of every random draw.
+    References
+    ----------
+    Emelin, Titov and Sennrich (2020), *Detecting Word Sense Disambiguation Biases in Machine Translation for
+    Model-Agnostic Adversarial Attacks*.
+
+    Examples
+    --------
+    >>> DisambiguationParams(models=["sandbox-wsd-marian"], n_pairs=50).corpora
+    ['sandbox-homographs:test']
     """
 
-    domain: str = "sandbox"
-    source: Language = "en"
-    target: Language = "de"
-    lexicon: Annotated[str, StringConstraints(strip_whitespace=True)] = "sandbox"
-    on_conflict: OnConflict = "raise"
-    models: Translators = Field(default=["sandbox-wsd-marian"])
-    twins: dict[str, str] = Field(default={})
-    training_corpus: str = "sandbox-homographs:train"
-    training_pairs: int | None = Field(default=10000, ge=1, le=MOST, strict=True)
-    test_corpora: list[str] = Field(default=["sandbox-homographs:test"])
-    n_pairs: int | None = Field(default=1000, ge=1, le=MOST, strict=True)
-    folds: int = Field(default=0, ge=0, le=100, strict=True)
-    min_tokens: int = Field(default=10, ge=1, le=1000, strict=True)
-    aligner: str = "gold"
-    hypothesis_aligner: str = "lexicon"
-    aligner_pairs: int | None = Field(default=4000, ge=1, le=MOST, strict=True)
-    target_words: Literal["lemmas", "forms"] = "forms"
-    target_nouns: TargetNouns = "tagged"
-    ppmi: Literal["pooled", "homograph", "published"] = "pooled"
-    bias: Literal["mean", "sum"] = "mean"
-    bleu_pairs: int = Field(default=200, ge=0, le=MOST, strict=True)
-    challenge_size: int = Field(default=100, ge=1, le=MOST, strict=True)
-    kinds: list[Kind] = Field(default=["IH", "RH", "InH", "RnH"], min_length=1)
-    masked_lm: str | None = "sandbox-wsd-bert"
-    causal_lm: str | None = "sandbox-wsd-gpt"
-    most_biased: float = Field(default=0.1, ge=0, lt=1)
-    perplexity_rise: float = Field(default=0.2, ge=0, le=1000)
-    n_seeds: int | None = Field(default=200, ge=1, le=MOST, strict=True)
-    n_samples: int | None = Field(default=None, ge=1, le=MOST, strict=True)
-    attack_size: int = Field(default=200, ge=1, le=MOST, strict=True)
-    per_homograph: int = Field(default=50, ge=1, le=MOST, strict=True)
-    grammar: Literal["off", "languagetool"] = "off"
-    annotations: dict[str, str] = Field(default={})
-    annotation_key: str | None = None
-    naturalness: dict[str, str] = Field(default={})
-    naturalness_key: str | None = None
-    parsers: Parsers = Field(default={})
-    beams: int = Field(default=5, ge=1, le=MOST_BEAMS, strict=True)
-    max_new_tokens: int | None = Field(default=None, ge=1, le=MOST_NEW_TOKENS, strict=True)
-    device: Device = "auto"
-    dtype: Dtype = "auto"
-    on_error: OnError = "raise"
+    domain: str = Field(
+        default="sandbox",
+        description="Name of the data in tables. The paper's domains are OS18 and WMT19; a run that uses one of these "
+        "names is compared with the paper's numbers.",
+    )
+    source: Language = Field(default="en", description="Source language, in which the homographs are.")
+    target: Language = Field(default="de", description="Target language, whose words show the sense.")
+    lexicon: Annotated[str, StringConstraints(strip_whitespace=True)] = Field(
+        default="sandbox",
+        description="Sense clusters: own (nbkit's lexicon), sandbox, or a .yaml or .json file.",
+    )
+    on_conflict: OnConflict = Field(
+        default="raise",
+        description="What to do with a translation listed in two clusters of a lexicon file: raise an error, or drop "
+        "the translation.",
+    )
+    models: Translators = Field(
+        default=["sandbox-wsd-marian"],
+        description="Translation models to compare: names (nbkit list models), Hugging Face ids or folders.",
+    )
+    twins: dict[str, str] = Field(
+        default={},
+        description="For each model, another model of the same architecture trained from a different random seed "
+        "(section 4), as in {a: a-again}.",
+    )
+    training_corpus: str = Field(
+        default="sandbox-homographs:train", description="Corpus on which biases are counted: the models' training data."
+    )
+    training_pairs: int | None = Field(
+        default=10000, ge=1, le=MOST, strict=True, description="Pairs read from the training corpus; None: all."
+    )
+    test_corpora: list[str] = Field(
+        default=["sandbox-homographs:test"], description="Corpora that the test pairs come from."
+    )
+    n_pairs: int | None = Field(
+        default=1000, ge=1, le=MOST, strict=True, description="Pairs read from each test corpus; None: all."
+    )
+    folds: int = Field(
+        default=0,
+        ge=0,
+        le=100,
+        strict=True,
+        description="Number of parts for cross-fitting, which also tests on the training corpus: each part is tested "
+        "with biases counted on the others. 0: no cross-fitting.",
+    )
+    min_tokens: int = Field(
+        default=10, ge=1, le=1000, strict=True, description="Shortest source sentence tested, in tokens; the paper: 10."
+    )
+    aligner: str = Field(
+        default="gold",
+        description="Word alignment of the training pairs: gold (the corpus has its alignment, and so must the test "
+        "corpora), eflomal, pharaoh:FILE or another aligner.",
+    )
+    hypothesis_aligner: str = Field(
+        default="lexicon",
+        description="Word alignment of sources with translations, and of test pairs without gold alignment: eflomal, "
+        "lexicon:FILE, embeddings:MODEL, or lexicon (a word list made from the gold alignment, which needs "
+        "aligner: gold).",
+    )
+    aligner_pairs: int | None = Field(
+        default=4000,
+        ge=1,
+        le=MOST,
+        strict=True,
+        description="Training pairs from which eflomal or the word list is learned; None: all.",
+    )
+    target_words: Literal["lemmas", "forms"] = Field(
+        default="forms",
+        description="How words of a translation are looked up in the lexicon: as lemmas (translations are parsed) or "
+        "as forms (unchanged).",
+    )
+    target_nouns: TargetNouns = Field(
+        default="tagged",
+        description="Which target words can show a noun's sense. tagged: nouns by part of speech, in German also by "
+        "their capital letter (for forms, the capital alone); tagged_or_capital: either is enough; any: all words, for "
+        "languages with neither.",
+    )
+    ppmi: Literal["pooled", "homograph", "published"] = Field(
+        default="pooled",
+        description="How PPMI estimates probabilities: pooled (over the pairs of all homographs, equation 2), "
+        "homograph (over those of one homograph), or published (as the research code computes it).",
+    )
+    bias: Literal["mean", "sum"] = Field(
+        default="mean",
+        description="How the biases of a sentence's words are combined: mean (equation 3) or sum (nbkit's variant).",
+    )
+    bleu_pairs: int = Field(
+        default=200, ge=0, le=MOST, strict=True, description="Pairs of each test corpus on which BLEU is computed."
+    )
+    challenge_size: int = Field(
+        default=100,
+        ge=1,
+        le=MOST,
+        strict=True,
+        description="Pairs in a challenge set, and in the random set it is compared with; the paper: 3,000.",
+    )
+    kinds: list[Kind] = Field(
+        default=["IH", "RH", "InH", "RnH"],
+        min_length=1,
+        description="Types of perturbation: insert or replace (I, R) an adjective at the homograph (H) or at another "
+        "noun (nH).",
+    )
+    masked_lm: str | None = Field(
+        default="sandbox-wsd-bert",
+        description="Masked language model of the target language. A sentence is attacked only if the model expects "
+        "the reference's sense; None: no such filter.",
+    )
+    causal_lm: str | None = Field(
+        default="sandbox-wsd-gpt",
+        description="Causal language model of the source language whose perplexity filters the samples; None: no such "
+        "filter.",
+    )
+    most_biased: float = Field(
+        default=0.1,
+        ge=0,
+        lt=1,
+        description="Share of the seeds dropped because they are the most biased to a wrong sense.",
+    )
+    perplexity_rise: float = Field(
+        default=0.2,
+        ge=0,
+        le=1000,
+        description="By how much a sample's perplexity may exceed its seed's; 0.2: by 20%.",
+    )
+    n_seeds: int | None = Field(
+        default=200, ge=1, le=MOST, strict=True, description="Seeds to attack, drawn at random; None: all."
+    )
+    n_samples: int | None = Field(
+        default=None, ge=1, le=MOST, strict=True, description="Samples per seed, drawn at random; None: all."
+    )
+    attack_size: int = Field(
+        default=200,
+        ge=1,
+        le=MOST,
+        strict=True,
+        description="Samples in an attack challenge set; the paper: 10,000.",
+    )
+    per_homograph: int = Field(
+        default=50,
+        ge=1,
+        le=MOST,
+        strict=True,
+        description="Most samples of one homograph in an attack challenge set; the paper: 1,000.",
+    )
+    grammar: Literal["off", "languagetool"] = Field(
+        default="off",
+        description='Grammar check of the samples: off, or languagetool (pip install "nbkit[languagetool]", and Java).',
+    )
+    annotations: dict[str, str] = Field(
+        default={}, description="Completed forms of the first task (which sense?), by annotator."
+    )
+    annotation_key: str | None = Field(default=None, description="Key of the forms of the first task.")
+    naturalness: dict[str, str] = Field(
+        default={}, description="Completed forms of the second task (how natural?), by annotator."
+    )
+    naturalness_key: str | None = Field(default=None, description="Key of the forms of the second task.")
+    parsers: Parsers = Field(
+        default={}, description="spaCy pipelines (name or folder) by language, in place of the default ones."
+    )
+    beams: int = Field(default=5, ge=1, le=MOST_BEAMS, strict=True, description="Beams of beam search; the paper: 5.")
+    max_new_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_NEW_TOKENS,
+        strict=True,
+        description="Longest translation, in subwords; None: depends on the length of the source.",
+    )
+    device: Device = Field(default="auto", description="Device on which models run: auto, cpu, cuda or cuda:0.")
+    dtype: Dtype = Field(default="auto", description="Precision in which models run.")
+    on_error: OnError = Field(
+        default="raise",
+        description="What to do with a malformed line of a corpus: raise an error, or skip and count it.",
+    )
 
     @field_validator("kinds", "test_corpora")
     @classmethod
@@ -126,41 +228,45 @@ class DisambiguationParams(StudyParams):
     @model_validator(mode="after")
     def _consistent(self) -> DisambiguationParams:
         if self.source == self.target:
-            raise ValueError(f"'{self.source}' is both source and target: translate into another language")
+            raise ValueError(f"source and target are both '{self.source}': choose another target")
         if self.folds == 1:
-            raise ValueError("folds: 1 part leaves no other to count biases on; 0 (no cross-fitting) or at least 2")
+            raise ValueError(
+                "folds: with 1 part, none is left to count biases on; use 0 (no cross-fitting) or at least 2"
+            )
         if not self.folds and not self.test_corpora:
-            raise ValueError("test_corpora: there is nothing to test on; name a corpus, or cross-fit (folds: 10)")
+            raise ValueError("test_corpora: nothing to test on; name a corpus, or use cross-fitting (folds: 10)")
         for name, twin in self.twins.items():
             if name not in self.models:
-                raise ValueError(f"twins: '{name}' is not among the models {self.models}; add it there")
+                raise ValueError(f"twins: '{name}' is not in models {self.models}; add it there")
             if twin in self.models:
-                raise ValueError(f"twins: '{twin}' is among the models already; a twin is another training of '{name}'")
+                raise ValueError(
+                    f"twins: '{twin}' is already in models; name a model trained from another seed than '{name}'"
+                )
         for what, forms, key in (
             ("annotation", self.annotations, self.annotation_key),
             ("naturalness", self.naturalness, self.naturalness_key),
         ):
             if bool(forms) != bool(key):
-                raise ValueError(f"{what}: filled forms and the key of the form belong together")
+                raise ValueError(f"{what}: set both the completed forms and the key of the form, or neither")
         self._check_aligners()
         nouns = nouns_of(self.target)
         if self.target_words == "forms" and self.target_nouns != "any" and not (nouns and nouns.capitals):
             raise ValueError(
-                f"target_nouns: '{self.target_nouns}' cannot tell nouns of '{self.target}' as they stand; parse "
-                "translations (target_words: lemmas), or let all words count (target_nouns: any)"
+                f"target_nouns: '{self.target_nouns}' cannot identify nouns of '{self.target}' by their form alone; "
+                "parse the translations (target_words: lemmas), or count all words (target_nouns: any)"
             )
-        if self.lexicon.isidentifier():  # a name; files are looked at by `problems`, where others of the run are
-            or_value_error(DisambiguationParams._lexicon, self)  # not kept: a copy may be of another one
+        if self.lexicon.isidentifier():  # a name; files are checked by `problems`, where other problems of the run are
+            or_value_error(DisambiguationParams._lexicon, self)  # not stored: a copy may have another lexicon
         return self
 
     def _check_aligners(self) -> None:
         name = self.hypothesis_aligner
-        ways_out = "name eflomal, lexicon:FILE or embeddings:MODEL"
+        ways_out = "use eflomal, lexicon:FILE or embeddings:MODEL"
         if name == "gold" or name.startswith(FILE):
-            raise ValueError(f"hypothesis_aligner: '{name}' knows no links of translations made here; {ways_out}")
+            raise ValueError(f"hypothesis_aligner: '{name}' does not align translations made by this run; {ways_out}")
         if name == "lexicon" and self.aligner != "gold":
             raise ValueError(
-                f"hypothesis_aligner: 'lexicon' is the word list of gold links, and 'aligner: {self.aligner}' has "
+                f"hypothesis_aligner: 'lexicon' is made from the gold alignment, and 'aligner: {self.aligner}' has "
                 f"none; {ways_out}"
             )
 
@@ -176,27 +282,27 @@ class DisambiguationParams(StudyParams):
 
     @property
     def corpora(self) -> list[str]:
-        """Every corpus that test pairs come from: the training corpus first where it is cross-fitted."""
+        """Every corpus that test pairs come from; a cross-fitted training corpus comes first."""
         own = [self.training_corpus] if self.folds else []
         return list(dict.fromkeys([*own, *self.test_corpora]))
 
     def is_cross_fitted(self, corpus: str) -> bool:
-        """Whether the biases of a test corpus are counted on its other parts."""
+        """Whether the biases of a part of this corpus are counted on its other parts."""
         return bool(self.folds) and corpus == self.training_corpus
 
     @property
     def read(self) -> list[tuple[str, str, int | None]]:
-        """The corpora that are read, with the parameter that limits their pairs, and the limit; training first."""
+        """The corpora to read, each with the parameter that limits its pairs and the limit; training first."""
         tests = [(corpus, "n_pairs", self.n_pairs) for corpus in self.test_corpora]
         return [(self.training_corpus, "training_pairs", self.training_pairs), *tests]
 
     def narrowed(self, domain: str, model: str) -> DisambiguationParams:
-        """The same parameters for one model and its twin; all of a run is in one domain."""
+        """These parameters for one model and its twin; a run has one domain."""
         twins = {name: twin for name, twin in self.twins.items() if name == model}
         return self.model_copy(update={"models": [model], "twins": twins})
 
     def corpus_key(self, corpus: str, n: int | None) -> dict[str, Any]:
-        """What the first *n* pairs of a corpus depend on."""
+        """Everything that can change the first *n* pairs of a corpus."""
         return {
             **corpus_identity(corpus, self.source, self.target, n=n, parsers=self.parsers or None),
             "on_error": self.on_error,
@@ -212,14 +318,14 @@ class DisambiguationParams(StudyParams):
 
     @property
     def mined(self) -> Mining:
-        """What biases are counted on, but for the shards (`nbkit.studies.disambiguation.pool.training`)."""
+        """What biases are counted on, not yet cut into shards (`nbkit.studies.disambiguation.pool.training`)."""
         return Mining(
             self.training_corpus, self.source, self.target, self.training_pairs, self.parsers or None, self.on_error,
             self.lexicon, self.on_conflict, self.aligner, target_nouns=self.target_nouns,
         )  # fmt: skip
 
     def counts_key(self) -> dict[str, Any]:
-        """Everything that can change what is counted on the training corpus."""
+        """Everything that can change the counts of the training corpus."""
         return {
             "corpus": self.corpus_key(self.training_corpus, self.training_pairs),
             "lexicon": self.homographs.digest,
@@ -229,7 +335,7 @@ class DisambiguationParams(StudyParams):
         }
 
     def learned_key(self) -> dict[str, Any]:
-        """Everything that can change the links of translations, besides themselves."""
+        """Everything that can change the alignment of translations, besides the translations."""
         name = self.hypothesis_aligner  # "lexicon": the word list is of the counted pairs
         linked = name if name == "lexicon" else load_aligner(name, self.source, self.target).identity
         return {"counts": self.counts_key(), "hypothesis_aligner": linked, "aligner_pairs": self.aligner_pairs}
@@ -243,7 +349,7 @@ class DisambiguationParams(StudyParams):
         }
 
     def n_of(self, corpus: str) -> int | None:
-        """How many pairs of a corpus are looked at."""
+        """How many pairs of a corpus are read."""
         return self.training_pairs if self.is_cross_fitted(corpus) else self.n_pairs
 
     def seeds_key(self) -> dict[str, Any]:
@@ -264,12 +370,12 @@ class DisambiguationParams(StudyParams):
         }
 
     def language_model_key(self, name: str | None, lang: str) -> Mapping[str, Any] | None:
-        """Everything that can change the scores of a language model; None where there is none."""
+        """Everything that can change the scores of a language model; None without a model."""
         settings = {"device": self.device, "dtype": self.dtype}
         return None if name is None else models.language_model_identity(name, lang, **settings)
 
     def translation_key(self, model: str) -> dict[str, Any]:
-        """Everything that can change the senses found in a model's translations, besides their sources."""
+        """Everything that can change the senses found in a model's translations, besides the sources."""
         spec = parser_for(self.target, self.parsers or None)
         lemmas = parser_identity(spec, self.target) if self.target_words == "lemmas" else None
         return {**self.model_key(model), "lemmas": lemmas}

@@ -310,9 +310,9 @@ def _training_pairs(params: DisambiguationParams, store: Store) -> Iterator[Pair
     )  # fmt: skip
 
 
-def counts(params: DisambiguationParams, store: Store | None = None) -> SenseCounts:
-    """The counts over the whole training corpus."""
-    return counts_without(params, -1, store or Store())
+def counts(params: DisambiguationParams, store: Store | None = None, *, fold: int = -1) -> SenseCounts:
+    """The counts over the training corpus: over all of it, or without its part number *fold*."""
+    return counts_without(params, fold, store or Store())
 
 
 def counts_without(params: DisambiguationParams, fold: int, store: Store) -> SenseCounts:

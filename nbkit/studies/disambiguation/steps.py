@@ -323,11 +323,13 @@ def _outcome(seed: str, found: str, sense: str, adversarial: str) -> str:
     return SUCCESS if found == adversarial else KEPT if found == sense else OTHER
 
 
-def translations(params: DisambiguationParams, model: str, texts: Sequence[str], store: Store) -> list[str]:
+def translations(
+    params: DisambiguationParams, model: str, texts: Sequence[str], store: Store | None = None
+) -> list[str]:
     """*texts* as *model* translates them."""
     return models.translate_remembered(
         model, texts, params.source, params.target, params.decoding,
-        store=store, device=params.device, dtype=params.dtype,
+        store=store or Store(), device=params.device, dtype=params.dtype,
     )  # fmt: skip
 
 

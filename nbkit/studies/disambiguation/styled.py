@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from IPython.display import HTML
 from pandas.io.formats.style import Styler
 
 from nbkit import provenance
@@ -21,7 +23,15 @@ from nbkit.figures import styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.figures.theme import Look
 from nbkit.files import expand_path
-from nbkit.measure.forms import read_forms
+from nbkit.measure.forms import (
+    SENSE_ANSWERS,
+    agreement,
+    error_rates,
+    naturalness,
+    read_forms,
+    weighted_agreement,
+)
+from nbkit.models import label
 from nbkit.models.python import remarked
 from nbkit.perturb.word_sense import PERTURBATIONS
 from nbkit.studies import page
@@ -40,27 +50,23 @@ _Html: TypeAlias = Callable[[Mapping[Hashable, Any]], str]
 
 
 def footer(params: DisambiguationParams) -> provenance.Footer:
-    """Where the page's results come from: parameters, aligners, language models, translators, versions, device."""
+    """Where the page's results come from: parameters, aligners, language models, translators, versions, device.
+
+    Translators are listed by the names that a run file uses; "names in tables" says what tables and figures call them.
+    """
     named = {params.masked_lm: params.target, params.causal_lm: params.source}
     langs = {name: lang for name, lang in named.items() if name}
     language_models = remarked(langs, lambda name: params.language_model_key(name, langs[name]))
     facts = {
         "sense clusters": f"{params.lexicon} ({params.homographs.digest[:12]})",
-        "links of pairs, of translations": f"{params.aligner}, {params.hypothesis_aligner}",
+        "aligners of training pairs, of translations": f"{params.aligner}, {params.hypothesis_aligner}",
         "language models": ", ".join(language_models) or "none",
     }
+    called = {name: label(name) for name in params.translated_by}
+    if shown := [f"{short} is {name}" for name, short in called.items() if short != name]:
+        facts["names in tables"] = ", ".join(shown)
     pairs = [(params.source, params.target)]
     return page.footer(params, facts, params.translated_by, params.model_key, pairs=pairs)
-
-
-def sense_judgements(params: DisambiguationParams) -> pd.DataFrame | None:
-    """The filled forms of the first task, None where the parameters name none. Raises as `read_forms`."""
-    return _read(params.annotations, params.annotation_key)
-
-
-def naturalness_judgements(params: DisambiguationParams) -> pd.DataFrame | None:
-    """The filled forms of the second task, None where the parameters name none. Raises as `read_forms`."""
-    return _read(params.naturalness, params.naturalness_key)
 
 
 def _read(forms: dict[str, str], key: str | None) -> pd.DataFrame | None:
@@ -119,7 +125,7 @@ def smaller_side(correlations: pd.DataFrame) -> pd.Series:
 
 
 # ----------------------------------------------------------------------------
-# Sentences as HTML: homographs, attractors and what these replaced are marked, all else is escaped.
+# Sentences as HTML: homographs, attractors and what these replaced are marked, everything else is escaped.
 
 
 def marked_word(text: str, word: str, element: str) -> str:
@@ -225,6 +231,11 @@ def printed_successes_table(table: int) -> Styler:
         sense=_change("seed_sense", "adversarial_sense"),
     )
     return show("printed_successes", shown, table=str(table), model=own["model"].iloc[0])
+
+
+def printed_tables(tables: Mapping[str, Styler]) -> HTML:
+    """Long tables of the paper by their names, each folded; a fold says which one."""
+    return HTML("".join(styles.folded(table, PUBLISHED.title(name)).data for name, table in tables.items()))
 
 
 def claims_table(topic: str) -> Styler:
@@ -442,9 +453,20 @@ def grammar_table(grammar: pd.DataFrame, skipped: str | None = None) -> Styler:
     return show("grammar", grammar, why=skipped or "")
 
 
-def judges_table(name: str, found: pd.DataFrame | None) -> Styler:
-    """What `nbkit.measure.forms` finds in filled forms (§3.3), None without any.
+def judges_tables(params: DisambiguationParams) -> dict[str, Styler]:
+    """What the completed forms of a run show (§3.3): judged_senses and naturalness, and the agreement on each.
 
-    name: "judged_senses" of `error_rates`, "naturalness", or "agreement" of `agreement` or `weighted_agreement`.
+    Raises `NbkitError` for forms that cannot be read (`read_forms`).
     """
-    return show(name, pd.DataFrame() if found is None else found)
+    senses = _read(params.annotations, params.annotation_key)
+    scores = _read(params.naturalness, params.naturalness_key)
+    measured: dict[str, tuple[str, pd.DataFrame | None, Callable[[pd.DataFrame], pd.DataFrame]]] = {
+        "judged_senses": ("judged_senses", senses, error_rates),
+        "judged_senses_agreement": ("agreement", senses, partial(agreement, labels=SENSE_ANSWERS, seed=params.seed)),
+        "naturalness": ("naturalness", scores, naturalness),
+        "naturalness_agreement": ("agreement", scores, partial(weighted_agreement, seed=params.seed)),
+    }
+    return {
+        name: show(entry, pd.DataFrame() if judged is None else measure(judged))
+        for name, (entry, judged, measure) in measured.items()
+    }
