@@ -1,8 +1,7 @@
-"""How things of the NLI permutation study appear: names and colours (``looks.yaml``) and styled tables
-(``tables.yaml``): Tables 1 to 6 of the paper, and what else its pages have.
+"""Names, colours (``looks.yaml``) and tables (``tables.yaml``) of the NLI permutation pages.
 
 A table function takes a table of `nbkit.studies.nli_permutation` or `nbkit.measure.forms`; `show` shows those that need
-no more than their entry. The ``data`` of a styled table is what a CSV copy holds; one without rows says why.
+only their entry. The ``data`` of a styled table goes into its CSV copy; a table without rows says why.
 """
 
 from __future__ import annotations
@@ -253,7 +252,7 @@ def plain(table: pd.DataFrame, caption: str, why_empty: str = "") -> Styler:
 
 def left_out(table: pd.DataFrame) -> Styler:
     """What was not used and why, without the rows that count nothing. table: `nli_permutation.left_out`."""
-    return plain(table[table["n"] > 0], "Left out of this run", "Nothing was left out.")
+    return plain(table[table["n"] > 0], "Excluded from this run", "Nothing was excluded.")
 
 
 def human_table(accuracy: pd.DataFrame) -> Styler:
