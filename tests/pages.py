@@ -32,23 +32,30 @@ PACKAGE = str(Path(nbkit.__file__).parent)
 class Page:
     """One executed page.
 
-    shown: what each cell of code shows, by the cell's id. values: the notebook's variables. kept: the files in its
-    output folder, relative to it.
+    shown: what each cell of code shows, by the cell's id; `all_shown` holds all things of a cell that shows several,
+    and shown the first. values: the notebook's variables. kept: the files in its output folder, relative to it.
     """
 
-    shown: dict[str, Any]
+    all_shown: dict[str, list[Any]]
     values: dict[str, Any]
     kept: dict[str, Path]
 
     @property
+    def shown(self) -> dict[str, Any]:
+        return {name: things[0] for name, things in self.all_shown.items()}
+
+    @property
     def figures(self) -> dict[str, Figure]:
         """What was drawn, by cell."""
-        return {name: each for name, each in self.shown.items() if isinstance(each, Figure)}
+        found = {name: [each for each in all_ if isinstance(each, Figure)] for name, all_ in self.all_shown.items()}
+        return {f"{name}.{n}" if n else name: each for name, all_ in found.items() for n, each in enumerate(all_)}
 
     @cached_property
     def text(self) -> str:
         """All that can be read in tables and remarks, without markup."""
-        return " ".join(unescape(sub(r"<[^>]+>", " ", html(each))) for each in self.shown.values())
+        return " ".join(
+            unescape(sub(r"<[^>]+>", " ", html(each))) for things in self.all_shown.values() for each in things
+        )
 
     def frame(self, name: str) -> pd.DataFrame:
         """A table that the page kept, as its CSV copy has it."""
@@ -65,29 +72,36 @@ def run_page(name: str, parameters: Mapping[str, Any], output: Path, patch: pyte
 
     patch.setenv("NBKIT_OUTPUT", str(output))
     patch.setattr(Figure, "savefig", lambda figure, path, **_: Path(path).touch())
-    values: dict[str, Any] = {"__name__": "__main__"}
-    shown = {}
+    shown: dict[str, list[Any]] = {}
+    cells = [""]
+
+    def display(*things: Any) -> None:
+        shown.setdefault(cells[-1], []).extend(things)
+
+    patch.setattr("nbkit.studies.page.display", display)
+    values: dict[str, Any] = {"__name__": "__main__", "display": display}
     file = FOLDER / f"{name}.ipynb"
     with ran_is_reached(fingerprint([], read_source(file).code)):
-        _run_cells(file, name, parameters, values, shown)
+        _run_cells(file, name, parameters, values, cells)
     plt.close("all")
     found = sorted(path for path in output.rglob("*.*") if path.is_file())
     return Page(shown, values, {str(path.relative_to(output)): path for path in found})
 
 
-def _run_cells(
-    file: Path, name: str, parameters: Mapping[str, Any], values: dict[str, Any], shown: dict[str, Any]
-) -> None:
+def _run_cells(file: Path, name: str, parameters: Mapping[str, Any], values: dict[str, Any], cells: list[str]) -> None:
     for cell in nbformat.read(file, as_version=4).cells:
         if cell.cell_type != "code":
             continue
+        cells.append(cell.id)
         *body, last = ast.parse(cell.source).body
         if not isinstance(last, ast.Expr):
             body, last = [*body, last], None
         place = f"{name}, cell {cell.id}"
         exec(compile(ast.Module(body, []), place, "exec"), values)  # noqa: S102
         if last is not None:
-            shown[cell.id] = eval(compile(ast.Expression(last.value), place, "eval"), values)  # noqa: S307
+            thing = eval(compile(ast.Expression(last.value), place, "eval"), values)  # noqa: S307
+            if thing is not None:
+                values["display"](thing)
         if "parameters" in cell.metadata.get("tags", []):
             values |= parameters
 

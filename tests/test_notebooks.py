@@ -12,7 +12,9 @@ from typing import Any
 import nbformat
 import pytest
 
+from nbkit.report.page import excerpt, mathml, read_notebook
 from nbkit.studies import STUDIES
+from nbkit.studies.base import REST
 from nbkit.studies.nli_permutation.styled import PUBLISHED
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
@@ -22,11 +24,12 @@ OF_STUDIES = [(name, path) for name in STUDIES for path in sorted((FOLDER / name
 #: Of these studies every page names both ends of its scale and what it leaves out.
 BOUNDED = [path for name, path in OF_STUDIES if name in ("nli_permutation", "idioms", "disambiguation")]
 NLI = sorted((FOLDER / "nli_permutation").glob("*.ipynb"))
+FORMULA = re.compile(r"\$\$?(.+?)\$\$?", re.DOTALL)
 #: Calls whose tables and figures hold sentences of a corpus.
 SHOWS_TEXT = (
     r"study\.(accepted_examples|permutation_examples|left_out|capabilities|templates_used|errors_found|passed_samples)\("
     r"|word_order\.(examples|samples|flip_samples|left_out)\("
-    r"|\w*samples\(|save_text_table\(|bug_reports\(|fig6_word\("
+    r"|\w*samples\(|save_text_table\(|\btext=|bug_reports\(|fig6_word\("
 )
 every_page = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 every_page_of_a_study = pytest.mark.parametrize(
@@ -65,18 +68,46 @@ def test_a_page_asks_a_question_in_plain_words(path: Path) -> None:
     first = notebook.cells[0]
     assert first.cell_type == "markdown" and re.match(r"# .+\?\n", first.source)
     prose = prose_of(path)
-    assert "$" not in prose  # no formulas that need a network to be shown
+    assert "$" not in excerpt(read_notebook(path)).lead  # the index shows it as plain text
+    assert "<code>" not in "".join(mathml(tex) for tex in FORMULA.findall(prose))  # each can be read
     assert "**How to read it.**" in prose
 
 
 @every_page_of_a_study
-def test_parameters_are_the_schema(study: str, path: Path) -> None:
+def test_a_page_names_the_few_parameters_that_it_is_about(study: str, path: Path) -> None:
+    """Their values are the schema's defaults; ``run``, the last, takes all others."""
     schema = STUDIES.get(study).params
     tagged = [cell for cell in read(path).cells if "parameters" in cell.metadata.get("tags", [])]
     assert len(tagged) == 1
     values = {node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(tagged[0].source).body}  # type: ignore[attr-defined]
-    assert values == schema().model_dump()
-    assert list(values) == [*(name for name in schema.model_fields if name != "seed"), "seed"]
+    *names, last = values
+    assert last == REST and values.pop(REST) == {}
+    assert 5 <= len(names) <= 8
+    defaults = schema().model_dump()
+    assert values == {name: defaults[name] for name in names}
+
+
+@every_page_of_a_study
+def test_no_variable_of_a_page_is_called_like_a_parameter(study: str, path: Path) -> None:
+    """In JupyterLab the first cell is run again, and would take it for the parameter."""
+    fields = STUDIES.get(study).params.model_fields
+    for cell, tree in code_of(read(path)):
+        if "parameters" not in cell.metadata.get("tags", []):
+            stored = {
+                node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            }
+            assert not stored & {*fields, REST}, cell.id
+
+
+@every_page
+def test_the_same_few_imports_stand_at_the_top(path: Path) -> None:
+    found = [
+        (cell, node)
+        for cell, tree in code_of(read(path))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom) and "by-hand" not in cell.metadata.get("tags", [])
+    ]
+    assert len({cell.id for cell, _ in found}) == 1 and len(found) <= 3
 
 
 @every_page

@@ -195,7 +195,7 @@ class OutputFolder:
         with self._writing():
             self._publish_files(execution)
             record = {
-                **{name: value for name, value in asdict(execution).items() if name != "source"},
+                **{name: value for name, value in asdict(execution).items() if name not in ("source", "declared")},
                 "status": "done" if error is None else "failed",
                 "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
                 "seconds": round(seconds, 2),

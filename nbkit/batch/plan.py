@@ -22,7 +22,7 @@ from nbkit.models.python import forgotten
 from nbkit.registry import Registry
 from nbkit.store import cache_folder
 from nbkit.store.shards import Folder
-from nbkit.studies.base import Cell, Notebook, Unit
+from nbkit.studies.base import REST, Cell, Notebook, Unit
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,8 @@ class Execution:
     """One notebook, executed for one cell of the grid or for the whole grid.
 
     label: names its files; unique in the run. run: the entry of the run file. source: the notebook to execute.
-    parameters: injected into it. key: digest of everything that can change what it shows.
+    parameters: all of the cell. declared: those that the notebook's parameters cell names; it is given the others as a
+    mapping `REST`. key: digest of everything that can change what it shows.
     """
 
     label: str
@@ -96,8 +97,16 @@ class Execution:
     scope: str
     tags: Mapping[str, str]
     parameters: Mapping[str, Any]
+    declared: frozenset[str]
     source: Path
     key: str
+
+    @property
+    def injected(self) -> dict[str, Any]:
+        """The variables that the notebook is executed with."""
+        rest = {name: value for name, value in self.parameters.items() if name not in self.declared}
+        named = {name: value for name, value in self.parameters.items() if name in self.declared}
+        return {**named, REST: rest} if rest else named
 
 
 @dataclass(frozen=True)
@@ -160,16 +169,21 @@ def _told_apart(executions: list[Execution]) -> list[Execution]:
 
 def _execution(entry: Entry, notebook: Notebook, cell: Cell, source: Source, depends: Mapping[str, Any]) -> Execution:
     values = cell.params.model_dump(mode="json")
+    takes_all = REST in source.declared
     # papermill only warns about a parameter that the notebook does not have, and then ignores it.
     for name, default in type(cell.params)().model_dump(mode="json").items():
-        if name not in source.declared and values[name] != default:
-            raise DataError(f"parameter '{name}' is set but missing in the notebook's parameters cell", source.path)
-    parameters = {name: value for name, value in values.items() if name in source.declared}
+        if not takes_all and name not in source.declared and values[name] != default:
+            raise DataError(
+                f"parameter '{name}' is set but missing in the notebook's parameters cell; "
+                f"add it there, or '{REST} = {{}}', which takes all others", source.path,
+            )  # fmt: skip
+    parameters = {name: value for name, value in values.items() if takes_all or name in source.declared}
     everything = json.dumps({**depends, "parameters": parameters}, sort_keys=True)
     return Execution(
         label=".".join(filter(None, (entry.name, cell.label, Path(notebook.path).name))),
         run=entry.name, study=entry.study.name, notebook=notebook.path, title=notebook.title, scope=notebook.scope,
-        tags={"study": entry.study.name, "run": entry.name, **cell.tags}, parameters=parameters, source=source.path,
+        tags={"study": entry.study.name, "run": entry.name, **cell.tags}, parameters=parameters,
+        declared=source.declared, source=source.path,
         key=hashlib.blake2b(everything.encode(), digest_size=16).hexdigest(),
     )  # fmt: skip
 

@@ -369,7 +369,7 @@ def run_notebook(execution: Execution, output: str, runtime: str, provenance: Ma
             papermill.execute_notebook(
                 _braces_kept(execution.source),
                 _braces_kept(staging / "notebook.ipynb"),
-                dict(execution.parameters),
+                execution.injected,
                 kernel_name="python3",
                 language="python",
                 progress_bar=False,

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from html import unescape
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -168,8 +169,12 @@ _ERROR_LEFT_OUT = "The message and the traceback are left out of this copy: they
 _MADE_BY_PAPERMILL = frozenset({"papermill-error-cell-tag"})  # its own error banner; the page has a better one
 
 
-#: What the fold of a cell is called, by its tag.
+#: What the code of a cell is called, by its tag.
 _FOLDS = {"injected-parameters": "Parameters of this run", "parameters": "Parameters and their defaults"}
+
+
+#: Tag of cells whose code is part of what the page explains, and is always shown.
+BY_HAND = "by-hand"
 
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -178,7 +183,13 @@ _WIDGET = "application/vnd.jupyter.widget-view+json"
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
-_TO_HTML = mistune.create_markdown(escape=False, plugins=["table", "strikethrough", "footnotes"])
+_TO_HTML = mistune.create_markdown(escape=False, plugins=["table", "strikethrough", "footnotes", "math"])
+_TO_HTML.renderer.register("inline_math", lambda _, tex: f'<code class="tex">{escape(tex)}</code>')  # type: ignore[union-attr]
+_TO_HTML.renderer.register("block_math", lambda _, tex: f'<pre class="tex">{escape(tex)}</pre>')  # type: ignore[union-attr]
+
+
+#: A formula as the renderer above leaves it; it is made MathML after cleaning, of elements and attributes that are known.
+_TEX = re.compile(r'<(code|pre) class="tex">(.*?)</\1>', re.DOTALL)
 
 
 _PRINTED = Markup('<pre class="printed">{}</pre>')
@@ -191,8 +202,8 @@ _TRACEBACK = Markup('<pre class="traceback" tabindex="0">{}</pre>')
 class Block:
     """One cell of a page.
 
-    source: prose, or highlighted code; name: what the fold of code is called, "" for prose. outputs: clean HTML, one
-    entry per output. messages: what was written to standard error.
+    source: prose, or highlighted code; name: what the code is called, "" for prose. open: whether the code is always
+    shown. outputs: clean HTML, one entry per output. messages: what was written to standard error.
     """
 
     source: Markup
@@ -201,6 +212,7 @@ class Block:
     messages: str = ""
     failed: bool = False
     executed: bool = True
+    open: bool = False
 
 
 @dataclass(frozen=True)
@@ -294,7 +306,8 @@ def _code_block(cell: Mapping[str, Any], alt: str) -> Block:
         name=next((name for tag, name in _FOLDS.items() if tag in cell["tags"]), "Code"),
         outputs=tuple(_shown([each for each in outputs if each not in messages], alt)),
         messages=_printed("".join(each["text"] for each in messages)),
-        failed=any(each.get("output_type") == "error" for each in outputs),
+        failed=(failed := any(each.get("output_type") == "error" for each in outputs)),
+        open=failed or BY_HAND in cell["tags"],
         executed=cell.get("execution_count") is not None or bool(outputs),
     )
 
@@ -370,4 +383,38 @@ def _plain(markdown: str) -> str:
 
 
 def _markdown(source: str) -> Markup:
-    return Markup('<div class="prose">{}</div>').format(Markup(clean_html(str(_TO_HTML(source)))))
+    clean = clean_html(str(_TO_HTML(source)))
+    html = _TEX.sub(lambda match: mathml(unescape(match[2]), block=match[1] == "pre"), clean)
+    return Markup('<div class="prose">{}</div>').format(Markup(html))
+
+
+def mathml(tex: str, *, block: bool = False) -> str:
+    """A formula as MathML, which browsers draw without a network; one that cannot be read is shown as it is written.
+
+    >>> mathml("x_1")
+    '<math display="inline"><mrow><msub><mi>x</mi><mn>1</mn></msub></mrow></math>'
+    >>> mathml(r"\\left( x")
+    '<code>\\\\left( x</code>'
+    """
+    from latex2mathml.converter import convert_to_element  # only pages with formulas need it
+
+    try:
+        root = convert_to_element(tex, display="block" if block else "inline")
+    except Exception:  # it raises errors of many kinds, and IndexError for some
+        return str(Markup("<code>{}</code>").format(tex))
+    return str(_clean_math(root))
+
+
+def _clean_math(element: Any) -> Markup:
+    """An element of MathML with what is in it, of known names only: TeX can ask for links and styles."""
+    inner = Markup("").join(
+        [
+            escape(unescape(element.text or "")),
+            *(_clean_math(child) + escape(unescape(child.tail or "")) for child in element),
+        ]
+    )
+    if element.tag not in _ALLOWED["math_tags"]:
+        return inner
+    kept = {name: value for name, value in element.attrib.items() if name in _ALLOWED["math_attributes"]}
+    attributes = Markup("").join(Markup(' {}="{}"').format(name, value) for name, value in kept.items())
+    return Markup("<{0}{1}>{2}</{0}>").format(Markup(element.tag), attributes, inner)

@@ -5,15 +5,16 @@ A check raises ValueError, which pydantic collects with all others of a run file
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -187,6 +188,12 @@ def trained_by(model: str, src: str, tgt: str) -> TranslatorRecipe | None:
 # ----------------------------------------------------------------------------
 # What every study is made of: parameters, cells of a grid, units of work, notebooks.
 
+#: The variable of a notebook that holds all parameters of a run that its parameters cell does not name.
+REST = "run"
+
+#: How the cell begins that papermill puts behind a notebook's parameters cell.
+_INJECTED = "# Parameters\n"
+
 #: Characters of a cell's label; a file name may have 255, and holds other names, too.
 _LONGEST = 100
 
@@ -228,8 +235,51 @@ class StudyParams(BaseModel):
 
     @classmethod
     def from_notebook(cls, namespace: Mapping[str, Any]) -> StudyParams:
-        """The parameters in a notebook's ``globals()``, after papermill has filled them in."""
-        return cls.checked({k: namespace[k] for k in cls.model_fields if k in namespace}, "notebook")
+        """The parameters in a notebook's ``globals()``, after papermill or a reader of the notebook has changed them.
+
+        A notebook names the parameters that its page is about; those in its mapping `REST` come from a run, and all
+        others have their defaults. One value where a list is expected is a list of one, as ``papermill -p languages fr`` gives
+        it. Raises `ParamsError` for a name that is no parameter, with the closest one, and as `checked`.
+
+        >>> class Params(StudyParams):
+        ...     languages: list[str] = ["de"]
+        >>> Params.from_notebook({"languages": "fr", "run": {"seed": 1}}).model_dump()
+        {'seed': 1, 'languages': ['fr']}
+        >>> Params.from_notebook({"In": ["language = 'fr'\\nseed = 0"], "language": "fr", "seed": 0})
+        Traceback (most recent call last):
+        nbkit.errors.ParamsError: notebook: language: unknown parameter; did you mean 'languages'?
+        """
+        names = {*cls.model_fields, *_assigned(namespace.get("In", ()), cls.model_fields)} - {REST}
+        values = {name: namespace[name] for name in sorted(names) if name in namespace}
+        values = {**namespace.get(REST, {}), **values}
+        for name in values.keys() & cls.model_fields.keys():
+            if get_origin(cls.model_fields[name].annotation) is list and isinstance(values[name], str | int | float):
+                values[name] = [values[name]]
+        return cls.checked(values, "notebook")
+
+
+def _assigned(executed: Sequence[str], fields: Collection[str]) -> set[str]:
+    """The names that a notebook's parameters cell assigns, and the one that papermill puts behind it.
+
+    executed: the code of each cell that a kernel has run (IPython's ``In``). Of cells that were run again after a
+    change the last counts.
+    """
+    injected: set[str] = set()
+    declared: set[str] = set()
+    for code in executed:
+        try:
+            body = ast.parse(code).body
+        except SyntaxError:
+            continue
+        targets = [node.targets[0] for node in body if isinstance(node, ast.Assign)]
+        names = {target.id for target in targets if isinstance(target, ast.Name)}
+        if not names or len(names) < len(body):
+            continue  # more than parameters
+        if code.startswith(_INJECTED):
+            injected = names
+        elif names & {*fields, REST}:
+            declared = names
+    return declared | injected
 
 
 @dataclass(frozen=True)

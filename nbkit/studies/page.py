@@ -1,6 +1,7 @@
-"""What every notebook page of a study shows besides figures: tables, remarks, and where its results come from.
+"""What every notebook page of a study shows: figures, tables, remarks, and where its results come from.
 
-What is said of a table stands in ``tables.yaml`` in the folder of its study; `Sheets` shows it.
+A page's first cell makes a `Page`; one call of `Page.show` then shows a figure or table, saves it and puts what the
+paper prints beside it. Captions of tables are in ``tables.yaml`` in the folder of their study; `Sheets` shows them.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from typing import Any
 
 import pandas as pd
 import yaml
-from IPython.display import HTML
+from IPython.display import HTML, display
+from matplotlib.figure import Figure
 from pandas.io.formats.style import Styler
 
 from nbkit import provenance
-from nbkit.figures import styles, theme
+from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.models import costs
 from nbkit.models.python import remarked
@@ -54,6 +56,83 @@ def footer(
     return provenance.footer(
         shown or params, signatures=facts or {}, models=[*remarked(names, key), *others], costs=charged
     )
+
+
+class Page:
+    """A notebook page: shows figures and tables, saves them, and puts the paper's values beside them.
+
+    tables: those of the page's study, with its paper. Figures are shown as SVG from here on.
+    """
+
+    def __init__(self, tables: Sheets):
+        self._tables = tables
+        begin()
+
+    def show(
+        self,
+        name: str,
+        shown: Figure | Styler | pd.DataFrame,
+        *,
+        data: pd.DataFrame | None = None,
+        text: pd.DataFrame | None = None,
+        fold: str = "",
+        beside: Styler | HTML | None = None,
+        printed: str | Sequence[str] = (),
+        whole: tuple[str | Sequence[str], str] | None = None,
+    ) -> None:
+        """Show a figure or a table and save it under *name*; then what the paper prints, if asked for.
+
+        Parameters
+        ----------
+        name
+            The names of the files, without suffix: ``figures/NAME.pdf``; ``tables/NAME.csv`` and, of a styled table,
+            ``tables/NAME.tex``.
+        shown
+            A figure is saved as PDF, a table as CSV.
+        data
+            The table that is saved as CSV in place of the one that is shown, or beside a figure.
+        text
+            The same for a table that holds sentences of a corpus, saved as ``tables/NAME.texts.csv`` only; a copy of
+            the report without text leaves it out.
+        fold
+            The line behind which a long table is folded.
+        beside
+            The run's values beside the printed ones, shown below.
+        printed
+            The paper's tables or figures that this answers; remarks on them are shown last (`Sheets.remark`).
+        whole
+            Rows and columns of the first of *printed*, to show the paper's whole table, folded (`Sheets.printed`).
+        """
+        if isinstance(shown, Figure):
+            panels.save_figure(shown, name)
+        if text is not None:
+            panels.save_text_table(text, name)
+        elif data is not None:
+            panels.save_table(data, name)
+        elif not isinstance(shown, Figure):
+            panels.save_table(shown, name)
+        display(styles.folded(shown, fold) if fold and isinstance(shown, Styler) else shown)
+        if beside is not None:
+            display(beside)
+        names = [printed] if isinstance(printed, str) else list(printed)
+        if whole is not None:
+            table = self._tables.printed(names[0], *whole)
+            display(styles.folded(table, f"The paper's {self._tables.numbers(names[0])}, complete"))
+        if names:
+            display(self._tables.remark(*names))
+
+    def save(self, name: str, table: pd.DataFrame) -> None:
+        """Save a table without showing it, as ``tables/NAME.csv``."""
+        panels.save_table(table, name)
+
+    def note(self, text: str) -> None:
+        """Show a remark, such as that the paper prints no values."""
+        display(self._tables.note(text))
+
+    def research_code(self) -> None:
+        """Show what the paper's research code does differently, if anything is known of it."""
+        if (differences := research_code(self._tables.paper)) is not None:
+            display(differences)
 
 
 class Sheets:
@@ -196,12 +275,12 @@ class Sheets:
     def drawn_only(self, *figures: str, more: str = "") -> HTML:
         """A remark that the paper only draws *figures*. more: what else there is to say of them."""
         return self.note(
-            f"Published values: not printed; the paper only draws {self._numbers(figures)}. {more}".strip()
+            f"Published values: not printed; the paper only draws {self.numbers(*figures)}. {more}".strip()
         )
 
     def drawn_from(self, figures: Sequence[str], tables: Sequence[str]) -> HTML:
         """A remark on figures whose values the paper prints, in tables."""
-        drawn, printed = self._numbers(figures), self._numbers(tables)
+        drawn, printed = self.numbers(*figures), self.numbers(*tables)
         return self.note(f"Published values: those that {drawn} draw are printed in {printed}.")
 
     def illustrated(self, *figures: str) -> HTML:
@@ -213,7 +292,7 @@ class Sheets:
         """A remark below a table or figure."""
         return styles.note(text, self._typeset)
 
-    def _numbers(self, names: Sequence[str]) -> str:
+    def numbers(self, *names: str) -> str:
         """The numbers that figures and tables have in the paper."""
         return " and ".join(self.paper.title(name).partition(":")[0] for name in names)
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from nbkit.cli import main
 from nbkit.errors import DataError, NbkitError
+from nbkit.report import page as pages_of
 from nbkit.report import site as report
 
 pytestmark = pytest.mark.xdist_group("report")  # the run is executed once
@@ -270,3 +271,29 @@ def one_page(folder: Path, label: str) -> None:
     notebook = {"cells": [{"cell_type": "markdown", "metadata": {}, "source": "# Page"}]}
     (folder / "notebooks" / f"{label}.ipynb").write_text(json.dumps({**notebook, "nbformat": 4, "nbformat_minor": 5}))
     (folder / "cells" / f"{label}.json").write_text(json.dumps({"seconds": 1.5, "tags": {"language": "de"}}))
+
+
+def blocks_of(cells: list[dict], folder: Path) -> list[pages_of.Block]:
+    (folder / "page.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4}))
+    return pages_of.blocks(pages_of.read_notebook(folder / "page.ipynb"))
+
+
+def test_formulas_are_mathml_that_needs_no_network(tmp_path: Path):
+    cells = [{"cell_type": "markdown", "metadata": {}, "source": text} for text in (
+        r"The score is $\beta_1 = \kappa(\hat t', t)$, at least 0.", "$$\n\\frac{a}{b} < 1\n$$",
+        r"$\href{javascript:x()}{y} \text{<script>alert(1)</script>}$", r"$\left( x$ and `$x$` cost $5.",
+    )]  # fmt: skip
+    shown = [str(block.source) for block in blocks_of(cells, tmp_path)]
+    assert '<math display="inline"><mrow><msub><mi>β</mi><mn>1</mn></msub><mo>=</mo>' in shown[0]
+    assert '<math display="block">' in shown[1] and "<mfrac>" in shown[1] and "<mo>&lt;</mo>" in shown[1]
+    assert "javascript" not in shown[2] and "<script" not in shown[2] and "&lt;script&gt;" in shown[2]
+    assert r"<code>\left( x</code>" in shown[3] and "<code>$x$</code> cost $5." in shown[3]
+
+
+def test_code_of_cells_by_hand_is_open(tmp_path: Path):
+    def cell(*tags: str) -> dict:
+        return {"cell_type": "code", "metadata": {"tags": list(tags)}, "source": "1", "execution_count": 1}
+
+    found = blocks_of([cell(), cell("by-hand"), cell("parameters")], tmp_path)
+    assert [block.open for block in found] == [False, True, False]
+    assert [block.name for block in found] == ["Code", "Code", "Parameters and their defaults"]

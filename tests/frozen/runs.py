@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from importlib.metadata import PackageNotFoundError, version
@@ -163,13 +162,8 @@ def units_text(study: str, params: Any) -> str:
 
 def page(name: str, parameters: Mapping[str, Any], output: Path) -> str:
     """What a page kept, drew and showed, in this order; figures and shown things in the order of the page."""
-    displayed: dict[str, list[Any]] = {}
-
-    def display(*things: Any) -> None:
-        displayed.setdefault(sys._getframe(1).f_code.co_filename.rpartition("cell ")[2], []).extend(things)
-
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as printed:
-        done = run_page(name, {**parameters, "display": display}, output, patch)
+        done = run_page(name, parameters, output, patch)
     parts = ["=== kept\n" + "\n".join(done.kept)]
     for path, file in done.kept.items():
         text = file.read_text(encoding="utf-8")
@@ -179,7 +173,7 @@ def page(name: str, parameters: Mapping[str, Any], output: Path) -> str:
             parts.append(f"=== {path}\n# {len(text.splitlines())} lines: {digest(text)}")
     figures = texts = 0
     for cell in nbformat.read(FOLDER / f"{name}.ipynb", as_version=4).cells:
-        for thing in [*displayed.get(cell.id, []), done.shown.get(cell.id)]:
+        for thing in done.all_shown.get(cell.id, []):
             if isinstance(thing, Figure):
                 figures += 1
                 parts.append(f"=== figure {figures}\n{figure_text(thing)}")

@@ -28,6 +28,31 @@ def test_a_typo_is_told_as_in_a_run_file():
         NumbersParams.checked({"sed": 1}, "my.ipynb")
 
 
+DECLARED = 'corpus = "sandbox"\nlanguages = ["de"]\nrun = {}'
+
+
+@pytest.mark.parametrize(
+    ("variables", "executed"),
+    [
+        ({"n_pair": 3}, ["", DECLARED, "# Parameters\nn_pair = 3\n"]),  # papermill -p n_pair 3
+        ({"n_pair": 3}, ["", DECLARED, DECLARED + "\nn_pair = 3"]),  # the cell edited in JupyterLab and run again
+        ({"run": {"n_pair": 3}}, ["", DECLARED]),
+    ],
+)
+def test_a_misspelt_parameter_of_a_notebook_is_an_error(variables, executed):
+    with pytest.raises(ParamsError, match=r"^notebook: n_pair: unknown parameter; did you mean 'n_pairs'\?$"):
+        WordOrderParams.from_notebook({"languages": ["de"], **variables, "In": executed})
+
+
+def test_a_notebook_s_parameters_are_those_it_names_those_of_the_run_and_defaults():
+    other_variables = {"metric": "levenshtein", "n_pair": 3, "name": "card"}  # of cells that are no parameters
+    executed = ["", "# Parameters\nn_pair = 3", "# Parameters\nseed = 2", DECLARED, "metric = 'bleu'", "a ="]
+    values = {"corpus": "sandbox", "languages": "fr", "seed": 2, "run": {"kappa": "chrf", "seed": 1}, "beams": 1}
+    params = WordOrderParams.from_notebook({**other_variables, **values, "In": executed})
+    assert params == WordOrderParams(languages=["fr"], kappa="chrf", seed=2, beams=1)
+    assert WordOrderParams.from_notebook({}) == WordOrderParams()
+
+
 def test_parameters_are_pydantic_s_all_the_same():
     params = WordOrderParams(languages=["de"], n_pairs=3)
     assert WordOrderParams.model_validate(params.model_dump()) == params

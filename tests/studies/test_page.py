@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from nbkit.errors import UnknownNameError
 from nbkit.studies.numbers import NumbersParams
-from nbkit.studies.page import Sheets, footer
+from nbkit.studies.page import Page, Sheets, footer
 from nbkit.studies.paper import Paper
 
 ENTRIES = """
@@ -99,3 +101,34 @@ def test_a_footer_has_facts_and_models_once() -> None:
     facts = footer(NumbersParams(), {"rules": "own"}, ["opus-mt"] * 2, lambda name: {}, pairs=[("en", "de")]).facts
     assert facts["metrics"] == {"rules": "own"} and facts["models"] == ["opus-mt"] and facts["seed"] == 0
     assert "models" not in footer(NumbersParams()).facts
+
+
+def test_one_call_shows_saves_and_puts_the_printed_value_beside(
+    sheets: Sheets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    shown: list = []
+    monkeypatch.setattr("nbkit.studies.page.display", lambda *things: shown.extend(things))
+    monkeypatch.setenv("NBKIT_OUTPUT", str(tmp_path / "run"))
+    page = Page(sheets)
+    figure, frame = Figure(), pd.DataFrame({"model": ["A"], "score": [0.5]})
+    table = sheets.show("printed", frame, title="")
+
+    def kept() -> list[str]:
+        found = sorted(str(path.relative_to(tmp_path / "run")) for path in (tmp_path / "run").rglob("*.*"))
+        shutil.rmtree(tmp_path / "run")
+        return found
+
+    page.show("fig", figure, data=frame, printed=["table1", "fig2"])
+    assert shown[0] is figure and "Odd." in shown[1].data and "Figure 2" in shown[1].data
+    assert kept() == ["figures/fig.pdf", "tables/fig.csv"]
+    shown.clear()
+    page.show("table", table, fold="All of it", printed="table1", whole=("model", "set"))
+    assert "<summary>All of it</summary>" in shown[0].data
+    assert "<summary>The paper&#x27;s Table 1, complete</summary>" in shown[1].data and len(shown) == 3
+    assert kept() == ["tables/table.csv", "tables/table.tex"]
+    shown.clear()
+    page.show("text", table, text=frame, beside=table)
+    assert shown == [table, table] and kept() == ["tables/text.texts.csv"]
+    page.save("all", frame)
+    page.research_code()  # there is none
+    assert len(shown) == 2 and kept() == ["tables/all.csv"]

@@ -224,5 +224,5 @@ def test_a_page_reads_each_block_once(run, page, tmp_path: Path, monkeypatch):
         return table(self, config, compute)
 
     monkeypatch.setattr(Store, "table", counting)
-    run_page(f"word_order/{page}", run.model_dump() | {"display": lambda *_: None}, tmp_path / "page", monkeypatch)
+    run_page(f"word_order/{page}", run.model_dump(), tmp_path / "page", monkeypatch)
     assert asked and set(asked.values()) == {1}

@@ -1,5 +1,5 @@
 "use strict";
-// The only script of a report: filters and deep links on the index, sortable tables, folding of code.
+// The only script of a report: filters and deep links on the index, sortable tables.
 // Without it every page still reads as a plain list.
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -94,19 +94,5 @@
         body.append(...keyed.map(([, row]) => row));
       });
     });
-  }
-
-  // Folding: one button for all code of the page.
-  const folds = document.querySelector(".folds");
-  const sources = all("details.source");
-  if (folds && sources.length) {
-    const button = folds.querySelector("button");
-    button.addEventListener("click", () => {
-      const open = button.dataset.fold === "open";
-      for (const source of sources) source.open = open;
-      button.dataset.fold = open ? "close" : "open";
-      button.textContent = open ? "Hide all code" : "Show all code";
-    });
-    folds.hidden = false;
   }
 })();

@@ -99,7 +99,7 @@ def test_a_parameter_that_the_notebook_does_not_have(toy):
     path = toy / "notebooks" / "toy" / "letters.ipynb"
     edit(path, lambda notebook: notebook["cells"][1].update(source="words = []"))
     assert make_plan(parse(GRID)).executions[0].parameters == {"words": ["eins"]}
-    with pytest.raises(DataError, match=r"letters\.ipynb: parameter 'n' is set but missing"):
+    with pytest.raises(DataError, match=r"letters\.ipynb: parameter 'n' is set but missing .* or 'run = \{\}'"):
         make_plan(parse(GRID.replace("words: [drei]", "n: 5")))
 
 
@@ -144,3 +144,15 @@ def test_labels_differ_by_more_than_case(toy):
     assert len({label.casefold() for label in labels}) == len(labels) == 4
     assert labels[0].startswith("toy.eins.letters-") and labels[1].startswith("toy.EINS.letters-")
     assert labels[2:] == ["more.drei.letters", "toy.summary"]
+
+
+def test_a_notebook_that_names_few_parameters_is_given_the_others_as_a_mapping(toy):
+    path = toy / "notebooks" / "toy" / "letters.ipynb"
+    edit(path, lambda notebook: notebook["cells"][1].update(source="words = []\nrun = {}"))
+    execution = make_plan(parse(GRID.replace("words: [drei]", "n: 5"))).executions[-1]
+    assert execution.parameters["n"] == 5
+    given = execution.injected
+    assert set(given) == {"words", "run"} and given["run"]["n"] == 5
+    assert {"words": given["words"], **given["run"]} == execution.parameters
+    with_another_n = make_plan(parse(GRID.replace("words: [drei]", "n: 6"))).executions[-1]
+    assert with_another_n.key != execution.key
