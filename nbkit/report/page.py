@@ -184,11 +184,13 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
 _TO_HTML = mistune.create_markdown(escape=False, plugins=["table", "strikethrough", "footnotes", "math"])
-_TO_HTML.renderer.register("inline_math", lambda _, tex: f'<code class="tex">{escape(tex)}</code>')  # type: ignore[union-attr]
-_TO_HTML.renderer.register("block_math", lambda _, tex: f'<pre class="tex">{escape(tex)}</pre>')  # type: ignore[union-attr]
+for _kind, _element in (("inline_math", "code"), ("block_math", "pre")):
+    _TO_HTML.renderer.register(  # type: ignore[union-attr]
+        _kind, lambda _, tex, element=_element: f'<{element} class="tex">{escape(tex)}</{element}>'
+    )
 
 
-#: A formula as the renderer above leaves it; it is made MathML after cleaning, of elements and attributes that are known.
+#: A formula as the renderer above leaves it; it becomes MathML after cleaning, of known elements and attributes.
 _TEX = re.compile(r'<(code|pre) class="tex">(.*?)</\1>', re.DOTALL)
 
 
@@ -400,7 +402,7 @@ def mathml(tex: str, *, block: bool = False) -> str:
 
     try:
         root = convert_to_element(tex, display="block" if block else "inline")
-    except Exception:  # it raises errors of many kinds, and IndexError for some
+    except Exception:  # noqa: BLE001 - its errors have no common class, and some are IndexError
         return str(Markup("<code>{}</code>").format(tex))
     return str(_clean_math(root))
 

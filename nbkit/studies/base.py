@@ -238,8 +238,8 @@ class StudyParams(BaseModel):
         """The parameters in a notebook's ``globals()``, after papermill or a reader of the notebook has changed them.
 
         A notebook names the parameters that its page is about; those in its mapping `REST` come from a run, and all
-        others have their defaults. One value where a list is expected is a list of one, as ``papermill -p languages fr`` gives
-        it. Raises `ParamsError` for a name that is no parameter, with the closest one, and as `checked`.
+        others have their defaults. One value where a list is expected is a list of one (``papermill -p languages fr``).
+        Raises `ParamsError` for a name that is not a parameter, with the closest one, and as `checked`.
 
         >>> class Params(StudyParams):
         ...     languages: list[str] = ["de"]

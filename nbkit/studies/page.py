@@ -110,7 +110,7 @@ class Page:
         elif data is not None:
             panels.save_table(data, name)
         elif not isinstance(shown, Figure):
-            panels.save_table(shown, name)
+            panels.save_table(shown, name)  # type: ignore[type-var]  # one or the other
         display(styles.folded(shown, fold) if fold and isinstance(shown, Styler) else shown)
         if beside is not None:
             display(beside)

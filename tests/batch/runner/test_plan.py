@@ -149,10 +149,13 @@ def test_labels_differ_by_more_than_case(toy):
 def test_a_notebook_that_names_few_parameters_is_given_the_others_as_a_mapping(toy):
     path = toy / "notebooks" / "toy" / "letters.ipynb"
     edit(path, lambda notebook: notebook["cells"][1].update(source="words = []\nrun = {}"))
-    execution = make_plan(parse(GRID.replace("words: [drei]", "n: 5"))).executions[-1]
-    assert execution.parameters["n"] == 5
+    with_n = {each.parameters["n"]: each for n in (5, 6) for each in plan_of(f"n: {n}")}
+    execution = with_n[5]
     given = execution.injected
     assert set(given) == {"words", "run"} and given["run"]["n"] == 5
     assert {"words": given["words"], **given["run"]} == execution.parameters
-    with_another_n = make_plan(parse(GRID.replace("words: [drei]", "n: 6"))).executions[-1]
-    assert with_another_n.key != execution.key
+    assert with_n[6].key != execution.key
+
+
+def plan_of(params: str):
+    return make_plan(parse(GRID.replace("words: [drei]", params))).executions
