@@ -125,6 +125,10 @@ class Page:
         """Save a table without showing it, as ``tables/NAME.csv``."""
         panels.save_table(table, name)
 
+    def fold(self, shown: Styler, line: str) -> None:
+        """Show a long table behind a line, without saving it."""
+        display(styles.folded(shown, line))
+
     def note(self, text: str) -> None:
         """Show a remark, such as that the paper prints no values."""
         display(self._tables.note(text))

@@ -31,7 +31,7 @@ from nbkit.studies import page
 from nbkit.studies.idioms.data import token_spans
 from nbkit.studies.idioms.params import AS_IT_IS, paper_name
 from nbkit.studies.idioms.tables import OF, PUBLISHED, condition_name, is_control
-from nbkit.text.phrases import PhraseMatch
+from nbkit.text.phrases import PhraseMatch, PhraseMatcher
 from nbkit.text.sentences import Text
 
 if TYPE_CHECKING:
@@ -172,8 +172,8 @@ def training_checked(checked: pd.DataFrame) -> HTML:
     if len(known):
         least, most = (f"{pairs:,.0f}" for pairs in (known["pairs"].min(), known["pairs"].max()))
         sizes = least if least == most else f"{least} to {most}"
-        parts.append(f"Searched: the training data of {len(known)} of {len(checked)} models, {sizes} pairs each; it does not "
-                     "contain any sentence of idiom-test.")  # fmt: skip
+        searched = f"Searched: the training data of {len(known)} of {len(checked)} models, {sizes} pairs each; "
+        parts.append(f"{searched}it does not contain any sentence of idiom-test.")
     if len(known) < len(checked):
         others = checked.loc[checked["pairs"].isna(), "model"]
         parts.append(f"Unknown: the training data of {', '.join(dict.fromkeys(others))}.")
@@ -382,11 +382,11 @@ def matches_table(found: Iterable[tuple[Text, Sequence[PhraseMatch]]]) -> Styler
     return show("matches", pd.DataFrame(rows))
 
 
-def rules_table(rules: Sequence[Sequence[dict[str, Any]]]) -> Styler:
-    """The patterns that spaCy's `Matcher` gets for one phrase: a row a token pattern (Figure 9)."""
+def rules_table(phrase: str) -> Styler:
+    """The patterns that spaCy's `Matcher` gets for one phrase: one row per token pattern (Figure 9)."""
     rows = [
         {"wording": number, "pattern": f"<code>{escape(json.dumps(pattern, ensure_ascii=False, default=list))}</code>"}
-        for number, wording in enumerate(rules, start=1)
+        for number, wording in enumerate(PhraseMatcher([phrase]).rules(phrase), start=1)
         for pattern in wording
     ]
     return show("rules", pd.DataFrame(rows))

@@ -18,10 +18,11 @@ import yaml
 from pandas.io.formats.style import Styler
 
 from nbkit import provenance
+from nbkit.corpora.nli import LABELS
 from nbkit.figures import styles, theme
 from nbkit.figures.theme import Look
 from nbkit.files import expand_path
-from nbkit.measure.forms import read_forms
+from nbkit.measure.forms import accuracy_table, agreement, read_forms
 from nbkit.models import classifier_label
 from nbkit.studies import page
 from nbkit.studies.paper import Paper
@@ -49,6 +50,16 @@ def footer(params: NliPermutationParams) -> provenance.Footer:
     corpora = dict.fromkeys([*params.corpora, params.training_corpus])
     tokens = {f"tokens of {corpus_label(corpus)}": params.tokenizer(corpus)[0] for corpus in corpora}
     return page.footer(params, tokens, params.scored_models, params.model_key)
+
+
+def annotator_accuracy(judged: pd.DataFrame) -> pd.DataFrame:
+    """The accuracy of the annotators over all pairs, by stratum and by length. judged: `judgements`."""
+    return accuracy_table(judged, labels=LABELS, by=["stratum", "length_group"])
+
+
+def annotator_agreement(judged: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """The agreement of the annotators. judged: `judgements`."""
+    return agreement(judged, labels=LABELS, seed=seed)
 
 
 def judgements(params: NliPermutationParams) -> pd.DataFrame | None:
