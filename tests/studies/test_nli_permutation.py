@@ -316,7 +316,7 @@ def test_the_papers_examples_are_derangements_of_our_tokens():
 def test_wrong_parameters_are_named():
     for given, reason in {
         "corpora": ({"corpora": ["sik"]}, "corpora: unknown NLI corpus 'sik'; did you mean 'sick'"),
-        "clumps": ({"clumps": [1.0]}, "1.0 is no share"),
+        "clumps": ({"clumps": [1.0]}, "1.0 is not a share"),
         "unit": ({"unit": "character"}, "unit 'character' is for languages without spaces; 'en'"),
         "twin": ({"max_entropy": {"x": "y"}}, "max_entropy: 'x' is not among the models"),
         "typo": ({"permutation": 5}, "did you mean 'permutations'"),

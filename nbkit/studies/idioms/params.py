@@ -1,4 +1,4 @@
-"""Parameters of the idioms study, and what of them goes into the keys of remembered results."""
+"""Parameters of the idioms study, and the parts of them that enter the keys of stored results."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from nbkit.studies.base import (
     without_repeats,
 )
 
-#: What stands for a training condition in a model's name.
+#: The placeholder for a training condition in a model's name.
 CONDITION = "{condition}"
 #: The condition of a model that was not trained for this study.
 AS_IT_IS = "as it is"
 
-#: Ways of counting literal errors beside the paper's own ("paper"), each a variant with a name of its own.
+#: Ways of counting literal errors besides the paper's ("paper").
 Variant = Literal["inflected", "compounds", "accents", "aligned"]
 
 
-#: What is judged beside the systems of a run is called so in tables: the references, and a copy of the source.
+#: Names in tables of the two controls, judged besides the run's systems.
 CONTROL_NAMES = ("references", "copy of the source")
 
 
 def paper_name(model: str) -> str:
-    """What a model of the paper is called here, however its name is written.
+    """One spelling for the names that the paper gives a model.
 
     >>> paper_name("tuned +mask"), paper_name("mBART +replace (dec)"), paper_name("pretrained")
     ('mbart+mask', 'mbart+replace(dec)', 'mbart')
@@ -51,9 +51,9 @@ def paper_name(model: str) -> str:
 
 
 class System(NamedTuple):
-    """A model trained in one condition, or a control, of which condition and name are empty.
+    """A model trained in one condition, or a control (condition and name are empty).
 
-    model: what tables call it, whatever the condition. name: of the model, `nbkit.models.resolve`.
+    model: its name in tables, without the condition. name: the name that `nbkit.models.resolve` takes.
     """
 
     model: str
@@ -71,70 +71,110 @@ class System(NamedTuple):
 
 
 class IdiomsParams(StudyParams):
-    """Which idioms in which sentences, which translators in which training conditions, what is measured by what.
+    """Which idioms, which translators in which training conditions, and how they are measured.
 
-    source: the language of the idioms. languages: those that are translated into. data: where sentence pairs with
-    idioms come from: a corpus that knows its idioms ("sandbox-idioms"), line-aligned files with spans
-    (``files:FOLDER/NAME``: NAME.en, NAME.fr, NAME.spans.en), or ``mined``: found by the phrase matcher in *corpora*.
-    corpora: parallel corpora that are mined together, by the name they go by in tables (*Europarl* and *IWSLT* stand
-    beside the paper's): registered ones (`nbkit list corpora`) or paths. idioms: the phrase list of the
-    matcher: "own" (nbkit's), or a file with a phrase a line. n_test: pairs of idiom-test that are translated, drawn
-    idiom by idiom; None: all. models: what tables call a model, to its name; ``{condition}`` in a name stands for each
-    of *conditions*, a name without it is one model as it is. Called *random*, *mBART*, *pretrained* or *tuned*, with
-    ``+mask``, ``+replace (enc)`` or ``+replace (dec)``, a model stands beside the paper's. conditions: zero, joint,
-    upsample-N: how often idiom-train is part of the training data. generic: test sets without idioms, by name: any
-    parallel corpus. n_generic: pairs of each. dictionary: of LitTER: "sandbox", "induced" (from word alignments of
-    idiom-train and *aligned_corpora*, by the first aligner), "muse:FOLDER", or a file, with ``{src}`` and ``{tgt}``.
-    aligners: of APT-Eval; the first one also serves the induced dictionary and the probes. aligned_corpora: what a
-    statistical aligner learns from beside idiom-train, and an induced dictionary is counted from. n_aligned: pairs of
-    each; None: all. variants: ways of counting literal errors beside the paper's. contexts: what idioms are encoded in
-    by the probes; "full" is always among them; empty: no probes. end_state: of the sentence's end in the probes:
-    "kept", as the paper words it, or "replaced" as well, as its research code does. n_probed: pairs of idiom-test that
-    are probed. parsers: of the matcher, by language. beams, max_new_tokens: decoding. device, dtype: where and in
-    which precision models run. seed: part of the address of every random draw, of splits and of bootstraps.
+    Models named *random*, *mBART*, *pretrained* or *tuned*, with ``+mask``, ``+replace (enc)`` or ``+replace (dec)``,
+    and corpora named *Europarl* or *IWSLT* are compared with the paper's numbers of the same name.
     """
 
-    source: Language = "en"
-    languages: Languages = Field(default=["fr"], min_length=1)
-    data: str = "sandbox-idioms"
-    corpora: dict[str, str] = Field(default={})
-    idioms: str = "own"
-    n_test: int | None = Field(default=None, ge=2, le=MOST, strict=True)
-    models: Annotated[dict[Annotated[str, Field(min_length=1)], str], Written] = Field(
-        default={"random": "sandbox-idioms-{condition}"}
+    source: Language = Field(default="en", description="language of the idioms")
+    languages: Languages = Field(default=["fr"], min_length=1, description="languages to translate into")
+    data: str = Field(
+        default="sandbox-idioms",
+        description="sentence pairs with idioms: sandbox-idioms, files:FOLDER/NAME (line-aligned NAME.en, NAME.fr and "
+        "NAME.spans.en), or mined (found in corpora by the phrase matcher)",
     )
-    conditions: list[str] = Field(default=["zero", "joint"], min_length=1)
-    generic: dict[str, str] = Field(default={"regular": "sandbox-idioms:test"})
-    n_generic: int | None = Field(default=200, ge=2, le=MOST, strict=True)
-    dictionary: str = "sandbox"
-    aligners: Once[str] = Field(default=["lexicon"], min_length=1)
-    aligned_corpora: Once[str] = Field(default=["sandbox-idioms:regular"])
-    n_aligned: int | None = Field(default=4000, ge=1, le=MOST, strict=True)
-    variants: Once[Variant] = Field(default=["inflected", "accents", "aligned"])
-    contexts: list[Context] = Field(default=["full", "phrase", "word"])
-    end_state: EndState = "kept"
-    n_probed: int | None = Field(default=100, ge=2, le=MOST, strict=True)
-    parsers: Parsers = Field(default={})
-    beams: int = Field(default=5, ge=1, le=MOST_BEAMS, strict=True)
-    max_new_tokens: int | None = Field(default=None, ge=1, le=MOST_NEW_TOKENS, strict=True)
-    device: Device = "auto"
-    dtype: Dtype = "auto"
+    corpora: dict[str, str] = Field(
+        default={}, description="parallel corpora to mine together: the name in tables, and the corpus or path"
+    )
+    idioms: str = Field(
+        default="own", description="phrase list of the matcher: own (nbkit's list), or a file with one phrase per line"
+    )
+    n_test: int | None = Field(
+        default=None,
+        ge=2,
+        le=MOST,
+        strict=True,
+        description="pairs of idiom-test to translate, drawn idiom by idiom; null: all",
+    )
+    models: Annotated[dict[Annotated[str, Field(min_length=1)], str], Written] = Field(
+        default={"random": "sandbox-idioms-{condition}"},
+        description="the name in tables, and the model; {condition} in a model's name is replaced by each of "
+        "conditions, a name without it is one model as it is",
+    )
+    conditions: list[str] = Field(
+        default=["zero", "joint"],
+        min_length=1,
+        description="training conditions: zero (without idiom-train), joint (with it), upsample-N (with N copies)",
+    )
+    generic: dict[str, str] = Field(
+        default={"regular": "sandbox-idioms:test"},
+        description="test sets without idioms: the name in tables, and a parallel corpus",
+    )
+    n_generic: int | None = Field(
+        default=200, ge=2, le=MOST, strict=True, description="pairs from each generic set; null: all"
+    )
+    dictionary: str = Field(
+        default="sandbox",
+        description="dictionary of LitTER: sandbox, induced (from the first aligner's word alignments of idiom-train "
+        "and aligned_corpora), muse:FOLDER, or a file; {src} and {tgt} are replaced by the languages",
+    )
+    aligners: Once[str] = Field(
+        default=["lexicon"],
+        min_length=1,
+        description="word aligners of APT-Eval (nbkit list aligners); the first also serves the induced dictionary and "
+        "the probes",
+    )
+    aligned_corpora: Once[str] = Field(
+        default=["sandbox-idioms:regular"],
+        description="parallel corpora, besides idiom-train, to train statistical aligners and induce dictionaries",
+    )
+    n_aligned: int | None = Field(
+        default=4000, ge=1, le=MOST, strict=True, description="pairs from each of aligned_corpora; null: all"
+    )
+    variants: Once[Variant] = Field(
+        default=["inflected", "accents", "aligned"],
+        description="further ways to count literal errors, besides the paper's",
+    )
+    contexts: list[Context] = Field(
+        default=["full", "phrase", "word"],
+        description="contexts in which the probes encode idioms; full is always included; empty: no probes",
+    )
+    end_state: EndState = Field(
+        default="kept",
+        description="encoder state of the sentence end in the probes: kept (as the paper says) or replaced (as its "
+        "research code does)",
+    )
+    n_probed: int | None = Field(
+        default=100, ge=2, le=MOST, strict=True, description="pairs of idiom-test to probe; null: all"
+    )
+    parsers: Parsers = Field(default={}, description="parsers of the phrase matcher: language, and spaCy pipeline")
+    beams: int = Field(default=5, ge=1, le=MOST_BEAMS, strict=True, description="beam size; 1 is greedy decoding")
+    max_new_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_NEW_TOKENS,
+        strict=True,
+        description="longest translation in subwords; null: set from the length of the source",
+    )
+    device: Device = Field(default="auto", description="device of the models: auto, cpu, cuda or cuda:N")
+    dtype: Dtype = Field(default="auto", description="precision of the models; auto: bfloat16 on a GPU, else float32")
 
     @field_validator("data")
     @classmethod
     def _known_data(cls, name: str) -> str:
         if name not in ("sandbox-idioms", "mined") and not re.match("files:.", name):
-            raise ValueError(f"unknown data {name!r}: sandbox-idioms, mined or files:FOLDER/NAME")
+            raise ValueError(f"unknown data {name!r}; use sandbox-idioms, mined or files:FOLDER/NAME")
         return name
 
     @field_validator("models")
     @classmethod
     def _told_apart(cls, names: dict[str, str]) -> dict[str, str]:
-        told_apart(list(names), paper_name, way_out="call one otherwise (the keys of models)")
+        told_apart(list(names), paper_name, way_out="rename one (a key of models)")
         reserved = {name for name in names if name.casefold() in CONTROL_NAMES}
         if reserved:
             raise ValueError(
-                f"'{reserved.pop()}' is what a control is called: call the model otherwise (a key of models)"
+                f"'{reserved.pop()}' is the name of a control: give the model another name (a key of models)"
             )
         return names
 
@@ -156,9 +196,11 @@ class IdiomsParams(StudyParams):
         if self.source in self.languages:
             raise ValueError(f"'{self.source}' is both the source and a target; remove it from languages")
         if self.data == "mined" and not self.corpora:
-            raise ValueError("data is 'mined', yet corpora is empty: name the parallel corpora to mine")
+            raise ValueError("data is 'mined', but corpora is empty: name the parallel corpora to mine")
         if self.corpora and self.data != "mined":
-            raise ValueError(f"corpora are mined where data is 'mined'; it is '{self.data}'")
+            raise ValueError(
+                f"corpora are mined only if data is 'mined', but it is '{self.data}'; set data: mined or remove corpora"
+            )
         return self
 
     @cached_property
@@ -173,12 +215,12 @@ class IdiomsParams(StudyParams):
 
     @property
     def probing(self) -> dict[str, Any]:
-        """The settings of every probe beside decoding."""
+        """The settings of every probe besides decoding."""
         return {"end_state": self.end_state, **self.running}
 
     @property
     def systems(self) -> list[System]:
-        """Each model in each of its conditions, by condition, as the paper's tables have them."""
+        """Each model in each of its conditions, in the order of the paper's tables: by condition."""
         found = [
             System(model, condition, name.replace(CONDITION, condition))
             for condition in self.conditions

@@ -1,8 +1,7 @@
-"""How things of the idioms study appear: names and colours (``looks.yaml``), and tables (``tables.yaml``): Tables 1
-to 4 of the paper, and those beside its figures; sentences with what matters marked; remarks.
+"""Names, colours (``looks.yaml``), tables (``tables.yaml``), marked sentences and remarks of the idioms pages.
 
-A table function takes a table of `nbkit.studies.idioms`; `show` shows those that need no more than their entry. The
-``data`` of a styled table is what a CSV copy holds; one without rows says why.
+A table function takes a table of `nbkit.studies.idioms`; `show` shows those that need only their entry. The ``data`` of
+a styled table goes into its CSV copy; a table without rows says why.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from nbkit.studies.idioms.data import token_spans
 from nbkit.studies.idioms.params import AS_IT_IS, paper_name
 from nbkit.studies.idioms.steps import with_states
 from nbkit.studies.idioms.tables import OF, PUBLISHED, condition_name, is_control
-from nbkit.text.phrases import PhraseMatch
+from nbkit.text.phrases import PhraseMatch, PhraseMatcher
 from nbkit.text.sentences import Text
 
 if TYPE_CHECKING:
@@ -178,12 +177,12 @@ def training_checked(checked: pd.DataFrame) -> HTML:
     if len(known):
         least, most = (f"{pairs:,.0f}" for pairs in (known["pairs"].min(), known["pairs"].max()))
         sizes = least if least == most else f"{least} to {most}"
-        parts.append(f"Looked through: what {len(known)} of {len(checked)} models were trained on, {sizes} pairs each; "
-                     "no sentence of idiom-test is in it.")  # fmt: skip
+        searched = f"Searched: the training data of {len(known)} of {len(checked)} models, {sizes} pairs each; "
+        parts.append(f"{searched}it does not contain any sentence of idiom-test.")
     if len(known) < len(checked):
         others = checked.loc[checked["pairs"].isna(), "model"]
-        parts.append(f"Not known: what {', '.join(dict.fromkeys(others))} saw in training.")
-    return styles.note(" ".join(parts) or "No model in this run, so no training data was looked through.")
+        parts.append(f"Unknown: the training data of {', '.join(dict.fromkeys(others))}.")
+    return styles.note(" ".join(parts) or "This run has no model, so no training data was searched.")
 
 
 # ----------------------------------------------------------------------------
@@ -388,11 +387,11 @@ def matches_table(found: Iterable[tuple[Text, Sequence[PhraseMatch]]]) -> Styler
     return show("matches", pd.DataFrame(rows))
 
 
-def rules_table(rules: Sequence[Sequence[dict[str, Any]]]) -> Styler:
-    """The patterns that spaCy's `Matcher` gets for one phrase: a row a token pattern (Figure 9)."""
+def rules_table(phrase: str) -> Styler:
+    """The patterns that spaCy's `Matcher` gets for one phrase: one row per token pattern (Figure 9)."""
     rows = [
         {"wording": number, "pattern": f"<code>{escape(json.dumps(pattern, ensure_ascii=False, default=list))}</code>"}
-        for number, wording in enumerate(rules, start=1)
+        for number, wording in enumerate(PhraseMatcher([phrase]).rules(phrase), start=1)
         for pattern in wording
     ]
     return show("rules", pd.DataFrame(rows))
@@ -428,4 +427,4 @@ def _blocklists(lists: Sequence[Sequence[Any]], triggers: Sequence[str]) -> str:
         shown = [styles.marked(each, [(0, len(each))] if each in hit else [], _TRIGGER) for each in translations]
         line = f"{escape(word)} → {', '.join(shown)}"
         lines.append(line if left else f"<s>{line}</s>")
-    return "<br>".join(lines) or "the dictionary has none of its words"
+    return "<br>".join(lines) or "none of its words is in the dictionary"

@@ -1,4 +1,4 @@
-"""Parameters of the NLI permutation study, and what of them goes into the keys of remembered results."""
+"""Parameters of the NLI permutation study, and the parts of them that enter the keys of stored results."""
 
 from __future__ import annotations
 
@@ -25,47 +25,71 @@ from nbkit.text.parsers import OnError
 
 
 class NliPermutationParams(StudyParams):
-    """What is permuted and classified.
+    """Which pairs are permuted, how, and which classifiers label them.
 
-    corpora: NLI sets of one language: names, ``name:split``, or paths (see `nbkit.corpora.nli`).
-    language: the language they are written in. models: classifiers; none means that only permutations are studied.
-    n_pairs: how many pairs from the top of each set; None takes all.
-    permutations: how many of each side, n; pairs that have not so many are dropped.
-    unit: whether "word"s or, in Chinese and Japanese, "character"s are permuted.
-    punctuation: whether it keeps its place ("keep") or moves like a word ("move").
-    hypothesis_only: also with the premise in its own order (Figure 8).
-    clumps: also with these shares of the words kept together (Figure 9), ``clumped_permutations`` of each.
-    max_entropy: model to the same model trained with maximum entropy (Table 5), such as ``{"a": "a-max-entropy"}``.
-    training_corpus, training_pairs: what the mini-trees are counted on: an NLI set and how many of its pairs (None:
-    all). radius, top_k: r and k of the mini-trees.
-    annotations, annotation_key: filled forms by annotator, and their key (see `nbkit annotate`).
-    parsers: language to what cuts texts: a spaCy pipeline (name or folder), "tokenizer" or "jieba".
-    device, dtype: where and in which precision models run; "auto" takes a GPU in bf16 where there is one.
-    on_error: whether a malformed row of a set is an error ("raise") or is counted ("skip").
-    seed: part of the address of every random draw.
+    Without models, only the permutations themselves are studied.
     """
 
-    corpora: list[str] = Field(default=["sandbox:test"], min_length=1)
-    language: Language = "en"
-    models: Classifiers = Field(default=["sandbox-infersent"])
-    n_pairs: int | None = Field(default=200, ge=1, le=MOST, strict=True)
-    permutations: int = Field(default=100, ge=1, le=10_000, strict=True)
-    unit: PermutedUnit = "word"
-    punctuation: Punctuation = "keep"
-    hypothesis_only: bool = True
-    clumps: list[float] = Field(default=[0.25, 0.5, 0.75])
-    clumped_permutations: int = Field(default=10, ge=1, le=10_000, strict=True)
-    max_entropy: dict[str, str] = Field(default={})
-    training_corpus: str = "sandbox:train"
-    training_pairs: int | None = Field(default=2000, ge=1, le=MOST, strict=True)
-    radius: int = Field(default=2, ge=1, le=10, strict=True)
-    top_k: int = Field(default=4, ge=1, le=17, strict=True)
-    annotations: dict[str, str] = Field(default={})
-    annotation_key: str | None = None
-    parsers: Parsers = Field(default={})
-    device: Device = "auto"
-    dtype: Dtype = "auto"
-    on_error: OnError = "raise"
+    corpora: list[str] = Field(
+        default=["sandbox:test"],
+        min_length=1,
+        description="NLI sets in one language: names (nbkit list corpora), NAME:SPLIT, or files",
+    )
+    language: Language = Field(default="en", description="language of the NLI sets")
+    models: Classifiers = Field(
+        default=["sandbox-infersent"],
+        description="classifiers: names (nbkit list models), Hugging Face ids or folders; empty: permutations only",
+    )
+    n_pairs: int | None = Field(
+        default=200, ge=1, le=MOST, strict=True, description="pairs from the top of each set; null: all"
+    )
+    permutations: int = Field(
+        default=100,
+        ge=1,
+        le=10_000,
+        strict=True,
+        description="permutations per side; pairs with fewer are excluded",
+    )
+    unit: PermutedUnit = Field(
+        default="word", description="what is permuted: word, or (in Chinese and Japanese) character"
+    )
+    punctuation: Punctuation = Field(
+        default="keep", description="whether punctuation keeps its place (keep) or moves like a word (move)"
+    )
+    hypothesis_only: bool = Field(default=True, description="also permute the hypothesis alone (Figure 8)")
+    clumps: list[float] = Field(
+        default=[0.25, 0.5, 0.75], description="also keep these shares of the words together as one block (Figure 9)"
+    )
+    clumped_permutations: int = Field(
+        default=10, ge=1, le=10_000, strict=True, description="permutations per side for each of clumps"
+    )
+    max_entropy: dict[str, str] = Field(
+        default={}, description="a model, and the same model after maximum-entropy training (Table 5)"
+    )
+    training_corpus: str = Field(default="sandbox:train", description="NLI set on which POS mini-trees are counted")
+    training_pairs: int | None = Field(
+        default=2000, ge=1, le=MOST, strict=True, description="pairs of training_corpus to count; null: all"
+    )
+    radius: int = Field(
+        default=2, ge=1, le=10, strict=True, description="radius r of mini-trees: neighbours on either side of a word"
+    )
+    top_k: int = Field(
+        default=4, ge=1, le=17, strict=True, description="k of mini-trees: most frequent neighbours that are compared"
+    )
+    annotations: dict[str, str] = Field(
+        default={}, description="annotator, and the form that they filled in (nbkit annotate make)"
+    )
+    annotation_key: str | None = Field(default=None, description="key of these forms, written with the form")
+    parsers: Parsers = Field(
+        default={},
+        description="how texts are tokenized: language, and spaCy pipeline (name or folder), tokenizer or jieba",
+    )
+    device: Device = Field(default="auto", description="device of the models: auto, cpu, cuda or cuda:N")
+    dtype: Dtype = Field(default="auto", description="precision of the models; auto: bfloat16 on a GPU, else float32")
+    on_error: OnError = Field(
+        default="raise",
+        description="malformed rows of a set: stop with an error (raise), or skip and count them (skip)",
+    )
 
     @field_validator("corpora")
     @classmethod
@@ -82,18 +106,22 @@ class NliPermutationParams(StudyParams):
     def _shares(cls, shares: list[float]) -> list[float]:
         for share in shares:
             if not 0 < share < 1:
-                raise ValueError(f"{share} is no share of the words to keep together: above 0, below 1, such as 0.5")
+                raise ValueError(
+                    f"{share} is not a share of words to keep together: use a number between 0 and 1, such as 0.5"
+                )
         return sorted(set(shares))
 
     @model_validator(mode="after")
     def _consistent(self) -> NliPermutationParams:
         if self.unit == "character" and not is_unspaced(self.language):
-            raise ValueError(f"unit 'character' is for languages without spaces; '{self.language}' has words")
+            raise ValueError(
+                f"unit 'character' is for languages without spaces; '{self.language}' has them: use unit: word"
+            )
         for name in self.max_entropy:
             if name not in self.models:
                 raise ValueError(f"max_entropy: '{name}' is not among the models {self.models}; add it there")
         if bool(self.annotations) != bool(self.annotation_key):
-            raise ValueError("annotations and annotation_key belong together: filled forms and the key of the form")
+            raise ValueError("annotations and annotation_key belong together: set both or neither")
         return self
 
     @property
@@ -108,16 +136,16 @@ class NliPermutationParams(StudyParams):
         return [PERMUTED, *([HYPOTHESIS] if self.hypothesis_only else []), *map(clumped, self.clumps)]
 
     def narrowed(self, language: str, model: str) -> NliPermutationParams:
-        """The same parameters for one model; all of a run is in one language."""
+        """The same parameters for one model; a run has only one language."""
         twin = {name: other for name, other in self.max_entropy.items() if name == model}
         return self.model_copy(update={"models": [model], "max_entropy": twin})
 
     def tokenizer(self, corpus: str) -> tuple[str, bool]:
-        """What cuts the texts of *corpus*, and whether it tags parts of speech."""
+        """The tokenizer of *corpus*, and whether it tags parts of speech."""
         return nli_tokenizer(corpus, self.language, self.parsers or None)
 
     def read_key(self, corpus: str, n: int | None) -> dict[str, Any]:
-        """Everything that can change the pairs that are read from the top of a set: part of store keys."""
+        """Everything that can change the pairs read from the top of a set; part of store keys."""
         found = nli_identity(corpus, self.language, n=n, parsers=self.parsers or None)
         return {"corpus": found, "on_error": self.on_error}
 

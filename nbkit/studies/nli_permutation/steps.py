@@ -137,7 +137,7 @@ STUDY = Study(
             "nli_permutation/permutations", "What do the permutations look like, and which pairs have them?", "grid"
         ),
         Notebook("nli_permutation/acceptance", "Do the models accept permuted pairs?", "grid"),
-        Notebook("nli_permutation/thresholds", "How many of its permutations does a pair have accepted?", "grid"),
+        Notebook("nli_permutation/thresholds", "How many permutations of a pair are accepted?", "grid"),
         Notebook("nli_permutation/confidence", "How sure are the models of permuted pairs?", "grid"),
         Notebook("nli_permutation/local_order", "Is it the word order that is left?", "grid"),
         Notebook("nli_permutation/mini_trees", "Are accepted permutations closer to ordinary grammar?", "grid"),

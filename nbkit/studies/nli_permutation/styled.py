@@ -1,8 +1,7 @@
-"""How things of the NLI permutation study appear: names and colours (``looks.yaml``) and styled tables
-(``tables.yaml``): Tables 1 to 6 of the paper, and what else its pages have.
+"""Names, colours (``looks.yaml``) and tables (``tables.yaml``) of the NLI permutation pages.
 
 A table function takes a table of `nbkit.studies.nli_permutation` or `nbkit.measure.forms`; `show` shows those that need
-no more than their entry. The ``data`` of a styled table is what a CSV copy holds; one without rows says why.
+only their entry. The ``data`` of a styled table goes into its CSV copy; a table without rows says why.
 """
 
 from __future__ import annotations
@@ -19,10 +18,11 @@ import yaml
 from pandas.io.formats.style import Styler
 
 from nbkit import provenance
+from nbkit.corpora.nli import LABELS
 from nbkit.figures import styles, theme
 from nbkit.figures.theme import Look
 from nbkit.files import expand_path
-from nbkit.measure.forms import read_forms
+from nbkit.measure.forms import accuracy_table, agreement, read_forms
 from nbkit.models import classifier_label
 from nbkit.studies import page
 from nbkit.studies.paper import Paper
@@ -50,6 +50,16 @@ def footer(params: NliPermutationParams) -> provenance.Footer:
     corpora = dict.fromkeys([*params.corpora, params.training_corpus])
     tokens = {f"tokens of {corpus_label(corpus)}": params.tokenizer(corpus)[0] for corpus in corpora}
     return page.footer(params, tokens, params.scored_models, params.model_key)
+
+
+def annotator_accuracy(judged: pd.DataFrame) -> pd.DataFrame:
+    """The accuracy of the annotators over all pairs, by stratum and by length. judged: `judgements`."""
+    return accuracy_table(judged, labels=LABELS, by=["stratum", "length_group"])
+
+
+def annotator_agreement(judged: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """The agreement of the annotators. judged: `judgements`."""
+    return agreement(judged, labels=LABELS, seed=seed)
 
 
 def judgements(params: NliPermutationParams) -> pd.DataFrame | None:
@@ -253,7 +263,7 @@ def plain(table: pd.DataFrame, caption: str, why_empty: str = "") -> Styler:
 
 def left_out(table: pd.DataFrame) -> Styler:
     """What was not used and why, without the rows that count nothing. table: `nli_permutation.left_out`."""
-    return plain(table[table["n"] > 0], "Left out of this run", "Nothing was left out.")
+    return plain(table[table["n"] > 0], "Excluded from this run", "Nothing was excluded.")
 
 
 def human_table(accuracy: pd.DataFrame) -> Styler:
