@@ -1,4 +1,4 @@
-"""What has moved between releases: public names work for one release and warn, modules that are gone say where to look."""
+"""What has moved between releases: public names work for one release and warn, other modules say where to look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has moved between releases: old public names work and warn; imports of modules that are gone say where to look."""
+"""What has moved between releases: old public names work and warn; imports of other modules say where to look."""
 
 from __future__ import annotations
 

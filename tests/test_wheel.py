@@ -1,4 +1,4 @@
-"""The wheel, installed far from the checkout into an environment that has its dependencies and nothing else of nbkit."""
+"""The wheel, installed far from the checkout into an environment that has its dependencies and no other nbkit."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def installed(wheel, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def nbkit_of_the_wheel(installed, tmp_path_factory):
-    """Runs a command of the installed package in a folder of its own, with an empty home and no variables of nbkit's."""
+    """Run a command of the installed package in another folder, with an empty home and no variables of nbkit's."""
     folder = tmp_path_factory.mktemp("work")
     home = tmp_path_factory.mktemp("home")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("NBKIT_", "PYTHON", "VIRTUAL"))}
@@ -73,7 +73,9 @@ def test_the_wheel_holds_the_package_with_its_data_notebooks_and_run_files(wheel
         ["git", "ls-files", "nbkit", "notebooks", "params"], capture_output=True, text=True, check=False, cwd=ROOT
     )
     files = listed.stdout.split() or pytest.skip("no git checkout")
-    wanted = {file if file.startswith("nbkit/") else f"nbkit/_bundle/{file}" for file in files if (ROOT / file).exists()}
+    wanted = {
+        file if file.startswith("nbkit/") else f"nbkit/_bundle/{file}" for file in files if (ROOT / file).exists()
+    }
     assert wanted <= held
     assert {name for name in held - wanted if ".dist-info/" not in name} == set()
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in held)

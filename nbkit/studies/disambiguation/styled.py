@@ -50,7 +50,7 @@ def footer(params: DisambiguationParams) -> provenance.Footer:
         "language models": ", ".join(language_models) or "none",
     }
     pairs = [(params.source, params.target)]
-    return page.footer(params, facts, params.translated_by, params.model_key, pairs=pairs)
+    return page.footer(params, facts, params.translated_by, params.model_key, pairs=pairs, licensed=langs)
 
 
 def sense_judgements(params: DisambiguationParams) -> pd.DataFrame | None:

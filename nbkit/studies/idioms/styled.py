@@ -13,9 +13,8 @@ from pandas.io.formats.style import Styler
 
 from nbkit import provenance
 from nbkit.figures import styles
-from nbkit.models import costs, model_identity
-from nbkit.models.python import remarked
-from nbkit.store import Store
+from nbkit.models import model_identity
+from nbkit.studies import page
 from nbkit.studies.idioms import PUBLISHED
 from nbkit.studies.idioms.data import token_spans
 from nbkit.studies.idioms.figures import NO_PROBE, NO_SYSTEM, measure_label, system_label, variant_label
@@ -104,12 +103,10 @@ def _numbers(names: Sequence[str]) -> str:
 
 def footer(params: IdiomsParams) -> provenance.Footer:
     """Where the page's results come from: parameters, what is measured by what, models, versions."""
-    names = list(dict.fromkeys(system.name for system in params.systems))
+    names = [system.name for system in params.systems]
     pairs = [(params.source, language) for language in params.languages]
-    charged = costs(names, pairs, params.decoding, store=Store()) if names else {}
-    shown = remarked(names, lambda name: [model_identity(name, *pair) for pair in pairs])
     by = {"aligners": ", ".join(params.aligners), "dictionary": params.dictionary}
-    return provenance.footer(params, signatures=by, models=shown, costs=charged)
+    return page.footer(params, by, names, lambda name: [model_identity(name, *pair) for pair in pairs], pairs=pairs)
 
 
 # ----------------------------------------------------------------------------

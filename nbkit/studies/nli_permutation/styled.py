@@ -21,7 +21,7 @@ from nbkit.figures import styles
 from nbkit.files import expand_path
 from nbkit.measure.forms import read_forms
 from nbkit.models import classifier_label
-from nbkit.models.python import remarked
+from nbkit.studies import page
 from nbkit.studies.nli_permutation.figures import NO_MODEL, NO_TWIN, corpus_label, measure
 from nbkit.studies.paper import Paper
 
@@ -55,7 +55,7 @@ def footer(params: NliPermutationParams) -> provenance.Footer:
     """Where the page's results come from: parameters, what cut the texts into tokens, models, versions, device."""
     corpora = dict.fromkeys([*params.corpora, params.training_corpus])
     tokens = {f"tokens of {corpus_label(corpus)}": params.tokenizer(corpus)[0] for corpus in corpora}
-    return provenance.footer(params, signatures=tokens, models=remarked(params.scored_models, params.model_key))
+    return page.footer(params, tokens, params.scored_models, params.model_key)
 
 
 def judgements(params: NliPermutationParams) -> pd.DataFrame | None:
