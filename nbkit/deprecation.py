@@ -8,29 +8,28 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-#: Modules that the last release's documentation and notebooks imported, without ``nbkit.``, and what replaces them; a
-#: name that ends in ``*`` holds for all that begin so. Each is removed after one release.
+#: Modules that the last release's documentation and notebooks imported and what replaces them, both without ``nbkit.``
+#: (a digest of code follows names in full); one that ends in ``*`` holds for all that begin so. For one release.
 _MODULES = {
-    "align*": "nbkit.measure.aligners",
-    "annotate*": "nbkit.measure.forms",
-    "attacks.shrink_numbers": "nbkit.perturb.shrink_numbers",
-    "attacks*": "nbkit.perturb.word_sense",
-    "corpora.sandbox*": "nbkit.sandbox",
-    "metrics.number_match": "nbkit.measure.numbers",
-    "metrics.statistics": "nbkit.measure.statistics",
-    "metrics.streaming": "nbkit.measure.statistics",
-    "metrics.tokens": "nbkit.measure.bleu",
-    "metrics.*": "nbkit.measure",
-    "syntax*": "nbkit.text",
-    **dict.fromkeys(("figures.notebook", "figures.save"), "part of nbkit.figures.panels and nbkit.figures.styles"),
-    "figures.explore": "nbkit.studies.word_order.explore",
-    **{
-        f"figures.{prefix}*": f"part of nbkit.studies.{study}"
-        for prefix, study in {
-            **{name: name for name in ("word_order", "numbers", "idioms", "disambiguation")},
-            "nli_": "nli_permutation",
-        }.items()
-    },
+    "align*": "measure.aligners",
+    "annotate*": "measure.forms",
+    "attacks.shrink_numbers": "perturb.shrink_numbers",
+    "attacks*": "perturb.word_sense",
+    "corpora.sandbox*": "sandbox",
+    "figures.explore": "studies.word_order.explore",
+    "figures.notebook": "studies.page",
+    "figures.save": "figures.panels",
+    "figures.word_order*": "studies.word_order",
+    "figures.numbers*": "studies.numbers",
+    "figures.nli_*": "studies.nli_permutation",
+    "figures.idioms*": "studies.idioms",
+    "figures.disambiguation*": "studies.disambiguation",
+    "metrics.number_match": "measure.numbers",
+    "metrics.statistics": "measure.statistics",
+    "metrics.streaming": "measure.statistics",
+    "metrics.tokens": "measure.bleu",
+    "metrics.*": "measure",
+    "syntax*": "text",
 }
 
 
@@ -72,10 +71,8 @@ class _Gone:
             return
         for old, new in _MODULES.items():
             if name == old or (old.endswith("*") and name.startswith(old[:-1])):
-                raise ImportError(
-                    f"{fullname} is now {new} (see docs/api.md; `nbkit init FOLDER` writes this release's notebooks)",
-                    name=fullname,
-                )
+                way_out = "see docs/api.md; `nbkit init FOLDER` writes this release's notebooks"
+                raise ImportError(f"{fullname} is now nbkit.{new} ({way_out})", name=fullname)
 
 
 def explain_moved_modules() -> None:
