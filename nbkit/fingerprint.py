@@ -17,7 +17,7 @@ import importlib.util
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -510,24 +510,24 @@ def _data_read(name: str, module: _Module, reached: Iterable[_Statement]) -> dic
     reached = list(reached)
     if "." not in name or not any(statement.reads_files for statement in reached):
         return {}  # the top-level folder holds no data of its own
-    folder = module.path.parent
-    files = _data_files(folder)
+    files = _data_files(module.path.parent)
     patterns = {text.rpartition("/")[2] for statement in reached for text in statement.strings}
     patterns |= {module.path.stem + pattern for pattern in patterns if pattern.startswith(".")}
-    named = [file for file in files if any(fnmatch(file.name, pattern) for pattern in patterns if pattern != "*")]
+    # Most strings of a program are no pattern: matching each with each file took most of the time of a digest.
+    globs = [pattern for pattern in patterns if pattern != "*" and not set("*?[").isdisjoint(pattern)]
+    named = [
+        file
+        for file in files
+        if (last := file.rpartition("/")[2]) in patterns or any(fnmatch(last, each) for each in globs)
+    ]
     package = name if module.path.name == "__init__.py" else name.rpartition(".")[0]
-    return {
-        f"{package.replace('.', '/')}/{file.relative_to(folder).as_posix()}": _file_digest(file)
-        for file in named or files
-    }
+    return {f"{package.replace('.', '/')}/{file}": _file_digest(files[file]) for file in named or files}
 
 
 def _named_in(shown: str, beside: Path) -> Iterator[Node]:
     """The definitions that a data file names as ``package.module:name``."""
-    file = next(
-        file for file in _data_files(beside.parent) if shown.endswith(file.relative_to(beside.parent).as_posix())
-    )
-    for module, name in _names_of(file):
+    path = next(path for file, path in _data_files(beside.parent).items() if shown.endswith(file))
+    for module, name in _names_of(path):
         if _locate(module):
             yield module, name
 
@@ -592,15 +592,15 @@ def _shown(name: str, path: Path) -> str:
 
 
 @cache
-def _data_files(folder: Path) -> tuple[Path, ...]:
-    """The data files in *folder* and its sub-folders, but not those of a package below it."""
-    found: list[Path] = []
+def _data_files(folder: Path) -> Mapping[str, Path]:
+    """The data files in *folder* and its sub-folders, by their places there, but not those of a package below it."""
+    found: dict[str, Path] = {}
     for entry in sorted(folder.iterdir()):
         if entry.is_dir() and not (entry / "__init__.py").exists():
-            found += _data_files(entry)
+            found |= {f"{entry.name}/{file}": path for file, path in _data_files(entry).items()}
         elif entry.suffix in _DATA_SUFFIXES:
-            found.append(entry)
-    return tuple(found)
+            found[entry.name] = entry
+    return found
 
 
 def _versions(libraries: set[str]) -> dict[str, str]:
