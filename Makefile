@@ -50,7 +50,7 @@ lock: $(VENV)/.installed  ## re-pin requirements.lock; the local part of torch's
 	sed -i 's/^\(torch==[0-9.]*\)+cpu$$/\1/' requirements.lock
 
 wheel: setup
-	$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
+	$(BIN)/python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist .
 
 clean:
 	find outputs -mindepth 1 ! -path outputs/README.md -delete

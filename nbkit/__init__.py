@@ -4,4 +4,7 @@ Importing the package is cheap: rooms that need torch, transformers, spaCy or pa
 when something in them is used.
 """
 
+from nbkit.deprecation import explain_moved_modules
+
 __version__ = "0.1.0"
+explain_moved_modules()

@@ -470,7 +470,9 @@ def _files_read(name: str, module: _Module, reached: Collection[_Statement]) -> 
     files = _data_files(module.path.parent)
     patterns = {text.rpartition("/")[2] for statement in reached for text in statement.strings}
     patterns |= {module.path.stem + pattern for pattern in patterns if pattern.startswith(".")}
-    named = [file for file in files if any(fnmatch(file.name, pattern) for pattern in patterns if pattern != "*")]
+    # Most strings of a program are no pattern: matching each with each file took most of the time of a digest.
+    globs = [pattern for pattern in patterns if pattern != "*" and not set("*?[").isdisjoint(pattern)]
+    named = [file for file in files if file.name in patterns or any(fnmatch(file.name, each) for each in globs)]
     return named or files
 
 
@@ -533,15 +535,15 @@ def _shown(name: str, path: Path) -> str:
 
 
 @cache
-def _data_files(folder: Path) -> tuple[Path, ...]:
-    """The data files in *folder* and its sub-folders, but not those of a package below it."""
-    found: list[Path] = []
+def _data_files(folder: Path) -> Mapping[str, Path]:
+    """The data files in *folder* and its sub-folders, by their places there, but not those of a package below it."""
+    found: dict[str, Path] = {}
     for entry in sorted(folder.iterdir()):
         if entry.is_dir() and not (entry / "__init__.py").exists():
-            found += _data_files(entry)
+            found |= {f"{entry.name}/{file}": path for file, path in _data_files(entry).items()}
         elif entry.suffix in _DATA_SUFFIXES:
-            found.append(entry)
-    return tuple(found)
+            found[entry.name] = entry
+    return found
 
 
 def _versions(libraries: set[str]) -> dict[str, str]:

@@ -54,12 +54,13 @@ def collect(
     signatures: Mapping[str, str] | Sequence[str] | None = None,
     models: Mapping[str, Any] | Sequence[str] | None = None,
     costs: Mapping[str, Any] | None = None,
+    licences: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Where a result comes from, as plain data (it goes into JSON files, too).
 
     params: a study's parameters (a pydantic model or a mapping); seed, decoding, device and dtype are
     taken from them. signatures: the metrics' signature strings. models: names, or name to identity.
-    costs: what models behind services charged for, by name (`nbkit.models.costs`).
+    costs: what models behind services charged for, by name (`nbkit.models.costs`). licences: of data and weights.
 
     >>> facts = collect({"seed": 3, "beams": 4})
     >>> facts["seed"], facts["decoding"], facts["python"] == platform.python_version()
@@ -72,6 +73,7 @@ def collect(
     facts["metrics"] = signatures if isinstance(signatures, Mapping) else list(signatures or ())
     facts["models"] = models if isinstance(models, Mapping) else list(models or ())
     facts["costs"] = costs or {}
+    facts["licences"] = licences or {}
     facts["device"] = device(str(values.pop("device", "auto")))
     facts["dtype"] = _dtype(str(values.pop("dtype", "auto")))
     facts["parameters"] = values

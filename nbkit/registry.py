@@ -64,14 +64,18 @@ class Registry(Generic[T]):
         self.kind, self._made, self._way_out = kind, made, way_out
         self._entries: dict[str, T | str] = {}
         self._summaries: dict[str, str] = {}
+        self._licences: dict[str, str] = {}
         self._plugins_read = False
 
-    def register(self, name: str, thing: Any, *, summary: str = "", replace: bool = False) -> None:
-        """Add *thing* under *name*; a name that is taken is an error unless ``replace=True``."""
+    def register(self, name: str, thing: Any, *, summary: str = "", licence: str = "", replace: bool = False) -> None:
+        """Add *thing* under *name*; a name that is taken is an error unless ``replace=True``.
+
+        summary, licence: what lists and pages show; the licence is that of data or weights.
+        """
         if name in self._entries and not replace:
             raise NbkitError(f"{self.kind} '{name}' is already registered; pass replace=True to replace it")
         self._entries[name] = thing if isinstance(thing, str) else self._as_entry(name, thing)
-        self._summaries[name] = summary
+        self._summaries[name], self._licences[name] = summary, licence
 
     def get(self, name: str) -> T:
         """The thing under *name*, imported now if it was given as a path. Raises `UnknownNameError`.
@@ -99,6 +103,10 @@ class Registry(Generic[T]):
     def summary(self, name: str) -> str:
         """The one-line summary given at registration."""
         return self._summaries.get(name, "")
+
+    def licence(self, name: str) -> str:
+        """The licence given at registration, empty if none was."""
+        return self._licences.get(name, "")
 
     def names(self) -> list[str]:
         """All names, in the order of registration."""

@@ -83,6 +83,17 @@ def test_list_shows_the_parameters_of_studies():
     assert refused.exit_code == 2 and "nbkit list studies --params" in refused.stderr
 
 
+def test_licences_of_data_and_weights_are_listed():
+    """Of every corpus that is not built in and of every model of the hub."""
+    corpora = json.loads(nbkit("list", "corpora", "--format", "json").output)
+    assert {"CC BY-NC-SA 4.0", "CC BY-NC-SA 3.0"} <= {row["licence"] for row in corpora}
+    assert {row["name"].partition("-")[0] for row in corpora if row["licence"] == "–"} == {"sandbox"}
+    models = json.loads(nbkit("list", "models", "--format", "json").output)
+    licences = {row["name"]: row["licence"] for row in models}
+    assert licences["nllb-600m"] == "CC BY-NC 4.0" and licences["mbart50"] == "see its model card"
+    assert {row["from"] for row in models if row["licence"] == "–"} == {"trained here"}
+
+
 @pytest.mark.parametrize(
     "arguments",
     [["--help"], ["--version"], *([["list", k] for k in ("models", "corpora", "perturbations", "metrics", "studies")])],

@@ -38,6 +38,7 @@ from nbkit.models import (
     is_language_model_here,
 )
 from nbkit.models.backends import BACKENDS
+from nbkit.models.catalogue import weights_licence
 from nbkit.models.services.names import PACKAGE, ServerModel, WebModel, offered, parse_remote, services
 from nbkit.models.weights import hub_cache, is_offline
 from nbkit.perturb import PERTURBATIONS
@@ -46,6 +47,9 @@ from nbkit.store import Store, cache_folder
 from nbkit.studies import STUDIES
 from nbkit.studies.results import outdated
 from nbkit.text.parsers import check_parser, parser_for
+
+#: What stands in a list where there is nothing to say.
+NOTHING = "–"
 
 
 def _origin(registry: Registry[Any], name: str) -> str:
@@ -56,21 +60,30 @@ def _origin(registry: Registry[Any], name: str) -> str:
     return entry.hub or ("trained here" if entry.python is None else "Python")
 
 
+def _licence(registry: Registry[Any], name: str) -> str:
+    try:
+        return weights_licence(name) or registry.licence(name) or NOTHING
+    except NbkitError:  # reported by `_origin`
+        return NOTHING
+
+
 def _models() -> Iterator[Sequence[Any]]:
     for task, registry in (("translation", MODELS), ("inference", CLASSIFIERS), ("language", LANGUAGE_MODELS)):
         for name in registry:
-            yield name, task, _origin(registry, name), registry.summary(name)
+            yield name, task, _origin(registry, name), _licence(registry, name), registry.summary(name)
     for suffix, backend in BACKENDS.items():
-        yield f"MODEL@{suffix}", "any", "translators, BERT-like classifiers, GPT-2", backend.summary
+        kinds = "translators, BERT-like classifiers, GPT-2"
+        yield f"MODEL@{suffix}", "any", kinds, "the model's", backend.summary
     for name, place, summary in offered():
-        yield name, "translation", place, summary
+        yield name, "translation", place, "the service's terms", summary
 
 
 def _corpora() -> Iterator[Sequence[Any]]:
     for task, registry in (("translation", CORPORA), ("inference", NLI_CORPORA)):
         for name in registry:
             corpus = registry.get(name)
-            yield name, task, list(corpus.languages), list(corpus.splits), registry.summary(name)
+            licence = registry.licence(name) or NOTHING
+            yield name, task, list(corpus.languages), list(corpus.splits), licence, registry.summary(name)
 
 
 def _perturbations() -> Iterator[Sequence[Any]]:
@@ -116,8 +129,8 @@ def _summaries(registry: Registry[Any]) -> Iterator[Sequence[Any]]:
 
 #: What can be listed: its rows, and the names of their values.
 _KINDS: dict[str, tuple[Callable[[], Iterator[Sequence[Any]]], list[str]]] = {
-    "models": (_models, ["name", "task", "from", "summary"]),
-    "corpora": (_corpora, ["name", "task", "languages", "splits", "summary"]),
+    "models": (_models, ["name", "task", "from", "licence", "summary"]),
+    "corpora": (_corpora, ["name", "task", "languages", "splits", "licence", "summary"]),
     "perturbations": (_perturbations, ["name", "category", "needs", "summary", "aliases"]),
     "metrics": (partial(_summaries, METRICS), ["name", "summary"]),
     "studies": (partial(_summaries, STUDIES), ["name", "summary"]),

@@ -544,7 +544,7 @@ def _register() -> None:
             splits, finite = tuple(entry.get("splits", SANDBOX_SPLITS)), tuple(entry.get("finite", ()))
             CORPORA.register(name, SandboxCorpus(name, entry["mixture"], splits, finite), summary=summary)
         else:
-            CORPORA.register(name, file_corpus(name, entry), summary=f"{summary} ({entry['licence']})")
+            CORPORA.register(name, file_corpus(name, entry), summary=summary, licence=entry["licence"])
 
 
 _register()

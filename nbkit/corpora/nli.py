@@ -586,7 +586,7 @@ def _tokenised(raw: Iterator[RawNli], spec: str, lang: str, store: Store) -> Ite
 def _register() -> None:
     for name, entry in catalogue()["corpora"].items():
         found = named_files(name, entry) if "files" in entry else NliSandbox()
-        NLI_CORPORA.register(name, found, summary=entry["summary"])
+        NLI_CORPORA.register(name, found, summary=entry["summary"], licence=entry.get("licence", ""))
 
 
 _register()

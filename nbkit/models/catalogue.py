@@ -64,10 +64,11 @@ class Catalogue(Registry[EntryT]):
         super().__init__(kind, self.as_entry)
         self.entry = entry
         for name, fields in yaml.safe_load(Path(__file__).with_name(file).read_text(encoding="utf-8")).items():
+            licence = fields.pop("licence", "")
             values: dict[str, Any] = {
                 field: tuple(value) if isinstance(value, list) else value for field, value in fields.items()
             }
-            self.register(name, entry(**values), summary=fields["summary"])
+            self.register(name, entry(**values), summary=fields["summary"], licence=licence)
 
     def as_entry(self, name: str, thing: Any) -> EntryT:
         """What is registered of a *thing*: an entry as it is, Python code, alone or in an entry, in one."""
@@ -777,3 +778,28 @@ def kind_of(reference: LanguageModelReference, folder: Path) -> Kind:
         f"{reference.called}: {folder} holds {found}, which is neither a causal language model "
         "(…LMHeadModel, …ForCausalLM) nor a masked one (…ForMaskedLM)"
     )
+
+
+# ----------------------------------------------------------------------------
+# Licences of weights.
+
+
+def weights_licence(name: str) -> str:
+    """The licence of the weights of a model from the hub, of whichever kind; empty for all other models.
+
+    Of models that the catalogues do not know, it says where the licence is stated. Nothing is downloaded for it.
+
+    >>> weights_licence("nllb-600m@ct2"), weights_licence("mine/model"), weights_licence("sandbox-marian")
+    ('CC BY-NC 4.0', 'see its model card', '')
+    """
+    place = name.removeprefix(BY_RULE)
+    if is_remote(place):
+        return ""
+    place = split_backend(place)[0].partition(_OPTION)[0]
+    for catalogue in (MODELS, CLASSIFIERS, LANGUAGE_MODELS):
+        if place in catalogue:
+            if licence := catalogue.licence(place):
+                return licence
+            place = catalogue.get(place).hub or ""
+    from_hub = "/" in place and not place.startswith((".", "/", "~", "$")) and not is_remote(place)
+    return "see its model card" if from_hub and not Path(place).is_dir() else ""

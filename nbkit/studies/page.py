@@ -19,15 +19,21 @@ from matplotlib.figure import Figure
 from pandas.io.formats.style import Styler
 
 from nbkit import provenance
+from nbkit.corpora import CORPORA
+from nbkit.corpora.nli import NLI_CORPORA
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.models import costs
+from nbkit.models.catalogue import weights_licence
 from nbkit.models.python import remarked
 from nbkit.store import Store
 from nbkit.studies.paper import Paper
 
 #: Entries of ``tables.yaml`` that are not tables of a run.
 _HEADINGS, _PRINTED = "headings", "printed"
+
+#: How the names of parameters that hold corpora end.
+_CORPORA = ("corpus", "corpora", "templates")
 
 
 def begin() -> None:
@@ -42,19 +48,23 @@ def footer(
     key: Callable[[str], Any] = lambda name: None,
     *,
     pairs: Iterable[tuple[str, str]] = (),
-    others: Sequence[str] = (),
+    licensed: Iterable[str] = (),
     shown: Mapping[str, Any] | None = None,
 ) -> provenance.Footer:
     """Where a page's results come from: parameters, models and what they charged, versions, device.
 
     facts: what else the results depend on, such as aligners and metric settings, by what it is called. models: names,
-    each with its *key* in the store. pairs: languages that they translate between, where they do. others: models that
-    have their remarks already. shown: the parameters as they are shown, where they read differently.
+    each with its *key* in the store. pairs: languages that they translate between, where they do. licensed: more models
+    whose licences are shown. shown: the parameters as they are shown, where they read differently.
     """
     names = list(dict.fromkeys(models))
     charged = costs(names, list(pairs), params.decoding, store=Store()) if names and pairs else {}
     return provenance.footer(
-        shown or params, signatures=facts or {}, models=[*remarked(names, key), *others], costs=charged
+        shown or params,
+        signatures=facts or {},
+        models=remarked(names, key),
+        costs=charged,
+        licences=licences(params, [*names, *licensed]),
     )
 
 
@@ -142,6 +152,27 @@ class Page:
         """Show what the paper's research code does differently, if anything is known of it."""
         if (differences := research_code(self._tables.paper)) is not None:
             display(differences)
+
+
+def licences(params: Any, models: Iterable[str]) -> dict[str, str]:
+    """The licences of the named corpora that *params* hold and of the weights of *models*, where they are from the hub.
+
+    >>> from nbkit.studies.word_order import WordOrderParams
+    >>> licences(WordOrderParams(corpus="multi30k:val"), ["nllb-600m", "sandbox-marian"])
+    {'multi30k': 'CC BY-NC-SA 4.0', 'nllb-600m': 'CC BY-NC 4.0'}
+    """
+    specs = [each for name, value in params if name.endswith(_CORPORA) for each in _texts(value)]
+    corpora = dict.fromkeys(spec.removeprefix("corpus:").partition(":")[0] for spec in specs)
+    found = {name: CORPORA.licence(name) or NLI_CORPORA.licence(name) for name in corpora}
+    found |= {name: weights_licence(name) for name in models}
+    return {name: licence for name, licence in found.items() if licence}
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts of a parameter that is one, a list of them or a mapping to them; of any other, none."""
+    if isinstance(value, str):
+        return [value]
+    return list(value.values() if isinstance(value, Mapping) else value) if isinstance(value, Mapping | list) else []
 
 
 class Sheets:

@@ -478,8 +478,8 @@ def test_commands_name_what_is_registered_and_what_is_not_remembered(plugged: di
         return done.stdout
 
     listed = [line.split() for line in nbkit("list", "models").splitlines()]
-    assert ["plugged", "translation", "Python", "from", "plugged"] in listed
-    assert ["plugged", "inference", "Python", "from", "plugged"] in listed
+    assert ["plugged", "translation", "Python", "–", "from", "plugged"] in listed
+    assert ["plugged", "inference", "Python", "–", "from", "plugged"] in listed
     remark = "results of model 'plugged' are not stored: register an identity"
     assert nbkit("validate", "run.yaml").splitlines() == [remark, "run.yaml: ready to run"]
     planned = nbkit("run", "run.yaml", "--dry-run")

@@ -10,9 +10,12 @@ import pytest
 from matplotlib.figure import Figure
 
 from nbkit.errors import UnknownNameError
+from nbkit.studies.idioms import IdiomsParams
+from nbkit.studies.nli_permutation import NliPermutationParams
 from nbkit.studies.numbers import NumbersParams
-from nbkit.studies.page import Page, Sheets, footer
+from nbkit.studies.page import Page, Sheets, footer, licences
 from nbkit.studies.paper import Paper
+from nbkit.studies.word_order import WordOrderParams
 
 ENTRIES = """
 headings: {model: system}
@@ -132,3 +135,18 @@ def test_one_call_shows_saves_and_puts_the_printed_value_beside(
     page.save("all", frame)
     page.research_code()  # there is none
     assert len(shown) == 2 and kept() == ["tables/all.csv"]
+
+
+def test_a_footer_shows_licences_of_named_corpora_and_of_weights_from_the_hub() -> None:
+    """Not of files and models of the user's, of what is trained here, and of the built-in world."""
+    params = IdiomsParams(data="mined", corpora={"A": "opus100:train", "B": "tsv:mine.tsv"}, aligned_corpora=["pud"])
+    found = licences(params, ["placeholder:nllb-600m@ct2", "mine/model", "sandbox-lstm#2", "./here", "openai:gpt"])
+    assert found == {
+        "opus100": "not stated; see opus.nlpl.eu/opus-100.php",
+        "pud": "CC BY-SA 3.0",
+        "placeholder:nllb-600m@ct2": "CC BY-NC 4.0",
+        "mine/model": "see its model card",
+    }
+    assert licences(NliPermutationParams(corpora=["sick:test", "sandbox:dev"]), []) == {"sick": "CC BY-NC-SA 3.0"}
+    assert licences(NumbersParams(templates="corpus:tatoeba"), []) == {"tatoeba": "CC BY 2.0 FR"}
+    assert footer(WordOrderParams(corpus="multi30k")).facts["licences"] == {"multi30k": "CC BY-NC-SA 4.0"}

@@ -66,7 +66,7 @@ def footer(params: DisambiguationParams) -> provenance.Footer:
     if shown := [f"{short} is {name}" for name, short in called.items() if short != name]:
         facts["names in tables"] = ", ".join(shown)
     pairs = [(params.source, params.target)]
-    return page.footer(params, facts, params.translated_by, params.model_key, pairs=pairs)
+    return page.footer(params, facts, params.translated_by, params.model_key, pairs=pairs, licensed=langs)
 
 
 def _read(forms: dict[str, str], key: str | None) -> pd.DataFrame | None:

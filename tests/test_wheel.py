@@ -1,0 +1,101 @@
+"""The wheel, installed far from the checkout into an environment that has its dependencies and no other nbkit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+import nbkit
+
+ROOT = Path(__file__).parent.parent
+#: The cheapest page: permutations of a few sentences, which asks no model.
+RUN = """\
+name: tiny
+runs:
+  - study: word_order
+    params: {languages: [de], models: [], n_pairs: 20, metrics: [bleu]}
+    notebooks: [perturbations]
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """Built as `make wheel` does, which needs no network."""
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
+    done = subprocess.run([*command, "--wheel-dir", folder, ROOT], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    [made] = folder.iterdir()
+    return made
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory) -> Path:
+    """An empty environment with the wheel; a .pth file lends it the libraries of this one, not its editable nbkit."""
+    place = tmp_path_factory.mktemp("elsewhere") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True)
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(place), "platbase": str(place)}))
+    command = [sys.executable, "-m", "pip", "--python", place / "bin/python", "install", "--quiet", "--no-deps"]
+    subprocess.run([*command, "--no-index", wheel], check=True)
+    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return place
+
+
+@pytest.fixture(scope="module")
+def nbkit_of_the_wheel(installed, tmp_path_factory):
+    """Run a command of the installed package in another folder, with an empty home and no variables of nbkit's."""
+    folder = tmp_path_factory.mktemp("work")
+    home = tmp_path_factory.mktemp("home")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NBKIT_", "PYTHON", "VIRTUAL"))}
+    environment = {**kept, "HOME": str(home), "NBKIT_CACHE": str(home / "cache"), "HF_HUB_OFFLINE": "1"}
+
+    def run(*arguments: str) -> str:
+        command = [installed / "bin/nbkit", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run.folder = folder
+    return run
+
+
+def test_the_wheel_holds_the_package_with_its_data_notebooks_and_run_files(wheel):
+    """Every file of the checkout that belongs there, and no test, output or stored result."""
+    held = set(ZipFile(wheel).namelist())
+    listed = subprocess.run(
+        ["git", "ls-files", "nbkit", "notebooks", "params"], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    files = listed.stdout.split() or pytest.skip("no git checkout")
+    wanted = {
+        file if file.startswith("nbkit/") else f"nbkit/_bundle/{file}" for file in files if (ROOT / file).exists()
+    }
+    assert wanted <= held
+    assert {name for name in held - wanted if ".dist-info/" not in name} == set()
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in held)
+
+
+def test_commands_work_without_the_checkout(nbkit_of_the_wheel):
+    assert nbkit_of_the_wheel("--version") == f"nbkit {nbkit.__version__}\n"
+    assert "sandbox-marian" in nbkit_of_the_wheel("list", "models")
+    assert f"{nbkit.__version__} (installed package)" in nbkit_of_the_wheel("doctor", "--offline")
+    assert nbkit_of_the_wheel("validate", "params/demo.yaml") == "params/demo.yaml: ready to run\n"
+    nbkit_of_the_wheel("init", "mine")
+    assert (nbkit_of_the_wheel.folder / "mine/notebooks/word_order/perturbations.ipynb").is_file()
+    assert nbkit_of_the_wheel("validate", "mine/params/demo.yaml") == "mine/params/demo.yaml: ready to run\n"
+
+
+@pytest.mark.slow
+def test_a_page_is_executed_without_the_checkout(nbkit_of_the_wheel):
+    (nbkit_of_the_wheel.folder / "tiny.yaml").write_text(RUN)
+    nbkit_of_the_wheel("run", "tiny.yaml", "--offline", "--workers", "1")
+    output = nbkit_of_the_wheel.folder / "outputs/tiny"
+    assert json.loads((output / "run.json").read_text())["status"] == "done"
+    [page] = (output / "html").iterdir()
+    assert "Where these results come from" in page.read_text() and str(ROOT) not in page.read_text()
