@@ -64,16 +64,16 @@ class Registry(Generic[T]):
         self._plugins_read = False
 
     def register(self, name: str, thing: Any, *, summary: str = "", replace: bool = False) -> None:
-        """Add *thing* under *name*; a name that is taken is an error unless ``replace=True``."""
+        """Add *thing* under *name*; an existing name is an error unless ``replace=True``."""
         if name in self._entries and not replace:
             raise NbkitError(f"{self.kind} '{name}' is already registered; pass replace=True to replace it")
         self._entries[name] = thing if isinstance(thing, str) else self._as_entry(name, thing)
         self._summaries[name] = summary
 
     def get(self, name: str) -> T:
-        """The thing under *name*, imported now if it was given as a path. Raises `UnknownNameError`.
+        """The thing under *name*, imported now if it was given as a path.
 
-        Raises `NbkitError` where there is nothing at the path.
+        Raises `UnknownNameError` for an unknown name, `NbkitError` if the path does not exist.
         """
         self._read_plugins()
         if name not in self._entries:
@@ -85,7 +85,7 @@ class Registry(Generic[T]):
                 found = getattr(import_module(module), attribute)
             except (ImportError, AttributeError, ValueError) as error:
                 raise NbkitError(
-                    f"{self.kind} '{name}': '{entry}' cannot be imported ({error}); 'package.module:name' is expected"
+                    f"{self.kind} '{name}': '{entry}' cannot be imported ({error}); expected 'package.module:name'"
                 ) from error
             entry = self._entries[name] = self._as_entry(name, found)
         return entry
@@ -120,9 +120,9 @@ class Registry(Generic[T]):
 
 
 def check_options(thing: str, factory: Callable[..., Any], options: Mapping[str, Any], *, given: int = 0) -> None:
-    """Raise `NbkitError` for an option that *factory* does not take, and for one that it needs and does not get.
+    """Raise `NbkitError` for an option that *factory* does not take, and for a required one that is missing.
 
-    thing: what the factory makes, for the message. given: how many of its parameters come before the options.
+    thing: what the factory makes, for the message. given: the number of its parameters before the options.
 
     >>> check_options("metric 'bleu'", lambda *, order=4: None, {"ordr": 2})
     Traceback (most recent call last):

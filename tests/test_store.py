@@ -219,7 +219,7 @@ def test_records_and_a_table_of_one_configuration_do_not_meet(tmp_path):
 
 
 def test_a_table_that_parquet_cannot_hold_is_an_error(tmp_path):
-    with pytest.raises(NbkitError, match="cannot be kept as Parquet"):
+    with pytest.raises(NbkitError, match="cannot be stored as Parquet"):
         Store(tmp_path).table(CONFIG, lambda: pd.DataFrame({"a": [1, "x", object()]}))
 
 
@@ -231,8 +231,8 @@ def test_a_table_that_parquet_cannot_hold_is_an_error(tmp_path):
     [
         ({"version": 1}, "needs a 'kind'"),
         ({"kind": "../up"}, "needs a 'kind'"),
-        ({"kind": "k", "where": Path("x")}, "must be JSON-able"),
-        ({"kind": "k", "x": float("nan")}, "must be JSON-able"),
+        ({"kind": "k", "where": Path("x")}, "must be JSON-serialisable"),
+        ({"kind": "k", "x": float("nan")}, "must be JSON-serialisable"),
     ],
 )
 def test_a_bad_configuration_is_named(tmp_path, config, message):
@@ -373,7 +373,7 @@ def test_a_foreign_shard_under_a_key_that_is_asked_for(tmp_path):
     pq.write_table(broken, path)
     path.rename(path.with_name(shards.shard_name(path.read_bytes(), "rows.parquet", 1)))
     compute = Counter()
-    with pytest.warns(DamagedShardWarning, match="is not the JSON it says it is"):
+    with pytest.warns(DamagedShardWarning, match="is declared as JSON but is not"):
         assert Store(tmp_path).records(CONFIG, inputs, compute) == first
     assert compute.seen == inputs
 

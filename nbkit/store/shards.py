@@ -36,7 +36,7 @@ OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl
 
 
 class StoreError(NbkitError):
-    """A place of the store that cannot be read or written, as on a full disk; what is stored there is kept."""
+    """A place of the store that cannot be read or written, as on a full disk; stored results are not lost."""
 
 
 class Folder:
@@ -83,7 +83,7 @@ class Folder:
                 return []
 
     def read(self, name: str) -> bytes:
-        """The bytes of a file. Raises `FileNotFoundError` where it is gone, `IsADirectoryError` for a folder."""
+        """The bytes of a file. Raises `FileNotFoundError` if it is gone, `IsADirectoryError` for a folder."""
         with _explained("read", f"{self}/{name}"):
             return self.files.cat_file(f"{self.path}/{name}")
 
@@ -105,7 +105,7 @@ class Folder:
             self.files.mv(temporary, place)
 
     def check_writable(self) -> None:
-        """Raise `NbkitError` where no file can be written. The folder is made, and the file that tries it removed."""
+        """Raise `NbkitError` if no file can be written. The folder is made, and the file that tries it removed."""
         name = _temporary_name()
         try:
             self._put(name, b"nbkit")
@@ -228,7 +228,7 @@ def encode(keys: Sequence[bytes], rows: Sequence[Mapping[str, Any]]) -> bytes:
     fields = [pa.field(KEY, pa.binary(KEY_BYTES), nullable=False)]
     for name in dict.fromkeys(name for row in rows for name in row):
         if name == KEY:
-            raise NbkitError(f"a result has a field '{KEY}', which is the store's own: give it another name")
+            raise NbkitError(f"a result has a field '{KEY}', a name that the store reserves: rename the field")
         column, metadata = _column(name, rows)
         columns.append(column)
         fields.append(pa.field(name, column.type, metadata=metadata))
@@ -246,7 +246,7 @@ def decode(data: bytes) -> pa.Table:
     try:
         table = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise NbkitError(f"is no Parquet file ({' '.join(str(error).split())[:80]})") from None
+        raise NbkitError(f"is not a Parquet file ({' '.join(str(error).split())[:80]})") from None
     if table.schema.names.count(KEY) != 1:
         raise NbkitError(f"has no column '{KEY}'")
     if table.schema.field(KEY).type != pa.binary(KEY_BYTES) or table.column(KEY).null_count:
@@ -262,7 +262,7 @@ def table_keys(table: pa.Table) -> list[bytes]:
 
 
 def table_rows(table: pa.Table) -> list[dict[str, Any]]:
-    """The rows as they were given to `encode`. Raises `NbkitError` where a column is not the JSON it says it is."""
+    """The rows as they were given to `encode`. Raises `NbkitError` if a column declared as JSON is not."""
     rows: list[dict[str, Any]] = [{} for _ in range(table.num_rows)]
     for field in table.schema:
         if field.name == KEY:
@@ -274,7 +274,7 @@ def table_rows(table: pa.Table) -> list[dict[str, Any]]:
                     if value is not None:  # None stands for a field that this row does not have
                         row[field.name] = json.loads(value)
             except (ValueError, TypeError):
-                raise NbkitError(f"has a column '{field.name}' that is not the JSON it says it is") from None
+                raise NbkitError(f"has a column '{field.name}' that is declared as JSON but is not") from None
         else:
             for row, value in zip(rows, values, strict=True):
                 row[field.name] = value
@@ -298,7 +298,7 @@ def plain(value: Any) -> Any:
     for kind in (bool, int, float, str):  # their subclasses
         if isinstance(value, kind):
             return kind(value)
-    raise NbkitError(f"a result holds a {type(value).__name__}, {value!r:.80}; JSON-able values are expected")
+    raise NbkitError(f"a result holds a {type(value).__name__}, {value!r:.80}; use JSON-serialisable values")
 
 
 def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Array, dict[bytes, bytes] | None]:
@@ -317,7 +317,7 @@ def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Array, dic
 
 
 def _kind(values: list[Any]) -> str | None:
-    """The Arrow type that holds all *values* exactly (a ``*`` before it for lists), None where there is none."""
+    """The Arrow type that holds all *values* exactly (a ``*`` before it for lists), None if there is none."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {list}:
         kinds = {type(item) for value in values if value is not None for item in value}
@@ -556,7 +556,7 @@ class _Index:
 def set_aside(folder: Folder, name: str, reason: str = "is damaged") -> None:
     """Give a file that cannot be used the suffix ``.damaged`` and say so; it is never deleted."""
     warnings.warn(
-        f"{folder}/{name} {reason}: it is set aside as {name}.damaged and its results are computed again",
+        f"{folder}/{name} {reason}: it was moved to {name}.damaged, and its results are recomputed",
         DamagedShardWarning,
         stacklevel=2,
     )
