@@ -41,8 +41,8 @@ def write_number(value: Decimal | int, lang: str, form: str = "digits") -> str:
     form : str
         "digits" (the language's decimal sign, no grouping), "grouped" (by CLDR), "scale" (digits and the largest scale
         word that does not exceed the value: *1.23 million*, 123万; below the smallest one the same as "digits"),
-        "words" (spelled out, a fraction digit by digit), "native" (the language's native digits, ungrouped) or "financial"
-        (壹贰叁).
+        "words" (spelled out, a fraction digit by digit), "native" (the language's native digits, ungrouped) or
+        "financial" (壹贰叁).
 
     Returns
     -------

@@ -627,7 +627,7 @@ class PhraseMatcher:
     *my* stand for up to four words or none (at an edge of the phrase: one or none), never for punctuation; see
     ``phrase_words.yaml`` and `read_phrase` for how alternatives and optional words are written.
 
-    *cannot* is also *can't*, an adjective also its comparative (``comparisons.tsv``); a number does not match *someone*.
+    *cannot* is also *can't*, an adjective also its comparative (``comparisons.tsv``); *someone* is never a number.
 
     phrases: lines of a phrase list. variations: other wordings to find (`nbkit.text.phrases.Variation`);
     such a match says so.
