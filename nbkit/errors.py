@@ -19,8 +19,8 @@ class NbkitError(Exception):
 class DataError(NbkitError):
     """A line of a data file that cannot be used.
 
-    >>> print(DataError("2 columns expected, 3 found", "pairs.tsv", 17))
-    pairs.tsv:17: 2 columns expected, 3 found
+    >>> print(DataError("expected 2 columns, found 3", "pairs.tsv", 17))
+    pairs.tsv:17: expected 2 columns, found 3
     """
 
     def __init__(self, message: str, path: str | Path, line: int | None = None):

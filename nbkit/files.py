@@ -332,12 +332,12 @@ class Skipped:
     """The entries that ``on_error="skip"`` skipped: which file, which line and why.
 
     >>> skipped = Skipped()
-    >>> skipped.add(DataError("2 columns expected, 3 found", "pairs.tsv", 17))
+    >>> skipped.add(DataError("expected 2 columns, found 3", "pairs.tsv", 17))
     >>> len(skipped), skipped.rows()
-    (1, [('pairs.tsv', 17, '2 columns expected, 3 found')])
+    (1, [('pairs.tsv', 17, 'expected 2 columns, found 3')])
     >>> print(skipped.summary())
     1 entry skipped:
-      pairs.tsv:17: 2 columns expected, 3 found
+      pairs.tsv:17: expected 2 columns, found 3
     """
 
     errors: list[DataError] = field(default_factory=list)

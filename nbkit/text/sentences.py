@@ -135,7 +135,7 @@ class Sentence:
     def branches(self) -> tuple[Branch, ...]:
         """Each token that has dependents, with the left and the right ones; after all tokens below it.
 
-        Raises `NbkitError` if the sentence has no tree, or where its heads run in a circle, so that a walk
+        Raises `NbkitError` if the sentence has no tree, or if its heads form a cycle, so that a walk
         from the root would miss tokens.
 
         >>> Sentence(("Tom", "saw", "a", "cat"), "en", heads=(1, -1, 3, 1)).branches
