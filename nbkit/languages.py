@@ -86,7 +86,7 @@ def check_language(code: str) -> str:
     ('de', 'pt-BR')
     >>> check_language("jp")
     Traceback (most recent call last):
-    nbkit.languages.UnknownLanguageError: unknown language 'jp'; did you mean 'ja' (Japanese)? Expected a BCP 47 tag ...
+    nbkit.languages.UnknownLanguageError: unknown language 'jp'; did you mean 'ja' (Japanese)? Expected a BCP 47 tag...
     """
     if code in NAMES:
         return code
