@@ -51,7 +51,7 @@ def test_a_run_file_becomes_checked_entries():
         (("    params:", "    parms:"), "grid.yaml:5: runs.0.parms: unknown key; did you mean 'params'?"),
         (("name: demo", "nam: demo"), "grid.yaml:1: name: is missing"),
         (("name: demo", "name: ../demo"), "grid.yaml:1: name: '../demo' cannot name a folder everywhere: "),
-        (("  - study: toy\n    params", "  - null\n  - study: toy\n    params"), "runs.0: a mapping of keys"),
+        (("  - study: toy\n    params", "  - null\n  - study: toy\n    params"), "runs.0: expected a mapping of keys"),
         (("name: other", "name: toy"), "grid.yaml:3: runs: two entries are called 'toy'"),
         (("A tour", "[x"), "grid.yaml:3: invalid YAML"),
         (("      n: 5", "      n: 5\n      n: 6"), "grid.yaml:8: 'n' is given twice (first in line 7)"),
@@ -149,7 +149,7 @@ def test_nothing_else_of_the_environment_gets_into_a_run(word, message, monkeypa
         ("variables: {MY_TOKEN: x}", r"grid.yaml:2: \$\{MY_TOKEN\} looks like a key or a password"),
         ("variables: {HOME: x}", r"grid.yaml:2: variables: HOME comes from the environment"),
         ("variables: {MINE: $HOME}", r"grid.yaml:2: variables.MINE: a value holds no other variable"),
-        ("variables: {MINE: 3}", r"grid.yaml:2: variables.MINE: expected text"),
+        ("variables: {MINE: 3}", r"grid.yaml:2: variables.MINE: text is expected"),
         ("variables: [MINE]", r"grid.yaml:2: variables: a mapping"),
     ],
 )
