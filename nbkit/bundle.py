@@ -20,7 +20,7 @@ def bundled(room: str) -> Path:
     for root in (package / "_bundle", package.parent):
         if (root / room).is_dir():
             return root / room
-    raise NbkitError(f"this installation of nbkit has no {room}: install it again, or work in a checkout")
+    raise NbkitError(f"this installation of nbkit lacks {room}: reinstall it, or work in a checkout")
 
 
 def find_params(path: Path) -> Path:

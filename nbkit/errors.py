@@ -10,14 +10,17 @@ from typing import Any, ParamSpec
 
 
 class NbkitError(Exception):
-    """Base of every error that nbkit raises on purpose; the command line prints it without a traceback."""
+    """Base class of all errors that nbkit raises on purpose.
+
+    The message says what is wrong, where, and what to do; the command line prints it without a traceback.
+    """
 
 
 class DataError(NbkitError):
     """A line of a data file that cannot be used.
 
-    >>> print(DataError("2 columns expected, 3 found", "pairs.tsv", 17))
-    pairs.tsv:17: 2 columns expected, 3 found
+    >>> print(DataError("expected 2 columns, found 3", "pairs.tsv", 17))
+    pairs.tsv:17: expected 2 columns, found 3
     """
 
     def __init__(self, message: str, path: str | Path, line: int | None = None):
@@ -30,19 +33,19 @@ class DataError(NbkitError):
 
 
 class ParamsError(NbkitError):
-    """A parameter file or a parameter that does not fit its study's schema."""
+    """A parameter file or a parameter that does not match its study's schema."""
 
 
 class ModelError(NbkitError):
-    """A model that cannot be found, loaded or used for the languages asked for."""
+    """A model that cannot be found or loaded, or does not support the requested languages."""
 
 
 class MissingExtraError(NbkitError):
-    """An optional dependency or its weights are not installed; the message holds the install line."""
+    """An optional dependency or its weights are not installed; the message contains the command that installs them."""
 
 
 class UnknownNameError(NbkitError):
-    """A name that no registry knows, with the closest match and all names there are.
+    """A name that is not registered, with the closest match and all known names.
 
     >>> print(UnknownNameError("perturbation", "tree_miror_pre", ["reversed", "tree_mirror_pre"]))
     unknown perturbation 'tree_miror_pre'; did you mean 'tree_mirror_pre'? There are: reversed, tree_mirror_pre
@@ -59,7 +62,7 @@ class UnknownNameError(NbkitError):
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is most like *name*, or None where nothing is close.
+    """The known name that is most similar to *name*, or None if nothing is close.
 
     >>> closest("blue", ["bleu", "chrf"])
     'bleu'
@@ -72,7 +75,7 @@ P = ParamSpec("P")
 
 
 def as_problem(check: Callable[P, str | None]) -> Callable[P, str | None]:
-    """Decorate a check: what it raises as `NbkitError`, it returns as text, as it does any other problem.
+    """Decorate a check: return the text of an `NbkitError` that it raises, like any other problem.
 
     >>> @as_problem
     ... def check(place):
@@ -96,7 +99,7 @@ def schema_problems(
 ) -> Iterator[tuple[tuple[Any, ...], str]]:
     """Place and message of each of pydantic's *errors*; an unknown name comes with its closest match.
 
-    errors: what ``ValidationError.errors()`` returns. fields: the names that may stand at a place.
+    errors: what ``ValidationError.errors()`` returns. fields: the names that are allowed at a place.
 
     >>> error = {"type": "extra_forbidden", "loc": ("sed",), "msg": "Extra inputs are not permitted", "input": 1}
     >>> list(schema_problems([error], lambda place: ["seed"]))
@@ -119,17 +122,17 @@ def schema_problems(
 #: What pydantic says of Python's types, in words of the file that was written.
 _WORDING = {
     "missing": "is missing",
-    "model_type": "a mapping of keys to values is expected",
-    "dict_type": "a mapping of keys to values is expected",
-    "list_type": "a list is expected, such as [a, b]",
-    "too_short": "at least {min_length} expected, {actual_length} given",
-    "int_type": "a whole number is expected",
-    "int_parsing": "a whole number is expected",
-    "int_from_float": "a whole number is expected",
-    "float_type": "a number is expected",
-    "float_parsing": "a number is expected",
-    "less_than_equal": "{le} is the most that is allowed",
-    "bool_type": "true or false is expected",
-    "bool_parsing": "true or false is expected",
-    "string_type": "text is expected (in quotes, where YAML would read something else)",
+    "model_type": "expected a mapping of keys to values",
+    "dict_type": "expected a mapping of keys to values",
+    "list_type": "expected a list, such as [a, b]",
+    "too_short": "expected at least {min_length}, found {actual_length}",
+    "int_type": "expected a whole number",
+    "int_parsing": "expected a whole number",
+    "int_from_float": "expected a whole number",
+    "float_type": "expected a number",
+    "float_parsing": "expected a number",
+    "less_than_equal": "must be at most {le}",
+    "bool_type": "expected true or false",
+    "bool_parsing": "expected true or false",
+    "string_type": "expected text (in quotes if YAML reads it as something else)",
 }

@@ -1,6 +1,6 @@
 """Files: written whole or not at all, as CSV for spreadsheets, found by paths with variables, known by digests.
 
-Also `Skipped`: the malformed entries that reading with ``on_error="skip"`` left out.
+Also `Skipped`: the malformed entries that reading with ``on_error="skip"`` skips.
 """
 
 from __future__ import annotations
@@ -41,12 +41,11 @@ _NUMBER = re.compile(r"[-+]?[0-9]+([.,][0-9]+)*%?")
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Where to write what is to be at *path*: it is put there when the block ends, and removed where that fails.
+    """Yield a temporary path whose file replaces *path* when the block ends, and is removed if the block fails.
 
-    A device, a pipe and what a process has open (``/dev/stdout``) are written in place: a file would take their place.
-
-    Raises `NbkitError`, which names *path*, where the disk is full or takes no more for another reason, or where *path*
-    names a folder alone (an empty name is the folder one is in).
+    A device, a pipe and what a process has open (``/dev/stdout``) are written in place, not replaced. Raises
+    `NbkitError`, which names *path*, if the disk is full or otherwise rejects the file, or if *path* names only a
+    folder (an empty name is the current folder).
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp(), "words.txt")
@@ -62,7 +61,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
             yield path
         return
     if not path.name:  # "", "." and "/"
-        raise NbkitError(f"cannot write to '{path}': it names no file, such as words.txt")
+        raise NbkitError(f"cannot write to '{path}': it does not name a file, such as words.txt")
     # Processes of several machines may write the same file, and bear the same number.
     unfinished = path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}")
     try:
@@ -79,7 +78,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def owner_mark() -> str:
-    """What names this process in the names of its temporary files: machine, process and when that began.
+    """Identifies this process in the names of its temporary files: machine, process and its start time.
 
     >>> is_left_behind(owner_mark())
     False
@@ -88,7 +87,7 @@ def owner_mark() -> str:
 
 
 def is_left_behind(mark: str) -> bool:
-    """Whether the process with this `owner_mark` was of this machine, and is no more.
+    """Whether the process with this `owner_mark` ran on this machine and has ended.
 
     >>> is_left_behind(f"{_machine()}-{os.getpid()}-1"), is_left_behind("other-1-1"), is_left_behind("nothing")
     (True, False, False)
@@ -110,7 +109,7 @@ def _machine() -> str:
 
 
 def _began(process: int) -> str:
-    """When a process began, in ticks since the machine was started; 0 where there is none, or it cannot be known."""
+    """The start time of a process, in ticks since the machine was started; 0 if it is unknown."""
     try:
         state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -213,7 +212,7 @@ _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS(WORD|WD|PHRASE|CODE)|_PASS\b|_PWD\b
 
 
 def looks_secret(variable: str) -> bool:
-    """Whether an environment variable is called as those are that hold keys and passwords.
+    """Whether the name of an environment variable looks like that of a key or password.
 
     >>> looks_secret("OPENAI_API_KEY"), looks_secret("db_password"), looks_secret("NBKIT_DATA")
     (True, True, False)
@@ -229,7 +228,7 @@ def public_environment() -> dict[str, str]:
 def expand_path(path: str, thing: str) -> str:
     """*path* with ``$NAME`` and ``${NAME}`` replaced from the environment, and a leading ``~``.
 
-    thing: what the path stands for, for the error where a variable is not set, or is one that may hold a key.
+    thing: what the path refers to, for the error if a variable is not set or may hold a key.
 
     >>> expand_path("${HOME}/pud", "corpus").endswith("/pud")
     True
@@ -237,7 +236,7 @@ def expand_path(path: str, thing: str) -> str:
     Traceback (most recent call last):
     ...
     nbkit.errors.NbkitError: corpus '${NBKIT_NO_SUCH_VARIABLE}/pud': the environment variable
-    NBKIT_NO_SUCH_VARIABLE is not set; set it to the folder that is meant (export NBKIT_NO_SUCH_VARIABLE=…)
+    NBKIT_NO_SUCH_VARIABLE is not set; set it to the intended folder (export NBKIT_NO_SUCH_VARIABLE=…)
     or write the path itself
     """
     if "$" not in path:
@@ -248,19 +247,19 @@ def expand_path(path: str, thing: str) -> str:
         variable = error.args[0]
         if looks_secret(variable):
             raise NbkitError(
-                f"{thing} '{path}': {variable} looks like a key, which no path holds; write it out"
+                f"{thing} '{path}': {variable} looks like a key, which is not filled into paths; write the path itself"
             ) from None
         raise NbkitError(
-            f"{thing} '{path}': the environment variable {variable} is not set; set it to the folder that is "
-            f"meant (export {variable}=…) or write the path itself"
+            f"{thing} '{path}': the environment variable {variable} is not set; set it to the "
+            f"intended folder (export {variable}=…) or write the path itself"
         ) from None
     except ValueError:
-        raise NbkitError(f"{thing} '{path}': a '$' that begins no variable; write '$$' for a plain one") from None
+        raise NbkitError(f"{thing} '{path}': the '$' does not begin a variable; write '$$' for a literal one") from None
     return str(Path(expanded).expanduser()) if expanded.startswith("~") else expanded
 
 
 def file_digest(path: str | Path) -> str:
-    """32 hexadecimal digits of the file's content (BLAKE2b); read once a process while the file is unchanged."""
+    """32 hexadecimal digits of the file's content (BLAKE2b); read once per process while the file is unchanged."""
     status = Path(path).stat()
     return _file_digest(str(path), status.st_mtime_ns, status.st_size)
 
@@ -281,7 +280,7 @@ def folder_digest(folder: str | Path) -> str:
 
 
 def cache_folder() -> str:
-    """Where nbkit keeps what it can make again: ``$NBKIT_CACHE``, or ``~/.cache/nbkit``."""
+    """The folder of what nbkit can recompute: ``$NBKIT_CACHE``, or ``~/.cache/nbkit``."""
     return os.environ.get("NBKIT_CACHE") or os.path.expanduser("~/.cache/nbkit")  # noqa: PTH111 - may be a URL
 
 
@@ -334,29 +333,29 @@ OnError: TypeAlias = Literal["raise", "skip"]
 
 @dataclass
 class Skipped:
-    """The entries that ``on_error="skip"`` left out: which file, which line and why.
+    """The entries that ``on_error="skip"`` skipped: which file, which line and why.
 
     >>> skipped = Skipped()
-    >>> skipped.add(DataError("2 columns expected, 3 found", "pairs.tsv", 17))
+    >>> skipped.add(DataError("expected 2 columns, found 3", "pairs.tsv", 17))
     >>> len(skipped), skipped.rows()
-    (1, [('pairs.tsv', 17, '2 columns expected, 3 found')])
+    (1, [('pairs.tsv', 17, 'expected 2 columns, found 3')])
     >>> print(skipped.summary())
     1 entry skipped:
-      pairs.tsv:17: 2 columns expected, 3 found
+      pairs.tsv:17: expected 2 columns, found 3
     """
 
     errors: list[DataError] = field(default_factory=list)
 
     def add(self, error: DataError) -> None:
-        """Count and keep *error*."""
+        """Count and store *error*."""
         self.errors.append(error)
 
     def rows(self) -> list[tuple[str, int | None, str]]:
-        """One (file, line, reason) an entry, in reading order."""
+        """One (file, line, reason) per entry, in reading order."""
         return [(error.path, error.line, error.reason) for error in self.errors]
 
     def summary(self, shown: int = 10) -> str:
-        """The number of entries left out and the first *shown* of them, one a line."""
+        """The number of skipped entries and the first *shown* of them, one per line."""
         count = len(self.errors)
         if not count:
             return "nothing skipped"
@@ -374,7 +373,7 @@ class Skipped:
 
 
 def keep_good(items: Iterable[T | DataError], on_error: OnError, skipped: Skipped | None) -> Iterator[T]:
-    """The items that are no errors; an error among them is raised, or added to *skipped*, as *on_error* says.
+    """The items that are not errors; an error among them is raised, or added to *skipped*, depending on *on_error*.
 
     >>> skipped = Skipped()
     >>> list(keep_good(["a", DataError("empty line", "f.txt", 2), "b"], "skip", skipped)), len(skipped)
@@ -398,7 +397,7 @@ def keep_good(items: Iterable[T | DataError], on_error: OnError, skipped: Skippe
 def read_lines(path: Path, thing: str = "corpus file") -> Iterator[tuple[int, str | DataError]]:
     """The numbered lines of a UTF-8 file without their ends; only ``\\n`` and ``\\r\\n`` end a line.
 
-    thing: what the file is called in the `NbkitError` where it cannot be read.
+    thing: what the file is called in the `NbkitError` if it cannot be read.
     """
     try:
         file = path.open("rb")
@@ -417,17 +416,19 @@ def read_lines(path: Path, thing: str = "corpus file") -> Iterator[tuple[int, st
 
 
 def aligned_lines(*paths: Path) -> Iterator[tuple[int, list[str | DataError]]]:
-    """The lines of the same number of all *paths*. Raises `DataError` where one ends before another."""
+    """The lines of the same number of all *paths*. Raises `DataError` if one ends before another."""
     for number, lines in enumerate(zip_longest(*map(read_lines, paths)), start=1):
         if None in lines:
             longer = next(path for path, line in zip(paths, lines, strict=True) if line is not None)
             shorter = next(path for path, line in zip(paths, lines, strict=True) if line is None)
-            raise DataError(f"{shorter.name} has only {number - 1} lines: the two are not line-aligned", longer, number)
+            raise DataError(
+                f"{shorter.name} has only {number - 1} lines: the two files are not line-aligned", longer, number
+            )
         yield number, [line for _, line in lines]
 
 
 def read_text(path: Path, thing: str) -> str:
-    """The text of a UTF-8 file, called *thing* in the `NbkitError` where it cannot be read. Raises `DataError`, too."""
+    """The text of a UTF-8 file. Raises `DataError`, and `NbkitError` (which calls the file *thing*) if unreadable."""
     try:
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:

@@ -535,15 +535,15 @@ def _shown(name: str, path: Path) -> str:
 
 
 @cache
-def _data_files(folder: Path) -> Mapping[str, Path]:
-    """The data files in *folder* and its sub-folders, by their places there, but not those of a package below it."""
-    found: dict[str, Path] = {}
+def _data_files(folder: Path) -> tuple[Path, ...]:
+    """The data files in *folder* and its sub-folders, but not those of a package below it."""
+    found: list[Path] = []
     for entry in sorted(folder.iterdir()):
         if entry.is_dir() and not (entry / "__init__.py").exists():
-            found |= {f"{entry.name}/{file}": path for file, path in _data_files(entry).items()}
+            found += _data_files(entry)
         elif entry.suffix in _DATA_SUFFIXES:
-            found[entry.name] = entry
-    return found
+            found.append(entry)
+    return tuple(found)
 
 
 def _versions(libraries: set[str]) -> dict[str, str]:

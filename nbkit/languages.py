@@ -31,25 +31,38 @@ _UNSPACED_SCRIPTS = frozenset({"Hani", "Hans", "Hant", "Jpan", "Kana", "Hira", "
 
 
 class UnknownLanguageError(UnknownNameError):
-    """A tag that is no valid language, with what may have been meant.
+    """A tag that is not a valid language, with a suggestion.
 
     >>> print(UnknownLanguageError("cn", "zh"))
-    unknown language 'cn'; did you mean 'zh' (Chinese)? A BCP 47 tag is expected, such as de, pt-BR or zh-Hant
+    unknown language 'cn'; did you mean 'zh' (Chinese)? Expected a BCP 47 tag, such as de, pt-BR or zh-Hant
     """
 
     def __init__(self, code: str, meant: str | None):
         super().__init__("language", code, NAMES)
         self._meant = meant
         guess = f"; did you mean '{meant}' ({language_name(meant)})?" if meant else "."
-        self.args = (f"unknown language '{code}'{guess} A BCP 47 tag is expected, such as de, pt-BR or zh-Hant",)
+        self.args = (f"unknown language '{code}'{guess} Expected a BCP 47 tag, such as de, pt-BR or zh-Hant",)
 
     def __reduce__(self):
         return type(self), (self.name, self._meant)
 
 
 class LanguageDataError(UnknownNameError):
-    """A language that needs data which are not there: which data, for which languages they are, where to put them.
+    """A language that lacks required data.
 
+    Parameters
+    ----------
+    data : str
+        The kind of data, in the plural (*number rules*).
+    code : str
+        The language.
+    known : iterable of str
+        The languages that have the data.
+    way_out : str
+        What the user can do.
+
+    Examples
+    --------
     >>> print(LanguageDataError("number rules", "pt", ["de", "en"], "add pt.yaml"))
     there are no number rules for Portuguese (pt), only for de, en: add pt.yaml
     """
@@ -67,13 +80,13 @@ class LanguageDataError(UnknownNameError):
 
 @lru_cache(maxsize=1024)
 def check_language(code: str) -> str:
-    """*code* itself, or an `UnknownLanguageError` that suggests what was meant.
+    """Return *code* itself, or raise an `UnknownLanguageError` that suggests what was meant.
 
     >>> check_language("de"), check_language("pt-BR")
     ('de', 'pt-BR')
     >>> check_language("jp")
     Traceback (most recent call last):
-    nbkit.languages.UnknownLanguageError: unknown language 'jp'; did you mean 'ja' (Japanese)? A BCP 47 tag ...
+    nbkit.languages.UnknownLanguageError: unknown language 'jp'; did you mean 'ja' (Japanese)? Expected a BCP 47 tag...
     """
     if code in NAMES:
         return code
@@ -136,7 +149,7 @@ def three_letter_code(code: str) -> str:
 
 
 def base_language(code: str) -> str:
-    """The language of a tag without region, script or variant, whose data serve where there are none of its own.
+    """The language of a tag without region, script or variant; its data serve tags without separate data.
 
     >>> base_language("pt-BR"), base_language("de")
     ('pt', 'de')

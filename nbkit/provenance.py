@@ -105,7 +105,7 @@ def device(wanted: str = "auto") -> str:
     """The device that models run on, with its name: ``cpu (AMD EPYC 7763, 2 cores)``."""
     gpus = _gpus()
     if wanted.startswith("cuda") or (wanted == "auto" and gpus):
-        return f"{wanted if wanted != 'auto' else 'cuda'} ({', '.join(gpus) or 'no such device seen'})"
+        return f"{wanted if wanted != 'auto' else 'cuda'} ({', '.join(gpus) or 'no such device found'})"
     count = cores()
     return f"{'cpu' if wanted == 'auto' else wanted} ({_cpu()}, {count} core{'s' * (count != 1)})"
 

@@ -78,9 +78,9 @@ class Registry(Generic[T]):
         self._summaries[name], self._licences[name] = summary, licence
 
     def get(self, name: str) -> T:
-        """The thing under *name*, imported now if it was given as a path. Raises `UnknownNameError`.
+        """The thing under *name*, imported now if it was given as a path.
 
-        Raises `NbkitError` where there is nothing at the path.
+        Raises `UnknownNameError` for an unknown name, `NbkitError` if the path does not exist.
         """
         self._read_plugins()
         if name not in self._entries:
@@ -92,7 +92,7 @@ class Registry(Generic[T]):
                 found = getattr(import_module(module), attribute)
             except (ImportError, AttributeError, ValueError) as error:
                 raise NbkitError(
-                    f"{self.kind} '{name}': '{entry}' cannot be imported ({error}); 'package.module:name' is expected"
+                    f"{self.kind} '{name}': '{entry}' cannot be imported ({error}); expected 'package.module:name'"
                 ) from error
             entry = self._entries[name] = self._as_entry(name, found)
         return entry
@@ -131,9 +131,9 @@ class Registry(Generic[T]):
 
 
 def check_options(thing: str, factory: Callable[..., Any], options: Mapping[str, Any], *, given: int = 0) -> None:
-    """Raise `NbkitError` for an option that *factory* does not take, and for one that it needs and does not get.
+    """Raise `NbkitError` for an option that *factory* does not take, and for a required one that is missing.
 
-    thing: what the factory makes, for the message. given: how many of its parameters come before the options.
+    thing: what the factory makes, for the message. given: the number of its parameters before the options.
 
     >>> check_options("metric 'bleu'", lambda *, order=4: None, {"ordr": 2})
     Traceback (most recent call last):

@@ -29,25 +29,25 @@ _ALIKE = {
     f"{_TAG}str": re.compile(r"(?!0o[0-7]+$).*", re.DOTALL),
 }
 _ADVICE = {
-    f"{_TAG}bool": "write true or false, or quote it where text is meant",
+    f"{_TAG}bool": "write true or false, or quote it if it is text",
     f"{_TAG}timestamp": "quote it",
 }
 
 
-def compose(text: str, place: str | Path, what: str = "no valid YAML") -> yaml.Node | None:
-    """The nodes of a YAML text, None where it is empty; *place* is what errors call it.
+def compose(text: str, place: str | Path, what: str = "invalid YAML") -> yaml.Node | None:
+    """The nodes of a YAML text, None if it is empty; errors call it *place*.
 
-    Raises `DataError`, with the line and beginning with *what*, for a text that is no YAML, is too long or too deep, or
-    whose aliases stand for too much.
+    Raises `DataError`, with the line and beginning with *what*, for a text that is not YAML, is too long or too deep,
+    or whose aliases expand to too much.
 
     >>> compose("a: [1, 2]", "demo.yaml").value[0][0].value
     'a'
     >>> compose("[" * 3000, "demo.yaml")
     Traceback (most recent call last):
-    nbkit.errors.DataError: demo.yaml:1: values stand in each other more than 50 deep
+    nbkit.errors.DataError: demo.yaml:1: values are nested more than 50 deep
     """
     if len(text) > MOST_CHARACTERS:
-        raise DataError(f"{len(text):,} characters, at most {MOST_CHARACTERS:,} are read: split the file", place)
+        raise DataError(f"{len(text):,} characters, but at most {MOST_CHARACTERS:,} are read: split the file", place)
     try:
         _check_size(yaml.parse(text, _LOADER), place)
         return yaml.compose(text, _LOADER)
@@ -57,7 +57,7 @@ def compose(text: str, place: str | Path, what: str = "no valid YAML") -> yaml.N
         raise DataError(f"{what}: {error}", place) from None
 
 
-def load(text: str, place: str | Path, what: str = "no valid YAML") -> tuple[yaml.Node | None, Any]:
+def load(text: str, place: str | Path, what: str = "invalid YAML") -> tuple[yaml.Node | None, Any]:
     """The nodes of a YAML text, which know their lines, and its value. Raises as `compose` does.
 
     Numbers, truth values and dates that YAML 1.1 and 1.2 read differently are an error, too.
@@ -67,7 +67,7 @@ def load(text: str, place: str | Path, what: str = "no valid YAML") -> tuple[yam
     >>> load("n: 010", "demo.yaml")
     Traceback (most recent call last):
     nbkit.errors.DataError: demo.yaml:1: 010 is read differently by different versions of YAML (8, for one): write a
-    plain decimal number, or quote it where text is meant
+    plain decimal number, or quote it if it is text
     """
     node = compose(text, place, what)
     if node is None:
@@ -106,7 +106,7 @@ def _check_size(events: Iterable[yaml.Event], place: str | Path) -> None:
             deepest += 1
         if isinstance(event, yaml.AliasEvent):
             if any(anchor == event.anchor for anchor, _, _ in opened):
-                raise DataError("an alias stands inside of what it names", place, line)
+                raise DataError("an alias occurs inside the value that it refers to", place, line)
             inside, levels = sizes.get(str(event.anchor), (0, 0))
             nodes, repeated, deepest = nodes + inside, repeated + inside, deepest + levels
         elif isinstance(event, yaml.CollectionStartEvent):
@@ -121,9 +121,9 @@ def _check_size(events: Iterable[yaml.Event], place: str | Path) -> None:
         if opened and deepest > opened[-1][2]:
             opened[-1] = (*opened[-1][:2], deepest)
         if deepest > MOST_DEPTH:
-            raise DataError(f"values stand in each other more than {MOST_DEPTH} deep", place, line)
+            raise DataError(f"values are nested more than {MOST_DEPTH} deep", place, line)
         if repeated > MOST_REPEATED:
-            raise DataError(f"its aliases stand for more than {MOST_REPEATED:,} values: write them out", place, line)
+            raise DataError(f"its aliases expand to more than {MOST_REPEATED:,} values: write them out", place, line)
 
 
 def _scalars(node: yaml.Node, seen: set[int]) -> Iterator[yaml.ScalarNode]:
@@ -144,7 +144,7 @@ def _check_scalar(node: yaml.ScalarNode, place: str | Path) -> None:
         return
     raise DataError(
         f"{node.value:.40} is read differently by different versions of YAML{_meaning(node)}: "
-        f"{_ADVICE.get(node.tag, 'write a plain decimal number, or quote it where text is meant')}",
+        f"{_ADVICE.get(node.tag, 'write a plain decimal number, or quote it if it is text')}",
         place,
         line_of(node),
     )

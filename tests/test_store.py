@@ -231,8 +231,8 @@ def test_a_table_that_parquet_cannot_hold_is_an_error(tmp_path):
     [
         ({"version": 1}, "needs a 'kind'"),
         ({"kind": "../up"}, "needs a 'kind'"),
-        ({"kind": "k", "where": Path("x")}, "must be JSON-able"),
-        ({"kind": "k", "x": float("nan")}, "must be JSON-able"),
+        ({"kind": "k", "where": Path("x")}, "must be JSON-serialisable"),
+        ({"kind": "k", "x": float("nan")}, "must be JSON-serialisable"),
     ],
 )
 def test_a_bad_configuration_is_named(tmp_path, config, message):

@@ -49,7 +49,7 @@ def fill(template: str, fields: Mapping[str, str], thing: str) -> str:
     >>> fill("{language}.txt", {"lang": "de", "src": "en"}, "corpus")
     Traceback (most recent call last):
     ...
-    nbkit.errors.NbkitError: corpus '{language}.txt': {language} cannot be filled in; there are {lang}, {src}
+    nbkit.errors.NbkitError: corpus '{language}.txt': {language} cannot be filled in; available: {lang}, {src}
     """
 
     def value(match: re.Match[str]) -> str:
@@ -57,7 +57,7 @@ def fill(template: str, fields: Mapping[str, str], thing: str) -> str:
             return match[2] if fields["lang"] == fields["src"] else match[3]
         if match[1] not in fields:
             known = ", ".join(f"{{{name}}}" for name in fields)
-            raise NbkitError(f"{thing} '{template}': {match[0]} cannot be filled in; there are {known}")
+            raise NbkitError(f"{thing} '{template}': {match[0]} cannot be filled in; available: {known}")
         return fields[match[1]]
 
     return _FIELD.sub(value, template)
@@ -75,24 +75,24 @@ class LocalPlace:
         thing = f"corpus {self.corpus}: the path"
         path = Path(expand_path(fill(self.template, fields, thing), thing))
         if not path.is_file():
-            raise NbkitError(f"corpus {self.corpus}: there is no file {path} (meant by '{self.template}')")
+            raise NbkitError(f"corpus {self.corpus}: no such file: {path} (from '{self.template}')")
         return path
 
     def identity(self, fields: Mapping[str, str]) -> dict[str, Any]:
-        """What stands for the file's content in cache keys."""
+        """What identifies the file's content in cache keys."""
         path = self.path(fields)
         return {"file": path.name, "digest": file_digest(path)}
 
     @as_problem
     def problem(self, fields: Mapping[str, str]) -> str | None:
-        """Why the file cannot be had, or None."""
+        """Why the file cannot be read, or None."""
         self.path(fields)
         return None
 
 
 @dataclass(frozen=True)
 class HubPlace:
-    """One file of a data set repository at a pinned revision, kept in the hub's own cache (``HF_HOME``).
+    """One file of a data set repository at a pinned revision, stored in the hub's cache (``HF_HOME``).
 
     Single files are fetched, never a repository's loading script. local: what can be given in its place.
     """
@@ -118,11 +118,11 @@ class HubPlace:
             raise NbkitError(self._unreachable(name, error)) from error
 
     def identity(self, fields: Mapping[str, str]) -> dict[str, Any]:
-        """What stands for the file's content in cache keys; fetches nothing."""
+        """What identifies the file's content in cache keys; fetches nothing."""
         return {"repository": self.repository, "revision": self.revision, "file": self._name(fields)}
 
     def problem(self, fields: Mapping[str, str]) -> str | None:
-        """Why the file cannot be had, or None. Fetches nothing."""
+        """Why the file cannot be fetched, or None. Fetches nothing."""
         from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
         from huggingface_hub.utils import httpx
 
@@ -146,7 +146,7 @@ class HubPlace:
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         return (
             f"corpus {self.corpus}: {name} of the data set {self.repository} (revision {self.revision[:12]}) is "
-            f"neither in the cache {HF_HUB_CACHE} nor can it be fetched ({type(error).__name__}: {reason}). Set "
+            f"not in the cache {HF_HUB_CACHE}, and fetching it failed ({type(error).__name__}: {reason}). Set "
             f"HF_HOME to a folder that has it, or give local files as the corpus ({self.local})"
         )
 
@@ -171,7 +171,7 @@ class Files:
     kind: ClassVar[str] = "corpus"
 
     def chosen_split(self, split: str | None) -> str | None:
-        """The split that is meant. Raises `UnknownNameError`."""
+        """The requested split, or the default one. Raises `UnknownNameError`."""
         if split is None:
             return self.splits[0] if self.splits else None
         if split not in self.splits:
@@ -179,7 +179,7 @@ class Files:
         return split
 
     def check_language(self, lang: str) -> None:
-        """Raises `NbkitError` where there is nothing in the language."""
+        """Raises `NbkitError` if the corpus does not have the language."""
         check_language(lang)
         if self.languages and lang not in self.languages:
             raise NbkitError(f"{self.kind} {self.name} has no '{lang}'; it has {', '.join(self.languages)}")
@@ -198,7 +198,7 @@ READING = 1
 
 @dataclass(frozen=True)
 class Request:
-    """Which pairs of a corpus are meant, and how they are read (see `nbkit.corpora.load_pairs`)."""
+    """The requested pairs of a corpus, and how they are read (see `nbkit.corpora.load_pairs`)."""
 
     src: str
     tgt: str
@@ -212,15 +212,23 @@ class Request:
 
     @property
     def stop(self) -> int | None:
-        """The number of the first pair that is not meant any more; None where all are."""
+        """The number of the first pair after the requested ones; None if all are requested."""
         return None if self.n is None else self.start + self.n
 
 
 class Corpus(Protocol):
     """Anything that can be registered in `CORPORA`.
 
-    languages: codes it has, none where it takes any. splits: the first one is the default, none where it has one.
-    One without a last pair, such as the sandbox, has ``endless = True``; of its splits, those in ``finite`` have one.
+    Attributes
+    ----------
+    languages : tuple of str
+        Codes of its languages; empty if it accepts any.
+    splits : tuple of str
+        Names of its splits, the default one first; empty if it is not split.
+    endless : bool, optional
+        True if the corpus is unbounded, like the sandbox, except for the splits in ``finite``.
+    finite : tuple of str, optional
+        The bounded splits of an unbounded corpus.
     """
 
     @property
@@ -233,10 +241,10 @@ class Corpus(Protocol):
         """The pairs ``request.start`` to ``request.stop``, streaming."""
 
     def identity(self, request: Request) -> dict[str, Any]:
-        """What the pairs depend on, for cache keys: file digests or revisions, the parsers."""
+        """Everything the pairs depend on, for cache keys: file digests or revisions, the parsers."""
 
     def problems(self, request: Request) -> list[str]:
-        """What stands in the way of `pairs`; local files are read as far as `pairs` would, without parsing."""
+        """The problems that would stop `pairs`; reads local files as far as `pairs` would, without parsing."""
 
 
 @dataclass(frozen=True)
@@ -257,15 +265,15 @@ class FileCorpus(Files, ABC):
 
     @abstractmethod
     def read(self, request: Request, *paths: Path) -> Iterator[Any]:
-        """All pairs of the files, and a `DataError` in the place of each malformed one."""
+        """All pairs of the files, with a `DataError` in place of each malformed one."""
 
     def raw_pairs(self, request: Request) -> Iterator[Any]:
-        """All pairs as the files have them, and a `DataError` in the place of each malformed one."""
+        """All pairs of the files, unparsed, with a `DataError` in place of each malformed one."""
         self.check(request)
         return self.read(request, *[self.place.path(fields) for fields in self._files(request)])
 
     def identity(self, request: Request) -> dict[str, Any]:
-        """How the files are read, and digest or revision of each; the same under whatever name or path they go."""
+        """How the files are read, and the digest or revision of each, whatever their names or paths."""
         self.check(request)
         return {
             "reader": type(self).__name__,
@@ -277,7 +285,7 @@ class FileCorpus(Files, ABC):
         }
 
     def problems(self, request: Request) -> list[str]:
-        """Languages, split and files; in local files, the first malformed one of the pairs that are meant."""
+        """Problems of languages, split and files; in local files, the first malformed one of the requested pairs."""
         try:
             self.check(request)
             fields = self._files(request)
@@ -291,7 +299,7 @@ class FileCorpus(Files, ABC):
         return [f"{files}: {problem}"] if problem else []
 
     def check(self, request: Request) -> None:
-        """Raises `NbkitError` where the corpus has not got the split or the languages that are asked for."""
+        """Raises `NbkitError` if the corpus does not have the requested split or languages."""
         self.chosen_split(request.split)
         self.check_language(request.src)
         self.check_language(request.tgt)
@@ -316,9 +324,9 @@ class RawCorpus(FileCorpus):
     """Raw text on both sides, which a parser of each language turns into `Text`s."""
 
     def pairs(self, request: Request) -> Iterator[Pair]:
-        """The good pairs ``request.start`` to ``request.stop``; `CHUNK` of them are parsed at a time.
+        """The good pairs ``request.start`` to ``request.stop``, parsed `CHUNK` at a time.
 
-        Raises at once, before anything is read, where a file or a parser is missing.
+        Raises at once, before anything is read, if a file or a parser is missing.
         """
         raw = self.raw_pairs(request)
         specs = [parser_for(lang, request.parsers) for lang in (request.src, request.tgt)]
@@ -342,7 +350,7 @@ class RawCorpus(FileCorpus):
         return super().identity(request) | {"parsers": parsers}
 
     def problems(self, request: Request) -> list[str]:
-        """As for any files, and whether both parsers are there."""
+        """As for any files, and whether both parsers are installed."""
         problems = super().problems(request)
         for lang in dict.fromkeys((request.src, request.tgt)):
             try:
@@ -363,7 +371,7 @@ class TsvCorpus(RawCorpus):
 
 
 class CodedTsvCorpus(RawCorpus):
-    """The Tatoeba Challenge's four columns: language codes, texts."""
+    """The Tatoeba Challenge's four columns: two language codes, two texts."""
 
     def read(self, request: Request, *paths: Path) -> Iterator[RawPair | DataError]:
         source, target = (self.varieties.get(lang) or (self._code(lang),) for lang in (request.src, request.tgt))
@@ -371,7 +379,7 @@ class CodedTsvCorpus(RawCorpus):
 
 
 class MosesCorpus(RawCorpus):
-    """Two line-aligned files, one a language."""
+    """Two line-aligned files, one per language."""
 
     is_split_by_side = True
 
@@ -420,9 +428,9 @@ SANDBOX_SPLITS = (DEFAULT_SPLIT, *(split for split in sandbox.SPLITS if split !=
 
 @dataclass(frozen=True)
 class SandboxCorpus:
-    """Drawn sentences of a mixture, with gold trees and alignments: no file, no parser, no malformed line.
+    """Generated sentences of a mixture, with gold trees and alignments: no file, no parser, no malformed line.
 
-    finite: splits that have a last pair.
+    finite: the bounded splits.
     """
 
     name: str
@@ -433,11 +441,11 @@ class SandboxCorpus:
     endless: ClassVar[bool] = True
 
     def pairs(self, request: Request) -> Iterator[Pair]:
-        """The pairs ``request.start`` to ``request.stop`` of the split; where it has no end, there must be an *n*."""
+        """The pairs ``request.start`` to ``request.stop`` of the split; an unbounded split needs *n*."""
         self.identity(request)  # a split or a language that is not there is told first
         split = request.split or DEFAULT_SPLIT
         if request.n is None and split not in self.finite:
-            raise NbkitError(f"corpus {self.name} has no last pair: say how many are wanted (n)")
+            raise NbkitError(f"corpus {self.name} is unbounded: set n")
         return sandbox.pairs(
             request.src, request.tgt, n=request.n, split=split, mixture=self.mixture, start=request.start
         )
@@ -448,7 +456,7 @@ class SandboxCorpus:
         return dict(sandbox.identity(request.src, request.tgt, split=split, mixture=self.mixture))
 
     def problems(self, request: Request) -> list[str]:
-        """A language or a split that the sandbox has not got."""
+        """A language or a split that the sandbox does not have."""
         try:
             self.identity(request)
         except NbkitError as error:
@@ -489,15 +497,29 @@ def file_corpus(name: str, entry: dict[str, Any]) -> FileCorpus:
 
 
 def find_corpus(spec: str) -> tuple[Corpus, str | None]:
-    """The corpus that *spec* stands for, and the split it names.
+    """Find the corpus that *spec* refers to, and the split that it names.
 
-    spec: a registered name, ``name:split``, ``tsv:PATH``, ``moses:PREFIX`` (``PREFIX.en``, ``PREFIX.de``),
-    ``conllu:PATH``, ``parquet:PATH``, or a path that ends in .tsv, .conllu or .parquet. In a path,
-    ``{src}``, ``{tgt}``, ``{pair}``, ``{lang}``, ``{SOURCE|TARGET}`` (by side) and environment variables are filled
-    in.
+    Parameters
+    ----------
+    spec : str
+        A registered name, ``name:split``, ``tsv:PATH``, ``moses:PREFIX`` (``PREFIX.en``, ``PREFIX.de``),
+        ``conllu:PATH``, ``parquet:PATH``, or a path that ends in .tsv, .conllu or .parquet. In a path, ``{src}``,
+        ``{tgt}``, ``{pair}``, ``{lang}``, ``{SOURCE|TARGET}`` (by side) and environment variables are filled in.
 
-    Raises `UnknownNameError` with the closest name, `NbkitError` for a path that cannot be a corpus.
+    Returns
+    -------
+    tuple of (Corpus, str or None)
+        The corpus, and the split if *spec* names one.
 
+    Raises
+    ------
+    UnknownNameError
+        For an unknown name, with the closest known one.
+    NbkitError
+        For a path that cannot be a corpus.
+
+    Examples
+    --------
     >>> find_corpus("pud")[0].languages
     ('en', 'de', 'fr', 'es', 'zh', 'ja')
     >>> find_corpus("multi30k:val")[1]
@@ -512,7 +534,7 @@ def find_corpus(spec: str) -> tuple[Corpus, str | None]:
         return _path_corpus(spec, head, rest), None
     if head in CORPORA:
         if colon and not rest:
-            raise NbkitError(f"corpus '{spec}' names no split after the colon")
+            raise NbkitError(f"corpus '{spec}' lacks the split after the colon")
         return CORPORA.get(head), rest or None
     for suffix, format_name in _SUFFIXES.items():
         if spec.endswith(suffix):
@@ -526,12 +548,12 @@ def find_corpus(spec: str) -> tuple[Corpus, str | None]:
 
 def _path_corpus(spec: str, format_name: str, path: str) -> FileCorpus:
     if not path:
-        raise NbkitError(f"corpus '{spec}' names no path after the colon")
+        raise NbkitError(f"corpus '{spec}' lacks the path after the colon")
     if format_name == "moses" and "{lang}" not in path:
         path += ".{lang}"
     if format_name == "conllu" and "{lang}" not in path:
         raise NbkitError(
-            f"corpus '{spec}': a CoNLL-U corpus has one file a language; write {{lang}} where the code stands"
+            f"corpus '{spec}': a CoNLL-U corpus has one file per language; write {{lang}} in place of the language code"
         )
     return file_corpus(spec, {"format": format_name, "files": path})
 
@@ -566,29 +588,54 @@ def load_pairs(
     store: Store | None = None,
     start: int = 0,
 ) -> Iterator[Pair]:
-    """The first *n* pairs of a corpus (all without *n*), parsed on both sides, streaming.
+    """Yield the first *n* pairs of a corpus, parsed on both sides.
 
-    corpus: a registered name, ``name:split``, or a path; see `nbkit.corpora.corpus.find_corpus`.
-    parsers: a spaCy pipeline (name or folder) a language, where it is not to be the default one; corpora with
-    gold trees need none.
-    on_error: "raise" ends with the first malformed line, "skip" leaves it out and adds it to *skipped*. Left
-    out lines do not count towards *n*.
-    store: where parses are remembered (default: `Store()`).
-    start: leave out this many pairs first, unparsed: ``n=100, start=100`` is the second hundred.
+    Parameters
+    ----------
+    corpus : str
+        A registered name, ``name:split``, or a path; see `nbkit.corpora.corpus.find_corpus`.
+    src, tgt : str
+        Language codes of the two sides.
+    n : int, optional
+        Number of pairs; by default all. An unbounded corpus needs it.
+    parsers : mapping of str to str, optional
+        A spaCy pipeline (name or folder) per language, in place of the default one. Corpora with gold trees need none.
+    on_error : {"raise", "skip"}
+        What a malformed line does: "raise" ends with it; "skip" skips it and adds it to *skipped*. Skipped lines do not
+        count towards *n*.
+    skipped : Skipped, optional
+        Collects the skipped lines.
+    store : Store, optional
+        Where parses are stored; by default `Store()`.
+    start : int
+        Number of pairs to skip first, unparsed: ``n=100, start=100`` is the second hundred.
 
-    Raises `UnknownNameError` (corpus, split, language), `MissingExtraError` (parser), `DataError` (file and
-    line), `NbkitError` (files, environment variables, hub), the first two before anything is read.
+    Returns
+    -------
+    Iterator of Pair
+        A stream; only a chunk of it is in memory at a time.
+
+    Raises
+    ------
+    UnknownNameError
+        For an unknown corpus, split or language, before anything is read.
+    MissingExtraError
+        If a parser is not installed, before anything is read.
+    DataError
+        For a malformed line, with file and line.
+    NbkitError
+        For files, environment variables or a repository of the hub that cannot be read.
     """
     found, split = find_corpus(corpus)
     if n is not None and n < 1:
-        raise NbkitError(f"n is {n}; at least one pair is needed (or no n, for all of corpus {corpus})")
+        raise NbkitError(f"n is {n}; it must be at least 1 (unset, it means all of corpus {corpus})")
     if start < 0:
-        raise NbkitError(f"start is {start}; it counts pairs from 0")
+        raise NbkitError(f"start is {start}; pairs are counted from 0")
     return found.pairs(Request(src, tgt, split, n, parsers, on_error, skipped, store, start))
 
 
 def is_endless(corpus: str) -> bool:
-    """Whether a corpus has no last pair, so that there must be an *n*. Raises as `find_corpus` does.
+    """Whether a corpus is unbounded, so that *n* is required. Raises what `find_corpus` raises.
 
     >>> is_endless("sandbox-idioms:regular"), is_endless("sandbox-idioms:idiom-test"), is_endless("pud")
     (True, False, False)
@@ -605,8 +652,23 @@ def corpus_identity(
     n: int | None = None,
     parsers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """What the pairs of `load_pairs` depend on, for cache keys: content digests or pinned revisions, the
-    parsers' identities, languages and *n*. Reads files but parses nothing.
+    """Identify the pairs of `load_pairs` in cache keys; reads files but parses nothing.
+
+    Parameters
+    ----------
+    corpus, src, tgt, n, parsers
+        As for `load_pairs`.
+
+    Returns
+    -------
+    dict
+        Everything that the pairs depend on: content digests or pinned revisions, the parsers' identities, the languages
+        and *n*.
+
+    Raises
+    ------
+    NbkitError
+        For an unknown name, and for files that cannot be read.
     """
     found, split = find_corpus(corpus)
     identity = found.identity(Request(src, tgt, split, n, parsers))
@@ -622,10 +684,21 @@ def check_corpus(
     n: int | None = None,
     on_error: OnError = "raise",
 ) -> list[str]:
-    """What stands in the way of `load_pairs`, a message each: an unknown name, a language or split that the
-    corpus has not got, files, variables, the hub, parsers. Files of this machine are read, as far as the first
-    *n* pairs, and the first malformed line is named. Loads no parser.
+    """List the problems that would stop `load_pairs`. Loads no parser.
 
+    Parameters
+    ----------
+    corpus, src, tgt, parsers, n, on_error
+        As for `load_pairs`.
+
+    Returns
+    -------
+    list of str
+        One message per problem: an unknown name, a language or split that the corpus lacks, files, variables, the hub,
+        parsers. Local files are read as far as the first *n* pairs, and the first malformed line is named.
+
+    Examples
+    --------
     >>> check_corpus("sandbocks", "en", "de")
     ["unknown corpus 'sandbocks'; did you mean 'sandbox'? There are: ..."]
     """

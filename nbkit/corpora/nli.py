@@ -125,13 +125,13 @@ def has_parts_of_speech(spec: str) -> bool:
 
 
 def check_tokenizer(spec: str, lang: str) -> str | None:
-    """Why *spec* cannot cut *lang* here, or None; loads nothing.
+    """Why *spec* cannot tokenise *lang* here, or None; loads nothing.
 
     >>> print(check_tokenizer("jieba", "en"))
-    tokenizer 'jieba' cuts Chinese (zh), not 'en'; use 'tokenizer' or a spaCy pipeline
+    tokenizer 'jieba' segments Chinese (zh), not 'en'; use 'tokenizer' or a spaCy pipeline
     """
     if spec == JIEBA and lang != "zh":
-        return f"tokenizer 'jieba' cuts Chinese (zh), not '{lang}'; use 'tokenizer' or a spaCy pipeline"
+        return f"tokenizer 'jieba' segments Chinese (zh), not '{lang}'; use 'tokenizer' or a spaCy pipeline"
     if spec == JIEBA and util.find_spec("jieba") is None:
         return "tokenizer 'jieba' needs the package jieba: pip install jieba"
     return None if spec in (TOKENIZER, JIEBA) else check_parser(spec, lang)
@@ -190,7 +190,7 @@ Row = tuple[int, Mapping[str, Any] | DataError]
 
 
 class Unlabelled(DataError):
-    """A row without a gold label (annotators did not agree): left out and counted, not an error."""
+    """A row without a gold label (annotators did not agree): skipped and counted, not an error."""
 
 
 @cache
@@ -201,10 +201,11 @@ def catalogue() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class NliFiles(Files):
-    """An NLI set in one file a split.
+    """An NLI set in one file per split.
 
-    columns: our name (premise, hypothesis, label, id, note) to the file's; recognised by name where it is empty.
-    classes: what integer labels stand for, in their order. files: that of each split, where no template has them all.
+    columns: our name (premise, hypothesis, label, id, note) to the file's; if empty, columns are recognised by name.
+    classes: the labels of integer classes, in their order. files: the file of each split, if no template covers them
+    all.
     """
 
     format: str = ""
@@ -215,9 +216,9 @@ class NliFiles(Files):
     endless = False
 
     def raw(self, lang: str, split: str | None) -> Iterator[RawNli | DataError]:
-        """The pairs of *split* and the malformed and unlabelled rows in their places.
+        """The pairs of *split*, and the malformed and unlabelled rows in their places.
 
-        Raises at once where language, split or file are not there.
+        Raises at once if the language, split or file does not exist.
         """
         path = self.place.path(self._fields(lang, split))
         return self._examples(path)
@@ -233,7 +234,7 @@ class NliFiles(Files):
         }
 
     def problems(self, lang: str, split: str | None, n: int | None, on_error: OnError) -> list[str]:
-        """What stands in the way of `raw`; a local file is read, as far as its first *n* pairs."""
+        """The problems that would stop `raw`; a local file is read as far as its first *n* pairs."""
         try:
             problem = self.place.problem(self._fields(lang, split))
             if not problem and isinstance(self.place, LocalPlace):
@@ -269,7 +270,7 @@ class NliFiles(Files):
             if found[ours] is None or found[ours] not in row:
                 named = f" '{found[ours]}'" if found[ours] else ""
                 raise DataError(
-                    f"there is no {ours} column{named} among {', '.join(row)}; name the columns: "
+                    f"no {ours} column{named} among {', '.join(row)}; name the columns: "
                     f"{path.name}?premise=…&hypothesis=…&label=…",
                     path, number,
                 )  # fmt: skip
@@ -281,16 +282,16 @@ class NliFiles(Files):
         values: dict[str, Any] = {ours: row.get(name) for ours, name in columns.items()}
         for ours in ("premise", "hypothesis"):
             if not isinstance(values[ours], str) or not values[ours].strip():
-                return DataError(f"the {ours} is empty or no text", path, number)
+                return DataError(f"the {ours} is empty or not text", path, number)
         label = self._label(values["label"])
         if label is None:
             return Unlabelled(f"no gold label ('{values['label']}')", path, number)
         if label not in LABELS:
             hint = ""
             if label.isdecimal():
-                hint = "; say what the integers stand for, in their order: "
+                hint = "; list the labels of the integers, in order: "
                 hint += f"{self.name}?classes=entailment,neutral,contradiction"
-            return DataError(f"label '{values['label']}' is none of {', '.join(LABELS)}{hint}", path, number)
+            return DataError(f"label '{values['label']}' is not one of {', '.join(LABELS)}{hint}", path, number)
         id_, note = values.get("id"), values.get("note")
         return RawNli(
             str(number if id_ in (None, "") else id_),
@@ -338,9 +339,9 @@ def _jsonl_rows(path: Path) -> Iterator[Row]:
         try:
             row = json.loads(line)
         except ValueError as error:
-            yield number, DataError(f"no JSON: {error}", path, number)
+            yield number, DataError(f"invalid JSON: {error}", path, number)
             continue
-        yield number, row if isinstance(row, dict) else DataError("a JSON object a line is expected", path, number)
+        yield number, row if isinstance(row, dict) else DataError("expected one JSON object per line", path, number)
 
 
 _READERS = {"tsv": _tsv_rows, "jsonl": _jsonl_rows, "parquet": parquet_rows}
@@ -351,7 +352,7 @@ _READERS = {"tsv": _tsv_rows, "jsonl": _jsonl_rows, "parquet": parquet_rows}
 
 
 class NliSandbox:
-    """Pairs without end: nothing to read, nothing to parse, no malformed line."""
+    """An unbounded stream of pairs: nothing to read, nothing to parse, no malformed line."""
 
     name = "sandbox"
     splits = SANDBOX_SPLITS
@@ -362,7 +363,7 @@ class NliSandbox:
         """The pairs ``start … start + n - 1`` of the split; there must be an *n*."""
         self.identity(lang, split)
         if n is None:
-            raise NbkitError("NLI corpus sandbox has no last pair: say how many are wanted (n)")
+            raise NbkitError("NLI corpus sandbox is unbounded: set n")
         drawn = sandbox.entailment(lang, n=n, split=split or DEFAULT_SPLIT, start=start)
         return (NliPair(id_, premise, hypothesis, label, rule) for id_, premise, hypothesis, label, rule in drawn)
 
@@ -375,8 +376,8 @@ class NliSandbox:
         return dict(sandbox.entailment_identity(lang, split=split or DEFAULT_SPLIT))
 
     def problems(self, lang: str, split: str | None, n: int | None, on_error: OnError) -> list[str]:
-        """A language or a split that the sandbox has not got, and a missing *n*."""
-        problems = [] if n else ["NLI corpus sandbox has no last pair: say how many are wanted (n)"]
+        """A language or a split that the sandbox does not have, and a missing *n*."""
+        problems = [] if n else ["NLI corpus sandbox is unbounded: set n"]
         try:
             self.identity(lang, split)
         except NbkitError as error:
@@ -418,17 +419,16 @@ def load_nli(
     skipped: Skipped | None = None,
     store: Store | None = None,
 ) -> Iterator[NliPair]:
-    """The pairs ``start … start + n - 1`` of an NLI set (all without *n*), tokenised, streaming.
+    """Yield the pairs ``start … start + n - 1`` of an NLI set (all without *n*), tokenised.
 
-    corpus: a name, ``name:split`` or a path (see this module). lang: the language it is written in.
-    parsers: language to what cuts its texts: a spaCy pipeline (name or folder), "tokenizer" or "jieba"; see
-    `nbkit.corpora.nli`. The sandbox needs none.
-    on_error: "raise" ends with the first malformed row, "skip" leaves it out and adds it to *skipped*. Rows without
-    a gold label are always left out and added to *skipped*. Neither counts towards *n* and *start*.
-    store: where parses are remembered (default: `Store()`).
+    corpus: a name, ``name:split`` or a path (see this module). lang: the language it is written in. parsers: language
+    to tokenizer: a spaCy pipeline (name or folder), "tokenizer" or "jieba"; see `nbkit.corpora.nli`. The sandbox needs
+    none. on_error: "raise" ends with the first malformed row, "skip" skips it and adds it to *skipped*. Rows without a
+    gold label are always skipped and added to *skipped*. Neither counts towards *n* and *start*. store: where parses
+    are stored (default: `Store()`).
 
-    Raises `UnknownNameError` (corpus, split), `MissingExtraError` (parser), `DataError` (file and line),
-    `NbkitError` (language, files, hub).
+    Raises `UnknownNameError` (corpus, split), `MissingExtraError` (parser), `DataError` (file and line), `NbkitError`
+    (language, files, hub).
     """
     found, split = _found(corpus, lang, split, n, start)
     if isinstance(found, NliSandbox):
@@ -468,8 +468,8 @@ def nli_identity(
     n: int | None = None,
     parsers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """What the pairs of `load_nli` depend on, for cache keys: the file's digest or pinned revision, how it is read,
-    the tokenizer's identity, language and *n*. Reads files but parses nothing.
+    """What identifies the pairs of `load_nli` in cache keys: the file's digest or pinned revision, how it is read, the
+    tokenizer's identity, language and *n*. Reads files but parses nothing.
     """
     found, split = _found(corpus, lang, split, n, 0)
     tokens = {} if isinstance(found, NliSandbox) else tokenizer_identity(tokenizer_for(lang, parsers), lang)
@@ -495,8 +495,9 @@ def check_nli(
     parsers: Mapping[str, str] | None = None,
     on_error: OnError = "raise",
 ) -> list[str]:
-    """What stands in the way of `load_nli`, a message each. Files of this machine are read, as far as the first *n*
-    pairs, and the first malformed row is named. Loads no parser.
+    """The problems that would stop `load_nli`, one message each.
+
+    Local files are read as far as the first *n* pairs, and the first malformed row is named. Loads no parser.
 
     >>> check_nli("sik", "en", n=10)
     ["unknown NLI corpus 'sik'; did you mean 'sick'? There are: ..."]
@@ -513,7 +514,7 @@ def check_nli(
 
 
 def find_nli(spec: str) -> tuple[NliCorpus, str | None]:
-    """The NLI set that *spec* stands for, and the split it names.
+    """The NLI set that *spec* refers to, and the split it names.
 
     Raises `UnknownNameError` with the closest name, `NbkitError` for a path that cannot be a corpus.
 
@@ -529,10 +530,10 @@ def find_nli(spec: str) -> tuple[NliCorpus, str | None]:
     head, colon, split = path.partition(":")
     if head in NLI_CORPORA:
         if colon and not split:
-            raise NbkitError(f"NLI corpus '{spec}' names no split after the colon")
+            raise NbkitError(f"NLI corpus '{spec}' lacks the split after the colon")
         return NLI_CORPORA.get(head), split or None
     if "/" in spec:
-        raise NbkitError(f"NLI corpus '{spec}' is a path to no known format; it has to end in {', '.join(_SUFFIXES)}")
+        raise NbkitError(f"NLI corpus '{spec}' has an unknown format; its name must end in {', '.join(_SUFFIXES)}")
     raise UnknownNameError("NLI corpus", head, NLI_CORPORA.names())
 
 
@@ -543,7 +544,9 @@ def _own_file(spec: str, path: str, format_name: str, query: str) -> NliFiles:
     if unknown:
         raise UnknownNameError(f"column of NLI corpus '{spec}'", unknown, [*catalogue()["columns"], "classes"])
     if classes and sorted(classes) != sorted(LABELS):
-        raise NbkitError(f"NLI corpus '{spec}': classes are {', '.join(LABELS)} in the order of the file's integers")
+        raise NbkitError(
+            f"NLI corpus '{spec}': classes must be {', '.join(LABELS)}, in the order of the file's integers"
+        )
     return NliFiles(path, LocalPlace(path, path), format=format_name, columns=given, classes=classes)
 
 
@@ -552,11 +555,13 @@ def _found(corpus: str, lang: str, split: str | None, n: int | None, start: int)
     found, named = find_nli(corpus)
     check_language(lang)
     if split and named and split != named:
-        raise NbkitError(f"NLI corpus '{corpus}' names the split '{named}', but split is '{split}'; give one of them")
+        raise NbkitError(
+            f"NLI corpus '{corpus}' names the split '{named}', but split is '{split}'; give only one of them"
+        )
     if n is not None and n < 1:
-        raise NbkitError(f"n is {n}; at least one pair is needed (or no n, for all of NLI corpus {corpus})")
+        raise NbkitError(f"n is {n}; it must be at least 1 (unset, it means all of NLI corpus {corpus})")
     if start < 0:
-        raise NbkitError(f"start is {start}; it counts pairs from 0")
+        raise NbkitError(f"start is {start}; pairs are counted from 0")
     return found, split or named
 
 

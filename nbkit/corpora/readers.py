@@ -1,4 +1,4 @@
-"""Files of sentence pairs, read line by line: a good pair or the error that tells what is wrong with the line.
+"""Files of sentence pairs, read line by line: a good pair or an error that describes the line.
 
 Errors are items of the stream, so that one place decides between raising and skipping (`nbkit.files.keep_good`).
 What shifts every later pair (files of unequal length) is always raised.
@@ -31,21 +31,21 @@ class RawPair:
 
 
 def content_problem(items: Iterable[Any], on_error: OnError, start: int = 0, stop: int | None = None) -> str | None:
-    """What is wrong with the good ones among *items* from *start* to *stop*: that there are none. Reads them all.
+    """Why none of *items* from *start* to *stop* is usable, or None. Reads them all.
 
     Raises the first `DataError` among *items* up to there, unless *on_error* is "skip".
 
     >>> content_problem(["a pair"], "raise"), content_problem([DataError("empty line", "x.tsv", 1)], "skip")
-    (None, 'there is no pair in it that can be used; 1 was left out, the first because of x.tsv:1: empty line')
+    (None, 'it contains no usable pair; 1 was skipped, the first because of x.tsv:1: empty line')
     """
     skipped = Skipped()
     good = sum(1 for _ in islice(keep_good(items, on_error, skipped), start, stop))
     if good:
         return None
     if not skipped:
-        return "there is no pair in it" + (f" after the first {start}" if start else "")
-    left_out = f"{len(skipped)} {'was' if len(skipped) == 1 else 'were'} left out"
-    return f"there is no pair in it that can be used; {left_out}, the first because of {skipped.errors[0]}"
+        return "it contains no pair" + (f" after the first {start}" if start else "")
+    passed_over = f"{len(skipped)} {'was' if len(skipped) == 1 else 'were'} skipped"
+    return f"it contains no usable pair; {passed_over}, the first because of {skipped.errors[0]}"
 
 
 def tsv_rows(path: Path, columns: int | None = None, header: int = 0) -> Iterator[tuple[int, list[str] | DataError]]:
@@ -61,13 +61,13 @@ def tsv_rows(path: Path, columns: int | None = None, header: int = 0) -> Iterato
         elif not line.strip():
             yield number, DataError("empty line", path, number)
         elif len(cells) != columns:
-            yield number, DataError(f"{columns} tab-separated columns expected, {len(cells)} found", path, number)
+            yield number, DataError(f"expected {columns} tab-separated columns, found {len(cells)}", path, number)
         else:
             yield number, cells
 
 
 def read_tsv(path: Path, source: int = 0, target: int = 1, header: int = 0) -> Iterator[RawPair | DataError]:
-    """Two tab-separated columns; *source* and *target* say which is which. The first *header* lines are no pairs."""
+    """Two tab-separated columns, numbered by *source* and *target*. The first *header* lines are skipped."""
     for number, cells in tsv_rows(path, 2, header):
         yield cells if isinstance(cells, DataError) else as_pair([cells[source], cells[target]], path, number)
 
@@ -97,7 +97,7 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a Parquet file, numbered from 1, in as much memory as `PARQUET_ROWS` of them need.
 
     (`datasets` reads a whole row group at a time, which in many files is all of it.)
-    Raises `NbkitError` where it cannot be read.
+    Raises `NbkitError` if it cannot be read.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -111,13 +111,13 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def read_parquet(path: Path, source: str, target: str) -> Iterator[RawPair | DataError]:
-    """A ``translation`` column of ``{language: text}``, as the hub's translation data sets have it."""
+    """A ``translation`` column of ``{language: text}``, as in the hub's translation data sets."""
     for number, row in parquet_rows(path):
         texts = row.get("translation")
         if isinstance(texts, dict) and source in texts and target in texts:
             yield as_pair([texts[source] or "", texts[target] or ""], path, number)
         else:
-            yield DataError(f"no translation of {source} to {target} in columns {', '.join(row)}", path, number)
+            yield DataError(f"no translation from {source} into {target} in columns {', '.join(row)}", path, number)
 
 
 def as_pair(
@@ -135,7 +135,7 @@ def as_pair(
 def read_treebanks(source: Path, target: Path, src: str, tgt: str) -> Iterator[Pair | DataError]:
     """Two CoNLL-U files with the same sentences in the same order. A pair has the source's ``sent_id``.
 
-    Raises `DataError` where one file ends before the other, or where the files share their ``sent_id``s (as
+    Raises `DataError` if one file ends before the other, or where the files share their ``sent_id``s (as
     the Parallel Universal Dependencies do) and two of them differ.
     """
     shared: bool | None = None
@@ -144,7 +144,7 @@ def read_treebanks(source: Path, target: Path, src: str, tgt: str) -> Iterator[P
         if left is None or right is None:
             longer, shorter = (right, source) if left is None else (left, target)
             assert longer is not None
-            reason = f"{shorter.name} has only {count} sentences: the two are not aligned"
+            reason = f"{shorter.name} has only {count} sentences: the two files are not aligned"
             raise DataError(reason, longer.path, longer.line)
         count += 1
         if isinstance(left, DataError):
@@ -156,10 +156,9 @@ def read_treebanks(source: Path, target: Path, src: str, tgt: str) -> Iterator[P
         same = left.comments.get("sent_id") == right.comments.get("sent_id")
         shared = same if shared is None else shared
         if shared and not same:
-            known = f"{Path(left.path).name} has '{left.id}'"
-            raise DataError(
-                f"sentence '{right.id}' stands where {known}: the two are not aligned", right.path, right.line
-            )
+            known = f"'{left.id}' of {Path(left.path).name}"
+            reason = f"sentence '{right.id}' is paired with {known}: the two files are not aligned"
+            raise DataError(reason, right.path, right.line)
         yield Pair(left.id, left.text, right.text)
 
 
@@ -168,15 +167,15 @@ def read_treebanks(source: Path, target: Path, src: str, tgt: str) -> Iterator[P
 
 
 def read_word_pairs(path: str | Path) -> Iterator[tuple[str, str]]:
-    """The pairs of a word list in its order: a line ``word translation``, with a tab or white space between.
+    """The pairs of a word list in its order: a line ``word translation``, separated by a tab or white space.
 
-    With a tab, either side may be several words. Empty lines and lines that begin with ``#`` are left out.
-    Raises `DataError` with file and line for another number of fields and for bad UTF-8, with the file for one without
-    any pair, and `NbkitError` for a file that cannot be read. Source: Lample et al. 2018 (MUSE), for the form.
+    With a tab, either side may be several words. Empty lines and lines that begin with ``#`` are skipped. Raises
+    `DataError` with file and line for another number of fields and for bad UTF-8, with the file for a list without
+    pairs, and `NbkitError` for a file that cannot be read. Source: Lample et al. 2018 (MUSE), for the form.
     """
     path = Path(path).expanduser()
     if not path.is_file():
-        raise NbkitError(f"word list {path} cannot be read: there is no such file")
+        raise NbkitError(f"word list {path} cannot be read: no such file")
     found = 0
     for number, line in read_lines(path):
         if isinstance(line, DataError):
@@ -185,9 +184,9 @@ def read_word_pairs(path: str | Path) -> Iterator[tuple[str, str]]:
             continue
         fields = [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
         if len(fields) != 2 or not all(fields):
-            reason = f"a word and a translation expected, {len(fields)} fields found: {line[:60]!r}"
+            reason = f"expected a word and a translation, found {len(fields)} fields: {line[:60]!r}"
             raise DataError(reason, path, number)
         found += 1
         yield fields[0], fields[1]
     if not found:
-        raise DataError("there is no entry in this word list", path)
+        raise DataError("the word list contains no entry", path)

@@ -55,7 +55,7 @@ class NumberFormat:
         return len(self.integer) + len(self.fraction)
 
     def scales(self, lang: str) -> tuple[int, ...]:
-        """The powers of ten that its numeral can stand for in a language; only 0 where it has none."""
+        """The powers of ten that its numeral can stand for in a language; only 0 if it has none."""
         return tuple(_of_language("scales", lang, "powers of ten with a name")) if self.scaled else (0,)
 
     def size(self, lang: str) -> int:
@@ -119,7 +119,7 @@ def formats(lang: str) -> dict[str, tuple[str, ...]]:
 
 
 def capability(pattern: str) -> str:
-    """Which of `CAPABILITIES` a format tests: as listed, or for one's own formats by what is in it.
+    """Which of `CAPABILITIES` a format tests: as listed, or, for custom formats, derived from the pattern.
 
     >>> [capability(pattern) for pattern in ("dd", "dd.d", "dd,ddd.d", "dd.dn", "words:dd")]
     ['integers', 'decimals', 'separators', 'numerals', 'numerals']
@@ -157,17 +157,17 @@ def _problems(body: str, spelled: bool) -> Iterator[tuple[str, int]]:
     """What is wrong with a pattern without its prefix, each with its place, the first of them first."""
     stranger = re.search(r"[^dn,.0-9]", body)
     if stranger:
-        yield f"'{stranger[0]}' is no digit (d, 0-9), numeral (n) or separator (, .)", stranger.start()
+        yield f"'{stranger[0]}' is not a digit (d, 0-9), numeral (n) or separator (, .)", stranger.start()
     numeral = body.find("n")
     if 0 <= numeral < len(body) - 1:
-        yield "the numeral n stands last, something follows", numeral + 1
+        yield "something follows the numeral n, which must come last,", numeral + 1
     whole, point, fraction = body.removesuffix("n").partition(".")
     if not whole:
-        yield "a digit expected before anything else", 0
+        yield "expected a digit", 0
     if point and "." in fraction:
         yield "a second decimal separator", len(whole) + 1 + fraction.index(".")
     if point and not fraction:
-        yield "a digit expected after the decimal separator", len(whole) + 1
+        yield "expected a digit after the decimal separator", len(whole) + 1
     if "," in fraction:
         yield "a thousands separator in the fraction", len(whole) + 1 + fraction.index(",")
     start = 0
@@ -202,20 +202,20 @@ def draw_numbers(pattern: str, lang: str, n: int, seed: int) -> list[DrawnNumber
     >>> draw_numbers("d", "en", 10, seed=0)
     Traceback (most recent call last):
     ...
-    nbkit.errors.NbkitError: number format 'd' holds 9 numbers in 'en', 10 are asked for: ask for fewer, or add a digit
+    nbkit.errors.NbkitError: number format 'd' has only 9 numbers in 'en', but 10 are requested: ...
     """
     parsed = parse_format(pattern)
     held = parsed.size(lang)
     if n > held:
         raise NbkitError(
-            f"number format '{pattern}' holds {held} numbers in '{lang}', {n} are asked for: "
-            "ask for fewer, or add a digit"
+            f"number format '{pattern}' has only {held} numbers in '{lang}', but {n} are requested: "
+            "request fewer, or add a digit"
         )
     return [written(value, parsed, lang) for value in _values(parsed, lang, n, held, seed)]
 
 
 def written(value: Decimal, parsed: NumberFormat, lang: str) -> DrawnNumber:
-    """*value* in the form of a format. Raises `NbkitError` where the language does not have that form."""
+    """*value* in the form of a format. Raises `NbkitError` if the language does not have that form."""
     if parsed.form not in forms(lang):
         known = ", ".join(forms(lang))
         raise NbkitError(f"number format '{parsed.pattern}': '{lang}' has no form '{parsed.form}'; it has {known}")

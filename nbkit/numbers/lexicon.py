@@ -63,7 +63,7 @@ class Literal:
 def read_literal(text: str, start: int, rules: Convention) -> list[Literal]:
     """The numbers that a match of `LITERAL` holds, from left to right; *start* is its place.
 
-    One of more than `MOST_DIGITS` digits is left out.
+    One of more than `MOST_DIGITS` digits is skipped.
 
     >>> from nbkit.numbers.number import convention
     >>> def values(text, lang): return [str(n.value) for n in read_literal(text, 0, convention(lang))]
@@ -102,7 +102,7 @@ def _whole(text: str, start: int) -> Literal:
 
 
 def _one_number(parts: list[str], signs: list[str], rules: Convention) -> tuple[str, bool] | None:
-    """The digits with "." as decimal sign and whether they are localised, or None where it is not one number."""
+    """The digits with "." as decimal sign and whether they are localised, or None if it is not one number."""
     plain = list(map(_ascii, parts))
     last, before = signs[-1], signs[:-1]
     kinds = set(signs)
@@ -296,7 +296,7 @@ class _Sum:
         return total
 
     def ceiling(self) -> Decimal | None:
-        """The magnitude that an added value has to stay below, or None where anything goes."""
+        """The magnitude that an added value has to stay below, or None if anything goes."""
         if self.section is not None:
             return self.unit
         return self.parts[-1][1] if self.parts else None
@@ -417,7 +417,7 @@ class Composed:
 
 
 def compose(pieces: Sequence[Piece], start: int, grammar: Grammar) -> Composed | None:
-    """The longest number that begins at piece *start*, or None where none does.
+    """The longest number that begins at piece *start*, or None if none does.
 
     Where a multiplier turns out to belong to a second number (*between one hundred and two hundred*), the first
     number ends before the part that the multiplier takes.
@@ -502,7 +502,7 @@ def _short_tail(so_far: _Sum, last: Sequence[Piece]) -> Decimal:
 def _fraction(pieces: Sequence[Piece], start: int) -> tuple[Decimal, int] | None:
     """The spoken digits after the point: *zero five* is .05, *vingt-cinq* is .25, *двадцать пять сотых* too.
 
-    None where there are none, or more than `MOST_DIGITS`.
+    None if there are none, or more than `MOST_DIGITS`.
     """
     digits, total, i = "", Decimal(0), start
     while i < len(pieces) and pieces[i].joined and not pieces[i].atom.ordinal:
@@ -544,7 +544,7 @@ def spell_indic(number: int, lang: str) -> str:
     spoken = language_data(lang)["spoken"]
     scales = {int(scale): words for scale, words in spoken["scales"].items()}
     if number >= max(scales) * 10**7:
-        raise NbkitError(f"{number} is larger than the number words of '{lang}' go: write it in digits")
+        raise NbkitError(f"{number} is too large for the number words of '{lang}': write it in digits")
     for scale in sorted(scales, reverse=True):
         count, rest = divmod(number, scale)
         if count:

@@ -27,14 +27,23 @@ Kind: TypeAlias = Literal["cardinal", "ordinal", "percent"]
 class Number:
     """One number found in a text.
 
-    value: the exact value; 5 for *5 %* and for *5th*, −5 for *minus five*.
-    span: half-open range of characters, with sign and scale word, without percent sign, unit or measure word.
-    form: how it is written: "digits", "grouped", "scale" (digits and a scale word), "words", "native" (other
-        digits than 0–9), "financial" (壹贰叁), "roman", or "article" for a weak or lone *one* (*ein*, *un*,
-        *one*, *一个*), which may stand for the value 1 and may as well mean nothing.
-    kind: "cardinal", "ordinal" or "percent".
-    localised: False where the notation is another convention's and cannot be misread (German ``1.23``).
+    Parameters
+    ----------
+    value : Decimal
+        The exact value; 5 for *5 %* and for *5th*, −5 for *minus five*.
+    span : tuple of (int, int)
+        Half-open range of characters, with sign and scale word, without percent sign, unit or measure word.
+    form : str
+        How the number is written: "digits", "grouped", "scale" (digits and a scale word), "words", "native" (other
+        digits than 0–9), "financial" (壹贰叁), "roman", or "article" for a weak or lone *one* (*ein*, *un*, *one*,
+        *一个*), which may have the value 1 or none.
+    kind : {"cardinal", "ordinal", "percent"}
+        The kind of number.
+    localised : bool
+        False if the notation is another convention's and cannot be misread (German ``1.23``).
 
+    Examples
+    --------
     >>> Number(Decimal("1.23"), (0, 4), "digits", "cardinal", localised=False)
     Number(value=Decimal('1.23'), span=(0, 4), form='digits', kind='cardinal', localised=False)
     """

@@ -435,19 +435,39 @@ _ROMAN = re.compile(r"[IVX]+\w*")
 
 
 def find_numbers(text: str, lang: str) -> list[Number]:
-    """The numbers of *text*, left to right, read by the conventions of *lang*.
+    """Find the numbers of *text*, left to right, by the conventions of *lang*.
 
-    Digits with the separators, groups and native digits of the language; scale words (*1.5 million*, 3亿2000万,
-    ``1.5k``); spelled-out cardinals and ordinals; signs and percentages. What is ambiguous is read as the language
-    itself would (German ``1.234`` is 1234); dates, times, ranges and version strings fall into their parts
-    (``3-5`` is 3 and 5). Month names and weekdays of Chinese and Japanese (5月, 星期三) and vague quantities
-    (*thousands*, 几百) are no numbers, nor is one of more than `nbkit.numbers.lexicon.MOST_DIGITS` digits, as a model
-    that loops writes it. The work grows with the text's length, whatever stands in it.
+    Parameters
+    ----------
+    text : str
+        Any text. The work is linear in its length.
+    lang : str
+        A language with number rules: en, de, zh, ta, ne, fr, es, it, ru or ja.
 
-    lang: en, de, zh, ta, ne, fr, es, it, ru or ja. Raises `UnknownNameError` for any other.
+    Returns
+    -------
+    list of Number
+        Digits with the separators, groups and native digits of the language; scale words (*1.5 million*, 3亿2000万,
+        ``1.5k``); spelled-out cardinals and ordinals; signs and percentages.
 
-    Source: the forms that Wang et al. 2021 ("As Easy as 1, 2, 3"), §2 and A.1, count as correct.
+    Raises
+    ------
+    UnknownNameError
+        For a language without number rules.
 
+    Notes
+    -----
+    Ambiguous notation is read by the rules of the language (German ``1.234`` is 1234). Dates, times, ranges and version
+    strings are split into their parts (``3-5`` is 3 and 5). Chinese and Japanese names of months and weekdays (5月,
+    星期三), vague quantities (*thousands*, 几百), and runs of more than `nbkit.numbers.lexicon.MOST_DIGITS` digits,
+    which looping models produce, do not count as numbers.
+
+    References
+    ----------
+    Wang et al. 2021, "As Easy as 1, 2, 3", §2 and A.1: the forms that count as correct.
+
+    Examples
+    --------
     >>> [str(n.value) for n in find_numbers("Sie zahlten 1.234,50 Euro für zwölfhundert Stühle.", "de")]
     ['1234.50', '1200']
     >>> [(str(n.value), n.form, n.localised) for n in find_numbers("1.23", "de")]
@@ -640,7 +660,7 @@ def _signed(
 
 
 def _last_but(characters: str, text: str, end: int) -> str:
-    """The last character before *end* that is none of these, empty where there is none.
+    """The last character before *end* that is none of these, empty if there is none.
 
     >>> _last_but(" ", "ab  -5", 4), _last_but(" ", "  -5", 2)
     ('b', '')
@@ -651,7 +671,7 @@ def _last_but(characters: str, text: str, end: int) -> str:
 
 
 def _ordinal_end(text: str, used: Sequence[Piece], rules: Rules) -> int | None:
-    """Where the number with its ordinal suffix ends (*3rd*, *3º*, *3.* in German), or None where it has none."""
+    """Where the number with its ordinal suffix ends (*3rd*, *3º*, *3.* in German), or None if it has none."""
     literal = used[-1].literal
     if rules.ordinal_suffix is not None and (literal is not None or rules.ordinal_prefix):
         match = rules.ordinal_suffix.match(text, used[-1].end)

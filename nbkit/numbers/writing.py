@@ -30,16 +30,34 @@ def forms(lang: str) -> tuple[str, ...]:
 
 
 def write_number(value: Decimal | int, lang: str, form: str = "digits") -> str:
-    """*value* in *lang*; the inverse of `find_numbers`, exact to the last digit.
+    """Write *value* in *lang*; the inverse of `find_numbers`, exact to the last digit.
 
-    form: "digits" (the language's decimal sign, no grouping), "grouped" (by CLDR), "scale" (digits and the largest
-        scale word that is not above the value: *1.23 million*, 123万; below the smallest one the same as "digits"),
-        "words" (spelled out, a fraction digit by digit), "native" (the language's own digits, ungrouped) or
+    Parameters
+    ----------
+    value : Decimal or int
+        The number.
+    lang : str
+        A language with number rules.
+    form : str
+        "digits" (the language's decimal sign, no grouping), "grouped" (by CLDR), "scale" (digits and the largest scale
+        word that does not exceed the value: *1.23 million*, 123万; below the smallest one the same as "digits"),
+        "words" (spelled out, a fraction digit by digit), "native" (the language's native digits, ungrouped) or
         "financial" (壹贰叁).
 
-    Raises `UnknownNameError` for a language or form that there is not, `NbkitError` for a value that is not exact (a
-    float) or cannot be written so (not finite, or larger than the language's number words).
+    Returns
+    -------
+    str
+        The written number.
 
+    Raises
+    ------
+    UnknownNameError
+        For a language without number rules, or a form that the language lacks.
+    NbkitError
+        For a value that is not exact (a float), not finite, or too large for the language's number words.
+
+    Examples
+    --------
     >>> write_number(Decimal("1234.5"), "de"), write_number(Decimal("1234.5"), "de", "grouped")
     ('1234,5', '1.234,5')
     >>> write_number(10010000, "en", "scale"), write_number(10010000, "zh", "scale")
@@ -52,15 +70,15 @@ def write_number(value: Decimal | int, lang: str, form: str = "digits") -> str:
     if form not in forms(lang):
         raise UnknownNameError(f"form of numbers in '{lang}'", form, forms(lang))
     if isinstance(value, bool) or not isinstance(value, Decimal | int):
-        raise NbkitError(f"{value!r} is no exact number: a Decimal or an int can be written in '{lang}'")
+        raise NbkitError(f"{value!r} is not an exact number: only a Decimal or an int can be written in '{lang}'")
     number = Decimal(value)
     if not number.is_finite():
-        raise NbkitError(f"{value} is no number that could be written in '{lang}': it is not finite")
+        raise NbkitError(f"{value} cannot be written in '{lang}': it is not finite")
     return _WRITERS[form](number, lang)
 
 
 def in_place(written: str, before: str) -> str:
-    """A written number as it stands after *before*: with a capital letter where it begins the text.
+    """A written number as it appears after *before*: capitalised if it begins the text.
 
     >>> in_place("five", ""), in_place("five", "The "), in_place("5 million", "")
     ('Five', 'five', '5 million')
@@ -130,7 +148,7 @@ def _spell(whole: int, lang: str) -> str:
     from num2words import num2words
 
     if whole >= max(language_data(lang)["scales"]) * 1000:
-        raise NbkitError(f"{whole} is larger than the number words of '{lang}' go: write it in digits")
+        raise NbkitError(f"{whole} is too large for the number words of '{lang}': write it in digits")
     spelled = num2words(whole, lang=speaks["locale"])
     for pattern, replacement in speaks.get("fixes", ()):
         spelled = re.sub(pattern, replacement, spelled)
@@ -143,7 +161,7 @@ def _chinese(number: Decimal, mode: str) -> str:
     try:
         return an2cn(f"{number:f}", mode)
     except ValueError as error:
-        raise NbkitError(f"{number} is larger than Chinese number words go: write it in digits") from error
+        raise NbkitError(f"{number} is too large for Chinese number words: write it in digits") from error
 
 
 _WRITERS = {

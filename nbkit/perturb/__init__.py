@@ -1,7 +1,7 @@
 """Perturbations of word order: a `Sentence` to a permutation of its tokens.
 
-The 16 of "Sometimes We Want Ungrammatical Translations" (Parthasarathi et al. 2021), §4. To add one's
-own: ``PERTURBATIONS.register("mine", Perturbation("mine", "random", (), "tokens", function))``.
+The 16 of "Sometimes We Want Ungrammatical Translations" (Parthasarathi et al. 2021), §4. To add a custom
+one: ``PERTURBATIONS.register("mine", Perturbation("mine", "random", (), "tokens", function))``.
 """
 
 from nbkit.perturb.catalogue import (

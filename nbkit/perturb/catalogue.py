@@ -38,12 +38,26 @@ CONTROL = "control"
 class Perturbation:
     """A way to reorder a sentence.
 
-    function: takes the sentence's `View` and its addressed `Draws`, and returns an order of the view's
-    ``view.length`` tokens, or None where the entry condition is not met. It need not look after final
-    punctuation or after orders that change nothing: `perturb` does.
-    category: where figures group it. needs: what the sentence must carry. aliases: other spellings.
-    random: whether it draws, so that two draws may differ and a chance level is worth computing.
-    label: the name in figures. summary: one line for lists.
+    Parameters
+    ----------
+    name : str
+        The registered name.
+    category : {"tree", "pos", "random"}
+        The group of the perturbation in figures.
+    aliases : tuple of str
+        Other spellings of the name.
+    needs : {"tokens", "pos", "tree", "phrases"}
+        The annotation that a sentence must have.
+    function : callable
+        Takes the sentence's `View` and addressed `Draws`; returns an order of the view's ``view.length`` tokens, or
+        None if the entry condition is not met. It need not handle final punctuation or orders that change nothing:
+        `perturb` does.
+    random : bool
+        Whether the function draws, so that two draws may differ and a chance level is worth computing.
+    label : str
+        The name in figures.
+    summary : str
+        One line for lists.
     """
 
     name: str
@@ -70,7 +84,7 @@ class Perturbations(Registry[Perturbation]):
     """
 
     def canonical(self, name: str) -> str:
-        """The registered name that *name* stands for. Raises `UnknownNameError`."""
+        """The registered name that *name* refers to. Raises `UnknownNameError`."""
         if name in self:
             return name
         wanted = _squeezed(name)
@@ -80,7 +94,7 @@ class Perturbations(Registry[Perturbation]):
         raise UnknownNameError(self.kind, name, self.names())
 
     def get(self, name: str) -> Perturbation:
-        """The perturbation that *name* stands for. Raises `UnknownNameError`."""
+        """The perturbation that *name* refers to. Raises `UnknownNameError`."""
         return super().get(name if name in self._entries else self.canonical(name))
 
 
@@ -97,19 +111,19 @@ def label(name: str) -> str:
 
 
 def _checked(name: str, thing: object) -> Perturbation:
-    """*thing*, or an `NbkitError` where it cannot be the perturbation registered under *name*."""
+    """*thing*, or an `NbkitError` if it cannot be the perturbation registered under *name*."""
     if not isinstance(thing, Perturbation):
-        raise NbkitError(f"perturbation '{name}' is a {type(thing).__name__}; Perturbation(\"{name}\", …) is expected")
+        raise NbkitError(f"perturbation '{name}' is a {type(thing).__name__}; expected Perturbation(\"{name}\", …)")
     if thing.name != name:
-        raise NbkitError(f"perturbation '{name}' calls itself '{thing.name}': it needs one name for both")
+        raise NbkitError(f"perturbation '{name}' has the name '{thing.name}': use the same name for both")
     if name == CONTROL:
-        raise NbkitError(f"perturbation '{name}': the name stands for a sentence in its own order; choose another")
+        raise NbkitError(f"perturbation '{name}': the name is reserved for a sentence in its own order; choose another")
     if thing.category not in get_args(Category):
         raise UnknownNameError(f"category of perturbation '{name}'", thing.category, get_args(Category))
     if thing.needs not in ANNOTATION:
         raise UnknownNameError(f"needs of perturbation '{name}'", thing.needs, ANNOTATION)
     if not callable(thing.function):
-        raise NbkitError(f"perturbation '{name}': its function is {thing.function!r}, which cannot be called")
+        raise NbkitError(f"perturbation '{name}': its function, {thing.function!r}, is not callable")
     return thing
 
 
@@ -138,20 +152,40 @@ NAMES: tuple[str, ...] = tuple(_PUBLISHED)
 
 
 def perturb(sentence: Sentence, name: str, *, seed: int = 0, draw: int = 0, unit: Unit = "phrase") -> Order | None:
-    """The order in which perturbation *name* puts the tokens of *sentence*, or None where it does not apply.
+    """Reorder the tokens of *sentence* by perturbation *name*.
 
-    An order is a permutation of ``0 … len(sentence) - 1``: place i holds token ``order[i]``. Final
-    punctuation keeps its place. None means that the entry condition is not met (two verbs to swap, …)
-    or that the result would read the same (also *the* in the place of *the*).
+    Parameters
+    ----------
+    sentence : Sentence
+        The sentence, with the annotation that the perturbation needs.
+    name : str
+        One of `NAMES`, in any of the paper's spellings, or a registered perturbation.
+    seed, draw : int
+        With the name and the words of the sentence, the address of all randomness: the order depends on nothing else.
+        Draws 0, 1, … are independent.
+    unit : {"phrase", "token"}
+        Whether noun_swaps, noun_verb_swap and noun_verb_mismatched move base noun phrases or tokens.
 
-    name: one of `NAMES`, in any of the paper's spellings, or a registered one.
-    seed, draw: with the name and the sentence's own words they are the address of all randomness, so
-    that the order depends on nothing else. Draws 0, 1, … are independent.
-    unit: whether noun_swaps, noun_verb_swap and noun_verb_mismatched move base noun phrases or tokens.
+    Returns
+    -------
+    Order or None
+        A permutation of ``0 … len(sentence) - 1``: position i holds token ``order[i]``. Final punctuation does not
+        move. None if the entry condition is not met (two verbs to swap, …) or the result would read the same (also
+        *the* in place of *the*).
 
-    Raises `UnknownNameError` for an unknown name or unit, `NbkitError` where the sentence lacks the
-    annotation that the perturbation needs. Source: word-order paper, §4 and Figure 3.
+    Raises
+    ------
+    UnknownNameError
+        For an unknown name or unit.
+    NbkitError
+        If the sentence lacks the annotation that the perturbation needs.
 
+    References
+    ----------
+    Word-order paper, §4 and Figure 3.
+
+    Examples
+    --------
     >>> tom = Sentence(
     ...     tuple("Tom said he could n't find a decent place to live .".split()), "en",
     ...     upos=tuple("PROPN VERB PRON AUX PART VERB DET ADJ NOUN PART VERB PUNCT".split()),
@@ -173,19 +207,41 @@ def perturb(sentence: Sentence, name: str, *, seed: int = 0, draw: int = 0, unit
     _check_unit(unit)
     if not isinstance(sentence, Sentence):
         way_out = "; perturb_text takes a whole Text" if isinstance(sentence, Text) else ""
-        raise NbkitError(f"a nbkit.text.sentences.Sentence is expected, found {_shown(sentence)}{way_out}")
+        raise NbkitError(f"expected an nbkit.text.sentences.Sentence, found {_shown(sentence)}{way_out}")
     return _order(View(sentence, unit), PERTURBATIONS.get(name), seed, draw)
 
 
 def perturb_text(
     text: Text, name: str, *, seed: int = 0, draw: int = 0, unit: Unit = "phrase", min_tokens: int = 4
 ) -> tuple[Order | None, ...] | None:
-    """The order of each sentence of *text*, or None where the text is not part of the perturbation's N.
+    """Reorder each sentence of *text* by perturbation *name*.
 
-    That is where no sentence can be perturbed, or where the text has fewer than *min_tokens* tokens,
-    punctuation included. Sentences are perturbed one by one; one that cannot be keeps its order (None).
-    Arguments and errors are those of `perturb`. Source: word-order paper, §3 (entry conditions), Table 5.
+    Parameters
+    ----------
+    text : Text
+        The text.
+    name, seed, draw, unit
+        As for `perturb`.
+    min_tokens : int
+        Texts with fewer tokens, punctuation included, are excluded.
 
+    Returns
+    -------
+    tuple of (Order or None), or None
+        One order per sentence; None for a sentence that cannot be perturbed and stays unchanged. None for the whole
+        text if it does not count towards the perturbation's N: no sentence can be perturbed, or the text is too short.
+
+    Raises
+    ------
+    UnknownNameError, NbkitError
+        As `perturb` does.
+
+    References
+    ----------
+    Word-order paper, §3 (entry conditions), Table 5.
+
+    Examples
+    --------
     >>> go = Sentence(("Go", "away", "!"), "en", heads=(-1, 0, 0))
     >>> hate = Sentence(("I", "hate", "you", "!"), "en", heads=(1, -1, 1, 1))
     >>> orders = perturb_text(Text((go, hate)), "tree_mirror_post")
@@ -208,10 +264,27 @@ def perturb_all(
     unit: Unit = "phrase",
     min_tokens: int = 4,
 ) -> dict[str, tuple[Order | None, ...] | None]:
-    """What `perturb_text` returns, for several perturbations (the paper's 16) from one look at each sentence.
+    """Reorder each sentence of *text* by several perturbations, analysing each sentence once.
 
-    The keys are the canonical names, in the order asked for.
+    Parameters
+    ----------
+    text, seed, draw, unit, min_tokens
+        As for `perturb_text`.
+    names : iterable of str, optional
+        The perturbations; by default the paper's 16.
 
+    Returns
+    -------
+    dict
+        What `perturb_text` returns for each perturbation, by canonical name, in the order of *names*.
+
+    Raises
+    ------
+    UnknownNameError, NbkitError
+        As `perturb` does.
+
+    Examples
+    --------
     >>> text = Text((Sentence(("Tom", "saw", "Mary", "here", "."), "en"),))
     >>> perturb_all(text, ["Reversed"])
     {'reversed': (array([3, 2, 1, 0, 4]),)}
@@ -219,7 +292,7 @@ def perturb_all(
     _check_unit(unit)
     if not isinstance(text, Text):
         raise NbkitError(
-            f"a nbkit.text.sentences.Text is expected, found {_shown(text)}; parse texts first: "
+            f"expected an nbkit.text.sentences.Text, found {_shown(text)}; parse texts first: "
             'next(load_parser("en_core_web_sm", "en").parse(["…"])) of nbkit.text.parsers'
         )
     perturbations = [PERTURBATIONS.get(name) for name in (NAMES if names is None else names)]
@@ -234,10 +307,10 @@ def perturb_all(
 
 
 def is_drawn(text: Text, name: str, *, seed: int = 0, unit: Unit = "phrase") -> bool:
-    """Whether chance has a say in the order of *text* under perturbation *name*: several outcomes are possible.
+    """Whether the order of *text* under perturbation *name* is random, that is, has several possible outcomes.
 
-    Two verbs to swap leave one order, and so does what draws nothing. A custom perturbation that draws although it has
-    one outcome is not noticed.
+    Swapping the only two verbs leaves one order, and so does a perturbation that does not draw. A custom perturbation
+    that draws although it has only one outcome counts as random.
 
     >>> two = Sentence(("I", "know", "you", "sing", "."), "en", upos=("PRON", "VERB", "PRON", "VERB", "PUNCT"))
     >>> is_drawn(Text((two,)), "verb_swaps"), is_drawn(Text((two,)), "word_shuffle"), is_drawn(Text((two,)), "reversed")
@@ -257,9 +330,9 @@ def _shown(found: object) -> str:
 
 
 def _order(view: View, perturbation: Perturbation, seed: int, draw: int) -> Order | None:
-    """The order of the whole sentence, checked; None where the perturbation does not apply or show.
+    """The order of the whole sentence, checked; None if the perturbation does not apply or changes nothing visible.
 
-    What somebody's own function raises comes with the perturbation's name and the sentence.
+    An exception of a custom function is reported with the perturbation's name and the sentence.
     """
     _check_annotation(view, perturbation)
     draws = Draws(seed, perturbation.name, draw, view.sentence.digest) if perturbation.random else NO_DRAWS
@@ -279,7 +352,7 @@ def _order(view: View, perturbation: Perturbation, seed: int, draw: int) -> Orde
         is_permutation = False
     if not is_permutation:
         raise NbkitError(
-            f"perturbation '{perturbation.name}' returned {moved} for {view.sentence.joined!r}, which is no "
+            f"perturbation '{perturbation.name}' returned {moved} for {view.sentence.joined!r}, which is not a "
             f"permutation of its {view.length} tokens before the final punctuation"
         )
     return None if view.reads_same(moved) else np.fromiter([*moved, *view.final], np.intp)

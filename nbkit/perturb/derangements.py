@@ -65,7 +65,7 @@ def number_of_derangements(forms: tuple[int, ...]) -> int:
 
 
 def sample_derangements(forms: tuple[int, ...], n: int, random: np.random.BitGenerator) -> np.ndarray | None:
-    """Index orders (n × m) that derange *forms*, no two with the same forms, or None where there are fewer than *n*.
+    """Index orders (n × m) that derange *forms*, no two with the same forms, or None if there are fewer than *n*.
 
     Every succession of n distinct derangements is equally likely, and so is each way to tell the copies of a form
     apart. The first k of n orders are those that a call for k gets. Few derangements (`FEW`) are all listed and
@@ -91,7 +91,7 @@ def sample_derangements(forms: tuple[int, ...], n: int, random: np.random.BitGen
 
 
 def _first_distinct(orders: Iterable[np.ndarray], row: np.ndarray, n: int) -> np.ndarray | None:
-    """The first *n* of *orders* that put different forms in place; None where these are fewer."""
+    """The first *n* of *orders* that put different forms in place; None if these are fewer."""
     kept: dict[bytes, np.ndarray] = {}
     for order in orders:
         kept.setdefault(row[order].tobytes(), order)
@@ -320,21 +320,21 @@ def derangements(
     side: Side = "premise",
     punctuation: Punctuation = "keep",
 ) -> list[Order] | None:
-    """*n* orders of *sentence* with no word form where it stood, no two of them with the same row of forms.
+    """*n* orders of *sentence* in which no word form keeps its position, no two with the same row of forms.
 
-    None where there are not n. Each is drawn uniformly from all derangements (exactly, also where words repeat: see
-    `nbkit.perturb.derangements`), and the first k of n are the orders that a call for k returns. They
-    depend on seed, side and the sentence's words alone.
+    None if there are not n. Each is drawn uniformly from all derangements (exactly, also if words repeat: see
+    `nbkit.perturb.derangements`), and the first k of n are the orders that a call for k returns. They depend only on
+    seed, side and the words of the sentence.
 
-    share: of the words, to be kept together: a run of round(share · m) of the m words that may move, at least 2, moves
-    as if it were one word. Each order draws anew where in the sentence this block lies, and puts it and the other words
-    in another succession: uniformly from all (block, succession) in which no word form, inside or outside of the block,
-    stands where it stood. None where there are not n that read differently; with more than 6 units (the block is one),
-    where n · 1000 tries did not find them.
+    share: of the words, to move together: a run of round(share · m) of the m words that may move, at least 2, moves as
+    if it were one word. Each order redraws the position of this block in the sentence and the succession of block and
+    other words: uniformly from all (block, succession) in which no word form, inside or outside the block, keeps its
+    position. None if there are not n that read differently; with more than 6 units (the block is one), if n · 1000
+    tries did not find them.
 
     Raises `NbkitError` for n below 1 and a share that is not between 0 and 1, `UnknownNameError` for an unknown side or
     treatment of punctuation. Source: §4 and §5 (examples without all n unique permutations are dropped), Appendix D
-    (25, 50 and 75 % kept together).
+    (25, 50 and 75 % moved together).
 
     >>> boats = Sentence(tuple("There are boats close to bars and restaurants .".split()), "en")
     >>> [boats.reorder(order) for order in derangements(boats, 2, side="hypothesis")]
@@ -346,9 +346,9 @@ def derangements(
     """
     _check("side", side, Side)
     if n < 1:
-        raise NbkitError(f"derangements: at least 1 permutation expected, not {n}")
+        raise NbkitError(f"derangements: n is {n}, but must be at least 1")
     if share is not None and not 0 < share < 1:
-        raise NbkitError(f"clumped derangements: share lies between 0 and 1 (such as 0.5), not {share}")
+        raise NbkitError(f"clumped derangements: share is {share}, but must lie between 0 and 1 (such as 0.5)")
     moving = _moving(sentence, punctuation)
     forms = _forms(sentence, moving)
     scheme = ("derangement",) if share is None else ("clumped", share)
@@ -366,7 +366,7 @@ def derangements(
 
 
 def _clumped(row: np.ndarray, share: float, n: int, random: np.random.BitGenerator) -> Iterator[np.ndarray]:
-    """The orders that are tried for *n* with a *share* of the words kept together, if they derange *row*."""
+    """The candidate orders for *n* with a *share* of the words moved together, if they derange *row*."""
     block = max(2, round(share * len(row)))
     units = len(row) - block + 1
     if units < 2:
@@ -382,7 +382,7 @@ def _clumped(row: np.ndarray, share: float, n: int, random: np.random.BitGenerat
 class DerangedPair:
     """A premise and a hypothesis with n orders of each; the j-th of one belongs to the j-th of the other.
 
-    premise, hypothesis: the sentences in the units that were permuted. An order None leaves its sentence as it is.
+    premise, hypothesis: the sentences in the permuted units. An order None leaves its sentence unchanged.
     """
 
     premise: Sentence
@@ -392,7 +392,7 @@ class DerangedPair:
 
     @property
     def control(self) -> tuple[str, str]:
-        """Both sentences re-joined from their own words in their own order: what permuting adds nothing to."""
+        """Both sentences re-joined from their words in the original order: the baseline of the permuted pairs."""
         return self.premise.joined, self.hypothesis.joined
 
     def texts(self) -> list[tuple[str, str]]:
@@ -414,12 +414,45 @@ def derange_pair(
     unit: PermutedUnit = "word",
     punctuation: Punctuation = "keep",
 ) -> DerangedPair | None:
-    """*n* `derangements` of both sides, or None where a side has not that many: such pairs are dropped and counted.
+    """Permute premise and hypothesis *n* times so that no word stays in a position of its form.
 
-    share: of the words, kept together; the larger, the fewer orders there are: a sentence of 12 words has at most
-    4 · 4! with 75 % of them together. hypothesis_only: the same hypotheses, each with the premise in its own order
-    (re-joined). Source: §4 (𝓕 on premise and hypothesis, n = 100); Appendix C and Figure 8; Appendix D and Figure 9.
+    Parameters
+    ----------
+    premise, hypothesis : Text
+        The two sides; each may have several sentences.
+    n : int
+        Number of permuted pairs.
+    share : float, optional
+        Share of the words that move together as one block, between 0 and 1. The larger it is, the fewer orders exist: a
+        sentence of 12 words has at most 4 · 4! with 75 % of them together.
+    hypothesis_only : bool
+        Permute only the hypotheses (into the same orders), and combine each with the premise in its original order
+        (re-joined).
+    seed : int
+        Seed of the run.
+    unit : {"word", "character"}
+        What is permuted; characters are for Chinese and Japanese.
+    punctuation : {"keep", "move"}
+        Whether punctuation stays in its position or moves like a word.
 
+    Returns
+    -------
+    DerangedPair or None
+        The sentences with *n* orders each; None if a side has fewer than *n* derangements. Such pairs are dropped and
+        counted.
+
+    Raises
+    ------
+    UnknownNameError, NbkitError
+        As `derangements` and `in_units` do.
+
+    References
+    ----------
+    "Unnatural Language Inference", §4 (𝓕 on premise and hypothesis, n = 100); Appendix C and Figure 8; Appendix D and
+    Figure 9.
+
+    Examples
+    --------
     >>> premise = Text((Sentence(tuple("A man is playing a big guitar .".split()), "en"),))
     >>> hypothesis = Text((Sentence(tuple("The tall man is making music .".split()), "en"),))
     >>> pair = derange_pair(premise, hypothesis)
@@ -448,7 +481,7 @@ def _reordered(sentence: Sentence, order: Order | None) -> str:
 
 
 def _moving(sentence: Sentence, punctuation: Punctuation) -> np.ndarray:
-    """The places whose words are put in another order."""
+    """The positions of the words that are reordered."""
     _check("punctuation", punctuation, Punctuation)
     if punctuation == "move":
         return np.arange(len(sentence))
@@ -481,7 +514,7 @@ def _drawn_keys(units: int, n: int, random: np.random.BitGenerator) -> Iterator[
 
 
 def _chained(text: Text, field: Literal["upos", "spaces"]) -> tuple | None:
-    """A field of all sentences in one tuple, or None where a sentence lacks it."""
+    """A field of all sentences in one tuple, or None if a sentence lacks it."""
     values = [getattr(sentence, field) for sentence in text.sentences]
     return None if any(value is None for value in values) else tuple(chain.from_iterable(values))
 

@@ -44,7 +44,7 @@ def tree_mirror_in(view: View, draws: Draws) -> list[int] | None:
 def rotate_around_root(view: View, draws: Draws) -> list[int] | None:
     """What hangs right of the root, the root, what hangs left of it; each part in its own in-order.
 
-    Figure 3 prints another order ("live find said Tom …"), which is no rotation; the samples of
+    Figure 3 prints another order ("live find said Tom …"), which is not a rotation; the samples of
     Tables 4 and 5 ("a car accident seen Have you ever ?") agree with the definition.
     """
     root = view.sentence.root
@@ -154,7 +154,7 @@ Choice: TypeAlias = Callable[[Sequence[int], Span], int]
 def shuffled(view: View, draws: Draws, places: Sequence[int], *, all_move: bool = False) -> list[int] | None:
     """The tokens at *places* in a random order, every permutation that reads differently being equally likely.
 
-    None where all of them are the same word. Otherwise at least every other permutation shows. all_move: none of the
+    None if all of them are the same word. Otherwise at least every other permutation shows. all_move: none of the
     tokens may stay where it is, which is so of about one permutation in e, the rotation by one among them.
     """
     words = [view.tokens[place] for place in places]

@@ -68,7 +68,7 @@ def shrink_number(
     numbers of the kind are asked, where these are at most *exhaustive*.
 
     fails: must say the same of equal numbers; no number is asked twice. max_calls: how often it is called at most.
-    The outcome depends on nothing else. Raises `NbkitError` where *number* itself does not fail, or is not of the
+    The outcome depends on nothing else. Raises `NbkitError` if *number* itself does not fail, or is not of the
     format's kind.
 
     >>> def seven(numbers): return ["7" in number for number in numbers]
@@ -108,7 +108,7 @@ def _start(number: DrawnNumber, kind: NumberFormat, lang: str) -> _Digits:
         fraction = fraction.rstrip("0").ljust(len(kind.fraction), "0")
         if len(whole) == len(kind.integer) and len(fraction) == len(kind.fraction):
             return _Digits.of(whole, fraction, power)
-    raise NbkitError(f"'{number.written}' is no number of the format '{kind.pattern}'")
+    raise NbkitError(f"'{number.written}' is not a number of the format '{kind.pattern}'")
 
 
 def _write(digits: _Digits, kind: NumberFormat, lang: str) -> DrawnNumber:

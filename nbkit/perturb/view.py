@@ -26,10 +26,26 @@ def _prefix(seed: int, name: str, draw: int) -> bytes:
 
 
 class Draws:
-    """The random permutations of one (run seed, perturbation name, draw index, sentence digest), one after another.
+    """Random permutations, one after another, addressed by seed, perturbation, draw and sentence.
 
-    No hash is computed before the first permutation is asked for.
+    Parameters
+    ----------
+    seed : int
+        Seed of the run.
+    name : str
+        Name of the perturbation.
+    draw : int
+        Index of the draw.
+    digest : bytes
+        Digest of the sentence (`Sentence.digest`).
 
+    Notes
+    -----
+    Equal for the same address on every machine and in every version. No hash is computed before the first permutation
+    is requested.
+
+    Examples
+    --------
     >>> draws = Draws(0, "word_shuffle", 0, b"digest of a sentence")
     >>> draws.permutation(5), draws.permutation(5)
     ([3, 4, 1, 2, 0], [0, 4, 3, 1, 2])
@@ -44,14 +60,14 @@ class Draws:
 
     @property
     def asked(self) -> bool:
-        """Whether anything was drawn yet: if not, the outcome does not depend on chance."""
+        """Whether anything has been drawn: if not, the outcome does not depend on chance."""
         return self._blocks > 0
 
     def permutation(self, n: int) -> list[int]:
         """A permutation of ``0 … n - 1``, all n! equally likely: the order of n random 32-bit numbers.
 
-        (Where two of them are equal the smaller index comes first: a chance of n² / 2³³, far below what any
-        number of draws could show.)
+        (If two of them are equal, the smaller index comes first: a chance of n² / 2³³, far below what any number of
+        draws could detect.)
         """
         numbers = self._unused
         while len(numbers) < n:
@@ -62,10 +78,10 @@ class Draws:
 
 
 class _NoDraws(Draws):
-    """What a perturbation gets that does not say that it is random: it would be taken for the same in every draw."""
+    """The `Draws` of a perturbation that is not registered as random: its result would be reused for every draw."""
 
     def permutation(self, n: int) -> list[int]:
-        raise NbkitError("a perturbation that draws at random has to be registered with random=True")
+        raise NbkitError("a perturbation that draws at random must be registered with random=True")
 
 
 NO_DRAWS = _NoDraws(0, "", 0, b"")
@@ -99,14 +115,31 @@ CLASSES = {
 
 
 class View:
-    """A sentence up to its final punctuation, which keeps its place: what may move, and as what.
+    """A sentence up to its final punctuation, with the parts that may move.
 
-    Final punctuation is the run of tokens at the end that are tagged PUNCT or hold no letter or digit
-    (closing quotes and brackets included, which stay while the opening ones move; symbols, tagged SYM, are words).
+    Parameters
+    ----------
+    sentence : Sentence
+        The whole sentence.
+    unit : {"phrase", "token"}
+        What the noun perturbations move: base noun phrases or single tokens.
 
-    sentence: the whole sentence. unit: what the noun perturbations move.
-    tokens: the tokens that may move. length: how many they are. final: the places of the others.
+    Attributes
+    ----------
+    tokens : tuple of str
+        The tokens that may move.
+    length : int
+        Their number.
+    final : tuple of int
+        The positions of the final punctuation.
 
+    Notes
+    -----
+    Final punctuation does not move. It is the run of tokens at the end that are tagged PUNCT or contain no letter or
+    digit, closing quotes and brackets included, although the opening ones move. Symbols (SYM) are words.
+
+    Examples
+    --------
     >>> view = View(Sentence(("Go", "away", "!", "”"), "en", upos=("VERB", "ADV", "PUNCT", "PUNCT")))
     >>> view.tokens, view.verbs
     (('Go', 'away'), [0])
@@ -143,7 +176,7 @@ class View:
 
     @cached_property
     def pieces(self) -> list[tuple[int, ...]]:
-        """What moves with each token that may move: a whole nominal with its first token, none with its others."""
+        """What moves with each token that may move: a whole nominal with its first token, nothing with its others."""
         places = tuple(range(self.length))
         pieces: list[tuple[int, ...]] = [(place,) for place in places]
         for start, end in self.nominals:
@@ -157,7 +190,7 @@ class View:
         return [verb for verb in self.verbs if verb not in inside]
 
     def reads_same(self, order: list[int]) -> bool:
-        """Whether the tokens in *order* read as they do now: also *the* in the place of *the*."""
+        """Whether the tokens in *order* read as before, also with *the* in place of *the*."""
         return all(map(eq, map(self.tokens.__getitem__, order), self.tokens))
 
 

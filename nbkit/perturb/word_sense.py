@@ -107,9 +107,9 @@ def edited_text(text: Text, sentence: int, edited: Edited) -> tuple[Text, tuple[
 
 def _check(sentence: Sentence, at: int, word: str) -> None:
     if not 0 <= at < len(sentence):
-        raise NbkitError(f"{sentence.joined!r} has {len(sentence)} tokens: there is no token {at} to edit at")
+        raise NbkitError(f"{sentence.joined!r} has {len(sentence)} tokens, but no token {at}")
     if not word or word.split() != [word]:
-        raise NbkitError(f"one word is put in at a time, found {word!r}")
+        raise NbkitError(f"insert one word at a time, found {word!r}")
 
 
 def _as_adjective(word: str) -> dict[str, str]:
@@ -144,20 +144,20 @@ _INSTALL = 'pip install "nbkit[languagetool]"'
 def grammar_problem() -> str | None:
     """Why grammar cannot be checked here, or None."""
     if not find_spec("language_tool_python"):
-        return f"grammar: LanguageTool is not installed; {_INSTALL}, and have Java, or a server named by {SERVER}"
+        return f"grammar: LanguageTool is not installed; {_INSTALL} and install Java, or name a server in {SERVER}"
     if not os.environ.get(SERVER) and not shutil.which("java"):
-        return f"grammar: LanguageTool needs Java, which is not on the PATH, or a server named by {SERVER}"
+        return f"grammar: LanguageTool needs Java on the PATH, or a server named in {SERVER}"
     return None
 
 
 def grammar_identity() -> dict[str, Any]:
-    """What the numbers of errors depend on, as far as it can be told here."""
+    """What the numbers of errors depend on, as far as it is known here."""
     installed = version("language-tool-python") if find_spec("language_tool_python") else None
     return {"languagetool": installed, "server": os.environ.get(SERVER)}
 
 
 def grammar_errors(texts: Sequence[str], lang: str, *, store: Store) -> list[int]:
-    """How many errors LanguageTool finds in each text, remembered. Raises `MissingExtraError` where it cannot run."""
+    """How many errors LanguageTool finds in each text, remembered. Raises `MissingExtraError` if it cannot run."""
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, int]]:
         problem = grammar_problem()
@@ -193,7 +193,7 @@ def sense_fillers(homograph: Homograph) -> list[str]:
 
 
 def expected_sense(homograph: Homograph, fillers: Sequence[str], log_p: Sequence[float] | np.ndarray) -> str | None:
-    """The name of the cluster of the most probable filler; None where the model gives none of them a probability.
+    """The name of the cluster of the most probable filler; None if the model gives none of them a probability.
 
     log_p: one value a filler, as `MaskedLanguageModel.masked_log_probabilities` gives them. Of equally probable
     ones the first counts.
@@ -213,16 +213,16 @@ def expected_sense(homograph: Homograph, fillers: Sequence[str], log_p: Sequence
 
 
 def least_biased(biases: Sequence[float] | np.ndarray, share: float) -> np.ndarray:
-    """Which seeds are kept when the *share* of them with the largest bias to a wrong sense is dropped.
+    """The seeds that remain when the *share* of them with the largest bias to a wrong sense is dropped.
 
     The number dropped is rounded to the nearest; of equal biases the later ones go, so that sort by address first where
-    that matters. Raises `NbkitError` where *share* is none.
+    that matters. Raises `NbkitError` if *share* is not one.
 
     >>> least_biased([0.3, 0.1, 0.2, 0.0, 0.4], 0.2).tolist()
     [True, True, True, True, False]
     """
     if not 0 <= share < 1:
-        raise NbkitError(f"a share of the seeds is at least 0 and below 1, not {share}")
+        raise NbkitError(f"the share of the seeds must be at least 0 and below 1, not {share}")
     values = np.asarray(biases, dtype=np.float64)
     dropped = round(share * len(values))
     keep = np.ones(len(values), dtype=bool)
@@ -329,7 +329,7 @@ def positive(candidate: Candidate) -> bool:
 
 
 def no_compound(candidate: Candidate) -> bool:
-    """The noun is no part of a compound: none by its tree, no noun and no hyphen directly beside it."""
+    """The noun is not part of a compound: none by its tree, no noun and no hyphen directly beside it."""
     seed, noun = candidate.seed, candidate.noun
     assert seed.deprels is not None and seed.upos is not None and seed.heads is not None
     if seed.deprels[noun].startswith(_COMPOUND):

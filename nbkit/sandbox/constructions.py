@@ -69,7 +69,7 @@ def _did(draw: Draw, verb: Lexeme, subject: Phrase | None = None) -> Clause:
 
 
 def plain_scope(clause: Clause) -> Clause:
-    """Leave out what would be in doubt under a negation: how, with what; three of them; many."""
+    """Drop what would be in doubt under a negation: how, with what; three of them; many."""
     clause.manner = clause.instrument = None
     if clause.object is not None and clause.object.determiner in ("count", "many"):
         clause.object.determiner, clause.object.count = "definite", 0

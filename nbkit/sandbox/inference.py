@@ -90,7 +90,7 @@ def someone(draw: Draw) -> Phrase:
 
 
 def deed(draw: Draw, verb: Lexeme, subject: Phrase | None = None) -> Clause:
-    """Something that someone did, told barely: who, what, to whom."""
+    """Something that someone did, and no more: who, what, to whom."""
     clause = Clause(draw.key(), verb=verb, subject=subject or someone(draw), tense="past")
     if verb.objects:
         clause.object = thing(draw, verb)
@@ -108,7 +108,7 @@ def thing(draw: Draw, verb: Lexeme) -> Phrase:
 
 
 def told(draw: Draw, clause: Clause, least: int = 1, most: int = 3) -> Clause | None:
-    """*clause* with some more said of it; None where there is not that much to say."""
+    """*clause* with some more said of it; None if there is not that much to say."""
     for _ in range(draw.pick(range(least, most + 1))):
         if not add(draw, clause):
             return None
@@ -251,7 +251,7 @@ def existing(draw: Draw) -> Clause | None:
 
 
 def phrases(clause: Clause) -> list[Phrase]:
-    """The phrases whose nouns may be described: not names, and not people of one's own."""
+    """The phrases whose nouns may be described: not names, and not people of the speaker's family."""
     participants = (clause.subject, clause.object, clause.recipient, clause.than)
     return [p for p in participants if p is not None and p.noun is not None and "name" not in p.noun.kinds]
 
@@ -332,7 +332,7 @@ def can_be_passive(clause: Clause) -> bool:
 
 
 def passive(clause: Clause) -> Clause:
-    """The same event told from the side of the thing done to.
+    """The same event from the patient's side.
 
     A passive clause has the patient as its subject and the agent as its object.
     """
@@ -409,7 +409,7 @@ def _said(clause: Clause) -> dict[str, Lexeme]:
 
 
 def _excludes(told: dict[str, Lexeme], asked: dict[str, Lexeme]) -> bool:
-    """Whether a premise tells of another time, place, manner or opposite quality than its hypothesis asks for."""
+    """Whether a premise says another time, place, manner or opposite quality than its hypothesis asks for."""
     changed = [name for name in asked if name in told and told[name] is not asked[name]]
     qualities = {"subject", "object", "recipient", "than"}
     return any(name not in qualities or told[name] in opposites(asked[name]) for name in changed)
@@ -589,7 +589,7 @@ def _retold(draw: Draw, clause: Clause) -> Clause | None:
 
 @rule
 def roles_swapped(draw: Draw, premise: Clause) -> Clause | None:
-    """*Anna praised the man* contradicts *The man praised Anna*: the same words, told the other way round."""
+    """*Anna praised the man* contradicts *The man praised Anna*: the same words with the roles exchanged."""
     if premise.recipient is not None:
         premise.subject, premise.recipient = premise.recipient, premise.subject
     else:
@@ -740,7 +740,7 @@ def entailment(
     """Stream *n* labelled pairs (id, premise, hypothesis, label, rule), from place *start* on (None: without end).
 
     The pair at place i is a function of (version, *split*, i) and the language alone, and the same i has the same
-    meaning and label in all languages. Three pairs in a row have the three labels, in an order of their own. The
+    meaning and label in all languages. Three pairs in a row have the three labels, in a drawn order. The
     content words of the hypothesis decide on the split, as in `sandbox.pairs`: no hypothesis is found in two splits,
     nor is another one of the same words.
 
@@ -791,7 +791,7 @@ def inference(split: str, index: int) -> tuple[Clause, Clause, str, str]:
 
 
 def _label(split: str, index: int) -> str:
-    """The labels of three pairs in a row are in an order that belongs to these three."""
+    """The labels of three consecutive pairs are in an order that is specific to these three."""
     block, place = divmod(index, len(LABELS))
     draw = Draw(address(VERSION, "entailment", data("entailment")["version"], split, "labels", block))
     left = list(LABELS)
@@ -806,7 +806,7 @@ def _pick(draw: Draw, weights: Mapping[str, int]) -> str:
 
 
 def _attempt(draw: Draw, family: str, rule: str, split: str) -> tuple[Clause, Clause] | None:
-    """One draw of a pair; None where it came to nothing: too short, of another split, without a premise."""
+    """One draw of a pair; None if it failed: too short, of another split, without a premise."""
     hypothesis = FAMILIES[family](draw)
     if hypothesis is None or part_of([hypothesis]) not in SPLITS[split]:
         return None

@@ -1,4 +1,4 @@
-"""The sandbox's dictionary: concepts with what stands for them in all eight languages, read from TSV files."""
+"""The sandbox's dictionary: concepts and their words in all eight languages, read from TSV files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TABLES = (*NOMINAL, *VERBAL, "adjectives", "adverbs")
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Lexeme:
-    """A concept: its kinds (what it combines with), and one cell of forms a language."""
+    """A concept: its kinds (what it combines with), and one cell of forms per language."""
 
     id: str
     kinds: frozenset[str]
@@ -65,7 +65,7 @@ def table(name: str) -> tuple[Lexeme, ...]:
     for number, line in enumerate(lines[1:], start=2):
         cells = line.split("\t")
         if len(cells) != len(header):
-            raise DataError(f"{len(header)} columns expected, {len(cells)} found", str(path), number)
+            raise DataError(f"expected {len(header)} columns, found {len(cells)}", str(path), number)
         row = dict(zip(header, cells, strict=True))
         lexemes.append(
             Lexeme(
@@ -98,7 +98,7 @@ def _by_id(tables: tuple[str, ...]) -> dict[str, Lexeme]:
 
 
 def find_lexeme(name: str, tables: tuple[str, ...]) -> Lexeme:
-    """The lexeme with the id *name* in the first of *tables* that has it; `UnknownNameError` where none has.
+    """The lexeme with the id *name* in the first of *tables* that has it; `UnknownNameError` if none has.
 
     >>> find_lexeme("bank.river", NOMINAL).cells["de"]
     'n,Ufer,Ufer'
@@ -246,7 +246,7 @@ class Idiom:
     """An idiom: what English says, what it means, and how many sentence pairs it has in both idiom splits together.
 
     phrase: the object of *verb*, or what something is said to be where *verb* is None; of: things it is said of.
-    meant_verb: None where the meaning is a noun phrase. meant: the object or noun phrase of the meaning, or which
+    meant_verb: None if the meaning is a noun phrase. meant: the object or noun phrase of the meaning, or which
     phrase of the English sentence becomes its object.
     """
 

@@ -53,7 +53,7 @@ CUES = {"verbs": "verbs", "people": "nouns", "adjectives": "adjectives", "places
 class SandboxHomograph:
     """A homograph: its senses, the frequent one first, how often each is meant, and the cues to them.
 
-    cues: of each kind (`CUES`) the words, each with a weight a sense: how often it is drawn where that sense is meant.
+    cues: of each kind (`CUES`) the words, each with one weight per sense: how often it is drawn for that sense.
     """
 
     word: str
@@ -67,7 +67,7 @@ def homographs() -> tuple[SandboxHomograph, ...]:
     """All homographs, in the order of ``data/homographs.yaml``.
 
     Raises `NbkitError` for a cue that has not as many weights as there are senses, `UnknownNameError` for a word that
-    the dictionary has not got.
+    the dictionary does not have.
 
     >>> [sense.id for sense in homographs()[0].senses], homographs()[0].shares
     (['bank.money', 'bank.river'], (4, 1))
@@ -81,16 +81,18 @@ def _homograph(word: str, entry: dict[str, Any]) -> SandboxHomograph:
     for kind, table in CUES.items():
         for name, weights in entry[kind].items():
             if len(weights) != len(shares) or not any(weights):
-                raise NbkitError(f"homographs.yaml: {word}: {kind}: {name}: {len(shares)} weights expected: {weights}")
+                raise NbkitError(
+                    f"homographs.yaml: {word}: {kind}: {name}: expected {len(shares)} weights, found {weights}"
+                )
         cues[kind] = tuple((find_lexeme(name, (table,)), tuple(weights)) for name, weights in entry[kind].items())
     senses = tuple(find_lexeme(f"{word}.{sense}", ("homographs",)) for sense in shares)
     return SandboxHomograph(word, senses, tuple(shares.values()), cues)
 
 
 def homograph_lexicon(tgt: str) -> dict[str, dict[str, tuple[str, ...]]]:
-    """English homographs to their sense clusters, and these to the lemmas of *tgt* that stand for the sense.
+    """English homographs to their sense clusters, and these to the lemmas of *tgt* that express the sense.
 
-    A homograph two senses of which are one word in *tgt* is left out: no translation would tell them apart.
+    A homograph with two senses that are one word in *tgt* is excluded: no translation would distinguish them.
     Raises `UnknownNameError` for a language that the sandbox does not translate to.
     Source of the form: disambiguation paper, §2.1 (homographs and sense clusters).
 
@@ -362,7 +364,7 @@ def clauses_of(clause: Clause | None) -> Iterator[Clause]:
 def figurative(clause: Clause) -> Clause:
     """*clause* with each idiom replaced by its meaning: what every language but English says.
 
-    Addresses are kept, so that what English and its translation say alike stays aligned.
+    Addresses do not change, so that what English and its translation have in common stays aligned.
     """
     changes: dict[str, Any] = {
         name: figurative(inner)
@@ -430,7 +432,7 @@ _LITERAL_CLASSES = ("elephant", "horse", "cheese", "cake", "lamp", "book", "bicy
 
 
 def idiomatic(idiom: Idiom) -> _Event:
-    """An event that *idiom* tells of."""
+    """An event that *idiom* describes."""
 
     def event(draw: Draw, subject: Phrase | None, tense: Tense) -> Clause:
         if idiom.verb is None:
@@ -574,7 +576,7 @@ _OF_NOUNS = ("plain", "reported")
 
 
 def contexts_of(idiom: Idiom) -> tuple[str, ...]:
-    """Where *idiom* can be told."""
+    """The contexts in which *idiom* can occur."""
     return _OF_NOUNS if idiom.verb is None else tuple(CONTEXTS)
 
 

@@ -102,7 +102,7 @@ class GoldSense:
 class GoldIdiom:
     """The idiom of a source: its tokens, counted over `Text.tokens`, and half-open ranges of characters.
 
-    Words that stand in for *someone* are left out, so that there may be several ranges.
+    Words in place of *someone* are excluded, so that there may be several ranges.
     """
 
     idiom: str
@@ -167,7 +167,7 @@ def _place(pair: Pair, mixture: str) -> tuple[str, int]:
     """Split and index of a pair of *mixture* whose source is English."""
     parts = pair.id.split("/")
     if parts[0] != mixture or len(parts) != 3:
-        raise NbkitError(f"pair {pair.id} is none of the sandbox's mixture '{mixture}'")
+        raise NbkitError(f"pair {pair.id} is not in the sandbox's mixture '{mixture}'")
     if pair.source.lang != "en":
         raise NbkitError(f"pair {pair.id}: the source is '{pair.source.lang}'; only English ones are annotated")
     return parts[1], int(parts[2])
@@ -192,7 +192,7 @@ def _spans(text: Text, places: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
 
 @dataclass(frozen=True)
 class DealtSentence:
-    """A sentence with an idiom, in which context it tells of it, and its English spelling for comparisons."""
+    """A sentence with an idiom, the context of the idiom, and its English spelling for comparisons."""
 
     idiom: Idiom
     context: str
@@ -270,7 +270,7 @@ def pairs(
     The mixture ``idioms`` has two splits more, idiom-train and idiom-test, which end (*n* and None mean at most), and
     calls its train also *regular*, as the idioms paper does; in the two, note is "context: idiom".
 
-    Raises `UnknownNameError` for a language, split or mixture that does not exist, `NbkitError` where *src* is *tgt*
+    Raises `UnknownNameError` for a language, split or mixture that does not exist, `NbkitError` if *src* is *tgt*
     or a number is negative.
 
     >>> pair = next(pairs("en", "fr", n=1, split="test"))
@@ -383,7 +383,7 @@ def _check(src: str, tgt: str, split: str, mixture: str) -> None:
 
 
 def training_splits() -> Iterator[tuple[str, str]]:
-    """Every mixture with what models are trained on: its train and, where it has that, its idiom-train.
+    """Every mixture with the splits that models are trained on: its train and, if it has one, its idiom-train.
 
     >>> list(training_splits())[-2:]
     [('idioms', 'train'), ('idioms', 'idiom-train')]
@@ -410,7 +410,7 @@ def idiom_dictionary(src: str, tgt: str) -> dict[str, tuple[str, ...]]:
     """Source words, lower-cased, to their literal translations, the most frequent first: nouns, verbs and adjectives.
 
     Counted over the gold links of regular text of the mixture ``idioms``, which has no idiom, so that no figurative
-    translation is among them. The forms of words are words of their own, as in MUSE's dictionaries.
+    translation is among them. Each form of a word is a separate word, as in MUSE's dictionaries.
     Raises as `pairs` does. Source of the use: idioms paper, §2.1, step 2.
 
     >>> idiom_dictionary("en", "fr")["bucket"], "sterben" in idiom_dictionary("en", "de")["kick"]

@@ -37,7 +37,7 @@ OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl
 
 
 class StoreError(NbkitError):
-    """A place of the store that cannot be read or written, as on a full disk; what is stored there is kept."""
+    """A place of the store that cannot be read or written, as on a full disk; stored results are not lost."""
 
 
 class UnusableError(NbkitError):
@@ -88,7 +88,7 @@ class Folder:
                 return []
 
     def read(self, name: str) -> bytes:
-        """The bytes of a file. Raises `FileNotFoundError` where it is gone, `IsADirectoryError` for a folder."""
+        """The bytes of a file. Raises `FileNotFoundError` if it is gone, `IsADirectoryError` for a folder."""
         with _explained("read", f"{self}/{name}"):
             return self.files.cat_file(f"{self.path}/{name}")
 
@@ -110,7 +110,7 @@ class Folder:
             self.files.mv(temporary, place)
 
     def check_writable(self) -> None:
-        """Raise `NbkitError` where no file can be written. The folder is made, and the file that tries it removed."""
+        """Raise `NbkitError` if no file can be written. The folder is made, and the file that tries it removed."""
         name = _temporary_name()
         try:
             self._put(name, b"nbkit")
@@ -322,7 +322,7 @@ def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[pa.Array, dic
 
 
 def _kind(values: list[Any]) -> str | None:
-    """The Arrow type that holds all *values* exactly (a ``*`` before it for lists), None where there is none."""
+    """The Arrow type that holds all *values* exactly (a ``*`` before it for lists), None if there is none."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {list}:
         kinds = {type(item) for value in values if value is not None for item in value}

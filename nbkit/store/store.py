@@ -41,7 +41,7 @@ _WINDOW_SHARDS, _WINDOW = 10, 20_000
 
 @as_problem
 def cache_problem() -> str | None:
-    """Why nothing can be kept in `cache_folder`, or in one of the folders in it; None where all is well."""
+    """Why nothing can be stored in `cache_folder`, or in one of the folders in it; None if all is well."""
     root = Folder.at(cache_folder())
     root.check_writable()
     for name in root.names() if root.local else ():
@@ -65,11 +65,20 @@ class Block:
 
 
 class Store:
-    """Remembers what was computed, for many processes at once, across ``kill -9``.
+    """A store of computed results, shared by many processes and safe against ``kill -9``.
 
-    url: a folder or any fsspec URL; by default the folder ``store`` in `cache_folder`. Where the configuration says
-    `NOT_REMEMBERED`, results stay in this process's memory.
+    Parameters
+    ----------
+    url : str or path-like, optional
+        A folder or any fsspec URL; by default the folder ``store`` in `cache_folder`.
 
+    Notes
+    -----
+    Results are addressed by a configuration (everything that can change a result) and their input. If the configuration
+    contains `NOT_REMEMBERED`, they stay in the memory of this process.
+
+    Examples
+    --------
     >>> import tempfile
     >>> store = Store(tempfile.mkdtemp())
     >>> config = {"kind": "length", "version": 1}
@@ -101,17 +110,33 @@ class Store:
         shard: int = 2000,
         progress: str | None = None,
     ) -> list[dict[str, Any]]:
-        """One record an input, in order: remembered, or computed now and kept.
+        """Return one record per input, in order: stored ones, or ones that are computed and stored now.
 
-        config: all that can change a result, JSON-able, ``kind`` among its keys.
-        inputs: tuples of texts (a text; or a text and its reference); equal ones are computed once.
-        compute: gives one flat record (scalars, strings, lists) for each input it gets, in order; it gets at most
-            *shard* inputs at a time and is not called where nothing is missing. What it gave is written before
-            it is called again, so that an interruption costs one shard at most.
-        progress: label of a progress bar over the inputs that are computed.
+        Parameters
+        ----------
+        config : mapping
+            Everything that can change a result, JSON-serialisable, with the key ``kind``.
+        inputs : sequence of tuples of str
+            A text, or a text and its reference; equal inputs are computed once.
+        compute : callable
+            Returns one flat record (scalars, strings, lists) for each input it gets, in order. It gets at most *shard*
+            inputs at a time and is not called if nothing is missing. Its records are written before the next call, so
+            that an interruption loses at most one shard.
+        shard : int
+            Number of inputs per call.
+        progress : str, optional
+            Label of a progress bar over the inputs that are computed.
 
-        Raises `NbkitError` for a configuration or a result that JSON cannot hold, for a wrong number of results,
-        and where the store cannot be written, naming the place.
+        Returns
+        -------
+        list of dict
+            The records, in the order of *inputs*.
+
+        Raises
+        ------
+        NbkitError
+            For a configuration or a result that JSON cannot represent, for a wrong number of results, and if the store
+            cannot be written (with the place).
         """
         return list(self._records(config, inputs, compute, shard, progress))
 
@@ -123,7 +148,7 @@ class Store:
         shard: int,
         progress: str | None,
     ) -> Iterator[dict[str, Any]]:
-        """`records`, whose results are copies that are made when they are asked for."""
+        """`records`, as an iterator that copies each result when it is requested."""
         partition = self._partition(config)
         keys = [shards.input_digest(texts) for texts in inputs]
         distinct = dict(zip(keys, inputs, strict=True))
@@ -149,23 +174,23 @@ class Store:
         *,
         shard: int = 2000,
     ) -> Iterator[dict[str, Any]]:
-        """`records` for inputs without end: a window of a few shards is in memory at a time."""
+        """`records` for a stream of inputs: a window of a few shards is in memory at a time."""
         stream = iter(inputs)
         while window := list(islice(stream, shard * max(1, min(_WINDOW_SHARDS, _WINDOW // shard)))):
             yield from self._records(config, window, compute, shard, None)
 
     def missing(self, config: Mapping[str, Any], inputs: Iterable[Input]) -> list[Input]:
-        """The distinct inputs that are not remembered, in their first order."""
+        """The distinct inputs without a stored result, in the order of their first occurrence."""
         distinct = {shards.input_digest(texts): texts for texts in inputs}
         known = self._partition(config).known(list(distinct))
         return [texts for key, texts in distinct.items() if key not in known]
 
     def has_records(self, config: Mapping[str, Any]) -> bool:
-        """Whether any record of a configuration is remembered, whatever its input; reads none of them."""
+        """Whether any record of a configuration is stored, whatever its input; reads none of them."""
         return any(name.endswith(f".{SUFFIX}") for name in self._partition(config).folder.names())
 
     def kept(self, config: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """All records of a configuration that are remembered, whatever their inputs; for sums over them.
+        """All stored records of a configuration, whatever their inputs; for sums over them.
 
         >>> import tempfile
         >>> store = Store(tempfile.mkdtemp())
@@ -177,10 +202,10 @@ class Store:
         return self._partition(config).every()
 
     def table(self, config: Mapping[str, Any], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-        """A whole table: remembered, or computed now and kept. It is what Parquet gives back, both times.
+        """A whole table: stored, or computed and stored now. Both times it is what Parquet returns.
 
-        Where another process kept its own meanwhile, the table is that one: what is drawn anew each time (sampled
-        links, say) is then the same to all.
+        If another process stored its table meanwhile, that one is returned: what is redrawn at each computation
+        (sampled links, say) is then the same for all.
         """
         partition = self._partition(config)
         kept = _kept_table(partition.folder, _as_table)
@@ -194,7 +219,7 @@ class Store:
         return _as_table(data) if kept is None else kept
 
     def table_rows(self, config: Mapping[str, Any]) -> int | None:
-        """How many rows the table has that is remembered under *config*, None where there is none; decodes nothing.
+        """The number of rows of the table stored under *config*, or None if there is none; decodes nothing.
 
         >>> import tempfile
         >>> print(Store(tempfile.mkdtemp()).table_rows({"kind": "squares"}))
@@ -265,7 +290,7 @@ def _canonical(config: Mapping[str, Any]) -> str:
     try:
         return json.dumps(config, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise NbkitError(f"a store configuration must be JSON-able ({error}): {config!r:.300}") from None
+        raise NbkitError(f"a store configuration must be JSON-serialisable ({error}): {config!r:.300}") from None
 
 
 def _checked(results: Iterable[Mapping[str, Any]], expected: int, config: Mapping[str, Any]) -> list[dict[str, Any]]:

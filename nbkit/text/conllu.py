@@ -84,7 +84,7 @@ def read_conllu(
 
 
 def conllu_entries(path: str | Path, lang: str) -> Iterator[Entry | DataError]:
-    """Every sentence of the file in order: as an `Entry`, or as the `DataError` that tells what is wrong with it.
+    """Every sentence of the file in order: as an `Entry`, or as the `DataError` that describes what is wrong with it.
 
     Aligned files are read side by side with this, so that a malformed sentence does not shift one of them.
     """
@@ -120,7 +120,7 @@ def _entry(block: list[tuple[int, str | DataError]], lang: str, path: str, numbe
             continue
         columns = line.split("\t")
         if len(columns) != _COLUMNS:
-            raise DataError(f"{_COLUMNS} tab-separated columns expected, {len(columns)} found", path, line_number)
+            raise DataError(f"expected {_COLUMNS} tab-separated columns, found {len(columns)}", path, line_number)
         identifier = columns[0]
         if "." in identifier:
             continue  # an empty node: it is not in the text
@@ -129,10 +129,11 @@ def _entry(block: list[tuple[int, str | DataError]], lang: str, path: str, numbe
         else:
             words.append(_word(columns, len(words) + 1, path, line_number))
     if not words:
-        raise DataError("a sentence without words", path, block[0][0])
+        raise DataError("the sentence has no words", path, block[0][0])
     if ranges and ranges[-1].last > len(words):
         raise DataError(
-            f"multiword token {ranges[-1].first}-{ranges[-1].last} in a sentence of {len(words)} words",
+            f"multiword token {ranges[-1].first}-{ranges[-1].last} reaches beyond the sentence, "
+            f"which has {len(words)} words",
             path,
             ranges[-1].line,
         )
@@ -144,7 +145,7 @@ def _entry(block: list[tuple[int, str | DataError]], lang: str, path: str, numbe
 def _word(columns: list[str], expected: int, path: str, line: int) -> _Word:
     identifier, form, lemma, upos, _, feats, head, deprel, _, misc = columns
     if identifier != str(expected):
-        raise DataError(f"word number '{identifier}' where {expected} was expected", path, line)
+        raise DataError(f"expected word number {expected}, found '{identifier}'", path, line)
     if not form.strip():
         raise DataError(f"word {identifier} has no form (column 2)", path, line)
     if upos not in UPOS:
@@ -167,9 +168,9 @@ def _range(columns: list[str], words: list[_Word], ranges: list[_Range], path: s
     identifier, form, misc = columns[0], columns[1], columns[9]
     first, _, last = identifier.partition("-")
     if not (first.isdigit() and last.isdigit() and int(first) < int(last)):
-        raise DataError(f"'{identifier}' is no range of words", path, line)
+        raise DataError(f"'{identifier}' is not a range of words", path, line)
     if int(first) != len(words) + 1 or (ranges and int(first) <= ranges[-1].last):
-        raise DataError(f"multiword token {identifier} where word {len(words) + 1} begins", path, line)
+        raise DataError(f"multiword token {identifier} must begin at word {len(words) + 1}", path, line)
     if not form.strip():
         raise DataError(f"multiword token {identifier} has no form (column 2)", path, line)
     return _Range(int(first), int(last), form, not _no_space(misc), line)
@@ -184,12 +185,14 @@ def _depths(words: list[_Word], path: str) -> list[int]:
     roots = [number for number, word in enumerate(words, start=1) if word.head == 0]
     for number, word in enumerate(words, start=1):
         if word.head > len(words):
-            reason = f"word {number} '{word.form}' has head {word.head} in a sentence of {len(words)} words"
+            reason = f"word {number} '{word.form}' has head {word.head}, but the sentence has {len(words)} words"
             raise DataError(reason, path, word.line)
     if len(roots) > 1:
         second = words[roots[1] - 1]
         raise DataError(
-            f"a second root, '{second.form}' (the first one is '{words[roots[0] - 1].form}')", path, second.line
+            f"the sentence has a second root, '{second.form}' (the first one is '{words[roots[0] - 1].form}')",
+            path,
+            second.line,
         )
     children: list[list[int]] = [[] for _ in words]
     for number, word in enumerate(words):
@@ -202,7 +205,7 @@ def _depths(words: list[_Word], path: str) -> list[int]:
         top_down += [(child, depth + 1) for child in children[number]]
     if -1 in depths:
         word = words[depths.index(-1)]
-        raise DataError(f"a cycle of heads through '{word.form}'", path, word.line)
+        raise DataError(f"the heads form a cycle through '{word.form}'", path, word.line)
     return depths
 
 

@@ -25,7 +25,7 @@ def base_noun_phrases(sentence: Sentence) -> list[tuple[int, int]]:
     (*there is*, *il y a*) is none. Which labels count is data: ``noun_phrases.yaml`` knows those of
     Universal Dependencies and of spaCy's own pipelines.
 
-    Raises `NbkitError` where the sentence lacks tags, heads or labels, or its heads run in a circle.
+    Raises `NbkitError` if the sentence lacks tags, heads or labels, or its heads form a cycle.
     Source: word-order paper, §4.2 and Figure 3 ("a decent place" moves as one).
 
     >>> tom = Sentence(

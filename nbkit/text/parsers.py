@@ -57,14 +57,14 @@ def tokens_in(spans: Iterable[Span], offsets: Sequence[Span]) -> tuple[int, ...]
     (1,)
     >>> tokens_in([(40, 44)], [(0, 3)])
     Traceback (most recent call last):
-    nbkit.errors.NbkitError: no token is in the span (40, 44); tokens end at 3
+    nbkit.errors.NbkitError: the span (40, 44) contains no token; tokens end at 3
     """
     found: set[int] = set()
     for start, end in spans:
         covered = [number for number, (first, last) in enumerate(offsets) if first < end and start < last]
         if not covered:
             last_end = offsets[-1][1] if offsets else 0
-            raise NbkitError(f"no token is in the span ({start}, {end}); tokens end at {last_end}")
+            raise NbkitError(f"the span ({start}, {end}) contains no token; tokens end at {last_end}")
         found.update(covered)
     return tuple(sorted(found))
 
@@ -92,7 +92,7 @@ def settings() -> dict[str, Any]:
 
 
 def parser_for(lang: str, parsers: Mapping[str, str] | None = None) -> str:
-    """The pipeline that *parsers* names for *lang*, or for it without its region, or the language's default.
+    """The pipeline that *parsers* names for *lang* (or for *lang* without its region), or the language's default.
 
     >>> parser_for("de"), parser_for("de", {"de": "models/de_ud_sm"}), parser_for("de-AT", {"de": "models/de_ud_sm"})
     ('de_core_news_sm', 'models/de_ud_sm', 'models/de_ud_sm')
@@ -103,7 +103,7 @@ def parser_for(lang: str, parsers: Mapping[str, str] | None = None) -> str:
             return parsers[code]
     defaults = settings()["default"]
     if base_language(lang) not in defaults:
-        way_out = f"name a spaCy pipeline (parsers: {{{lang}: PIPELINE}}) or use a corpus that is parsed (conllu:FILE)"
+        way_out = f"name a spaCy pipeline (parsers: {{{lang}: PIPELINE}}) or use a parsed corpus (conllu:FILE)"
         raise LanguageDataError("default parsers", lang, defaults, way_out)
     return defaults[base_language(lang)]
 
@@ -126,9 +126,9 @@ class Pipeline:
 
 
 def find_pipeline(spec: str) -> Pipeline:
-    """The pipeline that *spec* (a package name or a folder) stands for.
+    """The pipeline that *spec* (a package name or a folder) refers to.
 
-    Raises `MissingExtraError` with the install line where it is not there, `NbkitError` where it is no pipeline.
+    Raises `MissingExtraError` with the install command if it is not installed, `NbkitError` if it is not a pipeline.
     """
     place = expand_path(spec, "parser")
     if re.fullmatch(r"[A-Za-z_]\w*", place):  # a package counts before a folder of the same name, as in spacy.load
@@ -158,9 +158,9 @@ def _meta(spec: str, folder: Path) -> dict[str, Any]:
     try:
         meta = json.loads(path.read_text("utf-8"))
     except OSError:
-        raise NbkitError(f"parser '{spec}': {folder} is no spaCy pipeline (it has no meta.json)") from None
+        raise NbkitError(f"parser '{spec}': {folder} is not a spaCy pipeline (it has no meta.json)") from None
     except ValueError as error:
-        raise NbkitError(f"parser '{spec}': {path} is no JSON: {error}") from None
+        raise NbkitError(f"parser '{spec}': {path} is not JSON: {error}") from None
     if not isinstance(meta, dict):
         raise NbkitError(f"parser '{spec}': {path} does not describe a pipeline")
     return meta
@@ -168,7 +168,7 @@ def _meta(spec: str, folder: Path) -> dict[str, Any]:
 
 @as_problem
 def check_parser(spec: str, lang: str) -> str | None:
-    """Why the pipeline *spec* cannot parse *lang* here, or None where it can. Does not load it.
+    """Why the pipeline *spec* cannot parse *lang* here, or None if it can. Does not load it.
 
     >>> print(check_parser("de_no_such_pipeline", "de"))
     parser 'de_no_such_pipeline' is not installed; install it with 'conda install -c conda-forge
@@ -179,7 +179,7 @@ def check_parser(spec: str, lang: str) -> str | None:
 
 
 def check_usable(pipeline: Pipeline, spec: str, lang: str) -> None:
-    """Raises `NbkitError` where *pipeline* is for another language, makes no tags or no trees, or lacks a package."""
+    """Raises `NbkitError` if *pipeline* is for another language, makes no tags or no trees, or lacks a package."""
     speaks = pipeline.meta.get("lang")
     if speaks not in (lang, base_language(lang), _MULTILINGUAL):
         raise NbkitError(f"parser '{spec}' is a pipeline for '{speaks}', not for '{lang}'")
@@ -219,9 +219,9 @@ def parser_identity(spec: str, lang: str) -> dict[str, Any]:
 
 
 def _check_seen(folder: Path, digest: str, spec: str) -> None:
-    """Raises `ModelError` for a damaged pipeline: other bytes than at the first sight, while no file was written.
+    """Raises `ModelError` for a damaged pipeline: its bytes differ from the first time, but no file was written.
 
-    What was seen is kept in the cache, by the folder's path: the size, time and inode of each file, and the digest.
+    The first size, time and inode of each file, and the digest, are stored in the cache under the folder's path.
     """
     if "://" in cache_folder():
         return  # a cache on an object store holds results only
@@ -231,7 +231,7 @@ def _check_seen(folder: Path, digest: str, spec: str) -> None:
     if not is_new and seen.get("digest") != digest:
         raise ModelError(
             f"parser '{spec}': {folder} is damaged: its bytes changed since they were first read, though no file was "
-            "written; put the pipeline there again"
+            "written; reinstall the pipeline there"
         )
 
 
@@ -310,8 +310,8 @@ class Parser:
 def load_parser(spec: str, lang: str) -> Parser:
     """The pipeline *spec* (a spaCy package or a folder; environment variables are filled in) for *lang*.
 
-    A pipeline that is loaded already is used again. Raises `MissingExtraError` with the install line where
-    it is not there, and `NbkitError` where it cannot parse *lang*, before spaCy is imported.
+    A pipeline that is already loaded is reused. Raises `MissingExtraError` with the install command if it is not
+    installed, and `NbkitError` if it cannot parse *lang*, before spaCy is imported.
     """
     identity = parser_identity(spec, lang)
     pipeline = find_pipeline(spec)
@@ -327,17 +327,17 @@ def _load(source: str, identity: str) -> Language:  # identity: a folder whose f
         return spacy.load(source, exclude=settings()["not_needed"])
     except (OSError, ValueError, ImportError) as error:
         raise ModelError(
-            f"parser '{source}' cannot be loaded by spaCy {spacy.__version__}: {error}; install it again"
+            f"parser '{source}' cannot be loaded by spaCy {spacy.__version__}: {error}; reinstall it"
         ) from error
 
 
 def to_text(document: Doc, lang: str) -> Text:
     """A parsed spaCy document as a `Text`.
 
-    Tokens of white space are left out and their dependents go to their head. A new sentence begins where the
-    dependency parse begins one *and* the text has ended one: after a final mark (and closing quotes) with a
-    space behind it in languages that write spaces. Parsers also cut within a clause (*A man | and a woman sit*),
-    even within a word; such a part joins the sentence before it, its root under that one's.
+    White space tokens are skipped, and their dependents go to their head. A new sentence begins where the dependency
+    parse begins one *and* the text has ended one: after a final mark (and closing quotes), followed by a space in
+    languages that write spaces. Parsers also cut within a clause (*A man | and a woman sit*), even within a word; such
+    a part joins the sentence before it, its root under that one's.
     """
     sentences: list[Sentence] = []
     for span in document.sents:
@@ -349,7 +349,7 @@ def to_text(document: Doc, lang: str) -> Text:
         else:
             sentences.append(part)
     if not sentences:
-        raise NbkitError(f"{document.text!r} holds nothing but white space")
+        raise NbkitError(f"{document.text!r} contains only white space")
     return Text(tuple(sentences))
 
 
@@ -401,7 +401,7 @@ def _sentence(span: SpacySpan, lang: str) -> Sentence | None:
 
 
 def _written_head(token: Token) -> Token:
-    """The closest head that is no white space; the root of the sentence where there is none."""
+    """The closest head that is not white space; the root of the sentence if there is none."""
     head = token.head
     while head.is_space and head.head.i != head.i:
         head = head.head
@@ -421,9 +421,9 @@ def parse_remembered(
     store: Store | None = None,
     n_process: int = 1,
 ) -> list[Text]:
-    """The parse of each of *texts*: remembered, or made now and kept. A text is parsed once per parser.
+    """The parse of each of *texts*: stored, or made and stored now. A text is parsed once per parser.
 
-    store: where parses are kept (default: `Store()`). The pipeline is loaded only where a parse is missing.
+    store: where parses are stored (default: `Store()`). The pipeline is loaded only if a parse is missing.
     """
 
     def compute(inputs: list[tuple[str, ...]]) -> Iterator[dict[str, Any]]:

@@ -242,7 +242,7 @@ def read_phrase(line: str) -> Phrase:
     Punctuation may be missing, other signs may not (*C++*).
 
     Raises `NbkitError` for parentheses that do not match, an empty alternative, a phrase without a word that must be
-    there, one of too many wordings, and for what looks like another kind of line: a tab, or a remark behind ``#``.
+    there, one of too many wordings, and for lines of another kind: with a tab, or a remark behind ``#``.
     Source: idioms paper, appendix A.
 
     >>> phrase = read_phrase("(caught) between a rock and a hard place")
@@ -252,9 +252,12 @@ def read_phrase(line: str) -> Phrase:
     ['tcp', '/', 'ip']
     >>> read_phrase("someone's (own)")
     Traceback (most recent call last):
-    nbkit.errors.NbkitError: phrase "someone's (own)" has no word that must be there: anything would match it
+    nbkit.errors.NbkitError: phrase "someone's (own)" has no required word, so it would match anything
     """
-    for sign, meant in (("\t", "one phrase a line, without columns"), (" # ", "a remark has a line of its own")):
+    for sign, meant in (
+        ("\t", "write one phrase per line, without columns"),
+        (" # ", "put a remark on a separate line"),
+    ):
         if sign in line.strip():
             raise NbkitError(f'phrase "{line.strip()}" holds {sign!r}: {meant}')
     items = [match[0] for match in _ITEM.finditer(_straight(line).strip())]
@@ -262,7 +265,7 @@ def read_phrase(line: str) -> Phrase:
     for sequence in _alternatives(items, line):
         parts = _edges(_parts(sequence, line))
         if all(part.optional for part in parts):
-            raise NbkitError(f'phrase "{line}" has no word that must be there: anything would match it')
+            raise NbkitError(f'phrase "{line}" has no required word, so it would match anything')
         wordings.append(parts)
     return Phrase(line.strip(), tuple(dict.fromkeys(wordings)))
 
@@ -305,7 +308,7 @@ def pieces(token: str) -> list[str]:
 
 @cache
 def phrase_words() -> dict[str, frozenset[str]]:
-    """The words that a phrase list writes and a sentence may leave out or replace, of ``phrase_words.yaml``."""
+    """The words of phrase lists that a sentence may omit or replace, from ``phrase_words.yaml``."""
     data = yaml.safe_load((files(__package__) / "phrase_words.yaml").read_text(encoding="utf-8"))
     return {name: frozenset(words) for name, words in data.items()}
 
@@ -318,10 +321,12 @@ _POSSESSIVE = ("'s", "'")
 
 
 def _alternatives(items: Sequence[str], line: str) -> list[list[str]]:
-    """Every sequence of words that the items allow: slashes between wordings, parentheses filled or left out."""
+    """Every sequence of words that the items allow: slashes between wordings, parentheses filled or omitted."""
     sequences, _ = _choices(list(items), line, 0)
     if len(sequences) > _MOST_WORDINGS:
-        raise NbkitError(f'phrase "{line}" has {len(sequences)} wordings; at most {_MOST_WORDINGS}: list it in parts')
+        raise NbkitError(
+            f'phrase "{line}" has {len(sequences)} wordings; the limit is {_MOST_WORDINGS}: list it in parts'
+        )
     return sequences
 
 
@@ -336,7 +341,7 @@ def _choices(items: list[str], line: str, depth: int) -> tuple[list[list[str]], 
             current = [[*before, *chosen] for before, chosen in product(current, [*inside, []])]
         elif item == ")":
             if not depth:
-                raise NbkitError(f'phrase "{line}": a closing parenthesis that none opens')
+                raise NbkitError(f'phrase "{line}": a closing parenthesis without an opening one')
             break
         elif item.strip() == "/":
             done += _checked(current, line)
@@ -347,7 +352,7 @@ def _choices(items: list[str], line: str, depth: int) -> tuple[list[list[str]], 
             raise NbkitError(f'phrase "{line}" has more than {_MOST_WORDINGS} wordings: list it in parts')
     else:
         if depth:
-            raise NbkitError(f'phrase "{line}": a parenthesis that nothing closes')
+            raise NbkitError(f'phrase "{line}": an opening parenthesis without a closing one')
     return done + _checked(current, line), items
 
 
@@ -622,11 +627,11 @@ class PhraseMatcher:
     *my* stand for up to four words or none (at an edge of the phrase: one or none), never for punctuation; see
     ``phrase_words.yaml`` and `read_phrase` for how alternatives and optional words are written.
 
-    *cannot* is also *can't*, an adjective also its comparative (``comparisons.tsv``), and a number is no *someone*.
+    *cannot* is also *can't*, an adjective also its comparative (``comparisons.tsv``); *someone* is never a number.
 
     phrases: lines of a phrase list. variations: other wordings to find (`nbkit.text.phrases.Variation`);
     such a match says so.
-    Raises `NbkitError` for a phrase that cannot be read, is there twice, or where there is none at all, and for an
+    Raises `NbkitError` for a phrase that cannot be read, is listed twice, for an empty list, and for an
     unknown variation.
 
     >>> tokens = "He was pulling the wool over the voters ' eyes .".split()
@@ -642,10 +647,10 @@ class PhraseMatcher:
         for line in phrases:
             phrase = with_variations(read_phrase(line), variations)
             if phrase.name in self.phrases:
-                raise NbkitError(f'phrase list: "{phrase.name}" is there twice')
+                raise NbkitError(f'phrase list: "{phrase.name}" is listed twice')
             self.phrases[phrase.name] = phrase
         if not self.phrases:
-            raise NbkitError("phrase list: there is no phrase in it")
+            raise NbkitError("phrase list: it contains no phrase")
         self._index = phrase_index(self.phrases.values())
         self._keys = frozenset(self._index)
         self._matchers: dict[str, Matcher] = {}
@@ -653,7 +658,7 @@ class PhraseMatcher:
         self._listed = 0
 
     def rules(self, phrase: str) -> list[list[TokenPattern]]:
-        """The patterns for spaCy's `Matcher` that *phrase* became, one a wording (Figure 9).
+        """The patterns for spaCy's `Matcher` that *phrase* became, one per wording (Figure 9).
 
         >>> PhraseMatcher(["swan song"]).rules("swan song")[0][0]
         {'LEMMA': 'swan'}
@@ -761,9 +766,9 @@ class PhraseMatcher:
 
 
 def read_phrases(path: str | Path) -> list[str]:
-    """The phrases of a text file, one a line; empty lines and lines that begin with ``#`` are none.
+    """The phrases of a text file, one per line; empty lines and lines that begin with ``#`` are skipped.
 
-    Raises `DataError` with file and line for a phrase that cannot be read or is there twice.
+    Raises `DataError` with file and line for a phrase that cannot be read or is listed twice.
     """
     path = Path(path)
     try:
@@ -771,13 +776,13 @@ def read_phrases(path: str | Path) -> list[str]:
     except OSError as error:
         raise NbkitError(f"phrase list {path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise NbkitError(f"phrase list {path} is no UTF-8 text (byte {error.start})") from None
+        raise NbkitError(f"phrase list {path} is not UTF-8 text (byte {error.start})") from None
     phrases: dict[str, int] = {}
     for number, line in enumerate(map(str.strip, lines), start=1):
         if not line or line.startswith("#"):
             continue
         if line in phrases:
-            raise DataError(f'"{line}" is in line {phrases[line]} already', path, number)
+            raise DataError(f'"{line}" is already in line {phrases[line]}', path, number)
         try:
             read_phrase(line)
         except NbkitError as error:
@@ -814,9 +819,9 @@ def render_matches(text: Text | Sentence, matches: Iterable[PhraseMatch]) -> str
 
 
 class _Row:
-    """The pieces of a text in a row: tokens, or parts of them. Every list has one entry a piece.
+    """The pieces of a text in a row: tokens, or parts of them. Every list has one entry per piece.
 
-    texts, lowers: the pieces, and in lower case. lemmas: in lower case, empty where unknown, "-" of any hyphen. tokens:
+    texts, lowers: the pieces, and in lower case. lemmas: in lower case, empty if unknown, "-" of any hyphen. tokens:
     their indices over `Text.tokens`. starts: their places in `Text.text`.
     """
 

@@ -33,17 +33,34 @@ Branch: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence: surface tokens with their annotation. All tuples have one entry a token.
+    """One sentence: its surface tokens and their annotation, immutable.
 
-    tokens: surface tokens; a multiword token (*du*, *zum*) is one.
-    lang: language code.
-    spaces: whether a space follows the token in running text.
-    upos: universal part-of-speech tags, or None where they are not known.
-    heads: index of each token's head in this sentence, `ROOT` (-1) for the root, or None.
-    deprels: Universal Dependencies relations, or None.
-    lemmas: lemmas, or None.
-    feats: morphological features as in CoNLL-U (``"Degree=Pos|Number=Sing"``, ``""`` for none), or None.
+    Parameters
+    ----------
+    tokens : tuple of str
+        Surface tokens; a multiword token (*du*, *zum*) is one token.
+    lang : str
+        Language code.
+    spaces : tuple of bool, optional
+        Whether a space follows each token in running text.
+    upos : tuple of str, optional
+        Universal part-of-speech tags.
+    heads : tuple of int, optional
+        Index of each token's head in this sentence; `ROOT` (-1) for the root.
+    deprels : tuple of str, optional
+        Universal Dependencies relations.
+    lemmas : tuple of str, optional
+        Lemmas.
+    feats : tuple of str, optional
+        Morphological features as in CoNLL-U (``"Degree=Pos|Number=Sing"``), ``""`` if there are none.
 
+    Raises
+    ------
+    NbkitError
+        If a tuple has another length than *tokens*, or *heads* does not have exactly one root.
+
+    Examples
+    --------
     >>> s = Sentence(("Tom", "could", "n't", "sleep", "."), "en", (True, False, True, False, False))
     >>> s.text
     "Tom couldn't sleep."
@@ -73,7 +90,7 @@ class Sentence:
                 )
         if self.heads is not None and self.tokens and self.heads.count(ROOT) != 1:
             raise NbkitError(
-                f"Sentence {' '.join(self.tokens)!r}: exactly one root expected, {self.heads.count(ROOT)} found"
+                f"Sentence {' '.join(self.tokens)!r}: expected exactly one root, found {self.heads.count(ROOT)}"
             )
 
     def __len__(self) -> int:
@@ -93,12 +110,12 @@ class Sentence:
 
     @property
     def joined(self) -> str:
-        """The control: the tokens in their own order, joined as a perturbed sentence is."""
+        """The control: the tokens in their original order, joined like those of a perturbed sentence."""
         return self.separator.join(self.tokens)
 
     @cached_property
     def root(self) -> int:
-        """Index of the root; an error where the sentence has no tree."""
+        """The index of the root. Raises `NbkitError` if the sentence has no tree."""
         if self.heads is None:
             raise NbkitError(f"Sentence {self.joined!r} has no dependency tree: parse it first")
         return self.heads.index(ROOT)
@@ -118,7 +135,7 @@ class Sentence:
     def branches(self) -> tuple[Branch, ...]:
         """Each token that has dependents, with the left and the right ones; after all tokens below it.
 
-        Raises `NbkitError` where the sentence has no tree, or where its heads run in a circle, so that a walk
+        Raises `NbkitError` if the sentence has no tree, or if its heads form a cycle, so that a walk
         from the root would miss tokens.
 
         >>> Sentence(("Tom", "saw", "a", "cat"), "en", heads=(1, -1, 3, 1)).branches
@@ -133,21 +150,21 @@ class Sentence:
                 branches.append((token, children[:middle], children[middle:]))
                 top_down += children
         if len(top_down) != len(self.tokens):
-            raise NbkitError(f"the heads of {self.joined!r} run in a circle: {self.heads}")
+            raise NbkitError(f"the heads of {self.joined!r} form a cycle: {self.heads}")
         branches.reverse()
         return tuple(branches)
 
     @cached_property
     def digest(self) -> bytes:
-        """16 bytes that stand for language and tokens: the sentence's part in the address of its randomness."""
+        """A digest of language and tokens, 16 bytes: the sentence's part in the address of its randomness."""
         return hashlib.blake2b("\x1f".join((self.lang, *self.tokens)).encode(), digest_size=16).digest()
 
     def reorder(self, order: Sequence[int] | Order, spacing: Spacing = "joined") -> str:
-        """The text of the tokens in *order*. Raises `NbkitError` where *order* is no permutation."""
+        """The text of the tokens in *order*. Raises `NbkitError` if *order* is not a permutation."""
         tokens = self.tokens
         indices = order.tolist() if isinstance(order, np.ndarray) else list(order)
         if sorted(indices) != list(range(len(tokens))):
-            raise NbkitError(f"{indices} is no permutation of the {len(tokens)} tokens of {self.joined!r}")
+            raise NbkitError(f"{indices} is not a permutation of the {len(tokens)} tokens of {self.joined!r}")
         if spacing == "joined" or self.spaces is None:
             return self.separator.join([tokens[i] for i in indices])
         left, right = self._clings
@@ -183,6 +200,18 @@ class Sentence:
 class Text:
     """One entry of a corpus: usually one sentence, sometimes several, which are perturbed one by one.
 
+    Parameters
+    ----------
+    sentences : tuple of Sentence
+        At least one; all in the same language.
+
+    Raises
+    ------
+    NbkitError
+        If there is no sentence.
+
+    Examples
+    --------
     >>> go = Sentence(("Go", "away", "!"), "en", (True, False, True))
     >>> hate = Sentence(("I", "hate", "you", "!"), "en", (True, True, False, False))
     >>> Text((go, hate)).reorder([np.array([1, 0, 2]), None])
@@ -193,7 +222,7 @@ class Text:
 
     def __post_init__(self) -> None:
         if not self.sentences:
-            raise NbkitError("a Text holds at least one sentence")
+            raise NbkitError("a Text needs at least one sentence")
 
     @property
     def lang(self) -> str:
@@ -218,7 +247,7 @@ class Text:
         return self._join(sentence.joined for sentence in self.sentences)
 
     def reorder(self, orders: Sequence[Order | None], spacing: Spacing = "joined") -> str:
-        """The text with each sentence in its order; a sentence whose order is None stays as it is."""
+        """The text with each sentence in its order; a sentence whose order is None is unchanged."""
         if len(orders) != len(self.sentences):
             raise NbkitError(f"{len(orders)} orders for {len(self.sentences)} sentences of {self.joined!r}")
         return self._join(
@@ -258,11 +287,20 @@ def _seam_kind(token: str, space_before: bool) -> str:
 class Pair:
     """A source text and its reference translation.
 
-    id: unique in its corpus and the same in every run (a line number, a ``sent_id``).
-    alignment: word links as (source token, target token), counted from 0 over `Text.tokens`; None
-    where the corpus has no gold links.
-    note: anything a reader of a sample table should know (the sandbox puts the construction here).
+    Parameters
+    ----------
+    id : str
+        Unique in its corpus and the same in every run (a line number, a ``sent_id``).
+    source, target : Text
+        The two sides.
+    alignment : tuple of (int, int), optional
+        Word links as (source token, target token), counted from 0 over `Text.tokens`; None if the corpus has no gold
+        links.
+    note : str
+        Anything that a reader of a sample table should know (for the sandbox, the construction).
 
+    Examples
+    --------
     >>> pair = Pair("1", Text((Sentence(("Hi", "."), "en"),)), Text((Sentence(("Salut", "."), "fr"),)))
     >>> pair.source.joined, pair.target.joined
     ('Hi .', 'Salut .')
@@ -279,7 +317,7 @@ _NOT_WORDS = re.compile(r"[\W_]+")
 
 
 def sentence_key(sentence: str) -> str:
-    """What two spellings of one sentence have in common: its letters and digits, case folded.
+    """The letters and digits of a sentence, case-folded: equal for all spellings of the same sentence.
 
     >>> sentence_key("A piece of cake!") == sentence_key("a piece  of cake")
     True

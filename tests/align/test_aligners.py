@@ -163,7 +163,7 @@ def test_a_word_list_from_a_file(tmp_path):
 def test_a_malformed_line_of_a_word_list(tmp_path, line):
     path = tmp_path / "words.tsv"
     path.write_text(f"cat\tKatze\n{line}\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"words\.tsv:2: a word and a translation expected"):
+    with pytest.raises(DataError, match=r"words\.tsv:2: expected a word and a translation"):
         load_aligner(f"lexicon:{path}", "en", "de")
 
 

@@ -93,5 +93,5 @@ def test_calls_are_bounded():
 def test_only_failures_of_the_format_can_be_shrunk():
     with pytest.raises(NbkitError, match="'12' passes"):
         shrink_number(drawn("12", "dd"), "dd", "en", lambda texts: [False] * len(texts))
-    with pytest.raises(NbkitError, match="'123' is no number of the format 'dd'"):
+    with pytest.raises(NbkitError, match="'123' is not a number of the format 'dd'"):
         shrink_number(drawn("123", "ddd"), "dd", "en", lambda texts: [True] * len(texts))

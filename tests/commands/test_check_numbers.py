@@ -81,7 +81,9 @@ def test_files_of_different_length_are_named_with_the_line(files, longer, shorte
     result = check(arguments)
     assert result.exit_code == 2
     name = Path(arguments[shorter]).name
-    assert result.stderr == f"nbkit: {arguments[longer]}:3: {name} has only 2 lines: the two are not line-aligned\n"
+    assert (
+        result.stderr == f"nbkit: {arguments[longer]}:3: {name} has only 2 lines: the two files are not line-aligned\n"
+    )
 
 
 def test_bad_utf8_is_named_with_the_line(files):

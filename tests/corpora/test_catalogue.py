@@ -185,5 +185,5 @@ def test_the_sandbox_by_name():
     assert problem.startswith("unknown sandbox split 'tset'; did you mean 'test'?")
     with pytest.raises(UnknownNameError, match="unknown sandbox split 'tets'; did you mean 'test'"):
         load_pairs("sandbox:tets", "en", "de")
-    with pytest.raises(NbkitError, match="corpus sandbox has no last pair"):
+    with pytest.raises(NbkitError, match="corpus sandbox is unbounded: set n"):
         load_pairs("sandbox", "en", "de")

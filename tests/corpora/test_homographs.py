@@ -105,7 +105,7 @@ def test_published_path_may_hold_variables(data_folder: Path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "line", "reason"),
     [
-        (HEAD + LOCK + "  lock:\n    []\n", 7, "'lock' stands twice"),
+        (HEAD + LOCK + "  lock:\n    []\n", 7, "'lock' is listed twice"),
         (HEAD + "  lock:\n    - {sense: door, translations: [Schloss]}\n", 5, "has 1 sense clusters; at least two"),
         (HEAD + "  lock:\n    - {sense: a, translations: [Schloss, Tor]}\n"
          "    - {sense: b, translations:\n      [Schloß]}\n",
@@ -115,17 +115,17 @@ def test_published_path_may_hold_variables(data_folder: Path, monkeypatch):
          "two clusters called 'a'"),
         (HEAD + "  lock:\n    - {sense: a, translation: [X]}\n", 5,
          "unknown 'translation'; did you mean 'translations'?"),
-        (HEAD + "  lock:\n    - {sense: a}\n", 5, "lock: a sense without 'translations'"),
-        (HEAD + "  lock:\n    - {sense: a, translations: Schloss}\n", 5, "lock: a list of translations expected"),
-        (HEAD + "  lock:\n    - {sense: a, translations: ['']}\n", 5, "lock: translation: a text expected"),
+        (HEAD + "  lock:\n    - {sense: a}\n", 5, "lock: a sense lacks 'translations'"),
+        (HEAD + "  lock:\n    - {sense: a, translations: Schloss}\n", 5, "lock: expected a list of translations"),
+        (HEAD + "  lock:\n    - {sense: a, translations: ['']}\n", 5, "lock: translation: expected text"),
         (HEAD + "  lock:\n    - {sense: a, translations: [X], ambiguous: [Y]}\n", 5,
-         "'ambiguous' stands in an entry of its own"),
-        (HEAD + "  lock: {door: [Schloss]}\n", 4, "lock: a list of senses expected"),
-        ("source: en\ntarget: de\n", 1, "no 'homographs' in it"),
-        ("- lock\n", 1, "source, target and homographs expected"),
-        ("source: en\ntarget: de\nhomographs: [\n", 4, "no YAML"),
-        (HEAD + LOCK.replace("lock", "Lock"), None, "'Lock' under 'Lock'; lower case expected"),
-        (HEAD.rstrip() + " {}\n", None, "holds no homograph"),
+         "write 'ambiguous' as a separate entry"),
+        (HEAD + "  lock: {door: [Schloss]}\n", 4, "lock: expected a list of senses"),
+        ("source: en\ntarget: de\n", 1, "'homographs' is missing"),
+        ("- lock\n", 1, "expected source, target and homographs"),
+        ("source: en\ntarget: de\nhomographs: [\n", 4, "invalid YAML"),
+        (HEAD + LOCK.replace("lock", "Lock"), None, "'Lock' is listed under 'Lock'; expected lower case"),
+        (HEAD.rstrip() + " {}\n", None, "contains no homograph"),
     ],
 )  # fmt: skip
 def test_bad_yaml_is_named_with_its_line(tmp_path: Path, text, line, reason):
@@ -147,16 +147,16 @@ CLUSTER = {"[POS]": "NOUN", "[SENSES]": ["Schloss"], "[SOURCE GLOSSES]": [["shut
 @pytest.mark.parametrize(
     ("text", "line", "reason"),
     [
-        ('{"lock": {"0": \n', 2, "no JSON"),
-        ("[]", 1, "homographs with their clusters expected"),
-        (published(lock=[]), 2, "lock: numbered clusters expected"),
-        (published(lock={"0": {"[SENSE]": []}}), 3, "lock, cluster 0: no [SENSES], only [SENSE]"),
-        (published(lock={"0": {"[SENSES]": "Schloss"}}), 3, "[SENSES] is no list of translations"),
-        (published(lock={"0": {"[SENSES]": [7]}}), 3, "[SENSES] is no list of translations"),
-        (published(lock={"0": []}), 3, "an object with [SENSES] expected"),
+        ('{"lock": {"0": \n', 2, "invalid JSON"),
+        ("[]", 1, "expected homographs with their clusters"),
+        (published(lock=[]), 2, "lock: expected numbered clusters"),
+        (published(lock={"0": {"[SENSE]": []}}), 3, "lock, cluster 0: expected [SENSES], found [SENSE]"),
+        (published(lock={"0": {"[SENSES]": "Schloss"}}), 3, "[SENSES] is not a list of translations"),
+        (published(lock={"0": {"[SENSES]": [7]}}), 3, "[SENSES] is not a list of translations"),
+        (published(lock={"0": []}), 3, "expected an object with [SENSES]"),
         (published(lock={"0": CLUSTER}), 2, "has 1 sense clusters"),
         (published(lock={"0": CLUSTER, "4": CLUSTER}), 15, "'Schloss' translates 'lock' in the clusters '0' and '4'"),
-        ('{"lock": {"0": {"[SENSES]": ["X"]}},\n "lock": {}}', 2, "homograph 'lock' stands twice"),
+        ('{"lock": {"0": {"[SENSES]": ["X"]}},\n "lock": {}}', 2, "homograph 'lock' is listed twice"),
     ],
 )
 def test_bad_published_file_is_named_with_its_line(tmp_path: Path, text, line, reason):
@@ -194,7 +194,7 @@ def test_other_languages_by_the_same_schema(tmp_path: Path):
 def test_files_that_are_none(tmp_path: Path):
     with pytest.raises(NbkitError, match=r"nowhere\.yaml cannot be read: No such file"):
         load_homographs(str(tmp_path / "nowhere.yaml"))
-    with pytest.raises(NbkitError, match=r"a path that ends in \.yaml or \.json expected"):
+    with pytest.raises(NbkitError, match=r"expected a path that ends in \.yaml or \.json"):
         load_homographs("somewhere/lexicon.tsv")
     (tmp_path / "bad.json").write_bytes(b"{}\n\xff")
     with pytest.raises(DataError, match=r"bad\.json:2: bad UTF-8"):

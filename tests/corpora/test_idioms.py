@@ -75,12 +75,12 @@ def test_files_there_and_back(files, tmp_path):
         ("a\n", "x\n", "a\t[(0, 1)]\nb\t[(0, 1)]\n", r"spans\.en:2: idioms\.en has only 1 lines"),
         ("a\n", "x\n", "a\t[(0, 2)]\n", r"spans\.en:1: span \(0, 2\) of \"a\" ends outside .* 1 characters"),
         ("ab\n", "x\n", "a\t[(1, 1)]\n", r"spans\.en:1: span \(1, 1\) .* empty"),
-        ("a ,\n", "x\n", "a\t[(1, 3)]\n", r"spans\.en:1: span \(1, 3\) .* holds no word"),
-        ("a\n", "x\n", "a [(0, 1)]\n", r"spans\.en:1: .*1 columns found"),
-        ("a\n", "x\n", "a\t[(0, 1)]\tb\n", r"spans\.en:1: .*3 columns found"),
-        ("a\n", "x\n", "a\t[]\n", r"spans\.en:1: spans such as"),
-        ("a\n", "x\n", "a\t__import__('os')\n", r"spans\.en:1: spans such as"),
-        ("a\n", "x\n", "\t[(0, 1)]\n", r"spans\.en:1: spans such as"),
+        ("a ,\n", "x\n", "a\t[(1, 3)]\n", r"spans\.en:1: span \(1, 3\) .* contains no word"),
+        ("a\n", "x\n", "a [(0, 1)]\n", r"spans\.en:1: .*found 1 columns"),
+        ("a\n", "x\n", "a\t[(0, 1)]\tb\n", r"spans\.en:1: .*found 3 columns"),
+        ("a\n", "x\n", "a\t[]\n", r"spans\.en:1: expected spans such as"),
+        ("a\n", "x\n", "a\t__import__('os')\n", r"spans\.en:1: expected spans such as"),
+        ("a\n", "x\n", "\t[(0, 1)]\n", r"spans\.en:1: expected spans such as"),
         ("a\n", "\n", "a\t[(0, 1)]\n", r"idioms\.fr:1: the target side is empty"),
     ],
 )
@@ -91,7 +91,7 @@ def test_bad_files(files, en, fr, spans, message):
 
 @pytest.mark.parametrize(
     ("spans", "message"),
-    [((), "no span"), (((0, 99),), "outside"), (((-1, 2),), "empty or reversed"), (((1, 2),), "holds no word")],
+    [((), "no span"), (((0, 99),), "outside"), (((-1, 2),), "empty or reversed"), (((1, 2),), "contains no word")],
 )
 def test_bad_spans(spans, message):
     with pytest.raises(NbkitError, match=message):

@@ -69,10 +69,10 @@ def test_n_takes_the_first_good_pairs(tsv, tiny_pipelines):
     skipped = Skipped()
     pairs = list(load_pairs(str(tsv), "en", "de", n=2, parsers=tiny_pipelines, on_error="skip", skipped=skipped))
     assert [pair.id for pair in pairs] == ["2", "3"]
-    assert skipped.rows() == [(str(tsv), 1, "2 tab-separated columns expected, 1 found")]
-    with pytest.raises(DataError, match=r"en-de.tsv:1: 2 tab-separated"):
+    assert skipped.rows() == [(str(tsv), 1, "expected 2 tab-separated columns, found 1")]
+    with pytest.raises(DataError, match=r"en-de.tsv:1: expected 2 tab-separated"):
         list(load_pairs(str(tsv), "en", "de", n=2, parsers=tiny_pipelines))
-    with pytest.raises(NbkitError, match="n is 0; at least one pair"):
+    with pytest.raises(NbkitError, match="n is 0; it must be at least 1"):
         load_pairs(str(tsv), "en", "de", n=0, parsers=tiny_pipelines)
 
 
@@ -148,7 +148,7 @@ def _renamed(pipeline: str, folder: Path) -> str:
 def test_what_is_missing_is_said_before_anything_is_read(tsv, tiny_pipelines):
     with pytest.raises(MissingExtraError, match="parser 'de_none_sm' is not installed"):
         load_pairs(str(tsv), "en", "de", parsers={**tiny_pipelines, "de": "de_none_sm"})
-    with pytest.raises(NbkitError, match=r"there is no file .*none\.tsv"):
+    with pytest.raises(NbkitError, match=r"no such file: .*none\.tsv"):
         load_pairs("/none.tsv", "en", "de", parsers=tiny_pipelines)
     with pytest.raises(UnknownNameError, match="unknown language 'xx'"):
         load_pairs(str(tsv), "en", "xx", parsers=tiny_pipelines)
@@ -165,16 +165,16 @@ def test_validate_names_every_problem_at_once(tmp_path, monkeypatch):
     spec = f"moses:{tmp_path}/none"
     found = problems(spec, parsers={"en": "en_none_sm", "de": "de_none_sm"})
     for part in (
-        f"no file {tmp_path}/none.en",
-        f"no file {tmp_path}/none.de",
+        f"no such file: {tmp_path}/none.en",
+        f"no such file: {tmp_path}/none.de",
         "'en_none_sm' is not",
         "'de_none_sm' is not",
     ):
         assert part in found
     assert "environment variable NBKIT_NOWHERE is not set" in problems("${NBKIT_NOWHERE}/{lang}.conllu")
-    assert "write {lang} where the code stands" in problems("conllu:both.conllu")
-    assert "{language} cannot be filled in; there are {src}, {tgt}, {pair}" in problems("{language}.tsv")
-    assert "names no path after the colon" in problems("tsv:")
+    assert "write {lang} in place of the language code" in problems("conllu:both.conllu")
+    assert "{language} cannot be filled in; available: {src}, {tgt}, {pair}" in problems("{language}.tsv")
+    assert "lacks the path after the colon" in problems("tsv:")
     assert "is a path without a format" in problems("data/pairs")
     assert problems(f"{tmp_path}/x.tsv", tgt="qq").count("unknown language 'qq'") == 1
 
@@ -184,19 +184,19 @@ def test_named_corpora_without_their_data(monkeypatch, tmp_path):
     message = problems("pud")
     assert "corpus pud" in message and "${NBKIT_DATA}/pud/en.conllu" in message and "NBKIT_DATA is not set" in message
     monkeypatch.setenv("NBKIT_DATA", str(tmp_path))
-    assert f"corpus pud: there is no file {tmp_path}/pud/en.conllu" in problems("pud")
+    assert f"corpus pud: no such file: {tmp_path}/pud/en.conllu" in problems("pud")
     assert "corpus pud has no 'ru'; it has en, de, fr, es, zh, ja" in problems("pud", tgt="ru")
     assert "unknown split of corpus multi30k 'tset_2016_flickr'; did you mean 'test_2016_flickr'?" in problems(
         "multi30k:tset_2016_flickr"
     )
-    assert "names no split after the colon" in problems("multi30k:")
+    assert "lacks the split after the colon" in problems("multi30k:")
     assert "unknown split of corpus pud 'test'" in problems("pud:test")
 
 
 MALFORMED = {
-    "no byte": (b"", "empty.tsv: there is no pair in it"),
+    "no byte": (b"", "empty.tsv: it contains no pair"),
     "bad UTF-8": (b"a\tb\nGr\xf6\xdfe\tsize\n", "empty.tsv:2: bad UTF-8 at byte 3 of the line; convert"),
-    "one column": (b"a\tb\nonly\n", "empty.tsv:2: 2 tab-separated columns expected, 1 found"),
+    "one column": (b"a\tb\nonly\n", "empty.tsv:2: expected 2 tab-separated columns, found 1"),
     "empty line": (b"\na\tb\n", "empty.tsv:1: empty line"),
     "empty target": (b"a\tb\nc\t \n", "empty.tsv:2: the target side is empty"),
 }
@@ -215,14 +215,14 @@ def test_what_the_file_holds_is_checked_beforehand(tmp_path, tiny_pipelines, cas
         assert (check_corpus(str(path), "en", "de", tiny_pipelines, n=1) == []) == first_is_good
     path.write_bytes(b"a\nb\n")
     (problem,) = check_corpus(str(path), "en", "de", tiny_pipelines, on_error="skip")
-    assert "no pair in it that can be used; 2 were left out, the first because of" in problem
+    assert "it contains no usable pair; 2 were skipped, the first because of" in problem
 
 
 def test_files_that_are_not_aligned_are_found_beforehand(tmp_path, tiny_pipelines):
     (tmp_path / "test.en").write_text("a\nb\n")
     (tmp_path / "test.de").write_text("a\n")
     (problem,) = check_corpus(f"moses:{tmp_path}/test", "en", "de", tiny_pipelines, on_error="skip")
-    assert problem.endswith("test.en:2: test.de has only 1 lines: the two are not line-aligned")
+    assert problem.endswith("test.en:2: test.de has only 1 lines: the two files are not line-aligned")
 
 
 def test_a_treebank_with_a_cycle_is_found_beforehand(tmp_path):

@@ -66,10 +66,10 @@ def test_columns_are_recognised_by_the_names_that_published_sets_use(tmp_path, p
 
 def test_columns_can_be_named(tmp_path):
     path = write(tmp_path / "odd.tsv", ["a\tb\tc", "x\ty\te"])
-    with pytest.raises(DataError, match=r"odd.tsv:2: there is no premise column among a, b, c; name the columns"):
+    with pytest.raises(DataError, match=r"odd.tsv:2: no premise column among a, b, c; name the columns"):
         next(raw_nli(str(path), "en"))
     assert list(raw_nli(f"{path}?premise=a&hypothesis=b&label=c", "en")) == [("x", "y", "entailment")]
-    with pytest.raises(DataError, match="there is no label column 'd' among a, b, c"):
+    with pytest.raises(DataError, match="no label column 'd' among a, b, c"):
         next(raw_nli(f"{path}?premise=a&hypothesis=b&label=d", "en"))
     with pytest.raises(UnknownNameError, match="did you mean 'hypothesis'"):
         find_nli(f"{path}?hypotesis=b")
@@ -78,7 +78,7 @@ def test_columns_can_be_named(tmp_path):
 def test_integers_are_labels_only_where_their_order_is_said(tmp_path):
     lines = [json.dumps({"premise": "x", "hypothesis": "y", "label": label}) for label in (0, 1, 2)]
     path = write(tmp_path / "numbers.jsonl", lines)
-    with pytest.raises(DataError, match=r":1: label '0' is none of .*classes=entailment,neutral,contradiction"):
+    with pytest.raises(DataError, match=r":1: label '0' is not one of .*classes=entailment,neutral,contradiction"):
         next(raw_nli(str(path), "en"))
     order = "contradiction,entailment,neutral"
     assert [label for *_, label in raw_nli(f"{path}?classes={order}", "en")] == order.split(",")
@@ -97,10 +97,10 @@ def test_rows_without_a_gold_label_are_left_out_and_counted(tmp_path):
 
 
 BAD = {
-    "columns": ("only one column", "3 tab-separated columns expected, 1 found"),
+    "columns": ("only one column", "expected 3 tab-separated columns, found 1"),
     "premise": (" \thello\tneutral", "the premise is empty"),
     "hypothesis": ("hello\t\tneutral", "the hypothesis is empty"),
-    "label": ("a\tb\tmaybe", "label 'maybe' is none of entailment, neutral, contradiction"),
+    "label": ("a\tb\tmaybe", "label 'maybe' is not one of entailment, neutral, contradiction"),
 }
 
 
@@ -125,7 +125,11 @@ def test_broken_json_and_bad_utf8_are_named(tmp_path):
     skipped = Skipped()
     assert list(raw_nli(str(path), "en", on_error="skip", skipped=skipped)) == []
     reasons = [reason for *_, reason in skipped.rows()]
-    assert reasons[0].startswith("no JSON") and reasons[1].startswith("a JSON object") and "UTF-8" in reasons[2]
+    assert (
+        reasons[0].startswith("invalid JSON")
+        and reasons[1].startswith("expected one JSON object")
+        and "UTF-8" in reasons[2]
+    )
 
 
 def test_parquet_with_integer_classes(tmp_path):
@@ -180,9 +184,11 @@ def test_problems_are_told_before_anything_is_read(tmp_path, monkeypatch):
     assert "has no 'de'; it has en" in check_nli("sick", "de", parsers={"de": "tokenizer"})[0]
     assert "NBKIT_DATA is not set" in check_nli("sick", "en", parsers=PLAIN)[0]
     assert "unknown split of NLI corpus sick 'tets'" in check_nli("sick:tets", "en", parsers=PLAIN)[0]
-    assert "say how many are wanted (n)" in check_nli("sandbox", "en")[0]
-    assert "there is no file" in check_nli(str(tmp_path / "none.tsv"), "en", parsers=PLAIN)[0]
-    assert "jieba' cuts Chinese" in check_nli(str(write(tmp_path / "a.tsv", ["x"])), "en", parsers={"en": "jieba"})[-1]
+    assert "is unbounded: set n" in check_nli("sandbox", "en")[0]
+    assert "no such file" in check_nli(str(tmp_path / "none.tsv"), "en", parsers=PLAIN)[0]
+    assert (
+        "jieba' segments Chinese" in check_nli(str(write(tmp_path / "a.tsv", ["x"])), "en", parsers={"en": "jieba"})[-1]
+    )
     for spec, error in {"no/such": NbkitError, "sick:": NbkitError, "nothing": UnknownNameError}.items():
         with pytest.raises(error):
             find_nli(spec)
@@ -214,7 +220,7 @@ def test_the_sandbox_is_a_set_like_any_other():
     assert list(raw_nli("sandbox", "en", n=2))[1] == (pairs[1].premise.text, pairs[1].hypothesis.text, pairs[1].label)
     assert nli_identity("sandbox", "en", n=5) != nli_identity("sandbox:train", "en", n=5)
     assert nli_tokenizer("sandbox", "en") == ("gold", True)
-    with pytest.raises(NbkitError, match="no last pair"):
+    with pytest.raises(NbkitError, match="sandbox is unbounded: set n"):
         load_nli("sandbox", "en")
     assert "unknown sandbox language 'ta'" in check_nli("sandbox", "ta", n=3)[0]
 
@@ -236,11 +242,11 @@ def test_sick_and_ocnli_are_all_there(data_folder):
 def test_rows_are_checked_beforehand(tmp_path):
     path = write(tmp_path / "a.tsv", ["premise\thypothesis\tlabel", "a\tb\tneutral", "a\t\tneutral", ""])
     (problem,) = check_nli(str(path), "en", parsers=PLAIN)
-    assert problem.endswith("a.tsv:3: the hypothesis is empty or no text")
+    assert problem.endswith("a.tsv:3: the hypothesis is empty or not text")
     assert check_nli(str(path), "en", parsers=PLAIN, n=1) == []
     assert check_nli(str(path), "en", parsers=PLAIN, on_error="skip") == []
     (problem,) = check_nli(str(write(tmp_path / "b.tsv", [])), "en", parsers=PLAIN, on_error="skip")
-    assert "there is no pair in it" in problem
+    assert "it contains no pair" in problem
 
 
 def test_a_set_of_the_hub_names_the_formats_of_nli(monkeypatch):

@@ -39,8 +39,8 @@ def test_moses_round_trip(tmp_path_factory, pairs, last_newline):
 
 
 MALFORMED_TSV = {
-    "one column": ("only one", "2 tab-separated columns expected, 1 found"),
-    "three columns": ("a\tb\tc", "2 tab-separated columns expected, 3 found"),
+    "one column": ("only one", "expected 2 tab-separated columns, found 1"),
+    "three columns": ("a\tb\tc", "expected 2 tab-separated columns, found 3"),
     "empty line": ("", "empty line"),
     "empty source": (" \tb", "the source side is empty"),
     "empty target": ("a\t\u00a0", "the target side is empty"),
@@ -88,7 +88,7 @@ def test_a_malformed_line_of_moses_files_does_not_shift_the_others(tmp_path, sou
 
 @pytest.mark.parametrize(("source", "target", "longer"), [(b"a\nb\n", b"a\n", "en"), (b"a\n", b"a\nb\nc\n", "de")])
 def test_moses_files_of_unequal_length_are_an_error_even_when_skipping(tmp_path, source, target, longer):
-    with pytest.raises(DataError, match="has only 1 lines: the two are not line-aligned") as caught:
+    with pytest.raises(DataError, match="has only 1 lines: the two files are not line-aligned") as caught:
         list(keep_good(read_moses(*moses(tmp_path, source, target)), "skip", Skipped()))
     assert (caught.value.path, caught.value.line) == (str(tmp_path / f"test.{longer}"), 2)
 
@@ -105,7 +105,7 @@ def test_coded_tsv_takes_either_direction_and_leaves_other_varieties_out(tmp_pat
     path.write_text("\n".join(rows), "utf-8")
     first, second, columns, empty = read_coded_tsv(path, ("eng",), ("cmn_Hans",))
     assert (first, second) == (RawPair("1", "Hi.", "嗨。"), RawPair("3", "Wait!", "等等！"))
-    assert isinstance(columns, DataError) and columns.reason == "4 tab-separated columns expected, 3 found"
+    assert isinstance(columns, DataError) and columns.reason == "expected 4 tab-separated columns, found 3"
     assert isinstance(empty, DataError) and (empty.line, empty.reason) == (5, "the target side is empty")
     back = read_coded_tsv(path, ("cmn_Hans",), ("eng",))
     assert next(back) == RawPair("1", "嗨。", "Hi.")
@@ -133,7 +133,7 @@ def test_parquet_with_a_translation_column(tmp_path):
         f"{path}:3: the target side is empty",
     ]
     (first, *_) = read_parquet(path, "en", "fr")
-    assert isinstance(first, DataError) and "no translation of en to fr in columns translation" in first.reason
+    assert isinstance(first, DataError) and "no translation from en into fr in columns translation" in first.reason
 
 
 def test_parquet_is_read_as_it_is_asked_for(tmp_path, monkeypatch):
@@ -198,12 +198,12 @@ def test_a_malformed_sentence_leaves_out_its_pair_and_shifts_nothing(tmp_path):
 
 
 def test_treebanks_that_have_shifted_are_an_error(tmp_path):
-    with pytest.raises(DataError, match=r"de.conllu:4: sentence 'c' stands where en.conllu has 'b'"):
+    with pytest.raises(DataError, match=r"de.conllu:4: sentence 'c' is paired with 'b' of en.conllu"):
         read_two(tmp_path, [("a", "Hi"), ("b", "Go")], [("a", "Hallo"), ("c", "Nein")])
 
 
 def test_treebanks_of_unequal_length_are_an_error(tmp_path):
-    with pytest.raises(DataError, match=r"en.conllu:4: de.conllu has only 1 sentences: the two are not aligned"):
+    with pytest.raises(DataError, match=r"en.conllu:4: de.conllu has only 1 sentences: the two files are not aligned"):
         read_two(tmp_path, [("a", "Hi"), ("b", "Go")], [("a", "Hallo")])
 
 

@@ -215,7 +215,7 @@ def test_the_corpus():
 def test_bad_input():
     with pytest.raises(UnknownNameError, match="target language"):
         sandbox.homograph_lexicon("en")
-    with pytest.raises(NbkitError, match="none of the sandbox's mixture 'homographs'"):
+    with pytest.raises(NbkitError, match="not in the sandbox's mixture 'homographs'"):
         sandbox.gold_senses(next(sandbox.pairs("en", "de", n=1)))
     with pytest.raises(NbkitError, match="only English ones"):
         sandbox.gold_senses(next(sandbox.pairs("de", "en", n=1, mixture="homographs")))

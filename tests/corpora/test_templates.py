@@ -47,22 +47,22 @@ def test_filling_and_around():
     template = Template("By 2030 about [NUM] km.", "en", "decimals")
     assert template.fill("1.5") == "By 2030 about 1.5 km."
     assert template.around == ("By 2030 about ", " km.")
-    with pytest.raises(NbkitError, match=r"exactly one \[NUM\] expected, none found"):
+    with pytest.raises(NbkitError, match=r"expected exactly one \[NUM\], found none"):
         Template("no number", "en", "integers")
 
 
 @pytest.mark.parametrize(
     ("text", "line", "reason"),
     [
-        ("integers:\n- 'fine [NUM]'\n- 'none here'\n", 3, "exactly one [NUM] expected, none found"),
-        ("integers: ['[NUM] or [NUM]']\n", 1, "exactly one [NUM] expected, 2 found"),
+        ("integers:\n- 'fine [NUM]'\n- 'none here'\n", 3, "expected exactly one [NUM], found none"),
+        ("integers: ['[NUM] or [NUM]']\n", 1, "expected exactly one [NUM], found 2"),
         ("integers:\n- 'a #num here'\n", 2, "(name its other spelling in `placeholders`)"),
         ("integers: ['[NUM]']\nintegrs:\n- '[NUM]'\n", 2, "unknown capability 'integrs'; did you mean 'integers'?"),
-        ("integers: '[NUM]'\n", 1, "integers: a list of sentences expected"),
-        ("integers:\n- {a: b}\n", 2, "a sentence expected"),
-        ("- '[NUM]'\n", 1, "capabilities with their sentences expected"),
+        ("integers: '[NUM]'\n", 1, "integers: expected a list of sentences"),
+        ("integers:\n- {a: b}\n", 2, "expected a sentence"),
+        ("- '[NUM]'\n", 1, "expected capabilities with their sentences"),
         ("integers: [unclosed\n\n", 3, "neither YAML nor JSON"),
-        ("? [a, b]\n: ['[NUM]']\n", 1, "the name of a capability expected"),
+        ("? [a, b]\n: ['[NUM]']\n", 1, "expected the name of a capability"),
     ],
 )
 def test_bad_files_are_named_with_their_line(tmp_path: Path, text, line, reason):
@@ -82,7 +82,7 @@ def test_files_that_cannot_be_read(tmp_path: Path):
     with pytest.raises(DataError, match=r"templates\.yaml:2: bad UTF-8"):
         load_templates("en", path)
     path.write_text("integers: []\n", encoding="utf-8")
-    with pytest.raises(DataError, match="no template in it"):
+    with pytest.raises(DataError, match="it contains no template"):
         load_templates("en", path)
     with pytest.raises(UnknownNameError, match="unknown language 'xx'"):
         load_templates("xx")
@@ -104,7 +104,7 @@ def test_the_published_form_and_its_other_placeholder(tmp_path: Path):
         ("integers", "At least [NUM] cases."),
         ("numerals", "In all [NUM]."),
     ]
-    with pytest.raises(DataError, match=r"templates\.json:1: exactly one \[NUM\] expected"):
+    with pytest.raises(DataError, match=r"templates\.json:1: expected exactly one \[NUM\]"):
         load_templates("en", path)
 
 
@@ -123,5 +123,5 @@ def test_the_published_files(data_folder: Path, lang):
     templates = load_templates(lang, path, placeholders={"#num": PLACEHOLDER})
     assert Counter(each.capability for each in templates) == dict.fromkeys(CAPABILITIES, 5)
     if lang == "de":
-        with pytest.raises(DataError, match=r"templates\.de\.json:17: exactly one \[NUM\] expected, none found"):
+        with pytest.raises(DataError, match=r"templates\.de\.json:17: expected exactly one \[NUM\], found none"):
             load_templates(lang, path)

@@ -26,7 +26,7 @@ def test_muse_and_tsv(tmp_path):
 def test_a_line_with_the_wrong_number_of_fields(tmp_path, line):
     path = tmp_path / "bad.txt"
     path.write_text(f"the le\n{line}\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"bad\.txt:2: a word and a translation expected"):
+    with pytest.raises(DataError, match=r"bad\.txt:2: expected a word and a translation"):
         read_dictionary(path)
 
 

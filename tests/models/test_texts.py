@@ -12,7 +12,7 @@ def test_texts_of_a_file_are_known_by_their_content(tmp_path):
     path.write_text("one\teins\ntwo\tzwei\n", encoding="utf-8")
     assert [pair.target for pair in text_pairs(str(path), "en", "de", 1)] == ["eins"]
     assert corpus_texts_problems(str(path), "en", "de", 500) == []
-    assert "there is no file" in corpus_texts_problems(str(tmp_path / "no.tsv"), "en", "de", 500)[0]
+    assert "no such file" in corpus_texts_problems(str(tmp_path / "no.tsv"), "en", "de", 500)[0]
     before = corpus_texts_identity(str(path), "en", "de", 10)
     path.write_text("one\teins\n", encoding="utf-8")
     assert corpus_texts_identity(str(path), "en", "de", 10) != before

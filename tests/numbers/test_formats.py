@@ -82,7 +82,7 @@ def test_a_format_is_exhausted_without_repeats():
     assert sorted(int(n.value) for n in draw_numbers("d", "en", 9, 0)) == list(range(1, 10))
     tenths = {number.value for number in draw_numbers("d.d", "en", 81, 0)}
     assert len(tenths) == 81 and not any(value == value.to_integral_value() for value in tenths)
-    with pytest.raises(NbkitError, match=r"'d\.d' holds 81 numbers in 'en', 82 are asked for"):
+    with pytest.raises(NbkitError, match=r"'d\.d' has only 81 numbers in 'en', but 82 are requested"):
         draw_numbers("d.d", "en", 82, 0)
 
 
@@ -105,16 +105,16 @@ def test_separators_are_the_languages_own():
 @pytest.mark.parametrize(
     ("pattern", "problem"),
     [
-        ("", "a digit expected before anything else at position 1"),
-        ("ddx", "'x' is no digit (d, 0-9), numeral (n) or separator (, .) at position 3"),
+        ("", "expected a digit at position 1"),
+        ("ddx", "'x' is not a digit (d, 0-9), numeral (n) or separator (, .) at position 3"),
         ("d.d.d", "a second decimal separator at position 4"),
-        ("dd.", "a digit expected after the decimal separator at position 4"),
-        (".d", "a digit expected before anything else at position 1"),
+        ("dd.", "expected a digit after the decimal separator at position 4"),
+        (".d", "expected a digit at position 1"),
         ("d,dd", "three digits expected between thousands separators at position 3"),
         ("dddd,ddd", "one to three digits expected between thousands separators at position 1"),
         ("d,ddd,d.d", "three digits expected between thousands separators at position 7"),
         ("d.d,ddd", "a thousands separator in the fraction at position 4"),
-        ("dnd", "the numeral n stands last, something follows at position 3"),
+        ("dnd", "something follows the numeral n, which must come last, at position 3"),
         ("0d", "a leading 0, which only 0.… can have, at position 1"),
         ("0.dn", "a leading 0, which only 0.… can have, at position 1"),
         ("d,dddn", "a thousands separator before a numeral at position 2"),

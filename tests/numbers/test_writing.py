@@ -142,7 +142,7 @@ def test_what_is_no_number_is_refused(value):
 
 @pytest.mark.parametrize("value", [1.5, True, None])
 def test_what_is_not_exact_is_refused(value):
-    with pytest.raises(NbkitError, match=f"{value} is no exact number"):
+    with pytest.raises(NbkitError, match=f"{value} is not an exact number"):
         write_number(value, "de")
 
 

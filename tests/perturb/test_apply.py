@@ -144,7 +144,7 @@ def test_a_sentence_that_cannot_be_perturbed_stays_beside_one_that_can() -> None
 def test_heads_that_run_in_a_circle_are_an_error() -> None:
     sentence = annotated("a/NOUN/0/root b/NOUN/3/compound c/NOUN/2/compound d/VERB/1/acl")
     for name in ("tree_mirror_pre", "rotate_around_root", "noun_swaps"):
-        with pytest.raises(NbkitError, match="run in a circle"):
+        with pytest.raises(NbkitError, match="form a cycle"):
             perturb(sentence, name)
     assert perturb(sentence, "noun_swaps", unit="token") is not None
 
@@ -206,13 +206,13 @@ class TestOnesOwn:
 
     def test_that_loses_a_token_is_an_error(self) -> None:
         self.register(lambda view, draws: [0, 0, *range(2, view.length)])
-        with pytest.raises(NbkitError, match=r"'ends' returned \[0, 0, 2, 3\].*no permutation"):
+        with pytest.raises(NbkitError, match=r"'ends' returned \[0, 0, 2, 3\].*not a permutation"):
             perturb(PLAIN, "ends")
 
     @pytest.mark.parametrize("returned", [3, ["a"], [None, 1]])
     def test_that_returns_no_order_is_an_error(self, returned) -> None:
         self.register(lambda view, draws: returned)
-        with pytest.raises(NbkitError, match=r"'ends' returned .*no permutation"):
+        with pytest.raises(NbkitError, match=r"'ends' returned .*not a permutation"):
             perturb(PLAIN, "ends")
 
     def test_that_raises_is_named_with_the_sentence(self) -> None:
@@ -226,7 +226,7 @@ class TestOnesOwn:
     @pytest.mark.parametrize(
         ("name", "category", "needs", "message"),
         [
-            ("other", "random", "tokens", "'ends' calls itself 'other'"),
+            ("other", "random", "tokens", "'ends' has the name 'other'"),
             ("ends", "randm", "tokens", "unknown category of perturbation 'ends' 'randm'; did you mean 'random'"),
             ("ends", "random", "tokns", "unknown needs of perturbation 'ends' 'tokns'; did you mean 'tokens'"),
         ],
@@ -244,7 +244,7 @@ class TestOnesOwn:
                     perturb(PLAIN, "ends")
 
     def test_that_is_none_is_refused(self) -> None:
-        with pytest.raises(NbkitError, match=r"'ends' is a function; Perturbation\("):
+        with pytest.raises(NbkitError, match=r"'ends' is a function; expected Perturbation\("):
             PERTURBATIONS.register("ends", lambda view, draws: None)  # type: ignore[arg-type]
         with pytest.raises(NbkitError, match="its own order"):
             PERTURBATIONS.register("control", Perturbation("control", "random", (), "tokens", lambda v, d: None))
@@ -263,9 +263,11 @@ class TestOnesOwn:
 
 
 def test_what_is_no_text_is_told() -> None:
-    with pytest.raises(NbkitError, match=r"nbkit\.text\.sentences\.Text is expected, found the str 'a string'; parse"):
+    with pytest.raises(NbkitError, match=r"expected an nbkit\.text\.sentences\.Text, found the str 'a string'; parse"):
         perturb_text("a string", "reversed")  # type: ignore[arg-type]
-    with pytest.raises(NbkitError, match=r"Sentence is expected, found the Text .*; perturb_text takes"):
+    with pytest.raises(
+        NbkitError, match=r"expected an nbkit\.text\.sentences\.Sentence, found the Text .*; perturb_text takes"
+    ):
         perturb(Text((PLAIN,)), "reversed")  # type: ignore[arg-type]
 
 

@@ -299,7 +299,7 @@ def test_the_same_in_every_process_and_succession() -> None:
 @pytest.mark.parametrize(
     ("problem", "arguments"),
     [
-        ("at least 1 permutation", {"n": 0}),
+        ("must be at least 1", {"n": 0}),
         ("unknown side 'premiss'; did you mean 'premise'", {"n": 1, "side": "premiss"}),
         ("unknown punctuation 'drop'", {"n": 1, "punctuation": "drop"}),
     ],
@@ -367,7 +367,7 @@ def test_a_clump_of_all_words_cannot_move_and_a_hopeless_search_ends() -> None:
     assert derangements(words("a b"), 1, share=0.75) is None
     assert derangements(words("ha " * 20 + "a"), 1, share=0.25) is None
     for share in (0, 1, -0.5):
-        with pytest.raises(NbkitError, match="share lies between 0 and 1"):
+        with pytest.raises(NbkitError, match="must lie between 0 and 1"):
             derangements(words("a b c"), 1, share=share)
 
 

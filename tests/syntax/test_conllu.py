@@ -147,33 +147,37 @@ def test_entries_know_their_ids_comments_and_lines(tmp_path):
 HI = line(1, "Hi", "INTJ", 0, "root")
 
 MALFORMED = {
-    "columns": ([HI, "2\tyou"], 2, "10 tab-separated columns expected, 2 found"),
-    "spaces for tabs": ([HI.replace("\t", "  ")], 1, "10 tab-separated columns expected, 1 found"),
+    "columns": ([HI, "2\tyou"], 2, "expected 10 tab-separated columns, found 2"),
+    "spaces for tabs": ([HI.replace("\t", "  ")], 1, "expected 10 tab-separated columns, found 1"),
     "missing head": ([line(1, "Hi", "INTJ", "_")], 1, "word 1 'Hi' has no head"),
     "negative head": ([line(1, "Hi", "INTJ", -1)], 1, "word 1 'Hi' has no head"),
-    "head outside": ([HI, line(2, "you", "PRON", 7)], 2, "has head 7 in a sentence of 2 words"),
-    "two roots": ([HI, line(2, "you", "PRON", 0)], 2, "a second root, 'you' (the first one is 'Hi')"),
-    "self-loop": ([HI, line(2, "you", "PRON", 2)], 2, "a cycle of heads through 'you'"),
+    "head outside": ([HI, line(2, "you", "PRON", 7)], 2, "has head 7, but the sentence has 2 words"),
+    "two roots": ([HI, line(2, "you", "PRON", 0)], 2, "the sentence has a second root, 'you' (the first one is 'Hi')"),
+    "self-loop": ([HI, line(2, "you", "PRON", 2)], 2, "the heads form a cycle through 'you'"),
     "cycle": (
         [HI, line(2, "a", "X", 3), line(3, "b", "X", 4), line(4, "c", "X", 2)],
         2,
-        "a cycle of heads through 'a'",
+        "the heads form a cycle through 'a'",
     ),
-    "no root": ([line(1, "a", "X", 2), line(2, "b", "X", 1)], 1, "a cycle of heads through 'a'"),
-    "number skipped": ([HI, line(3, "you", "PRON", 1)], 2, "word number '3' where 2 was expected"),
-    "number repeated": ([HI, line(1, "you", "PRON", 1)], 2, "word number '1' where 2 was expected"),
+    "no root": ([line(1, "a", "X", 2), line(2, "b", "X", 1)], 1, "the heads form a cycle through 'a'"),
+    "number skipped": ([HI, line(3, "you", "PRON", 1)], 2, "expected word number 2, found '3'"),
+    "number repeated": ([HI, line(1, "you", "PRON", 1)], 2, "expected word number 2, found '1'"),
     "tag": ([line(1, "Hi", "NN", 0)], 1, "'NN' is not a universal part-of-speech tag"),
     "no tag": ([line(1, "Hi", "_", 0)], 1, "'_' is not a universal part-of-speech tag"),
     "no form": ([line(1, "", "INTJ", 0)], 1, "word 1 has no form"),
-    "no words": (["# text = nothing"], 1, "a sentence without words"),
-    "range of letters": ([line("a-b", "x"), HI], 1, "'a-b' is no range of words"),
-    "range of one": ([line("1-1", "x"), HI], 1, "'1-1' is no range of words"),
-    "range late": ([HI, line("1-2", "x"), line(2, "you", "PRON", 1)], 2, "multiword token 1-2 where word 2 begins"),
-    "range beyond": ([line("1-3", "x"), HI, line(2, "you", "PRON", 1)], 1, "1-3 in a sentence of 2 words"),
+    "no words": (["# text = nothing"], 1, "the sentence has no words"),
+    "range of letters": ([line("a-b", "x"), HI], 1, "'a-b' is not a range of words"),
+    "range of one": ([line("1-1", "x"), HI], 1, "'1-1' is not a range of words"),
+    "range late": ([HI, line("1-2", "x"), line(2, "you", "PRON", 1)], 2, "multiword token 1-2 must begin at word 2"),
+    "range beyond": (
+        [line("1-3", "x"), HI, line(2, "you", "PRON", 1)],
+        1,
+        "1-3 reaches beyond the sentence, which has 2 words",
+    ),
     "ranges overlap": (
         [line("1-2", "x"), HI, line("2-3", "y"), line(2, "a", "X", 1), line(3, "b", "X", 1)],
         3,
-        "multiword token 2-3 where word 2 begins",
+        "multiword token 2-3 must begin at word 2",
     ),
 }
 
@@ -288,6 +292,6 @@ def test_a_cycle_at_the_end_of_a_long_chain_is_found(monkeypatch):
     words.append(conllu._word(line(20_000, "w", head=19_000).split("\t"), 20_000, "f", 20_000))
     words = [replace(word, head=CountedPlace(word.head)) for word in words]
     monkeypatch.setattr(CountedPlace, "compared", 0)
-    with pytest.raises(DataError, match="a cycle of heads through 'w'"):
+    with pytest.raises(DataError, match="the heads form a cycle through 'w'"):
         conllu._depths(words, "f")
     assert CountedPlace.compared <= 5 * len(words)

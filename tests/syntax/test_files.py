@@ -24,7 +24,7 @@ def test_what_cannot_be_filled_in_is_named(monkeypatch):
     monkeypatch.delenv("PLACE", raising=False)
     with pytest.raises(NbkitError, match=r"parser '\$PLACE/x': the environment variable PLACE is not set"):
         expand_path("$PLACE/x", "parser")
-    with pytest.raises(NbkitError, match=r"a '\$' that begins no variable"):
+    with pytest.raises(NbkitError, match=r"the '\$' does not begin a variable"):
         expand_path("5$ a", "corpus")
 
 

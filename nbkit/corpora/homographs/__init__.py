@@ -47,7 +47,7 @@ __all__ = [
 
 
 def translation_key(word: str) -> str:
-    """Equal for spellings of one translation: case, *ß* and *ss*, and commas or blanks around it do not count.
+    """A key for all spellings of a translation: it ignores case, *ß* or *ss*, and commas or blanks around it.
 
     >>> translation_key("Maßstab ,") == translation_key("massstab")
     True
@@ -56,7 +56,7 @@ def translation_key(word: str) -> str:
 
 
 class Conflict(NamedTuple):
-    """A translation that stands in several clusters of a homograph. place: of the second one, file and line."""
+    """A translation that occurs in several clusters of a homograph. place: file and line of the second one."""
 
     homograph: str
     translation: str
@@ -65,15 +65,16 @@ class Conflict(NamedTuple):
 
     def __str__(self) -> str:
         names = " and ".join(f"'{name}'" for name in self.clusters)
-        return f"'{self.translation}' translates '{self.homograph}' in the clusters {names}: it tells no sense"
+        found = f"'{self.translation}' translates '{self.homograph}' in the clusters {names}"
+        return f"{found}: it does not identify one sense"
 
 
 @dataclass(frozen=True)
 class SenseCluster:
     """One sense of a homograph: translations that mean the same.
 
-    name: unique within the homograph. translations: lemmas (published lexicons hold inflected forms too). gloss: what
-    the sense means, in the source language; empty where the file has none.
+    name: unique within the homograph. translations: lemmas (published lexicons contain inflected forms too). gloss: the
+    meaning of the sense, in the source language; empty if the file has none.
     """
 
     name: str
@@ -87,7 +88,7 @@ class SenseCluster:
 
     @property
     def label(self) -> str:
-        """For tables: the name, or the first translation where names are numbers.
+        """The name in tables: the cluster's name, or the first translation if names are numbers.
 
         >>> SenseCluster("3", frozenset({"Ufer", "Böschung"})).label
         'Böschung'
@@ -97,11 +98,12 @@ class SenseCluster:
 
 @dataclass(frozen=True)
 class Homograph:
-    """A word with unrelated senses, one cluster each.
+    """A word with unrelated senses, one cluster per sense.
 
-    word: lemma, in lower case. ambiguous: translations that are known not to tell the senses apart (*Bass* of *bass*).
-    shared: the clusters that these may stand for, by their `translation_key`, where the file says it.
-    Raises `NbkitError` for fewer than two clusters, two of one name, an empty one, and a translation of two of them.
+    word: lemma, in lower case. ambiguous: translations that are known not to distinguish the senses (*Bass* of *bass*).
+    shared: the clusters that these may belong to, by their `translation_key`, if the file says so.
+    Raises `NbkitError` for fewer than two clusters, two clusters of the same name, an empty one, and a translation that
+    occurs in two of them.
 
     Source: disambiguation paper, §2.1 (homographs; sense clusters), Table 11.
 
@@ -125,13 +127,13 @@ class Homograph:
                 raise NbkitError(f"homograph '{self.word}' has two clusters called '{cluster.name}'")
             if not cluster.translations or "" in cluster.keys:
                 raise NbkitError(
-                    f"homograph '{self.word}': the cluster '{cluster.name}' has an empty translation or none"
+                    f"homograph '{self.word}': the cluster '{cluster.name}' has no translation, or an empty one"
                 )
         for conflict in self.conflicts():
             raise NbkitError(str(conflict))
 
     def conflicts(self) -> list[Conflict]:
-        """The translations that stand in more than one cluster, or in one and among the ambiguous ones."""
+        """The translations that occur in more than one cluster, or in one and among the ambiguous ones."""
         return find_conflicts(
             self.word,
             [(cluster.name, cluster.translations) for cluster in self.clusters] + [("ambiguous", self.ambiguous)],
@@ -155,12 +157,12 @@ class Homograph:
         raise UnknownNameError(f"sense of '{self.word}'", name, [cluster.name for cluster in self.clusters])
 
     def cluster_of(self, lemma: str) -> SenseCluster | None:
-        """The cluster that has *lemma* among its translations; None for one that is not known, or ambiguous."""
+        """The cluster that has *lemma* among its translations; None if *lemma* is unknown or ambiguous."""
         return self.by_key.get(translation_key(lemma))
 
 
 def find_conflicts(word: str, clusters: Iterable[tuple[str, Iterable[str]]]) -> list[Conflict]:
-    """The translations that stand in more than one of (name, translations), sorted.
+    """The translations that occur in more than one of (name, translations), sorted.
 
     >>> [conflict.translation for conflict in find_conflicts("bar", [("rod", ["Riegel"]), ("piece", ["riegel"])])]
     ['Riegel']
@@ -182,8 +184,8 @@ def find_conflicts(word: str, clusters: Iterable[tuple[str, Iterable[str]]]) -> 
 class HomographLexicon:
     """Homographs of one language with their translations into another.
 
-    name: registered name, or file name. homographs: by word. dropped: the conflicts that were taken out of a published
-    file (``on_conflict="drop"``); their translations are ambiguous now.
+    name: registered name, or file name. homographs: by word. dropped: the conflicts removed from a published file
+    (``on_conflict="drop"``); their translations count as ambiguous.
 
     >>> lexicon = HomographLexicon("mine", "en", "de", {"lock": Homograph("lock", (
     ...     SenseCluster("door", frozenset({"Schloss"})), SenseCluster("hair", frozenset({"Locke"}))))})
@@ -199,24 +201,24 @@ class HomographLexicon:
 
     def __post_init__(self) -> None:
         if not self.homographs:
-            raise NbkitError(f"homograph lexicon '{self.name}' holds no homograph")
+            raise NbkitError(f"homograph lexicon '{self.name}' contains no homograph")
         for word, homograph in self.homographs.items():
             if word != homograph.word or word != word.lower():
                 raise NbkitError(
-                    f"homograph lexicon '{self.name}': '{homograph.word}' under '{word}'; lower case expected"
+                    f"homograph lexicon '{self.name}': '{homograph.word}' is listed under '{word}'; expected lower case"
                 )
 
     def __len__(self) -> int:
         return len(self.homographs)
 
     def cluster_of(self, word: str, lemma: str) -> SenseCluster | None:
-        """The sense of the homograph *word* that *lemma* translates; None where no single one is known."""
+        """The sense of the homograph *word* that *lemma* translates; None if no single one is known."""
         homograph = self.homographs.get(word)
         return None if homograph is None else homograph.cluster_of(lemma)
 
     @cached_property
     def digest(self) -> str:
-        """What stands for languages, senses and translations in a cache key; name and glosses change no result."""
+        """Identifies languages, senses and translations in a cache key; name and glosses do not change any result."""
         content = {
             word: [[cluster.name, sorted(cluster.keys)] for cluster in homograph.clusters]
             + [["", sorted(homograph.ambiguous_keys)]]
@@ -269,11 +271,11 @@ class _Entry:
 
 def read_yaml(path: Path, name: str, *, on_conflict: OnConflict = "raise") -> HomographLexicon:
     """The lexicon in a YAML file of the project's schema. Raises `DataError` with file and line."""
-    root = yaml_text.compose(read_text(path, _THING), path, "no YAML")
+    root = yaml_text.compose(read_text(path, _THING), path, "invalid YAML")
     sections = _mapping(root, path, "source, target and homographs", _FILE_KEYS)
     for key in _FILE_KEYS:
         if key not in sections:
-            raise DataError(f"no '{key}' in it; source, target and homographs expected", path, 1)
+            raise DataError(f"'{key}' is missing; expected source, target and homographs", path, 1)
     src, tgt = (_scalar(sections[key], path, key) for key in ("source", "target"))
     words = _mapping(sections["homographs"], path, "homographs with their senses", None)
     entries = [_yaml_entry(word, node, path) for word, node in words.items()]
@@ -283,17 +285,17 @@ def read_yaml(path: Path, name: str, *, on_conflict: OnConflict = "raise") -> Ho
 def _yaml_entry(word: str, node: yaml.Node, path: Path) -> _Entry:
     entry = _Entry(word, line_of(node))
     if not isinstance(node, yaml.SequenceNode):
-        raise DataError(f"{word}: a list of senses expected", path, line_of(node))
+        raise DataError(f"{word}: expected a list of senses", path, line_of(node))
     for item in node.value:
         values = _mapping(item, path, f"{word}: sense, gloss and translations", _SENSE_KEYS)
         if "ambiguous" in values:
             if len(values) > 1:
-                raise DataError(f"{word}: 'ambiguous' stands in an entry of its own", path, line_of(item))
+                raise DataError(f"{word}: write 'ambiguous' as a separate entry", path, line_of(item))
             entry.ambiguous |= _words(values["ambiguous"], path, word)
             continue
         for key in ("sense", "translations"):
             if key not in values:
-                raise DataError(f"{word}: a sense without '{key}'", path, line_of(item))
+                raise DataError(f"{word}: a sense lacks '{key}'", path, line_of(item))
         name = _scalar(values["sense"], path, f"{word}: sense")
         gloss = _scalar(values["gloss"], path, f"{word}: gloss") if "gloss" in values else ""
         entry.clusters.append(_Cluster(name, line_of(item), _words(values["translations"], path, word), gloss))
@@ -304,25 +306,26 @@ def read_published(path: Path, name: str, src: str, tgt: str, *, on_conflict: On
     """The lexicon in a JSON file of the paper's format. Raises `DataError` with file and line.
 
     ``[AMBIGUOUS SENSES]`` and ``[BLACKLISTED SENSES]`` are ambiguous here. Blanks and commas around a translation are
-    taken off, repeats within a cluster count once. The published file has no language codes: *src* and *tgt* say them.
+    stripped; repeats within a cluster count once. The published file has no language codes: pass them as *src* and
+    *tgt*.
     """
     text = read_text(path, _THING)
     try:
         content = json.loads(text, object_pairs_hook=_Pairs)
     except json.JSONDecodeError as error:
-        raise DataError(f"no JSON: {error.msg}", path, error.lineno) from None
+        raise DataError(f"invalid JSON: {error.msg}", path, error.lineno) from None
     if not isinstance(content, _Pairs):
-        raise DataError("homographs with their clusters expected", path, 1)
+        raise DataError("expected homographs with their clusters", path, 1)
     entries: list[_Entry] = []
     seen: set[str] = set()
     place = _Place(text)
     for word, clusters in content.items:
         line = place.line_of(word)
         if word in seen:
-            raise DataError(f"homograph '{word}' stands twice", path, line)
+            raise DataError(f"homograph '{word}' is listed twice", path, line)
         seen.add(word)
         if not isinstance(clusters, _Pairs):
-            raise DataError(f"{word}: numbered clusters expected", path, line)
+            raise DataError(f"{word}: expected numbered clusters", path, line)
         entry = _Entry(word, line)
         for number, values in clusters.items:
             _published_cluster(entry, number, values, place.line_of(number), path)
@@ -338,7 +341,7 @@ class _Pairs:
 
 
 class _Place:
-    """The lines of the keys of a JSON text, asked for in their order: its parser tells none."""
+    """The lines of the keys of a JSON text, requested in their order: the JSON parser does not report them."""
 
     def __init__(self, text: str):
         self._text, self._end, self._line = text, 0, 1
@@ -353,17 +356,17 @@ class _Place:
 
 def _published_cluster(entry: _Entry, number: str, values: Any, line: int, path: Path) -> None:
     if not isinstance(values, _Pairs):
-        raise DataError(f"{entry.word}, cluster {number}: an object with [SENSES] expected", path, line)
+        raise DataError(f"{entry.word}, cluster {number}: expected an object with [SENSES]", path, line)
     fields = dict(values.items)
     if "[SENSES]" not in fields:
         raise DataError(
-            f"{entry.word}, cluster {number}: no [SENSES], only {', '.join(fields) or 'nothing'}", path, line
+            f"{entry.word}, cluster {number}: expected [SENSES], found {', '.join(fields) or 'nothing'}", path, line
         )
     lists = {}
     for key in ("[SENSES]", "[AMBIGUOUS SENSES]", "[BLACKLISTED SENSES]"):
         words = fields.get(key, [])
         if not isinstance(words, list) or not all(isinstance(word, str) and translation_key(word) for word in words):
-            raise DataError(f"{entry.word}, cluster {number}: {key} is no list of translations", path, line)
+            raise DataError(f"{entry.word}, cluster {number}: {key} is not a list of translations", path, line)
         lists[key] = {word.strip(" \t\u00a0,;"): line for word in words}
     if lists["[SENSES]"]:
         glosses = fields.get("[SOURCE GLOSSES]", [])
@@ -421,7 +424,7 @@ def _place(conflict: Conflict, entry: _Entry) -> int:
 
 def _mapping(node: yaml.Node | None, path: Path, what: str, keys: tuple[str, ...] | None) -> dict[str, yaml.Node]:
     if not isinstance(node, yaml.MappingNode):
-        raise DataError(f"{what} expected", path, line_of(node) if node else 1)
+        raise DataError(f"expected {what}", path, line_of(node) if node else 1)
     found: dict[str, yaml.Node] = {}
     for key_node, value in node.value:
         key = _scalar(key_node, path, "name")
@@ -432,20 +435,20 @@ def _mapping(node: yaml.Node | None, path: Path, what: str, keys: tuple[str, ...
                 path, line_of(key_node),
             )  # fmt: skip
         if key in found:
-            raise DataError(f"'{key}' stands twice", path, line_of(key_node))
+            raise DataError(f"'{key}' is listed twice", path, line_of(key_node))
         found[key] = value
     return found
 
 
 def _words(node: yaml.Node, path: Path, word: str) -> dict[str, int]:
     if not isinstance(node, yaml.SequenceNode):
-        raise DataError(f"{word}: a list of translations expected", path, line_of(node))
+        raise DataError(f"{word}: expected a list of translations", path, line_of(node))
     return {_scalar(item, path, f"{word}: translation"): line_of(item) for item in node.value}
 
 
 def _scalar(node: yaml.Node, path: Path, what: str) -> str:
     if not isinstance(node, yaml.ScalarNode) or not str(node.value).strip():
-        raise DataError(f"{what}: a text expected", path, line_of(node))
+        raise DataError(f"{what}: expected text", path, line_of(node))
     return str(node.value).strip()
 
 
@@ -476,15 +479,39 @@ HOMOGRAPHS: Registry[Callable[[str], HomographLexicon]] = Registry("homograph le
 def load_homographs(
     spec: str, tgt: str = "de", *, src: str = "en", on_conflict: OnConflict = "raise"
 ) -> HomographLexicon:
-    """The homograph lexicon *spec*: a name of `HOMOGRAPHS`, or a file.
+    """Load a homograph lexicon by name or from a file.
 
-    spec: ``own``, ``sandbox``; a path that ends in .yaml (the project's schema) or .json (the paper's published
-    format), in which environment variables are filled in. src, tgt: of the homographs, and of their translations.
-    on_conflict: what happens to a translation that stands in two clusters of a homograph: "raise" refuses the file,
-    "drop" makes it ambiguous and lists it in `HomographLexicon.dropped`. Registered lexicons have none.
+    Parameters
+    ----------
+    spec : str
+        A name of `HOMOGRAPHS` (``own``, ``sandbox``), or a path that ends in .yaml (the project's schema) or .json (the
+        paper's published format), in which environment variables are filled in.
+    tgt, src : str
+        Languages of the translations and of the homographs.
+    on_conflict : {"raise", "drop"}
+        What happens to a translation that occurs in two clusters of a homograph: "raise" rejects the file, "drop" makes
+        the translation ambiguous and lists it in `HomographLexicon.dropped`. Registered lexicons have no conflicts.
 
-    Raises `UnknownNameError` for a name, `DataError` with file and line, `NbkitError` for a file that cannot be read.
+    Returns
+    -------
+    HomographLexicon
+        The homographs by word.
 
+    Raises
+    ------
+    UnknownNameError
+        For an unknown name.
+    DataError
+        For a bad entry, with file and line.
+    NbkitError
+        For a file that cannot be read, or that is for other languages.
+
+    References
+    ----------
+    Disambiguation paper, §2.1 and Table 11.
+
+    Examples
+    --------
     >>> load_homographs("owm")
     Traceback (most recent call last):
     nbkit.errors.UnknownNameError: unknown homograph lexicon 'owm'; did you mean 'own'? There are: ...
@@ -496,7 +523,7 @@ def load_homographs(
     suffix = Path(spec).suffix.lower()
     if suffix not in (".yaml", ".yml", ".json"):
         if "/" in spec or "$" in spec or suffix:
-            raise NbkitError(f"homograph lexicon '{spec}': a path that ends in .yaml or .json expected")
+            raise NbkitError(f"homograph lexicon '{spec}': expected a path that ends in .yaml or .json")
         raise UnknownNameError("homograph lexicon", spec, HOMOGRAPHS.names())
     path = Path(expand_path(spec, _THING))
     if suffix == ".json":

@@ -36,12 +36,11 @@ _SPAN = re.compile(r"\(\s*(\d+)\s*,\s*(\d+)\s*\)")
 
 @dataclass(frozen=True)
 class IdiomPair:
-    """One idiom in one sentence pair; a source with two idioms makes two of them, under one id.
+    """One idiom in one sentence pair; a source with two idioms has two of them, with the same id.
 
-    id: of the sentence pair. source, target: running text. idiom: as its list has it. spans: where it stands in the
-    source, as half-open ranges of characters, from left to right and not overlapping.
-
-    Raises `NbkitError` for a span that is empty, outside the source, or that no word is in.
+    id: of the sentence pair. source, target: running text. idiom: as listed. spans: its positions in the source, as
+    half-open ranges of characters, from left to right and not overlapping.
+    Raises `NbkitError` for a span that is empty, outside the source, or without a word.
 
     >>> IdiomPair("7", "It was a piece of cake.", "C'était du gâteau.", "piece of cake", ((9, 22),)).words
     ('piece of cake',)
@@ -73,7 +72,7 @@ def _problem(start: int, end: int, source: str) -> str | None:
     if end > len(source):
         return f"ends outside the source, which has {len(source)} characters"
     if not any(map(str.isalnum, source[start:end])):
-        return f"holds no word: {source[start:end]!r}"
+        return f"contains no word: {source[start:end]!r}"
     return None
 
 
@@ -119,11 +118,11 @@ def _annotated(pair: RawPair, line: str, path: Path, number: int) -> IdiomPair:
     columns = line.split("\t")
     if len(columns) != 2:
         raise DataError(
-            f"an idiom and its spans, separated by one tab, expected; {len(columns)} columns found", path, number
+            f"expected an idiom and its spans, separated by one tab; found {len(columns)} columns", path, number
         )
     idiom, listed = columns
     if not idiom.strip() or not _SPANS.fullmatch(listed.strip()):
-        raise DataError(f"spans such as [(12, 25), (40, 53)] expected after the idiom, found {listed!r}", path, number)
+        raise DataError(f"expected spans such as [(12, 25), (40, 53)] after the idiom, found {listed!r}", path, number)
     places = [(int(start), int(end)) for start, end in _SPAN.findall(listed)]
     for start, end in places:
         problem = _problem(start, end, pair.source)
@@ -158,7 +157,7 @@ def write_idiom_pairs(pairs: Iterable[IdiomPair], source: str | Path, target: st
             rows = pair.source, pair.target, f"{pair.idiom}\t{list(pair.spans)}"
             for file, row in zip(files, rows, strict=True):
                 if "\n" in row or "\r" in row:
-                    raise NbkitError(f"pair {pair.id}: a line break in {row[:60]!r}; one line a text is written")
+                    raise NbkitError(f"pair {pair.id}: {row[:60]!r} contains a line break; each text must be one line")
                 file.write(row + "\n")
 
 
@@ -238,7 +237,7 @@ def _n_words(text: str, lang: str | None) -> float:
 
 @dataclass(frozen=True)
 class IdiomSplits:
-    """Idiom-train and idiom-test. discarded: idioms (and their pairs) that had a single pair left."""
+    """Idiom-train and idiom-test. discarded: idioms (and their pairs) that had only one pair left."""
 
     train: tuple[IdiomPair, ...]
     test: tuple[IdiomPair, ...]
@@ -336,7 +335,7 @@ def training_pairs(
 
 
 def without_leaks(regular: Iterable[tuple[str, str]], test: Iterable[IdiomPair]) -> Iterator[tuple[str, str]]:
-    """The regular pairs whose source is no source of idiom-test, whatever its case, punctuation and spacing.
+    """The regular pairs whose source does not occur in idiom-test, ignoring case, punctuation and spacing.
 
     >>> test = [IdiomPair("1", "A swan song.", "…", "swan song", ((2, 11),))]
     >>> list(without_leaks([("a swan song", "x"), ("a goose", "y")], test))
@@ -347,7 +346,7 @@ def without_leaks(regular: Iterable[tuple[str, str]], test: Iterable[IdiomPair])
 
 
 def check_leaks(training: Iterable[tuple[str, str]], test: Iterable[IdiomPair]) -> None:
-    """Raise `NbkitError`, with how many and the first, where a source of idiom-test is in the training data.
+    """Raise `NbkitError`, with number and first of the pairs, if a source of idiom-test is in the training data.
 
     >>> check_leaks([("a swan song", "x")], [IdiomPair("1", "A swan song.", "…", "swan song", ((2, 11),))])
     Traceback (most recent call last):
@@ -359,7 +358,7 @@ def check_leaks(training: Iterable[tuple[str, str]], test: Iterable[IdiomPair]) 
         first = next(iter(leaked.values()))
         many = f"{len(leaked)} test sentences are" if len(leaked) > 1 else "1 test sentence is"
         raise NbkitError(
-            f"{many} in the training data: pair {first.id}, {first.source[:80]!r}; leave them out with without_leaks"
+            f"{many} in the training data: pair {first.id}, {first.source[:80]!r}; exclude them with without_leaks"
         )
 
 
@@ -368,9 +367,9 @@ def check_leaks(training: Iterable[tuple[str, str]], test: Iterable[IdiomPair]) 
 
 
 def sandbox_idiom_pairs(tgt: str, split: str = "idiom-test") -> tuple[IdiomPair, ...]:
-    """All pairs of idiom-train or idiom-test, from English, with the places of their idioms.
+    """All pairs of idiom-train or idiom-test, from English, with the positions of their idioms.
 
-    Raises `UnknownNameError` for a language or split that there is not, `NbkitError` for a split of regular text.
+    Raises `UnknownNameError` for an unknown language or split, `NbkitError` for a split of regular text.
 
     >>> pair = next(pair for pair in sandbox_idiom_pairs("fr") if pair.idiom == "a white elephant")
     >>> pair.words

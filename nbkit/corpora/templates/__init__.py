@@ -1,4 +1,4 @@
-"""Sentences whose number is left out, to be filled with any number: own ones in ten languages, and users' files.
+"""Sentences with a gap to be filled with any number: nbkit's in ten languages, and users' files.
 
 Source: Wang et al. 2021, "As Easy as 1, 2, 3", §2: "CNBC reported there were at least [NUM] cases worldwide."
 """
@@ -29,7 +29,7 @@ _HERE = Path(__file__).parent
 class Template:
     """A sentence with one `PLACEHOLDER`.
 
-    place: where it is from (file and line).
+    place: file and line of its origin.
 
     >>> Template("At least [NUM] cases.", "en", "integers").fill("1,234")
     'At least 1,234 cases.'
@@ -47,19 +47,19 @@ class Template:
             raise NbkitError(f"template {self.text!r}: {_count_problem(self.text, PLACEHOLDER)}")
 
     def fill(self, number: str) -> str:
-        """The sentence with *number* in it, with a capital letter where it begins with a word."""
+        """The sentence with *number* filled in, capitalised if the sentence begins with it."""
         before, after = self.around
         return before + in_place(number, before) + after
 
     @property
     def around(self) -> tuple[str, str]:
-        """What stands before and after the number."""
+        """The text before and after the number."""
         before, _, after = self.text.partition(PLACEHOLDER)
         return before, after
 
 
 def template_languages() -> list[str]:
-    """The languages that nbkit has templates of its own in.
+    """The languages for which nbkit has templates.
 
     >>> template_languages()
     ['de', 'en', 'es', 'fr', 'it', 'ja', 'ne', 'ru', 'ta', 'zh']
@@ -68,7 +68,7 @@ def template_languages() -> list[str]:
 
 
 def own_file(lang: str) -> Path:
-    """nbkit's own templates in a language. Raises `LanguageDataError` if there are none."""
+    """The file of nbkit's templates in a language. Raises `LanguageDataError` if there are none."""
     if base_language(check_language(lang)) not in template_languages():
         way_out = "give the run a file of them (templates: FILE)"
         raise LanguageDataError("number templates", lang, template_languages(), way_out)
@@ -83,24 +83,49 @@ def load_templates(
     on_error: OnError = "raise",
     skipped: Skipped | None = None,
 ) -> list[Template]:
-    """The templates of a file (nbkit's own without *path*), in the order of the file.
+    """Load number templates from a file, or nbkit's templates of a language.
 
-    A file is YAML or JSON: capability to a list of sentences. Capabilities are those of `CAPABILITIES`, or ``INT``,
-    ``DEC``, ``SEP`` and ``WORD`` as in the paper's published files.
-    placeholders: other spellings of the placeholder to what they stand for, such as ``{"#num": "[NUM]"}`` for the
-    German sentences among these.
-    on_error: "raise" ends with the first bad entry, "skip" leaves it out and adds it to *skipped*.
+    Parameters
+    ----------
+    lang : str
+        Language of the templates.
+    path : str or Path, optional
+        A YAML or JSON file: capability to a list of sentences. Capabilities are those of `CAPABILITIES`, or ``INT``,
+        ``DEC``, ``SEP`` and ``WORD`` as in the paper's published files. By default, nbkit's templates.
+    placeholders : mapping of str to str, optional
+        Other spellings of the placeholder, such as ``{"#num": "[NUM]"}`` for the German sentences of the published
+        files.
+    on_error : {"raise", "skip"}
+        What a bad entry does: "raise" ends with it; "skip" skips it and adds it to *skipped*.
+    skipped : Skipped, optional
+        Collects the skipped entries.
 
-    Raises `DataError` with file and line for an entry without exactly one placeholder, an unknown capability, a file
-    of another form and one without templates, `LanguageDataError` for a language without templates.
+    Returns
+    -------
+    list of Template
+        The templates in the order of the file.
 
+    Raises
+    ------
+    DataError
+        With file and line, for an entry without exactly one placeholder, an unknown capability, a file of another form,
+        and a file without templates.
+    LanguageDataError
+        For a language without templates.
+
+    References
+    ----------
+    Wang et al. 2021, "As Easy as 1, 2, 3", §2.
+
+    Examples
+    --------
     >>> [template.text for template in load_templates("de")][0]
     'Am Ende wurden [NUM] gezählt.'
     """
     file = own_file(lang) if path is None else Path(path)
     templates = list(keep_good(_templates(file, lang, placeholders or {}), on_error, skipped))
     if not templates:
-        raise DataError("no template in it", file)
+        raise DataError("it contains no template", file)
     return templates
 
 
@@ -119,7 +144,7 @@ def write_templates(templates: Iterable[Template], path: str | Path) -> None:
 def _templates(file: Path, lang: str, placeholders: Mapping[str, str]) -> Iterator[Template | DataError]:
     for key, entries in _sections(file):
         if not isinstance(key, yaml.ScalarNode):
-            yield DataError("the name of a capability expected", file, line_of(key))
+            yield DataError("expected the name of a capability", file, line_of(key))
             continue
         name = _PUBLISHED_KEYS.get(str(key.value), str(key.value))
         if name not in CAPABILITIES:
@@ -128,7 +153,7 @@ def _templates(file: Path, lang: str, placeholders: Mapping[str, str]) -> Iterat
             yield DataError(f"unknown capability '{key.value}'{hint}", file, line_of(key))
             continue
         if not isinstance(entries, yaml.SequenceNode):
-            yield DataError(f"{key.value}: a list of sentences expected", file, line_of(entries))
+            yield DataError(f"{key.value}: expected a list of sentences", file, line_of(entries))
             continue
         for entry in entries.value:
             yield _template(entry, name, lang, file, placeholders)
@@ -138,7 +163,7 @@ def _template(
     entry: yaml.Node, capability: str, lang: str, file: Path, placeholders: Mapping[str, str]
 ) -> Template | DataError:
     if not isinstance(entry, yaml.ScalarNode):
-        return DataError("a sentence expected; put it in quotation marks", file, line_of(entry))
+        return DataError("expected a sentence; put it in quotation marks", file, line_of(entry))
     text = entry.value
     for spelling, meant in placeholders.items():
         text = text.replace(spelling, meant)
@@ -151,11 +176,11 @@ def _sections(file: Path) -> list[tuple[yaml.Node, yaml.Node]]:
     """Keys and values of the file as nodes, which know their lines (JSON is read as the YAML that it is)."""
     root = compose(read_text(file, "template file"), file, "neither YAML nor JSON")
     if not isinstance(root, yaml.MappingNode):
-        raise DataError("capabilities with their sentences expected (integers: [...])", file, 1)
+        raise DataError("expected capabilities with their sentences (integers: [...])", file, 1)
     return root.value
 
 
 def _count_problem(text: str, placeholder: str) -> str:
     n = text.count(placeholder)
     hint = " (name its other spelling in `placeholders`)" if not n and "num" in text.lower() else ""
-    return f"exactly one {placeholder} expected, {n or 'none'} found{hint}"
+    return f"expected exactly one {placeholder}, found {n or 'none'}{hint}"

@@ -1,7 +1,7 @@
 """What the grammars of all languages share: words looked up, phrases and clauses put together, the end of a sentence.
 
 A language gives its closed classes, the roles of its phrases and the order of its fields in ``data/<lang>.yaml``, and
-what is rule rather than table in a class of its own.
+what is rule rather than table in a separate class.
 """
 
 from __future__ import annotations
@@ -283,7 +283,7 @@ class Grammar(ABC):
         return root
 
     def written(self, amount: Amount) -> str:
-        """The number in this language; a form that the language has not got gives way to a plainer one."""
+        """The number in this language; a form that the language does not have gives way to a plainer one."""
         form = amount.form if amount.form in forms(self.lang) else _PLAINER[amount.form]
         return write_number(amount.value, self.lang, form)
 
@@ -450,7 +450,7 @@ class Grammar(ABC):
         return self.dependent(subordinate.clause, "advcl", words, subordinate.key)
 
     def infinitive(self, clause: Clause, relation: str, marker: str = "") -> Node:
-        """A clause without a subject of its own."""
+        """A clause that shares its subject."""
         raise NotImplementedError
 
     def negation(self, clause: Clause, form: str = "") -> Node:

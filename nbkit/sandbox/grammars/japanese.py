@@ -94,7 +94,7 @@ _RELATIONS = {"AUX": "aux", "SCONJ": "mark", "ADP": "case"}
 
 
 def tokens(chain: str) -> list[Node]:
-    """The tokens of a chain of endings, each written as form/lemma/UPOS; the last two may be left out.
+    """The tokens of a chain of endings, each written as form/lemma/UPOS; the last two may be omitted.
 
     >>> [(node.form, node.lemma, node.upos) for node in tokens("まし/ます た")]
     [('まし', 'ます', 'AUX'), ('た', 'た', 'AUX')]

@@ -214,7 +214,7 @@ class Romance(Grammar):
         self.merge(node, marker, lambda article: self.merged(marker, article), keys)
 
     def merged(self, preposition: str, article: str) -> str | None:
-        """Preposition and definite article in one word, or None where they stay two."""
+        """Preposition and definite article in one word, or None if they stay two."""
         return self.words["contractions"].get(f"{preposition} {article}")
 
     # --- clauses

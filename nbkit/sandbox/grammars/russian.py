@@ -236,7 +236,7 @@ class Russian(Grammar):
 
     @cached_property
     def adjectives(self) -> dict[str, tuple[str, dict[str, tuple[str, ...]], str, tuple[str, ...]]]:
-        """Lemma, declension, comparative and short forms (empty where it has none)."""
+        """Lemma, declension, comparative and short forms (empty if it has none)."""
         entries = {}
         for lexeme in table("adjectives"):
             forms, options = features(lexeme.cells["ru"])

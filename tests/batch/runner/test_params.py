@@ -52,9 +52,9 @@ def test_a_run_file_becomes_checked_entries():
         (("    params:", "    parms:"), "grid.yaml:5: runs.0.parms: unknown key; did you mean 'params'?"),
         (("name: demo", "nam: demo"), "grid.yaml:1: name: is missing"),
         (("name: demo", "name: ../demo"), "grid.yaml:1: name: '../demo' cannot name a folder everywhere: "),
-        (("  - study: toy\n    params", "  - null\n  - study: toy\n    params"), "runs.0: a mapping of keys"),
+        (("  - study: toy\n    params", "  - null\n  - study: toy\n    params"), "runs.0: expected a mapping of keys"),
         (("name: other", "name: toy"), "grid.yaml:3: runs: two entries are called 'toy'"),
-        (("A tour", "[x"), "grid.yaml:3: no valid YAML"),
+        (("A tour", "[x"), "grid.yaml:3: invalid YAML"),
         (("      n: 5", "      n: 5\n      n: 6"), "grid.yaml:8: 'n' is given twice (first in line 7)"),
     ],
 )
@@ -69,8 +69,8 @@ def test_a_file_that_is_no_run_file(change, message):
     [
         (("study: toy\n    params", "study: tyo\n    params"), "grid.yaml:4: unknown study 'tyo'; did you mean 'toy'?"),
         (("words:", "wrods:"), "grid.yaml:6: runs.0.params.wrods: unknown parameter; did you mean 'words'?"),
-        (("n: 5", "n: many"), "grid.yaml:7: runs.0.params.n: a whole number is expected, found 'many'"),
-        (("[eins, zwei]", "[eins, 2]"), "grid.yaml:6: runs.0.params.words.1: text is expected (in quotes,"),
+        (("n: 5", "n: many"), "grid.yaml:7: runs.0.params.n: expected a whole number, found 'many'"),
+        (("[eins, zwei]", "[eins, 2]"), "grid.yaml:6: runs.0.params.words.1: expected text (in quotes if"),
         (("[summary]", "[sumary]"), "study 'toy' has no notebook 'sumary'; did you mean 'summary'?"),
     ],
 )
@@ -146,7 +146,7 @@ def test_nothing_else_of_the_environment_gets_into_a_run(word, message, monkeypa
         ("title: ${OPENAI_API_KEY}", r"grid.yaml:2: \$\{OPENAI_API_KEY\} looks like a key or a password"),
         ("title: ${PATH}", r"grid.yaml:2: \$\{PATH\} is not a variable of this file"),
         ('title: "a\\0b"', r"grid.yaml:2: .* contains a NUL character"),
-        ('title: "\\ud800"', r"grid.yaml:2: no valid YAML: .*Unicode"),
+        ('title: "\\ud800"', r"grid.yaml:2: invalid YAML: .*Unicode"),
         ("variables: {MY_TOKEN: x}", r"grid.yaml:2: \$\{MY_TOKEN\} looks like a key or a password"),
         ("variables: {HOME: x}", r"grid.yaml:2: variables: HOME comes from the environment"),
         ("variables: {MINE: $HOME}", r"grid.yaml:2: variables.MINE: a value must not contain another variable"),
