@@ -227,7 +227,7 @@ def test_pickled_weights_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_a_device_that_is_not_there(encoder: str) -> None:
-    with pytest.raises(ModelError, match="sees no CUDA device"):
+    with pytest.raises(ModelError, match="finds no CUDA device"):
         load_metric("bertscore", model=encoder, layer=1, device="cuda").scores(["a"], ["a"], "en")
 
 

@@ -95,10 +95,12 @@ def test_what_is_not_a_gpt2_is_refused_before_anything_is_loaded(folders, monkey
     monkeypatch.setattr("nbkit.models.language_models.training.train_language_model", None)
     for place in (str(folders["bert"]), "sandbox-bert"):
         message = check_language_model(f"{place}@ct2")
-        assert message is not None and f"language model '{place}@ct2': ctranslate2 has no conversion" in message
-        assert message.endswith(f"(bert), but of: gpt2. Leave the backend out, transformers runs it: '{place}'")
+        assert message is not None and f"language model '{place}@ct2': ctranslate2 does not support its" in message
+        assert message.endswith(
+            f"(bert); it supports: gpt2. Drop the backend suffix to run it with transformers: '{place}'"
+        )
         for attempt in (load_language_model, ensure_language_model):
-            with pytest.raises(ModelError, match="has no conversion of its architecture"):
+            with pytest.raises(ModelError, match="does not support its architecture"):
                 attempt(f"{place}@ct2-int8")
 
 

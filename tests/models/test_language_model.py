@@ -276,11 +276,11 @@ def test_names_languages_and_kinds():
     assert resolve_language_model("sandbox-bert", "ja").lang == "ja"
     with pytest.raises(UnknownNameError, match="did you mean 'sandbox-gpt'"):
         resolve_language_model("sandbox-gtp")
-    assert "is not for 'fr'; it is for: de" in check_language_model("bert-german", "fr")
+    assert "does not support 'fr'; it supports: de" in check_language_model("bert-german", "fr")
     assert "HF_HUB_OFFLINE is set" in check_language_model("gpt2")
     assert "is masked; a causal one is needed" in check_language_model("sandbox-bert", "de", kind="causal")
     LANGUAGE_MODELS.register("mine", LanguageModelEntry())
-    assert "neither hub id, folder nor recipe" in check_language_model("mine")
+    assert "no hub id, folder or recipe" in check_language_model("mine")
 
 
 def test_identity_is_that_of_the_files(folders, bert):
