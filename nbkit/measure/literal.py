@@ -1,4 +1,4 @@
-"""LitTER and APT-Eval: whether an idiom is translated literally, and whether a phrase is translated as in the reference.
+"""LitTER and APT-Eval: whether an idiom is translated literally, and a phrase as in the reference.
 
 In the order of the file: matching words of a translation with a dictionary; bilingual dictionaries; LitTER, the literal
 translation error rate; APT-Eval, by word alignments.
@@ -533,7 +533,7 @@ class Litter:
         return LiteralJudgement(candidates, surviving, tuple(triggers))
 
     def judge_texts(self, idiom: str, reference: str, hypothesis: str) -> LiteralJudgement:
-        """`judge` for running text, which is cut into words; *idiom* is the text of its spans. For LitTER over words."""
+        """`judge` for running text, which is cut into words; *idiom*: text of its spans. For LitTER over words."""
         if self.unit != "word":
             raise NbkitError("LitTER over lemmas requires parsed texts: use judge with nbkit.measure.literal.lemmas")
         return self.judge(source_words(idiom, self.src), cut(reference, self.tgt), cut(hypothesis, self.tgt))
@@ -568,7 +568,7 @@ class Litter:
 
 
 def published_litter(dictionary: WordDictionary, reverse: WordDictionary | None, src: str, tgt: str) -> Litter:
-    """LitTER as computed by the research code: accents stripped, an idiom's last span, the dictionary in both directions.
+    """LitTER as in the research code: accents stripped, an idiom's last span, the dictionary in both directions.
 
     reverse: the dictionary of the opposite direction, None if there is none; the signature records which was used.
     Source: the idioms paper's repository, ``litter.py`` with ``--strip-accents``; its Figures 14 and 15 print such
@@ -703,7 +703,7 @@ class AlignedPhrase(NamedTuple):
 
 
 class PhraseScores(NamedTuple):
-    """One entry per pair, in [0, 1]: NaN if the phrase has no tokens in the reference, 0 if only the hypothesis lacks them.
+    """One entry per pair, in [0, 1]: NaN if the phrase is empty in the reference, 0 if only in the hypothesis.
 
     unigram_precision: share of the reference's tokens that occur in the hypothesis's. chrf: chrF2 of the two.
     """

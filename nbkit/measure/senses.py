@@ -641,7 +641,7 @@ class SenseCounts:
     """Counts over a corpus; those of its parts can be added. Do not change them after first use.
 
     read: pairs read. pairs: extracted pairs per sense, n(sc): a pair counts once for each of its homographs
-    that is translated in exactly one sense. attractors: for each sense, the number of its pairs that contain each lemma.
+    that is translated in exactly one sense. attractors: for each sense, the number of its pairs containing each lemma.
     undecided: occurrences whose sense is undecided, by homograph and reason. sense_adjectives: adjectives by the sense
     of the homograph that they modify; noun_adjectives: adjectives by other noun; occurrences in lower case, of positive
     degree, lemmas. reached: occurrences by search range (`Reach`) and outcome (`Sense.outcome`).

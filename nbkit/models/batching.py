@@ -1,8 +1,7 @@
-"""One room above every backend: equal items once, batches of like length under a token budget, order restored.
+"""Batching for every backend: equal items once, batches of similar length under a token budget, order restored.
 
-A batch that does not fit in memory is halved and the run goes on. Items are taken from a stream a window at a
-time, so that memory stays flat however many there are; the next window can be made ready while an accelerator is at
-work on this one.
+A batch that does not fit in memory is halved, and the run continues. Items are read from a stream one window at a
+time, so that memory is constant; the next window can be prepared while an accelerator works on the current one.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Item = TypeVar("Item", bound=Hashable)
 Result = TypeVar("Result")
 
 
-#: Items looked at together: enough to find many of one length, few enough to be nothing in memory.
+#: Items per window: enough to find many of one length, few enough to need little memory.
 WINDOW = 16384
 
 
@@ -41,7 +40,7 @@ _MEMORY_MESSAGES = (
 
 
 class CutWarning:
-    """Warns of the first text that is cut to the positions of a model, *what*, and of no other.
+    """Warns of the first text that is truncated to the positions of the model *what*, and of no other.
 
     >>> warn = CutWarning("model 'tiny'")
     >>> with warnings.catch_warnings(record=True) as given:
@@ -61,7 +60,7 @@ class CutWarning:
 
 
 class Budgeted:
-    """A model whose batches have budgets: less from the time on that one did not fit.
+    """A model whose batches have token budgets, which shrink when a batch does not fit in memory.
 
     >>> class Model(Budgeted):
     ...     budgets = {"cpu": 2048}
@@ -94,12 +93,12 @@ class Budgeted:
         run: Callable[[list[Item]], Sequence[Result]],
         **options: Any,
     ) -> Iterator[Result]:
-        """`run_batches` with the model's budget, where *options* say no other one."""
+        """`run_batches` with the model's budget, unless *options* give another one."""
         given = {"budget": self._budget, "shrunk": self._shrink, **options}
         return run_batches(items, length, run, free=self._free, **given)
 
     def _free(self) -> None:
-        """Gives memory back after a batch that did not fit; on a CPU there is nothing to give."""
+        """Release memory after a batch that did not fit; has no effect on a CPU."""
         if self.device_kind == "cuda":
             import torch
 
@@ -126,15 +125,15 @@ def run_batches(
     """The result of every item, in the order of the items.
 
     length: an item's size in tokens. run: the results of one batch, in its order.
-    budget: most tokens of a batch after padding, that is, items × longest; a longer item is a batch of its own.
-    group: items of different groups never share a batch. window: how many items are in memory at a time; equal ones
-    among them are run once. done: told how many items are finished, for a progress bar.
-    free: gives memory back after a batch that did not fit; half of that batch's tokens are the budget from
-    then on, and *shrunk* is told of it, so that a later call need not find out again.
-    ahead: a thread takes the next window of items (tokenizes it, mostly) while this one is run. That gains where an
-    accelerator computes and this process waits, and on a CPU nothing.
+    budget: maximum number of tokens per batch after padding, that is, items × longest; a longer item forms a batch
+    alone. group: items of different groups never share a batch. window: number of items in memory; equal ones
+    among them are run once. done: receives the number of finished items, for a progress bar.
+    free: releases memory after a batch that did not fit; half of that batch's tokens become the budget, which *shrunk*
+    receives, so that later calls start with it.
+    ahead: a thread prepares the next window of items (mostly tokenizes it) while the current one runs. This helps if
+    an accelerator computes while this process waits, not on a CPU.
 
-    Raises `ModelError` where a single item does not fit.
+    Raises `ModelError` if a single item does not fit.
 
     >>> calls = []
     >>> def run(batch):
@@ -146,7 +145,7 @@ def run_batches(
     [['dddd'], ['bbb', 'cc'], ['a']]
     """
     if budget < 1 or window < 1:
-        raise ModelError(f"budget and window: at least 1 expected, {budget} and {window} given")
+        raise ModelError(f"budget and window: 1 or more expected, {budget} and {window} given")
     for taken in _windows(iter(items), window, ahead):
         counts: dict[Item, int] = {}
         for item in taken:
@@ -163,7 +162,7 @@ def run_batches(
                 if len(batch) == 1:
                     raise ModelError(
                         f"out of memory with a single text of {length(batch[0])} tokens: "
-                        "take a machine with more memory, a smaller model, fewer beams or a shorter text"
+                        "use a machine with more memory, a smaller model, fewer beams or a shorter text"
                     )
                 budget = max(1, len(batch) // 2 * length(batch[0]))
                 shrunk(budget)
@@ -210,7 +209,7 @@ def _try(run: Callable[[list[Item]], Sequence[Result]], batch: list[Item]) -> Se
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that memory ran out, on the CPU or on an accelerator.
+    """Whether an error means that memory ran out, on the CPU or on an accelerator.
 
     >>> is_out_of_memory(RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes"))
     True

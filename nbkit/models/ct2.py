@@ -71,14 +71,13 @@ _EXPECTED = {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": Fals
 
 
 def ensure_converted(reference: Origin, folder: Path) -> Path:
-    """The folder of the converted model; converted now where it is not there yet.
+    """The folder of the converted model; converts it if it is missing.
 
-    folder: the checkpoint's files, of an architecture that `nbkit.models.backends` or ``families.yaml`` has. Of several
-    processes that ask, one converts and the others wait; a conversion that was broken off leaves nothing behind that
-    could be taken for a model.
+    folder: the checkpoint's files, of an architecture in `nbkit.models.backends` or ``families.yaml``. If several
+    processes call this, one converts and the others wait; an interrupted conversion leaves nothing that could be taken
+    for a model.
 
-    Raises `ModelError` for an architecture that has no conversion, for settings that CTranslate2 does not know, and
-    where the files cannot be read or written.
+    Raises `ModelError` for an unsupported architecture or setting, and if files cannot be read or written.
     """
     reference.backend.require()
     if isinstance(reference, Reference):
@@ -145,16 +144,16 @@ def save_spec(model: Any, part: Any, target: Path) -> None:
 
 
 def _refuse(reference: Origin, settings: str, unknown: Sequence[str]) -> None:
-    """Raises `ModelError` for what a checkpoint's *settings* have and the engine does not do."""
+    """Raises `ModelError` for *settings* of a checkpoint that the engine does not support."""
     if unknown:
         raise ModelError(
             f"{reference.noun} '{reference.full_name}': its {settings} have {', '.join(unknown)}, which "
-            f"{reference.backend.package} does not know; take '{reference.name}'"
+            f"{reference.backend.package} does not support; use '{reference.name}'"
         )
 
 
 def _search_settings(reference: Reference, model: Any) -> dict[str, Any]:
-    """What a checkpoint forbids and forces, and its length, as `Seq2SeqTranslator` honours it."""
+    """Forbidden and forced tokens and lengths of a checkpoint, which `Seq2SeqTranslator` respects as well."""
     settings = model.generation_config
     found = {name: getattr(settings, name, None) for name in _UNKNOWN_SETTINGS}
     odd = [f"{name}: {value!r}" for name, value in found.items() if value not in (None, _UNKNOWN_SETTINGS[name])]
@@ -171,19 +170,19 @@ def _search_settings(reference: Reference, model: Any) -> dict[str, Any]:
 
 
 def _unlike_encoders(config: Any) -> list[str]:
-    """What CTranslate2's encoders do not do."""
+    """Settings that CTranslate2's encoders do not support."""
     activation = getattr(config, "hidden_act", None) or config.activation
     kind = getattr(config, "position_embedding_type", "absolute")
     found = {
         f"the activation '{activation}'": activation not in stock._SUPPORTED_ACTIVATIONS,
-        f"positions that are '{kind}'": kind != "absolute",
-        "an encoder that sees what went before alone (is_decoder)": getattr(config, "is_decoder", False),
+        f"'{kind}' positions": kind != "absolute",
+        "a causal encoder (is_decoder)": getattr(config, "is_decoder", False),
     }
     return [setting for setting, is_unlike in found.items() if is_unlike]
 
 
 def _unlike_gpt2(config: Any) -> list[str]:
-    """What CTranslate2's GPT-2 does not do."""
+    """Settings that CTranslate2's GPT-2 does not support."""
     odd = [f"{name}: {getattr(config, name)}" for name, value in _EXPECTED.items() if getattr(config, name) != value]
     if config.activation_function not in stock._SUPPORTED_ACTIVATIONS:
         odd.append(f"activation_function: {config.activation_function}")
@@ -287,7 +286,7 @@ def load_engine(engine: Any, reference: Origin, folder: Path, device: torch.devi
     """
     converted = ensure_converted(reference, folder)
     what = f"model '{reference.full_name}'"
-    check_bytes(converted, what, f"delete the folder {converted}, and the model is converted again")
+    check_bytes(converted, what, f"delete the folder {converted} to convert the model again")
     quantization = reference.backend.quantization
     compute_type = f"{quantization}_{dtype}" if quantization else dtype
     try:
@@ -301,9 +300,11 @@ def load_engine(engine: Any, reference: Origin, folder: Path, device: torch.devi
     except Exception as error:  # C++ has many kinds
         if isinstance(error, ValueError) and device.type in ("cpu", "cuda"):
             known = ", ".join(sorted(ctranslate2.get_supported_compute_types(device.type)))
-            raise ModelError(f"{what}: cannot compute in '{compute_type}' on '{device}'; there are: {known}") from error
+            raise ModelError(
+                f"{what}: dtype '{compute_type}' not available on '{device}'; there are: {known}"
+            ) from error
         raise ModelError(
-            f"{what}: {converted} cannot be loaded: {error}. Delete this folder, and the model is converted again"
+            f"{what}: {converted} cannot be loaded: {error}. Delete this folder to convert the model again"
         ) from error
     return made, converted
 

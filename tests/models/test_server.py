@@ -138,7 +138,7 @@ def test_a_spent_limit_is_waited_for_before_the_server_has_to_say_no():
 
 def test_a_wait_without_end_is_told():
     limited = Reply("", 429, {"Retry-After": "7200"})
-    with chat_server(lambda asked: limited) as server, pytest.raises(ModelError, match="429; .* asks to wait 7200 s"):
+    with chat_server(lambda asked: limited) as server, pytest.raises(ModelError, match="429; the server asks to wait"):
         translator(server).translate(["a"], "en", "de", progress=False)
     assert len(server.asked) == 1
 

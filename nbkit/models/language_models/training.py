@@ -73,7 +73,7 @@ def _samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> Itera
         return
     name, is_nli = corpus.removeprefix(PAIRS), corpus.startswith(PAIRS)
     if n is None and (find_nli(name)[0].endless if is_nli else is_endless(name)):
-        raise ModelError(f"'{name}' has no last text: say how many are wanted (texts)")
+        raise ModelError(f"corpus '{name}' is unbounded: set texts")
     if not is_nli:
         for pair in text_pairs(name, lang, other_language(find_corpus(name)[0], lang), n):
             yield (pair.source,), (pair.joined,)
@@ -91,7 +91,7 @@ def _lines(path: Path) -> Iterator[str]:
             try:
                 yield line.decode("utf-8").strip()
             except UnicodeDecodeError as error:
-                raise DataError(f"no UTF-8: {error.reason}", path, number) from None
+                raise DataError(f"not valid UTF-8: {error.reason}", path, number) from None
 
 
 # ----------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def _train(training: Training) -> Path:
     recipe: LanguageModelRecipe = training.recipe
     samples = list(training_samples(recipe))
     if not samples:
-        raise ModelError(f"nothing to train on: {', '.join(recipe.train)} hold no text in '{recipe.lang}'")
+        raise ModelError(f"nothing to train on: no text in '{recipe.lang}' in {', '.join(recipe.train)}")
     for corpus in (recipe.dev, recipe.test):
         held_out_texts(corpus, recipe)  # what is wrong with them is to be known before a long training
     vocabulary = training.work / "tokenizer"
