@@ -222,7 +222,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 # ----------------------------------------------------------------------------
-# Many texts to token ids and back: what transformers' tokenizers give, without what these do for each text.
+# Many texts to token ids and back, with the results of transformers' tokenizers but without their overhead per text.
 
 #: SentencePiece's sign for a space.
 _SPACE = "▁"
@@ -247,10 +247,10 @@ def has_bulk(tokenizer: Any) -> bool:
 
 
 def bulk_encoded(tokenizer: Any, items: Sequence[Any], *, specials: bool = True) -> Sequence[Any]:
-    """What the tokenizer makes of each text or pair of texts, whole and without padding: ``ids`` and ``type_ids``.
+    """The tokenizer's ``ids`` and ``type_ids`` of each text or pair of texts, without truncation and padding.
 
-    specials: whether special tokens are put around it. Marks such as ``</s>`` that stand in a text are text like any
-    other. Offsets are not kept. For a *tokenizer* that `has_bulk` is true of.
+    specials: whether to add special tokens. Marks such as ``</s>`` in a text are treated as ordinary text. Offsets are
+    not returned. Requires a *tokenizer* with `has_bulk`.
     """
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
@@ -260,11 +260,11 @@ def bulk_encoded(tokenizer: Any, items: Sequence[Any], *, specials: bool = True)
 
 
 class BulkPieces:
-    """Texts to ids and back as Marian's and M2M-100's tokenizers do it, which are Python around SentencePiece.
+    """Texts to ids and back, equal to Marian's and M2M-100's tokenizers, which are Python around SentencePiece.
 
-    SentencePiece gets many texts at a time, and which id a piece has is asked once. A text that holds a mark of the
-    vocabulary (``</s>``, ``>>de<<``, ``__de__``) goes the tokenizer's own way. With ``TOKENIZERS_PARALLELISM=false``,
-    which the workers of a grid on CPUs have, one thread does it.
+    SentencePiece gets many texts at a time, and the ids of pieces are cached. A text with a mark of the vocabulary
+    (``</s>``, ``>>de<<``, ``__de__``) is passed to the tokenizer. With ``TOKENIZERS_PARALLELISM=false``, as in the
+    workers of a grid on CPUs, it uses one thread.
     """
 
     def __init__(self, tokenizer: Any):
@@ -273,7 +273,7 @@ class BulkPieces:
         self._ids: dict[str, int] = _Asked(tokenizer.convert_tokens_to_ids)
         self._names: dict[int, str] = _Asked(tokenizer.convert_ids_to_tokens)
         marks = [">>", *tokenizer.added_tokens_encoder]
-        begins = "".join(re.escape(mark[0]) for mark in marks)  # of a hundred languages' marks, a look at one character
+        begins = "".join(re.escape(mark[0]) for mark in marks)  # one character check instead of a hundred marks
         self._odd = re.compile(f"(?=[{begins}])(?:{'|'.join(map(re.escape, marks))})")
         self._special_ids = frozenset(tokenizer.all_special_ids)
         self._special_names = frozenset(tokenizer.all_special_tokens)
@@ -308,7 +308,7 @@ class BulkPieces:
         ]
 
     def decoded(self, rows: Sequence[Sequence[int]]) -> list[str]:
-        """The text of each row of ids, special tokens left out and without space around it."""
+        """The text of each row of ids, without special tokens and surrounding space."""
         named = [[self._names[number] for number in row if number not in self._special_ids] for row in rows]
         odd = [not self._special_names.isdisjoint(row) for row in named]
         rest = [row for row, is_odd in zip(named, odd, strict=True) if row and not is_odd]
@@ -325,7 +325,7 @@ class BulkPieces:
 
 
 class _Asked(dict):
-    """What a function gives for a key, asked once."""
+    """The results of a function by key, each computed once."""
 
     def __init__(self, ask: Callable[[Any], Any]):
         self._ask = ask

@@ -1,15 +1,15 @@
 """Models that CTranslate2 runs: checkpoints in its format, converted once, and translators, classifiers and language
 models over them, with the checkpoint's own tokenizer.
 
-Conversions are kept in the cache under the digest of their files. The converted vocabulary is the ids themselves ("0",
-"1", …), as the texts are cut by the checkpoint's own tokenizer in any case. That way no token can be missing from a
-list of names, which differs from one tokenizer and release to the next.
+Conversions are cached under the digest of their files. The converted vocabulary consists of the ids ("0", "1", …), as
+the checkpoint's tokenizer processes the texts in any case. So no token can be missing from a list of names, which
+differs between tokenizers and releases.
 
-Of a translator, the embedding of ``<pad>``, with which Marian's decoder starts, is kept as any other. Published Marian
-models have zeros there, and the stock converter takes that for granted; checkpoints trained in transformers do not, and
-then two thirds of their hypotheses would come out different.
+For a translator, the embedding of ``<pad>``, with which Marian's decoder starts, is converted like any other. Published
+Marian models have zeros there, as the stock converter assumes; checkpoints trained in transformers do not, and two
+thirds of their hypotheses would differ.
 
-Of a classifier the encoder alone is converted. Its head, a matrix or two that see one place of each text, is kept
+For a classifier only the encoder is converted. Its head, one or two matrices over one position of each text, is stored
 beside it in float32 and runs in torch, so that rounding the weights of the encoder does not round the logits.
 """
 
@@ -66,7 +66,7 @@ _UNKNOWN_SETTINGS = {
     "sequence_bias": None,
     "stop_strings": None,
 }
-#: Settings of GPT-2 that change what it computes, and that CTranslate2 does not look at; each with the value it has.
+#: Settings of GPT-2 that change its results but are ignored by CTranslate2, each with the value that it assumes.
 _EXPECTED = {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False}
 
 
@@ -95,7 +95,7 @@ def ensure_converted(reference: Origin, folder: Path) -> Path:
                 shutil.rmtree(partial, ignore_errors=True)
                 partial.mkdir()
                 try:
-                    # What is converted is a model by itself from now on.
+                    # The conversion is a separate model from now on.
                     check_bytes(folder, f"model '{reference.full_name}'")
                     _convert(reference, folder, partial)
                     write_digests(partial)
@@ -190,7 +190,7 @@ def _unlike_gpt2(config: Any) -> list[str]:
 
 
 class _ById(stock.ModelLoader):
-    """Names tokens by their ids: none is out of the vocabulary, and what stands for an unknown one is never needed."""
+    """Names tokens by their ids: no token is out of the vocabulary, so an unknown token is never needed."""
 
     #: Settings that the stock loader reads, and that transformers 5 has no longer.
     settings: ClassVar[Mapping[str, Any]] = {}
@@ -417,9 +417,9 @@ class ConvertedClassifier(PairClassifier):
 
 
 class ConvertedEncoder(torch.nn.Module):
-    """A CTranslate2 encoder in the place of transformers' own; gives what the heads of classifiers look at.
+    """A CTranslate2 encoder instead of transformers'; returns the input of classifiers' heads.
 
-    That is the state of the first place, and what the *pooler* makes of it where the architecture has one (BERT).
+    That is the state of the first position, after the *pooler* if the architecture has one (BERT).
     """
 
     def __init__(self, engine: Any, device: torch.device, pooler: torch.nn.Module | None):

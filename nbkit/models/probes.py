@@ -264,7 +264,7 @@ def _check_name(name: str, src: str, tgt: str) -> None:
 # ----------------------------------------------------------------------------
 # Where the subwords that a translator reads and writes stand in their text, whatever tokenizer cuts them.
 
-#: Of a token that stands for no characters: language codes, marks, the end.
+#: Offsets of a token that covers no characters: language codes, marks, the end.
 NOWHERE: Span = (0, 0)
 
 
@@ -272,7 +272,7 @@ NOWHERE: Span = (0, 0)
 class Subwords:
     """A text as a model sees it.
 
-    ids: all of them, in order. offsets: the characters that each stands for, without white space at its edges;
+    ids: all of them, in order. offsets: the characters that each covers, without white space at its edges;
     `NOWHERE` for special tokens. A token of white space alone goes with the token after it.
     """
 
@@ -315,7 +315,7 @@ def subwords(
     """The subwords of *texts* with their offsets; *target*: texts are references, as labels of the model are.
 
     The translator's languages are set already. What goes over its positions is cut off, with a warning.
-    Raises `ModelError`, naming the model, where its tokenizer cannot say what a subword stands for.
+    Raises `ModelError`, naming the model, if its tokenizer cannot map subwords to characters.
     """
     prefix = "" if target else translator._prefix(tgt)
     finder = _by_tokenizer if getattr(translator.tokenizer, "is_fast", False) else _by_sentencepiece
@@ -414,7 +414,7 @@ class Piece(NamedTuple):
 
 
 class Input(NamedTuple):
-    """A source, what each context encodes by itself, and the labels of its reference."""
+    """A source, the parts that each context encodes separately, and the labels of its reference."""
 
     source: Ids
     contexts: tuple[tuple[Piece, ...], ...]
@@ -428,7 +428,7 @@ Outcome: TypeAlias = tuple[str, tuple[float, ...], tuple[float, ...]]
 def _pieces(
     pair: IdiomPair, source: Subwords, src: str, end_state: EndState
 ) -> tuple[Ids, tuple[tuple[Piece, ...], ...]]:
-    """The ids of the source, and what each context (full, phrase, word) encodes by itself."""
+    """The ids of the source, and the parts that each context (full, phrase, word) encodes separately."""
     try:
         phrases = [source.places(span) for span in pair.spans]
         words = [place for span in pair.spans for place in _words(pair.source, span, source, src)]
@@ -549,7 +549,7 @@ def _under_references(
 
 
 def _copied(states: Any) -> Any:
-    """A ModelOutput of its own, of the same tensors: `generate` puts in the states of every beam, in place."""
+    """A shallow copy of a ModelOutput: `generate` replaces its states by those of every beam, in place."""
     return type(states)(**dict(states.items()))
 
 
@@ -563,7 +563,7 @@ def _copied(states: Any) -> Any:
 
 @dataclass(frozen=True)
 class SplitEntropy:
-    """Mean entropies of a reference's words in nats, NaN where there are none, and how many words these are.
+    """Mean entropies of a reference's words in nats, NaN if there are none, and the numbers of these words.
 
     idiom: words that are aligned to a word of the idiom. other: those aligned to other words of the source alone.
     Words that are aligned to nothing are in neither.
@@ -604,7 +604,7 @@ def split_by_alignment(
 ) -> SplitEntropy:
     """Mean entropies of the words of a reference that translate an idiom, and of those that translate other words.
 
-    entropies: of each word; NaN values are left out. links: (source word, reference word). idiom: its source words. A
+    entropies: of each word; NaN values are ignored. links: (source word, reference word). idiom: its source words. A
     word that is linked to the idiom and to another word is one of the idiom's.
     Raises `NbkitError` for an idiom without words and for a link outside the reference. Source: idioms paper, §4.3.
 

@@ -133,7 +133,7 @@ def test_the_key_of_another_form_is_refused_with_the_row(form, tmp_path):
 
 def test_what_is_no_form_or_no_key(form, tmp_path):
     (tmp_path / "no.xlsx").write_text("hello")
-    with pytest.raises(NbkitError, match=r"is no \.xlsx spreadsheet"):
+    with pytest.raises(NbkitError, match=r"is not an \.xlsx spreadsheet"):
         read_form(tmp_path / "no.xlsx", key_path(form))
     (tmp_path / "no.key.json").write_text("[]")
     with pytest.raises(NbkitError, match="is no annotation key"):
@@ -160,7 +160,7 @@ def test_what_makes_no_form(form, tmp_path):
         "no label column": (made.drop(columns="label"), "no column label"),
         "nothing": (made.iloc[:0], "has no rows"),
         "unknown label": (made.assign(label="maybe"), "label 'maybe' is none of"),
-        "twice": (pd.concat([made, made.iloc[:1]]), "stand there twice"),
+        "twice": (pd.concat([made, made.iloc[:1]]), "occur twice"),
     }.values():
         with pytest.raises(NbkitError, match=reason):
             make_form(bad, tmp_path / "bad.xlsx", labels=LABELS, instructions="")

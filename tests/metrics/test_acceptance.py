@@ -189,7 +189,7 @@ def test_acceptance_by_a_property_of_permutations() -> None:
     empty = acceptance_by(bleu, accepted, [2, 3])
     assert empty["permutations"].tolist() == [0]
     assert empty[["rate", "low", "high"]].isna().all(axis=None)
-    with pytest.raises(NbkitError, match="ascending edges"):
+    with pytest.raises(NbkitError, match="edges must be two or more ascending"):
         acceptance_by(bleu, accepted, [1, 0])
 
 

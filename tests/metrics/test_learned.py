@@ -198,7 +198,7 @@ def test_a_usable_metric_has_no_problem(encoder: str, regressor: str) -> None:
 
 
 def test_layers(encoder: str) -> None:
-    assert "say which one with layer=" in (check_metric("bertscore", model=encoder) or "")
+    assert "set layer=" in (check_metric("bertscore", model=encoder) or "")
     with pytest.raises(ModelError, match=r"num_hidden_layers.: 4"):
         load_metric("bertscore", model=encoder, layer=4).scores(["a"], ["a"], "en")
     with pytest.raises(NbkitError, match="counted from 1"):

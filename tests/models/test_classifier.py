@@ -241,7 +241,7 @@ def test_settings_that_contradict_themselves(folder):
 def test_checkpoints_that_are_no_classifiers(folder, tmp_path):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "architectures": ["RobertaForMaskedLM"]}))
-    assert "holds RobertaForMaskedLM, which is no classifier; fine-tune it" in check_classifier(str(folder))
+    assert "holds RobertaForMaskedLM, which is not a classifier; fine-tune it" in check_classifier(str(folder))
     (folder / "config.json").write_text(json.dumps(config))
 
     from safetensors.torch import load_file, save_file

@@ -115,15 +115,15 @@ def test_architectures_without_a_conversion_are_refused_before_anything_is_loade
 def test_settings_that_the_engine_does_not_know(folders, tmp_path):
     for changed, message in (
         ({"hidden_act": "gelu_10"}, "the activation 'gelu_10'"),
-        ({"position_embedding_type": "relative_key"}, "positions that are 'relative_key'"),
+        ({"position_embedding_type": "relative_key"}, "'relative_key' positions"),
         ({"is_decoder": True}, "is_decoder"),
     ):
         folder = shutil.copytree(folders["roberta"], tmp_path / message.split("'")[-2 if "'" in message else 0][:12])
         config = json.loads((folder / "config.json").read_text())
         (folder / "config.json").write_text(json.dumps(config | changed))
-        with pytest.raises(ModelError, match="ctranslate2 does not know") as error:
+        with pytest.raises(ModelError, match="ctranslate2 does not support") as error:
             load_classifier(f"{folder}@ct2")
-        assert message in str(error.value) and str(error.value).endswith(f"take '{folder}'")
+        assert message in str(error.value) and str(error.value).endswith(f"use '{folder}'")
 
 
 def test_names_labels_and_types_that_cannot_be(folders, own_cache):
@@ -133,7 +133,7 @@ def test_names_labels_and_types_that_cannot_be(folders, own_cache):
     assert resolve_classifier(f"org/model@v2{labels}@ct2", "en").revision == "v2"
     with pytest.raises(ModelError, match=r"the backend suffix must come last: 'org/model\?labels=.*@ct2'"):
         resolve_classifier(f"org/model@ct2{labels}", "en")
-    with pytest.raises(ModelError, match=r"cannot compute in 'bfloat16' on 'cpu'; there are: .*float32"):
+    with pytest.raises(ModelError, match=r"dtype 'bfloat16' not available on 'cpu'; there are: .*float32"):
         load_classifier(f"{folders['roberta']}@ct2", device="cpu", dtype="bfloat16")
     (converted,) = (own_cache / "models" / "ctranslate2").glob("[!.]*")
     (converted / ct2.HEAD_FILE).write_bytes(b"damaged")

@@ -108,9 +108,9 @@ def test_settings_and_types_that_the_engine_does_not_know(folders, tmp_path):
     folder = shutil.copytree(folders["gpt2"], tmp_path / "gpt2")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"scale_attn_by_inverse_layer_idx": True}))
-    with pytest.raises(ModelError, match=r"scale_attn_by_inverse_layer_idx: True, which ctranslate2 does not know"):
+    with pytest.raises(ModelError, match=r"scale_attn_by_inverse_layer_idx: True, which ctranslate2 does not support"):
         load_language_model(f"{folder}@ct2")
-    with pytest.raises(ModelError, match=r"cannot compute in 'bfloat16' on 'cpu'; there are: .*float32"):
+    with pytest.raises(ModelError, match=r"dtype 'bfloat16' not available on 'cpu'; there are: .*float32"):
         load_language_model(f"{folders['gpt2']}@ct2", device="cpu", dtype="bfloat16")
     with pytest.raises(UnknownNameError, match="unknown backend 'ct2-int4'; did you mean 'ct2-int8'"):
         resolve_language_model("gpt2@ct2-int4")

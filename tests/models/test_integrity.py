@@ -130,7 +130,7 @@ def test_one_bit_of_a_conversion_computes_nothing(checkpoints, sentences, own_ca
     ensure_model(name, "en", "de")
     (path,) = own_cache.glob(f"models/ctranslate2/*/{file}")
     flipped(path)
-    with pytest.raises(ModelError, match=rf"{file} is damaged: .*; delete the folder .*converted again"):
+    with pytest.raises(ModelError, match=rf"{file} is damaged: .*; delete the folder .*to convert the model again"):
         translated(name, sentences, store)
     assert kept_of(name, sentences, store) == 0
     shutil.rmtree(path.parent)

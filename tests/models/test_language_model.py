@@ -226,7 +226,7 @@ def test_candidates_and_places_that_cannot_be(folders):
     model = load_language_model(str(folders["bert"]))
     with pytest.raises(ModelError, match="has no token for it"):
         model.masked_log_probabilities([KITCHEN], [TABLE], [["dog", " "]], progress=False)
-    with pytest.raises(ModelError, match="1 texts, 2 places and 1 lists"):
+    with pytest.raises(ModelError, match="1 texts, 2 spans and 1 lists"):
         model.masked_log_probabilities([KITCHEN], [TABLE, TABLE], [["dog"]], progress=False)
     with pytest.raises(ModelError, match="more than 510 tokens"):
         model.masked_log_probabilities([KITCHEN], [TABLE], [["dog " * 600]], progress=False)

@@ -94,7 +94,7 @@ def test_a_recipe_that_is_not_there():
         ({"architecture": "lstm", "targets": ("de", "fr")}, "architecture lstm takes one target, 2 given"),
         ({"kernel": 4}, "kernel 4: an odd number expected"),
         ({"condition": "upsample"}, "condition 'upsample' is unknown; there are zero, joint and upsample-N"),
-        ({"condition": "zero"}, "condition zero: no idioms given that could be trained on"),
+        ({"condition": "zero"}, "condition zero: set idioms"),
         ({"mask": 1.0}, "mask: Input should be less than 1"),
     ],
 )

@@ -294,7 +294,7 @@ def masked_remembered(
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
         model: Any = LANGUAGE_MODEL.kept(config["model"], name, lang, device=device, dtype=dtype)
         if model.kind != "masked":
-            raise ModelError(f"language model '{name}' is causal; use a masked one to score words in context")
+            raise ModelError(f"language model '{name}' is causal; a masked one is needed to score words in context")
         wanted = ((text, _span(place), candidate) for text, place, candidate in missing)
         with progress_bar(language_model_label(name), len(missing), progress) as bar:
             for log_p in model.fits(wanted, done=bar.update):

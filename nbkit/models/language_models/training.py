@@ -56,7 +56,7 @@ def training_samples(recipe: LanguageModelRecipe) -> Iterator[Sample]:
 
 
 def _drawn(share: float, *parts: object) -> bool:
-    """Whether what *parts* stand for is of the drawn *share*."""
+    """Whether the item identified by *parts* is in the drawn *share*."""
     return address(*parts) % 1000 < 1000 * share
 
 
@@ -105,7 +105,7 @@ _CHUNK = 1024
 
 
 class LanguageModelExample(NamedTuple):
-    """ids: of a text or a pair, special tokens included. sides: 0 or 1 a token, empty where the model is not told."""
+    """ids: of a text or a pair, special tokens included. sides: 0 or 1 per token, empty if the model has none."""
 
     ids: Ids
     sides: Ids = ()
@@ -138,10 +138,10 @@ def examples(tokenizer: Any, samples: Iterable[Sample], *, is_causal: bool) -> I
 
 
 class Rounds(Dataset):
-    """Rounds over all batches, one after the other, each in an order of its own, with the number of each batch.
+    """Rounds over all batches, each in a different order, with the number of each batch.
 
-    A whole training in one data set: what is masked in a batch is drawn from its number, so that every round masks
-    other tokens, and a run that was interrupted the same ones.
+    A whole training in one data set: masks are drawn from a batch's number, so that every round masks other tokens, and
+    a resumed run the same ones.
     """
 
     def __init__(self, batches: Batches[LanguageModelExample], rounds: int, seed: int):

@@ -41,7 +41,7 @@ def text_pairs(
 
 
 def corpus_texts_identity(corpus: str, src: str, tgt: str, n: int | None) -> dict[str, Any]:
-    """What the texts of the first *n* pairs (None: all) depend on, for cache keys; parsers play no part."""
+    """What the texts of the first *n* pairs (None: all) depend on, for store keys; no parser."""
     found, split = find_corpus(corpus)
     request = Request(src, tgt, split, n)
     identity = FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
@@ -66,7 +66,7 @@ def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int | None, parame
 # ----------------------------------------------------------------------------
 # BLEU and chrF of a whole corpus, by sacreBLEU, with bootstrap intervals over sentences.
 
-#: sacreBLEU's tokenizers of languages written without spaces that have one of their own.
+#: sacreBLEU's specific tokenizers for languages written without spaces.
 _TOKENIZERS = {"zh": "zh"}
 
 

@@ -55,9 +55,9 @@ from nbkit.seeding import address, generator
 class Noise:
     """The recipe's shares of tokens, and what they become; special tokens are never touched.
 
-    Each ordinary token is hit with the probability of its share by itself; a source token that is both masked and
+    Each ordinary token is hit independently with the probability of its share; a source token that is both masked and
     replaced is masked.
-    mask: what masked tokens become. special: ids that are left alone. vocabulary: how many ids there are; replacements
+    mask: id of masked tokens. special: ids that are never changed. vocabulary: number of ids; replacements
     are drawn uniformly from those that are not special. start: the decoder's start.
     """
 
@@ -112,9 +112,9 @@ class Noise:
 
 
 class NoisyBatches(Batches[Example], TrainerCallback):
-    """`Batches` whose examples get their noise when they are asked for.
+    """`Batches` whose examples get their noise on access.
 
-    Its trainer tells it which pass over the data begins, also where a run goes on in the middle of one.
+    The trainer reports which pass over the data begins, also if a run resumes in the middle of one.
     """
 
     def __init__(self, examples: Sequence[Example], budget: int, seed: int, noise: Noise):
@@ -244,7 +244,7 @@ class BestByBleu(Trainer):
         self._training, self._tokenizer = training, tokenizer
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
-        """BLEU on dev, in percent; measured by one process and told to the others."""
+        """BLEU on dev, in per cent; measured by one process and sent to the others."""
         from accelerate.utils import broadcast_object_list
 
         found = [0.0]
