@@ -53,7 +53,7 @@ def test_every_aligner_is_an_aligner(german, tmp_path):
         ("eflomal", {"model": 4}, "model=4"),
         ("eflomal", {"training": [([], ["a"])]}, "training contains no pair with words on both sides"),
         ("embeddings:x/y", {"method": "match"}, "unknown method of alignment 'match'"),
-        ("embeddings:x/y", {"layer": -1}, "layer=-1"),
+        ("embeddings:x/y", {"layer": -1}, "expected, -1 given"),
         ("gold", {}, "aligner 'gold' needs the option 'pairs'"),
         ("lexicon:nowhere.tsv", {}, "nowhere.tsv"),
     ],
@@ -66,7 +66,7 @@ def test_what_cannot_be_loaded_says_why(name, options, message):
 
 def test_texts_in_place_of_tokens(german):
     for aligner in (load_aligner("lexicon", "en", "de"), load_aligner("eflomal", "en", "de")):
-        with pytest.raises(NbkitError, match="pair 0: 'the dog' is a text"):
+        with pytest.raises(NbkitError, match="not the text 'the dog'"):
             list(aligner.align([("the dog", "der Hund")]))
 
 
@@ -83,7 +83,7 @@ def test_gold_gives_back_the_corpus_links_in_any_order(german):
 
 def test_gold_has_no_links_for_other_texts(german):
     gold = load_aligner("gold", "en", "de", pairs=german)
-    with pytest.raises(NbkitError, match="no gold links for 'A hypothesis', 'Eine Hypothese'; take another aligner"):
+    with pytest.raises(NbkitError, match="no gold links for 'A hypothesis', 'Eine Hypothese'; use another aligner"):
         list(gold.align([(("A", "hypothesis"), ("Eine", "Hypothese"))]))
 
 

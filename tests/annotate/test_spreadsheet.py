@@ -100,7 +100,7 @@ REFUSED: dict[str, tuple[str, Callable[[str], str | bytes], str]] = {
         rf"{PLACE}: cell D3: '-1' is not a shared text of the sheet",
     ),
     "truth value": (SHEET, value("D3", "b", "maybe"), rf"{PLACE}: cell D3: 'maybe' is not a truth value"),
-    "date": (SHEET, value("D3", "d", "2024-99-99"), rf"{PLACE}: cell D3: '2024-99-99' is no date"),
+    "date": (SHEET, value("D3", "d", "2024-99-99"), rf"{PLACE}: cell D3: '2024-99-99' is not a date"),
     "cell of no row": (
         SHEET,
         lambda xml: xml.replace('<c r="D3"', '<c r="D33"'),
@@ -165,7 +165,7 @@ def test_files_that_are_too_large_cut_missing_or_many(form, tmp_path):
     for name, message in {
         "many": "1,001 files with",
         "large": "20,971,521 bytes exceed",
-        "cut": r"is no \.xlsx spreadsheet",
+        "cut": r"is not an \.xlsx spreadsheet",
         "bits": "cannot be read|not valid XML|is not an .xlsx",
         "folder": "cannot be read: Is a directory",
         "none": "cannot be read: No such file",

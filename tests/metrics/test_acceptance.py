@@ -175,7 +175,7 @@ def test_entropy_counts_on_accepted_permutations_only() -> None:
     split = by_group(averaged, example_groups(accepted, np.array([True, False, True])))
     assert split[CORRECT][0] == pytest.approx(0.2)  # the never accepted one has no entropy
     assert (split[FLIPPED].mean, split[FLIPPED].n) == (0.5, 1)
-    with pytest.raises(NbkitError, match=r"entropies of shape \(3, 3\) expected.*not \(3, 2\)"):
+    with pytest.raises(NbkitError, match=r"entropies must have the matrix's shape \(3, 3\), not \(3, 2\)"):
         accepted_entropy(entropies[:, :2], accepted)
 
 

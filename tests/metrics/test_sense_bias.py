@@ -93,7 +93,7 @@ def test_bad_arguments(counts):
         bias_towards(["a"], counts, *ANIMAL, measure="pmi")
     with pytest.raises(UnknownNameError, match="aggregate of disambiguation bias 'median'"):
         bias_towards(["a"], counts, *ANIMAL, aggregate="median")
-    with pytest.raises(NbkitError, match="a sentence without words"):
+    with pytest.raises(NbkitError, match="is undefined without words"):
         bias_towards([], counts, *ANIMAL)
     with pytest.raises(NbkitError, match="'bat' has no sense other than 'animal'"):
         sentence_bias(["a"], counts, "bat", "animal", ["animal"])
