@@ -44,8 +44,8 @@ def test_every_aligner_is_an_aligner(german, tmp_path):
     ("name", "options", "message"),
     [
         ("gould", {}, "unknown aligner 'gould'; did you mean 'gold'"),
-        ("pharaoh", {}, "which file\\? Write pharaoh:FILE"),
-        ("embeddings:", {}, "which model\\? Write embeddings:MODEL"),
+        ("pharaoh", {}, "file missing; write pharaoh:FILE"),
+        ("embeddings:", {}, "model missing; write embeddings:MODEL"),
         ("gold:x", {"pairs": []}, "'gold' takes no argument"),
         ("eflomal:x", {}, "'eflomal' takes no argument"),
         ("eflomal", {"trainign": []}, "unknown option 'trainign'; did you mean 'training'"),
