@@ -139,7 +139,7 @@ def test_what_is_no_form_or_no_key(form, tmp_path):
     with pytest.raises(NbkitError, match="is not an annotation key"):
         read_form(form, tmp_path / "no.key.json")
     (tmp_path / "no.key.json").write_text('{"kind": "nbkit annotation key"}')
-    with pytest.raises(NbkitError, match="has no items, labels, texts, version"):
+    with pytest.raises(NbkitError, match="lacks items, labels, texts, version"):
         read_form(form, tmp_path / "no.key.json")
     with pytest.raises(NbkitError, match="there is not an annotation key"):
         read_form(form, tmp_path / "none.key.json")
@@ -165,7 +165,7 @@ def test_what_makes_no_form(form, tmp_path):
         with pytest.raises(NbkitError, match=reason):
             make_form(bad, tmp_path / "bad.xlsx", labels=LABELS, instructions="")
     assert not (tmp_path / "bad.xlsx").exists() and not key_path(tmp_path / "bad.xlsx").exists()
-    with pytest.raises(NbkitError, match="is there already"):
+    with pytest.raises(NbkitError, match="exists already"):
         make_form(made, form, labels=LABELS, instructions="")
     with pytest.raises(NbkitError, match=r"ends in \.xlsx"):
         make_form(made, tmp_path / "form.csv", labels=LABELS, instructions="")

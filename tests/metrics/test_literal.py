@@ -304,7 +304,7 @@ def test_bad_input():
         litter.judge(["ice"], ["x"], "glace")
     with pytest.raises(NbkitError, match="aligned tokens"):
         litter.judge(["ice"], ["x"], ["glace"], aligned={1})
-    with pytest.raises(NbkitError, match="no pairs"):
+    with pytest.raises(NbkitError, match="unknown pairs"):
         literal_errors([], "all")  # type: ignore[arg-type]
     with pytest.raises(NbkitError, match=r"inflected.*zh"):
         Litter(dictionary({"ice": ["冰"]}), "en", "zh", matching="inflected")
