@@ -1,4 +1,4 @@
-"""κ metrics (how alike two texts are) and the statistics of what is derived from them.
+"""κ metrics (the similarity of two texts) and the statistics derived from them.
 
 >>> load_metric("bleu").scores(["Tom sleeps."], ["Tom sleeps ."], "en").tolist()
 [1.0]
@@ -20,10 +20,10 @@ __all__ = ["Kappa", "METRICS", "check_metric", "check_pairs", "load_metric"]
 
 @runtime_checkable
 class Kappa(Protocol):
-    """A similarity κ(hypothesis, reference) of two texts of one language; larger is more similar.
+    """The protocol of a metric: a similarity κ(hypothesis, reference) of two texts of one language.
 
-    A metric that may be unusable here (a package or weights not installed) also has
-    ``problem(lang=None) -> str | None``, which says why without loading anything heavy.
+    Larger is more similar. A metric that may be unusable here (a package or weights not installed) also has
+    ``problem(lang=None) -> str | None``, which gives the reason without loading anything heavy.
     """
 
     @property
@@ -32,30 +32,53 @@ class Kappa(Protocol):
 
     @property
     def symbol(self) -> str:
-        """The superscript of κ and of what is derived from it in figures: B, L, …"""
+        """The superscript of κ and of derived quantities in figures: B, L, …"""
 
     @property
     def bounded(self) -> bool:
         """Whether every score lies in [0, 1]."""
 
     def signature(self, lang: str) -> str:
-        """All settings that can change a score, for texts of *lang*: what figures and tables print below themselves.
+        """All settings that can change a score, as printed below figures and tables.
 
-        Fields are joined by ``|``, the metric's name first, as sacreBLEU does: ``BLEU|nrefs:1|case:mixed|…``.
-        Source: Post 2018, "A Call for Clarity in Reporting BLEU Scores".
+        Parameters
+        ----------
+        lang : str
+            Language of the texts.
 
+        Returns
+        -------
+        str
+            Fields joined by ``|``, the metric's name first, as in sacreBLEU: ``BLEU|nrefs:1|case:mixed|…``.
+
+        References
+        ----------
+        Post 2018, "A Call for Clarity in Reporting BLEU Scores".
+
+        Examples
+        --------
         >>> from nbkit.measure import load_metric
         >>> load_metric("chrf").signature("en")
         'chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no'
         """
 
     def identity(self, lang: str) -> dict[str, Any]:
-        """The metric's part of a cache key for texts of *lang*: JSON-able, different whenever a score may be.
+        """The metric's part of a store key: different whenever a score may differ. Loads no model.
 
-        Name and signature, unless a metric says more; it costs no model load. Learned metrics add what stands for their
-        weights (None if they are not available, which is an error only when scores are computed), the device and the
-        versions of what runs them.
+        Parameters
+        ----------
+        lang : str
+            Language of the texts.
 
+        Returns
+        -------
+        dict
+            JSON-serialisable; name and signature by default. Learned metrics add the identity of their weights (None
+            if they are not available, which is an error only when scores are computed), the device and the versions
+            of their libraries.
+
+        Examples
+        --------
         >>> from nbkit.measure import load_metric
         >>> sorted(load_metric("chrf").identity("en"))
         ['metric', 'signature']
@@ -63,13 +86,33 @@ class Kappa(Protocol):
         return {"metric": self.name, "signature": self.signature(lang)}
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
-        """κ of each hypothesis against the reference at its place: a float64 array, one entry a pair, no unit.
+        """Score each hypothesis against its reference.
 
-        κ is in [0, 1] where `bounded`, and does not depend on what else is scored. *lang* is that of both sides.
+        Parameters
+        ----------
+        hypotheses, references : sequence of str
+            Lists of equal length.
+        lang : str
+            Language of both.
 
-        Raises `NbkitError` where the two are not equally long or hold anything but texts, `ModelError` for weights
-        that cannot be had. Source: word-order paper, §3 (κ as the similarity behind α and β).
+        Returns
+        -------
+        numpy.ndarray
+            float64, one score per pair, dimensionless; in [0, 1] if `bounded`. A score does not depend on other pairs.
 
+        Raises
+        ------
+        NbkitError
+            The lists differ in length or hold anything but texts.
+        ModelError
+            Weights are not available.
+
+        References
+        ----------
+        Word-order paper, §3 (κ as the similarity behind α and β).
+
+        Examples
+        --------
         >>> from nbkit.measure import load_metric
         >>> load_metric("levenshtein").scores(["he sleeps", "he sleeps"], ["he sleeps", "he slept"], "en").tolist()
         [1.0, 0.5]
@@ -77,28 +120,44 @@ class Kappa(Protocol):
 
 
 def check_pairs(metric: str, hypotheses: Sequence[str], references: Sequence[str], lang: str | None = None) -> None:
-    """Raise `NbkitError` unless each hypothesis has its reference, both are lists of texts, and *lang* is known.
+    """Check the arguments of `Kappa.scores`.
 
+    Parameters
+    ----------
+    metric : str
+        The metric's name, for messages.
+    hypotheses, references : sequence of str
+        Texts to score.
+    lang : str or None
+        Language of the texts; None: not checked.
+
+    Raises
+    ------
+    NbkitError
+        The lists differ in length or hold anything but texts, or *lang* is not a valid language.
+
+    Examples
+    --------
     >>> check_pairs("bleu", ["a"], [])
     Traceback (most recent call last):
-    nbkit.errors.NbkitError: bleu: 1 hypotheses but 0 references; one reference a hypothesis expected
+    nbkit.errors.NbkitError: bleu: 1 hypotheses but 0 references; one reference per hypothesis expected
     """
     if lang is not None:
         check_language(lang)
     for role, texts in (("hypotheses", hypotheses), ("references", references)):
         if isinstance(texts, str):
-            raise NbkitError(f"{metric}: {role} is one text ({texts[:40]!r}); a list of texts expected")
+            raise NbkitError(f"{metric}: {role} must be a list of texts, not a single text ({texts[:40]!r})")
         for i, text in enumerate(texts):
             if not isinstance(text, str):
                 raise NbkitError(f"{metric}: {role}[{i}] is {text!r}, not a text")
     if len(hypotheses) != len(references):
         raise NbkitError(
             f"{metric}: {len(hypotheses)} hypotheses but {len(references)} references; "
-            "one reference a hypothesis expected"
+            "one reference per hypothesis expected"
         )
 
 
-#: Names to factories (usually classes) whose keyword arguments are the metric's options.
+#: The registry of metrics: names to factories (usually classes) whose keyword arguments are the metric's options.
 METRICS: Registry[Callable[..., Kappa]] = Registry("metric")
 METRICS.register("bleu", "nbkit.measure.bleu:Bleu", summary="sentence BLEU-4, exp smoothing, effective order")
 METRICS.register("levenshtein", "nbkit.measure.bleu:Levenshtein", summary="1 − token edit distance / longer length")
@@ -108,15 +167,33 @@ METRICS.register("bleurt", "nbkit.measure.learned:Bleurt", summary="learned regr
 METRICS.register(
     "bleu-nltk",
     "nbkit.measure.bleu:BleuAsCoded",
-    summary="BLEU-4 as the word-order paper's research code has it: unsmoothed, both sides exchanged",
+    summary="BLEU-4 according to the word-order paper's research code: unsmoothed, both sides exchanged",
 )
 
 
 def load_metric(name: str, **options: Any) -> Kappa:
-    """The metric registered under *name*, made with *options*; weights are loaded when it first scores.
+    """Create a registered metric; weights are loaded when it first scores.
 
-    Raises `UnknownNameError` for a name, `NbkitError` for an option that is not known and for what is no `Kappa`.
+    Parameters
+    ----------
+    name : str
+        A name of `METRICS`.
+    **options
+        Options of the metric.
 
+    Returns
+    -------
+    Kappa
+
+    Raises
+    ------
+    UnknownNameError
+        The name is unknown.
+    NbkitError
+        An option is unknown, or the registered object does not implement the `Kappa` protocol.
+
+    Examples
+    --------
     >>> load_metric("bleu", max_order=2).signature("zh")
     'BLEU|nrefs:1|case:mixed|eff:yes|tok:nbkit-cut.v1-char|smooth:exp|order:2'
     >>> load_metric("bleu", max_ordr=2)
@@ -125,7 +202,9 @@ def load_metric(name: str, **options: Any) -> Kappa:
     """
     factory = METRICS.get(name)
     if not callable(factory):
-        raise NbkitError(f"metric '{name}': {factory!r} was registered; a class or function that makes one is expected")
+        raise NbkitError(
+            f"metric '{name}': {factory!r} was registered; register a class or function that makes a metric"
+        )
     check_options(f"metric '{name}'", factory, options)
     metric = factory(**options)
     _check_kappa(name, metric)
@@ -133,22 +212,38 @@ def load_metric(name: str, **options: Any) -> Kappa:
 
 
 def _check_kappa(name: str, metric: object) -> None:
-    """Raise `NbkitError` that names what *metric* lacks to be a `Kappa`."""
+    """Raise `NbkitError` that names the members of `Kappa` that *metric* lacks."""
     members = ("name", "symbol", "bounded", "signature", "identity", "scores")
     lacks = [member for member in members if getattr(metric, member, None) is None]
     values = [member for member in members[3:] if member not in lacks and not callable(getattr(metric, member))]
     if lacks or values:
-        told = [*([f"it lacks {', '.join(lacks)}"] if lacks else []), *(f"its {each} is no method" for each in values)]
+        faults = [*([f"missing {', '.join(lacks)}"] if lacks else []), *(f"{each} is not a method" for each in values)]
         raise NbkitError(
-            f"metric '{name}': {type(metric).__name__} is no metric: {'; '.join(told)} "
-            "(nbkit.measure.Kappa says what each is; the README has a whole example)"
+            f"metric '{name}': {type(metric).__name__} does not implement the Kappa protocol: {'; '.join(faults)} "
+            "(see nbkit.measure.Kappa, and docs/adding-a-metric.md for an example)"
         )
 
 
 @as_problem
 def check_metric(name: str, *, lang: str | None = None, **options: Any) -> str | None:
-    """Why the metric cannot be used here (for texts in *lang*), or None; loads no model and no torch.
+    """Check whether a metric can be used here, without loading a model or torch.
 
+    Parameters
+    ----------
+    name : str
+        A name of `METRICS`.
+    lang : str or None
+        Language of the texts; None: any.
+    **options
+        Options of the metric.
+
+    Returns
+    -------
+    str or None
+        What prevents its use, in one message; None if nothing does.
+
+    Examples
+    --------
     >>> check_metric("bleu")
     >>> check_metric("blue")
     "unknown metric 'blue'; did you mean 'bleu'? There are: bertscore, bleu, bleu-nltk, bleurt, chrf, levenshtein"

@@ -1,21 +1,22 @@
 """Permutation acceptance: how often a classifier gives permuted pairs the label of the original; and POS mini-trees.
 
 Acceptance is a pure function of a boolean matrix, examples × permutations (entry i, j: the j-th permutation of example
-i gets the gold label of example i), and of whether each original gets it. Pairs with too few permutations are in
-neither.
+i gets the gold label of example i), and of whether each original gets it. Pairs with too few permutations are excluded
+from both.
 
     M_cor(i) = the share of the permutations of example i that are accepted             (equation 1)
     𝒜        = the share of originals that are classified correctly
     Ω_x      = the share of examples with M_cor > x                                     (equation 2)
     D^c      = the examples whose original is classified correctly
-    D^f      = those whose original is not, but of which a permutation is accepted (flipped)
+    D^f      = those whose original is not, but with an accepted permutation (flipped)
     𝒫^c, 𝒫^f = the mean of M_cor over D^c, over D^f                                     (equation 3)
 
-The paper's research code (``print_stats``) computes 𝒫^c over those of D^c with at least one accepted permutation only;
-the printed values come from it. `p_correct_as_coded` is that one, never lower than 𝒫^c, and no part of `Acceptance`.
+The paper's research code (``print_stats``) computes 𝒫^c only over those of D^c with at least one accepted permutation;
+the printed values come from it. `p_correct_as_coded` computes this variant, never lower than 𝒫^c and not part of
+`Acceptance`.
 
-Ω_max is Ω₀, at least one permutation accepted (what the paper's x = 1/|D_test| comes to where |D_test| > n), and Ω_rand
-is Ω with x = 1/3. The caption of the paper's Table 2 swaps 𝒫^c and 𝒫^f; the definitions of its §4 hold here.
+Ω_max is Ω₀, at least one permutation accepted (equivalent to the paper's x = 1/|D_test| if |D_test| > n), and Ω_rand
+is Ω with x = 1/3. The caption of the paper's Table 2 swaps 𝒫^c and 𝒫^f; nbkit follows the definitions of its §4.
 
 Source: Sinha et al. 2021, "Unnatural Language Inference", §4.
 """
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 #: The threshold of Ω_rand: the chance of one of three labels.
 RANDOM = 1 / 3
-#: The sets that examples fall in by their original and their permutations; those in neither are never accepted.
+#: The sets of examples by their original and their permutations; those in neither are never accepted.
 CORRECT, FLIPPED, NEITHER = "D^c", "D^f", "neither"
 #: The paper's symbols for the fields of `Acceptance` and the columns of `floors`.
 SYMBOLS = {"accuracy": "𝒜", "omega_max": "Ω_max", "p_correct": "𝒫^c", "p_flipped": "𝒫^f", "omega_rand": "Ω_rand"}
@@ -48,7 +49,7 @@ SYMBOLS = {"accuracy": "𝒜", "omega_max": "Ω_max", "p_correct": "𝒫^c", "p_
 class Acceptance(NamedTuple):
     """The columns of Tables 2 to 4, in the paper's order, each with its interval.
 
-    n of an interval is what its mean is over: all examples, D^c for p_correct, D^f for p_flipped (NaN where empty).
+    n of an interval counts all examples, or D^c for p_correct, or D^f for p_flipped (NaN if empty).
     """
 
     accuracy: Interval
@@ -61,7 +62,7 @@ class Acceptance(NamedTuple):
 def acceptance(accepted: np.ndarray, correct: np.ndarray, *, level: float = 0.95) -> Acceptance:
     """𝒜, Ω_max, 𝒫^c, 𝒫^f and Ω_rand, each a share with its interval; examples are the units.
 
-    accepted: bool, examples × permutations. correct: bool, one entry an example.
+    accepted: bool, examples × permutations. correct: bool, one entry per example.
     Raises `NbkitError` for other shapes or types, or without a single permutation.
     Source: §4, Tables 2 to 4.
 
@@ -82,7 +83,7 @@ def acceptance(accepted: np.ndarray, correct: np.ndarray, *, level: float = 0.95
 def p_correct_as_coded(accepted: np.ndarray, correct: np.ndarray) -> Interval:
     """𝒫^c as the research code computes it: the mean of M_cor over the pairs of D^c with an accepted permutation.
 
-    Arguments and errors as for `acceptance`; n is how many pairs these are. Source: ``print_stats`` of the research
+    Arguments and errors as for `acceptance`; n is the number of these pairs. Source: ``print_stats`` of the research
     code, ``(pred_mode == "orig_correct") & exists``; equation 3 has no such condition.
 
     >>> accepted = np.array([[True, True], [False, False], [True, False]])
@@ -103,14 +104,14 @@ def acceptance_rates(accepted: np.ndarray) -> np.ndarray:
     accepted = np.asarray(accepted)
     if accepted.dtype != np.bool_ or accepted.ndim != 2 or not accepted.shape[1]:
         raise NbkitError(
-            "acceptance: a boolean matrix of examples × permutations (at least one) expected, "
+            "acceptance: accepted must be a boolean matrix of examples × permutations (at least one), "
             f"not {accepted.dtype} of shape {accepted.shape}"
         )
     return accepted.mean(axis=1)
 
 
 def omega(accepted: np.ndarray, threshold: float = 0.0) -> float:
-    """Ω_x: the share of examples of which strictly more than *threshold* of the permutations are accepted.
+    """Ω_x: the share of examples with strictly more than *threshold* of their permutations accepted.
 
     Ω_max with threshold 0 (at least one is), Ω_rand with `RANDOM`. NaN without examples. Source: equation 2.
 
@@ -126,7 +127,7 @@ def omega_curve(accepted: np.ndarray, thresholds: Sequence[float] | np.ndarray |
     """Ω_x with its interval for every threshold: columns threshold, omega, low, high, n (examples).
 
     thresholds: by default all n at which Ω can change, 0, 1/n … (n − 1)/n: at the last one all permutations are
-    accepted (what Figure 7 shows at x = 1.0, where strictly more is impossible). Source: Appendix E, Figure 7.
+    accepted (plotted at x = 1.0 in Figure 7, where strictly more is impossible). Source: Appendix E, Figure 7.
 
     >>> curve = omega_curve(np.array([[True, False], [True, True], [False, False], [True, True]]))
     >>> curve[["threshold", "omega"]].values.tolist()
@@ -174,9 +175,9 @@ def entropy(probabilities: np.ndarray) -> np.ndarray:
 
 
 def accepted_entropy(entropies: np.ndarray, accepted: np.ndarray) -> np.ndarray:
-    """The mean entropy of the accepted permutations of each example, NaN where none is accepted.
+    """The mean entropy of the accepted permutations of each example, NaN if none is accepted.
 
-    entropies, accepted: examples × permutations. With `example_groups`, the boxes of Figure 1; with `by_group`, means.
+    entropies, accepted: examples × permutations. With `example_groups`: the boxes of Figure 1; with `by_group`: means.
 
     >>> accepted_entropy(np.array([[0.2, 0.4, 0.9], [0.1, 0.1, 0.1]]), np.array([[True, True, False], [False] * 3]))
     array([0.3, nan])
@@ -190,9 +191,9 @@ def accepted_entropy(entropies: np.ndarray, accepted: np.ndarray) -> np.ndarray:
 def by_group(
     values: np.ndarray, groups: np.ndarray, *, within: tuple[float, float] | None = None
 ) -> dict[str, Interval]:
-    """The mean of a value per example over D^c and over D^f, with its interval; NaN values are left out.
+    """The mean of a value per example over D^c and over D^f, with its interval; ignores NaN.
 
-    within: the range of the values, as of `statistics.mean_interval`.
+    within: the range of the values, as for `statistics.mean_interval`.
 
     >>> by_group(np.array([0.2, 0.4, np.nan]), np.array(["D^c", "D^c", "neither"]))["D^c"].n
     2
@@ -202,12 +203,12 @@ def by_group(
 
 
 def acceptance_by(values: np.ndarray, accepted: np.ndarray, edges: Sequence[float] | np.ndarray) -> pd.DataFrame:
-    """The share of permutations accepted by a property of theirs, with intervals; examples are the units.
+    """The share of permutations accepted, by one of their properties, with intervals; examples are the units.
 
-    values: examples × permutations (or examples × 1: a property of the example, as its length); NaN is left out.
-    edges: of the bins, ascending; a bin holds its lower edge, the last one its upper edge too.
+    values: examples × permutations (or examples × 1: a property of the example, such as its length); ignores NaN.
+    edges: of the bins, ascending; a bin includes its lower edge, the last one also its upper edge.
 
-    Returns one row a bin: left, right, rate, low, high (NaN in an empty one), permutations and examples in it.
+    Returns one row per bin: left, right, rate, low, high (NaN in an empty one), permutations and examples in it.
     Source: Figure 2 (BLEU-2), Figure 3 (mini-tree ratio), Figure 5 (length), Figure 9 (clumped).
 
     >>> bleu, accepted = np.array([[0.1, 0.3], [0.2, 0.4]]), np.array([[False, True], [True, True]])
@@ -219,10 +220,10 @@ def acceptance_by(values: np.ndarray, accepted: np.ndarray, edges: Sequence[floa
     acceptance_rates(accepted)
     values, bounds = _alike(values, accepted, "values"), np.asarray(edges, dtype=np.float64)
     if len(bounds) < 2 or not (np.diff(bounds) > 0).all():
-        raise NbkitError(f"acceptance: at least two ascending edges of bins expected, not {bounds.tolist()}")
+        raise NbkitError(f"acceptance: edges must be two or more ascending numbers, not {bounds.tolist()}")
     size = len(bounds) - 1
     bins = np.where(values == bounds[-1], size - 1, np.searchsorted(bounds, values, side="right") - 1)
-    inside = (bins >= 0) & (bins < size)  # NaN is sorted behind the last edge
+    inside = (bins >= 0) & (bins < size)  # NaN is sorted after the last edge
     cells = (np.arange(len(values))[:, None] * size + bins)[inside]
     counts = np.bincount(cells, minlength=len(values) * size).reshape(-1, size)
     sums = np.bincount(cells, np.asarray(accepted)[inside], len(values) * size).reshape(-1, size)
@@ -237,11 +238,11 @@ def acceptance_by(values: np.ndarray, accepted: np.ndarray, edges: Sequence[floa
 def floors(
     gold: Sequence[object] | np.ndarray, correct: np.ndarray, permutations: int, *, labels: int = 3
 ) -> pd.DataFrame:
-    """What predictors that cannot read word order would get: one row a predictor, columns as in `Acceptance`.
+    """Scores of predictors that ignore word order: one row per predictor, columns as in `Acceptance`.
 
-    - constant: always the most frequent of the *gold* labels. Whatever it gets right it accepts always.
-    - bag of words: as accurate as the model, but blind to word order. Every permutation gets the original's label,
-      so that Ω_x is 𝒜 for every x and 𝒫^c is 1.
+    - constant: always the most frequent of the *gold* labels; it accepts all permutations of what it gets right.
+    - bag of words: as accurate as the model, but insensitive to word order. Every permutation gets the original's
+      label, so Ω_x is 𝒜 for every x and 𝒫^c is 1.
     - chance: one of the labels at random, anew for each of the *permutations* (expected values; hypothesis (a) of §4).
 
     𝒫^f is NaN for the first two, which flip nothing.
@@ -257,8 +258,8 @@ def floors(
     labels_of = np.asarray(gold)
     if len(labels_of) != len(correct) or permutations < 1:
         raise NbkitError(
-            f"floors: {len(labels_of)} gold labels, {len(correct)} originals, {permutations} permutations: "
-            "as many labels as originals and at least one permutation expected"
+            f"floors: {len(labels_of)} gold labels, {len(correct)} originals, {permutations} permutations given; "
+            "one label per original and at least one permutation expected"
         )
     share = np.unique(labels_of, return_counts=True)[1].max() / len(labels_of) if len(labels_of) else np.nan
     accuracy = float(np.mean(correct)) if len(correct) else np.nan
@@ -272,7 +273,7 @@ def floors(
 
 
 def omega_of_chance(thresholds: np.ndarray, permutations: int, *, labels: int = 3) -> np.ndarray:
-    """The expected Ω_x of a predictor that draws a label anew for each permutation: P(K > x · n), K ~ B(n, 1/labels).
+    """The expected Ω_x of a predictor that draws a label for each permutation: P(K > x · n), K ~ B(n, 1/labels).
 
     >>> omega_of_chance(np.array([0.0, 0.4, 1.0]), 100).round(3).tolist()
     [1.0, 0.066, 0.0]
@@ -289,51 +290,51 @@ def _originals(accepted: np.ndarray, correct: np.ndarray) -> np.ndarray:
     correct = np.asarray(correct)
     if correct.dtype != np.bool_ or correct.shape != np.shape(accepted)[:1]:
         raise NbkitError(
-            f"acceptance: whether each of {np.shape(accepted)[0]} originals is correct (bool) expected, "
+            f"acceptance: correct must be one bool for each of {np.shape(accepted)[0]} originals, "
             f"not {correct.dtype} of shape {correct.shape}"
         )
     return correct
 
 
 def _alike(values: np.ndarray, accepted: np.ndarray, what: str) -> np.ndarray:
-    """*values* as an array of the shape of *accepted*, to which a single column is stretched."""
+    """*values* as an array of the shape of *accepted*, to which a single column is broadcast."""
     array, shape = np.asarray(values, dtype=np.float64), np.shape(accepted)
     if array.shape not in (shape, (shape[0], 1)):
-        raise NbkitError(f"acceptance: {what} of shape {shape} expected, as the matrix, not {array.shape}")
+        raise NbkitError(f"acceptance: {what} must have the matrix's shape {shape}, not {array.shape}")
     return np.broadcast_to(array, shape)
 
 
 # ----------------------------------------------------------------------------
-# POS mini-trees: which parts of speech stand around a word, in a training corpus and in a (permuted) sentence.
+# POS mini-trees: the parts of speech around a word, in a training corpus and in a (permuted) sentence.
 #
-#     ψ_{w,S}      the distribution of the 17 universal tags over the tokens at most r places from the word w of
-#                  sentence S, w itself left out (fewer at the sentence's ends)
+#     ψ_{w,S}      the distribution of the 17 universal tags over the tokens at most r positions from the word w of
+#                  sentence S, excluding w (fewer at the sentence's ends)
 #     ψ_{w,D}      its mean over all occurrences of w in the training corpus D
 #     β_{w,S}      |top_k ψ_{w,D} ∩ top_k ψ_{w,S}| / k: the overlap of the k most probable tags         (equation 4)
 #     β_S          the mean of β_{w,S} over the words of S: its *signature*
-#     β_Ŝ / β_S    above 1, a permutation Ŝ puts words among parts of speech more like those of training than S does
+#     β_Ŝ / β_S    above 1, a permutation Ŝ places words among parts of speech more like those of training than S does
 #
-# What the paper leaves open: a word is its form without case (as in `nbkit.perturb.derangements`), punctuation is a
-# word like any other. Tags that do not occur are in no top k (with r = 2 and k = 4 a neighbourhood holds at most four,
-# so that its top 4 are those that occur), and equally probable ones come in alphabetical order. Words that the corpus
-# lacks are left out of the mean, of the permuted sentence and the original alike.
+# Unspecified in the paper: a word is its case-folded form (as in `nbkit.perturb.derangements`), and punctuation counts
+# as words. Tags that do not occur are in no top k (with r = 2 and k = 4 a neighbourhood holds at most four,
+# so its top 4 are those that occur), and ties are in alphabetical order. Words that the corpus lacks are excluded from
+# the mean, of the permuted sentence and the original alike.
 #
 # Source: Sinha et al. 2021, "Unnatural Language Inference", §6, Figures 3 and 6, Appendix B.
 
 #: The columns of every distribution: the universal tags in alphabetical order.
 TAGS = tuple(sorted(UPOS))
 _NUMBER = {tag: number for number, tag in enumerate(TAGS)}
-#: What stands between sentences, so that no neighbourhood reaches into the next one.
+#: Separates sentences, so that no neighbourhood extends into the next one.
 _NO_TAG = len(TAGS)
-#: Sentences that are counted at once.
+#: Sentences counted per block.
 _BLOCK = 4096
 
 
 class MiniTrees:
     """The neighbourhoods of every word of a corpus, as exact sums: partial counts add up in any order.
 
-    radius: how many places to the left and to the right belong to a word's neighbourhood.
-    unit: what one neighbourhood weighs, lcm(1 … 2 · radius), so that every share of it is a whole number.
+    radius: number of positions to the left and to the right in a word's neighbourhood.
+    unit: the weight of one neighbourhood, lcm(1 … 2 · radius), so that every share of it is a whole number.
     words: the row of each word. occurrences: words. sums: words × 17, in units.
 
     >>> river = Sentence(("the", "river", "runs"), "en", upos=("DET", "NOUN", "VERB"))
@@ -346,7 +347,7 @@ class MiniTrees:
 
     def __init__(self, radius: int, words: Sequence[str], occurrences: np.ndarray, sums: np.ndarray):
         if not 1 <= radius <= 10:
-            raise NbkitError(f"mini-trees: radius lies between 1 and 10, not {radius}")
+            raise NbkitError(f"mini-trees: radius must be between 1 and 10, not {radius}")
         self.radius = radius
         self.words = {word: row for row, word in enumerate(words)}
         self.occurrences = np.asarray(occurrences, dtype=np.int64)
@@ -368,7 +369,7 @@ class MiniTrees:
         return None if row is None else self.sums[row] / (self.occurrences[row] * self.unit)
 
     def merged(self, other: MiniTrees) -> MiniTrees:
-        """The counts of both corpora together. Raises `NbkitError` where their radii differ.
+        """The counts of both corpora combined. Raises `NbkitError` if their radii differ.
 
         >>> a, b = (Sentence((word, "cat"), "en", upos=("DET", "NOUN")) for word in ("the", "a"))
         >>> together, one_by_one = count_mini_trees([a, b]), count_mini_trees([b]).merged(count_mini_trees([a]))
@@ -383,7 +384,7 @@ class MiniTrees:
         return MiniTrees(self.radius, both.index.tolist(), both["occurrences"].to_numpy(), both[list(TAGS)].to_numpy())
 
     def to_frame(self) -> pd.DataFrame:
-        """A table for `Store.table` or Parquet: word, radius, occurrences and a column of sums a tag; words sorted."""
+        """A table for `Store.table` or Parquet: word, radius, occurrences and one column of sums per tag; sorted."""
         import pandas as pd
 
         words = pd.Series(list(self.words), dtype="str")
@@ -393,7 +394,7 @@ class MiniTrees:
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> MiniTrees:
-        """What `to_frame` made a table of. Raises `NbkitError` for any other table.
+        """The counts in a table of `to_frame`. Raises `NbkitError` for any other table.
 
         >>> trees = count_mini_trees([Sentence(("the", "cat"), "en", upos=("DET", "NOUN"))])
         >>> MiniTrees.from_frame(trees.to_frame()).distribution("cat").tolist() == trees.distribution("cat").tolist()
@@ -401,16 +402,16 @@ class MiniTrees:
         """
         missing = [name for name in ("word", "radius", "occurrences", *TAGS) if name not in frame.columns]
         if missing or frame["radius"].nunique() != 1:
-            problem = f"lacks {', '.join(missing)}" if missing else "has no radius, or several"
+            problem = f"lacks {', '.join(missing)}" if missing else "has no radius or several radii"
             raise NbkitError(f"mini-trees: the table {problem}; count them again with count_mini_trees")
         sums = frame[list(TAGS)].to_numpy()
         return cls(int(frame["radius"].iloc[0]), frame["word"].tolist(), frame["occurrences"].to_numpy(), sums)
 
 
 def count_mini_trees(sentences: Iterable[Sentence], radius: int = 2) -> MiniTrees:
-    """The neighbourhoods of all words of a corpus, which is read once and not kept.
+    """Count the neighbourhoods of all words of a corpus, which is read once and not stored.
 
-    Raises `NbkitError` for a sentence without parts of speech or with a tag that is not universal.
+    Raises `NbkitError` for a sentence without parts of speech or with a non-universal tag.
     Source: §6 (ψ_{w, D_train}).
     """
     words: dict[str, int] = {}
@@ -435,7 +436,7 @@ def count_mini_trees(sentences: Iterable[Sentence], radius: int = 2) -> MiniTree
 def neighbourhoods(sentence: Sentence, radius: int = 2) -> np.ndarray:
     """ψ_{w,S} of each word of a sentence: tokens × 17 probabilities (a row of 0 for a word alone in its sentence).
 
-    Source: §6, Figure 6 (one word's distribution beside that of training).
+    Source: §6, Figure 6 (one word's distribution compared with that of training).
 
     >>> sentence = Sentence(("the", "river", "runs"), "en", upos=("DET", "NOUN", "VERB"))
     >>> {tag: float(share) for tag, share in zip(TAGS, neighbourhoods(sentence)[1]) if share}
@@ -446,7 +447,7 @@ def neighbourhoods(sentence: Sentence, radius: int = 2) -> np.ndarray:
 
 
 def signatures(sentence: Sentence, orders: Sequence[Order] | np.ndarray, trees: MiniTrees, *, k: int = 4) -> np.ndarray:
-    """β_S of a sentence in each of *orders*: one float an order, NaN where the corpus has none of its words.
+    """β_S of a sentence in each of *orders*: one float per order, NaN if the corpus has none of its words.
 
     Source: equation 4.
 
@@ -456,7 +457,7 @@ def signatures(sentence: Sentence, orders: Sequence[Order] | np.ndarray, trees: 
     [1.0, 0.667]
     """
     if not 1 <= k <= len(TAGS):
-        raise NbkitError(f"mini-trees: k lies between 1 and {len(TAGS)}, not {k}")
+        raise NbkitError(f"mini-trees: k must be between 1 and {len(TAGS)}, not {k}")
     tags, permuted = _tags(sentence), np.array([np.asarray(order) for order in orders], dtype=np.intp)
     rows = np.array([trees.words.get(token.casefold(), -1) for token in sentence.tokens], dtype=np.intp)
     known = rows >= 0
@@ -472,7 +473,7 @@ def signatures(sentence: Sentence, orders: Sequence[Order] | np.ndarray, trees: 
 def signature_ratios(
     sentence: Sentence, orders: Sequence[Order] | np.ndarray, trees: MiniTrees, *, k: int = 4
 ) -> np.ndarray:
-    """β_Ŝ / β_S of each of *orders*; NaN where β_S is 0 or not known. Source: §6, Figure 3.
+    """β_Ŝ / β_S of each of *orders*; NaN if β_S is 0 or unknown. Source: §6, Figure 3.
 
     >>> training = Sentence(("the", "river", "runs"), "en", upos=("DET", "NOUN", "VERB"))
     >>> signature_ratios(training, [[1, 0, 2]], count_mini_trees([training], radius=1), k=1).round(3).tolist()
@@ -484,7 +485,7 @@ def signature_ratios(
 
 
 def _top(weights: np.ndarray, k: int) -> np.ndarray:
-    """Which tags are the *k* heaviest on the last axis: those of weight 0 are not, equal ones go by alphabet."""
+    """The mask of the *k* heaviest tags on the last axis, without tags of weight 0; ties in alphabetical order."""
     present = weights > 0
     if int(present.sum(axis=-1).max(initial=0)) <= k:
         return present
@@ -493,7 +494,7 @@ def _top(weights: np.ndarray, k: int) -> np.ndarray:
 
 
 def _counts(tags: np.ndarray, radius: int) -> np.ndarray:
-    """How often each tag stands around each place: sentences × tokens × 17."""
+    """How often each tag occurs around each position: sentences × tokens × 17."""
     marks = np.eye(len(TAGS), dtype=np.int8)[tags]
     counts = np.zeros_like(marks)
     for step in range(1, min(radius, tags.shape[1] - 1) + 1):
@@ -503,7 +504,7 @@ def _counts(tags: np.ndarray, radius: int) -> np.ndarray:
 
 
 def _in_one_line(block: list[Sentence], words: dict[str, int], radius: int) -> tuple[np.ndarray, np.ndarray]:
-    """Words (by row) and tags of all sentences, with gaps as wide as the radius; *words* grows by the new ones."""
+    """Words (by row) and tags of all sentences, with gaps as wide as the radius; adds new words to *words*."""
     rows, tags = [0] * radius, [_NO_TAG] * radius
     for sentence in block:
         rows += [words.setdefault(token.casefold(), len(words)) for token in sentence.tokens]
@@ -515,12 +516,12 @@ def _in_one_line(block: list[Sentence], words: dict[str, int], radius: int) -> t
 
 def _tags(sentence: Sentence) -> np.ndarray:
     if sentence.upos is None:
-        raise NbkitError(f"mini-trees need parts of speech, which {sentence.joined!r} lacks: parse it first")
+        raise NbkitError(f"mini-trees: {sentence.joined!r} has no parts of speech; parse it first")
     try:
         return np.array([_NUMBER[tag] for tag in sentence.upos], dtype=np.intp)
     except KeyError as error:
         raise NbkitError(
-            f"mini-trees: {error.args[0]!r} in {sentence.joined!r} is no universal tag; there are: {', '.join(TAGS)}"
+            f"mini-trees: {error.args[0]!r} in {sentence.joined!r} is not a universal tag; use {', '.join(TAGS)}"
         ) from None
 
 

@@ -1,7 +1,7 @@
 """Word alignments behind one interface: gold, a word list, Pharaoh files, eflomal; embeddings are in `learned`.
 
-In the order of the file: what an alignment is, how it is projected, written and read; one alignment out of the links of
-two directions; how good one is; aligners.
+In the order of the file: alignments, their projection and file format; symmetrisation; scores against gold links;
+aligners.
 
 >>> aligner = load_aligner("lexicon", "en", "de")
 >>> list(aligner.align([(("the", "old", "dog", "sleeps"), ("der", "alte", "Hund", "schläft"))], progress=False))
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-#: What aligners are asked: the tokens of a source text and of its translation, many times.
+#: The input of aligners: the tokens of source texts and of their translations.
 TokenPairs: TypeAlias = Sequence[tuple[Sequence[str], Sequence[str]]]
 #: Word links as (source token, target token), counted from 0, sorted, each once: what `Pair.alignment` holds.
 Alignment: TypeAlias = tuple[tuple[int, int], ...]
@@ -48,22 +48,22 @@ _LINK = re.compile(r"([0-9]+)-([0-9]+)")
 
 
 def token_pairs(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> list[TokenPair]:
-    """*pairs* as tuples of tuples. Raises `NbkitError` for a text in place of its tokens, or a token that is none.
+    """*pairs* as tuples of tuples. Raises `NbkitError` for a text instead of its tokens, or an invalid token.
 
     >>> token_pairs([(["a", "cat"], ["eine", "Katze"])])
     [(('a', 'cat'), ('eine', 'Katze'))]
     >>> token_pairs([("a cat", "eine Katze")])
     Traceback (most recent call last):
-    nbkit.errors.NbkitError: pair 0: 'a cat' is a text; its tokens are expected
+    nbkit.errors.NbkitError: pair 0: a list of tokens expected, not the text 'a cat'
     """
     checked = []
     for number, (source, target) in enumerate(pairs):
         for side in (source, target):
             if isinstance(side, str):
-                raise NbkitError(f"pair {number}: {side[:40]!r} is a text; its tokens are expected")
+                raise NbkitError(f"pair {number}: a list of tokens expected, not the text {side[:40]!r}")
             for token in side:
                 if not isinstance(token, str):
-                    raise NbkitError(f"pair {number}: {token!r} is no token; texts are expected")
+                    raise NbkitError(f"pair {number}: {token!r} is not a token; tokens must be strings")
         checked.append((tuple(source), tuple(target)))
     return checked
 
@@ -85,9 +85,9 @@ def check_links(links: Iterable[tuple[int, int]], pair: TokenPair) -> Alignment:
 
 
 def linked_tokens(links: Iterable[tuple[int, int]], phrase: Collection[int]) -> tuple[int, ...]:
-    """The target tokens that any source token of *phrase* is linked to, from left to right; none where none of them is.
+    """The target tokens linked to any source token of *phrase*, from left to right.
 
-    phrase: places among the source tokens, such as ``range(2, 4)``. Source: idioms paper, §2.2 (the words aligned with
+    phrase: positions of source tokens, such as ``range(2, 4)``. Source: idioms paper, §2.2 (the words aligned with
     the idiom).
 
     >>> linked_tokens(((0, 3), (1, 1), (2, 0), (2, 3)), {0, 2})
@@ -107,25 +107,25 @@ def to_pharaoh(alignment: Iterable[tuple[int, int]]) -> str:
 
 
 def from_pharaoh(line: str) -> Alignment:
-    """The links of one line of a Pharaoh-format file; the empty line holds none. Raises `NbkitError`.
+    """The links of one line of a Pharaoh-format file; an empty line has none. Raises `NbkitError`.
 
     >>> from_pharaoh("1-2 0-0")
     ((0, 0), (1, 2))
     >>> from_pharaoh("0-0 1_2")
     Traceback (most recent call last):
-    nbkit.errors.NbkitError: '1_2' is no link; source-target expected, as in 3-4, counted from 0
+    nbkit.errors.NbkitError: '1_2' is not a link; source-target expected, as in 3-4, counted from 0
     """
     links = set()
     for field in line.split():
         match = _LINK.fullmatch(field)
         if match is None:
-            raise NbkitError(f"{field!r} is no link; source-target expected, as in 3-4, counted from 0")
+            raise NbkitError(f"{field!r} is not a link; source-target expected, as in 3-4, counted from 0")
         links.add((int(match[1]), int(match[2])))
     return tuple(sorted(links))
 
 
 def read_pharaoh(path: str | Path) -> Iterator[Alignment]:
-    """The alignments of a Pharaoh-format file, one a line. Raises `DataError` with file and line, for no file too."""
+    """The alignments of a Pharaoh-format file, one per line. Raises `DataError` with file and line."""
     place = Path(path).expanduser()
     try:
         with place.open(encoding="utf-8") as lines:
@@ -135,11 +135,11 @@ def read_pharaoh(path: str | Path) -> Iterator[Alignment]:
                 except NbkitError as error:
                     raise DataError(str(error), path, number) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"no Pharaoh-format file can be read here: {error}", path) from None
+        raise DataError(f"cannot be read as a Pharaoh-format file: {error}", path) from None
 
 
 def write_pharaoh(alignments: Iterable[Iterable[tuple[int, int]]], path: str | Path) -> Path:
-    """Write one line an alignment, atomically; the file's path."""
+    """Write one line per alignment, atomically; returns the file's path."""
     place = Path(path).expanduser()
     with atomic_write(place) as unfinished, unfinished.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{to_pharaoh(sorted(set(alignment)))}\n" for alignment in alignments)
@@ -147,7 +147,7 @@ def write_pharaoh(alignments: Iterable[Iterable[tuple[int, int]]], path: str | P
 
 
 def pairs_digest(pairs: Iterable[TokenPair]) -> str:
-    """What stands for all texts of *pairs*, and their order, in a cache key."""
+    """Digest of all texts of *pairs*, and their order, for a store key."""
     digest = hashlib.blake2b(digest_size=16)
     for pair in pairs:
         for side in pair:
@@ -159,22 +159,22 @@ def pairs_digest(pairs: Iterable[TokenPair]) -> str:
 
 
 # ----------------------------------------------------------------------------
-# One alignment out of two: what each direction of a statistical aligner finds is one-to-many by itself.
+# Symmetrisation: each direction of a statistical aligner finds only one-to-many links.
 
 Links = set[tuple[int, int]]
-# In the order in which Moses looks at them.
+# In the order in which Moses visits them.
 _BESIDE = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
 def symmetrise(
     forward: Iterable[tuple[int, int]], backward: Iterable[tuple[int, int]], heuristic: str = "grow-diag-final-and"
 ) -> Alignment:
-    """The links of both directions made one alignment by a heuristic out of `SYMMETRISATIONS`.
+    """Combine the links of both directions into one alignment by a heuristic of `SYMMETRISATIONS`.
 
     forward: links of the direction that gives each target token at most one source token.
-    backward: of the other one; both as (source, target). ``grow-diag``: from the intersection on, links of the union
-    beside a link, diagonally too, where one of their words has none yet; ``-final``: then the other links of each
-    direction where one word has none; ``-final-and``: where both have none.
+    backward: of the other direction; both as (source, target). ``grow-diag``: starting from the intersection, adds
+    links of the union that are adjacent to a link, also diagonally, if one of their words is unlinked; ``-final``: then
+    adds the other links of each direction if one word is unlinked; ``-final-and``: if both are.
     Raises `UnknownNameError`. Source: Koehn, Och and Marcu 2003; Koehn et al. 2005, as in Moses' manual.
 
     >>> forward, backward = [(0, 0), (1, 1), (3, 3)], [(0, 0), (4, 3)]
@@ -209,7 +209,7 @@ def _grow_diag(forward: Links, backward: Links) -> Links:
 
 
 def _final(links: Links, *directions: Links, free: Callable[[bool, bool], bool]) -> Links:
-    """*links* and those of each direction whose words, source and target, are *free* enough."""
+    """*links* plus those of each direction whose source and target words are *free*."""
     links = set(links)
     sources, targets = {source for source, _ in links}, {target for _, target in links}
     for direction in directions:
@@ -234,11 +234,11 @@ SYMMETRISATIONS: dict[str, Callable[[Links, Links], Links]] = {
 
 
 # ----------------------------------------------------------------------------
-# How good an alignment is against gold links: precision, recall, alignment error rate.
+# Scores of an alignment against gold links: precision, recall, alignment error rate.
 
 
 class AlignmentScores(NamedTuple):
-    """precision, recall, aer: in [0, 1]. links, sure: how many were found, and how many gold ones are sure."""
+    """precision, recall, aer: in [0, 1]. links, sure: numbers of links found and of sure gold links."""
 
     precision: float
     recall: float
@@ -252,11 +252,11 @@ def score_alignments(
     gold: Sequence[Iterable[tuple[int, int]]],
     possible: Sequence[Iterable[tuple[int, int]]] | None = None,
 ) -> AlignmentScores:
-    """Scores of a corpus, over all its links A: S are the *gold* ones, P ⊇ S those and the *possible* ones.
+    """Scores of a corpus over all its links A; S are the *gold* links, P ⊇ S these and the *possible* ones.
 
     precision = |A ∩ P| / |A|, recall = |A ∩ S| / |S|, AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|).
-    Without possible links AER is 1 − F1. Of nothing found precision is 1, of nothing to find recall is 1, of neither
-    AER is 0. Raises `NbkitError` where the lists are not equally long. Source: Och and Ney 2003, §6.
+    Without possible links AER is 1 − F1. Precision is 1 if A is empty, recall is 1 if S is empty, AER is 0 if both are.
+    Raises `NbkitError` if the lists differ in length. Source: Och and Ney 2003, §6.
 
     >>> score_alignments([[(0, 0), (1, 1), (2, 1)]], [[(0, 0), (1, 2)]], [[(1, 1)]])
     AlignmentScores(precision=0.666..., recall=0.5, aer=0.4, links=3, sure=2)
@@ -265,7 +265,7 @@ def score_alignments(
     if not len(alignments) == len(gold) == len(extra):
         raise NbkitError(
             f"{len(alignments)} alignments, {len(gold)} gold ones and {len(extra)} possible ones: "
-            "one of each a pair expected"
+            "one of each per pair expected"
         )
     links = sure = hits = allowed = 0
     for found, wanted, also in zip(map(set, alignments), map(set, gold), extra, strict=True):
@@ -290,53 +290,53 @@ def score_alignments(
 class Aligner(Protocol):
     """Links the words of texts and of their translations.
 
-    An aligner that may be unusable here (a package, a file or weights not there) also has ``problem() -> str | None``,
-    which says why without loading anything heavy.
+    An aligner that may be unusable here (a package, a file or weights missing) also has ``problem() -> str | None``,
+    which gives the reason without loading anything heavy.
     """
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The aligner's part of a cache key: JSON-able, different whenever its links may be. Costs no model load."""
+        """The aligner's part of a store key: JSON-serialisable, different whenever links may differ. Loads no model."""
 
     def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:
         """The links of each pair of (source tokens, target tokens), in the order of *pairs*, sorted.
 
-        A side without tokens has no links. Raises `NbkitError` where *pairs* hold texts instead of tokens, and what
+        A side without tokens has no links. Raises `NbkitError` if *pairs* hold texts instead of tokens, and what
         the aligner raises. Equal pairs get equal links; links do not depend on the order of the pairs. Those of a
-        statistical aligner depend on all pairs together: give it a corpus at once, not by parts.
+        statistical aligner depend on all pairs together: pass a whole corpus, not its parts.
         """
 
 
-#: Names to factories ``(src, tgt, argument, **options) -> Aligner``; *argument* is what a name holds after its
+#: Names to factories ``(src, tgt, argument, **options) -> Aligner``; *argument* is the part of a name after its
 #: colon (None without one).
 ALIGNERS: Registry[Callable[..., Aligner]] = Registry("aligner")
-ALIGNERS.register("gold", "nbkit.measure.aligners:GoldAligner", summary="the corpus's own links: pairs=")
+ALIGNERS.register("gold", "nbkit.measure.aligners:GoldAligner", summary="the links of the corpus: pairs=")
 ALIGNERS.register(
     "lexicon",
     "nbkit.measure.aligners:LexiconAligner",
-    summary="a word list: the sandbox's own, or lexicon:FILE (TSV)",
+    summary="a word list: the sandbox's, or lexicon:FILE (TSV)",
 )
 ALIGNERS.register(
     "eflomal", "nbkit.measure.aligners:EflomalAligner", summary="statistical, of the corpus itself or training="
 )
-ALIGNERS.register("pharaoh", "nbkit.measure.aligners:PharaohAligner", summary="pharaoh:FILE, of any other aligner")
+ALIGNERS.register("pharaoh", "nbkit.measure.aligners:PharaohAligner", summary="pharaoh:FILE, from any other aligner")
 ALIGNERS.register(
     "embeddings", "nbkit.measure.learned:EmbeddingAligner", summary="embeddings:MODEL, a multilingual encoder"
 )
 
 
 def load_aligner(name: str, src: str, tgt: str, **options: Any) -> Aligner:
-    """The aligner called *name*, for texts in *src* and their translations into *tgt*.
+    """Create the aligner called *name*, for texts in *src* and their translations into *tgt*.
 
-    name: one of `ALIGNERS`, with what it works on after a colon: ``gold``, ``lexicon``, ``lexicon:words.tsv``,
+    name: one of `ALIGNERS`, with its argument after a colon: ``gold``, ``lexicon``, ``lexicon:words.tsv``,
     ``eflomal``, ``pharaoh:corpus.align``, ``embeddings:google-bert/bert-base-multilingual-cased``.
-    options: of the aligner; ``store=`` (a `nbkit.store.Store`) has eflomal and embeddings remember their links.
+    options: of the aligner; with ``store=`` (a `nbkit.store.Store`) eflomal and embeddings store their links.
 
-    Raises `UnknownNameError` for a name, `NbkitError` for an option or an argument that is not known or missing.
+    Raises `UnknownNameError` for an unknown name, `NbkitError` for an unknown option, or a missing or extra argument.
 
     >>> load_aligner("pharaoh", "en", "de")
     Traceback (most recent call last):
-    nbkit.errors.NbkitError: aligner 'pharaoh': which file? Write pharaoh:FILE
+    nbkit.errors.NbkitError: aligner 'pharaoh': file missing; write pharaoh:FILE
     >>> load_aligner("lexicon", "en", "de", colour="red")
     Traceback (most recent call last):
     nbkit.errors.NbkitError: aligner 'lexicon': unknown option 'colour'. There are: entries, pairs, threshold
@@ -349,7 +349,7 @@ def load_aligner(name: str, src: str, tgt: str, **options: Any) -> Aligner:
 
 @as_problem
 def check_aligner(name: str, src: str, tgt: str, **options: Any) -> str | None:
-    """Why the aligner cannot be used here, or None; loads no model and no torch.
+    """What prevents the aligner from being used here, or None; loads no model and no torch.
 
     >>> check_aligner("lexicon", "en", "de")
     >>> check_aligner("eflomall", "en", "de")
@@ -360,26 +360,26 @@ def check_aligner(name: str, src: str, tgt: str, **options: Any) -> str | None:
 
 
 def no_argument(aligner: str, argument: str | None) -> None:
-    """Raise `NbkitError` where a name holds something after its colon that the aligner does not take."""
+    """Raise `NbkitError` if a name has an argument that the aligner does not accept."""
     if argument is not None:
-        raise NbkitError(f"aligner '{aligner}:{argument}': '{aligner}' takes nothing after a colon")
+        raise NbkitError(f"aligner '{aligner}:{argument}': '{aligner}' takes no argument; drop ':{argument}'")
 
 
 def an_argument(aligner: str, argument: str | None, what: str) -> str:
-    """What a name holds after its colon; `NbkitError` where it holds nothing."""
+    """The argument after a name's colon. Raises `NbkitError` if there is none."""
     if not argument:
-        raise NbkitError(f"aligner '{aligner}': which {what.lower()}? Write {aligner}:{what}")
+        raise NbkitError(f"aligner '{aligner}': {what.lower()} missing; write {aligner}:{what}")
     return argument
 
 
 # ----------------------------------------------------------------------------
-# Links that are there already: a corpus's own, a word list's, a file's.
+# Existing links: of a corpus, a word list, a file.
 
 
 class GoldAligner:
-    """The links of `Pair.alignment`, for the pairs it was made of and no others: hypotheses have no gold links.
+    """The links of `Pair.alignment`, only for the given pairs: hypotheses have no gold links.
 
-    pairs: of a corpus that has links, as the sandbox has.
+    pairs: of a corpus with links, such as the sandbox.
 
     >>> from nbkit.sandbox import pairs
     >>> pair = next(pairs("en", "de", n=1))
@@ -398,7 +398,7 @@ class GoldAligner:
             links = check_links(pair.alignment, key)
             if self._links.setdefault(key, links) != links:
                 raise NbkitError(
-                    f"aligner 'gold': the pair '{pair.id}' has the tokens of another one, but other links: "
+                    f"aligner 'gold': the pair '{pair.id}' has the same tokens as another pair, but other links: "
                     f"{' '.join(key[0])!r}, {' '.join(key[1])!r}"
                 )
 
@@ -410,7 +410,7 @@ class GoldAligner:
         return {"aligner": "gold", "pairs": pairs_digest(order), "links": pairs_digest(links)}
 
     def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:
-        """See `Aligner.align`. Raises `NbkitError` for a pair that has no gold links."""
+        """See `Aligner.align`. Raises `NbkitError` for a pair without gold links."""
         for pair in token_pairs(pairs):
             if pair not in self._links:
                 raise NbkitError(
@@ -419,20 +419,20 @@ class GoldAligner:
             yield self._links[pair]
 
 
-_WAY_OUT = "take another aligner (lexicon for hypotheses of the sandbox, eflomal for other corpora)"
-#: Gold-aligned pairs of the sandbox that its word list is counted from.
+_WAY_OUT = "use another aligner (lexicon for hypotheses of the sandbox, eflomal for other corpora)"
+#: Gold-aligned pairs of the sandbox from which its word list is counted.
 SANDBOX_PAIRS = 4000
 #: Links weaker than this are not considered.
 THRESHOLD = 0.01
-# How much a link gains for each diagonal neighbour that is linked already: enough to choose among equal words (the
-# second "the" goes with the noun after it), too little to overrule the word list.
+# Bonus of a link for each linked diagonal neighbour: enough to choose among equal words (the second "the" belongs to
+# the noun after it), too little to overrule the word list.
 _NEIGHBOUR = 0.1
-# What a link loses where one of its words stands in its text more than once: the others, which go first, show which.
+# Penalty of a link if one of its words occurs more than once in its text: other links, which come first, decide.
 _REPEATED = 0.3
 
 
 class Entry(NamedTuple):
-    """How often two words translate each other, and how often one of the two then has another link beside it."""
+    """How often two words translate each other, and how often one of them then also has another link."""
 
     times: float
     shared: float = 0.0
@@ -450,15 +450,15 @@ class WordList:
             self._targets[target] += entry.times
 
     def strength(self, source: str, target: str) -> float:
-        """In [0, 1]. Words that the list does not pair: 1 for equal ones, which names are, and for equal digits."""
+        """In [0, 1]. For words not paired in the list: 1 if they are equal, as names are, or have equal digits."""
         entry = self.entries.get((source, target))
         if entry is not None:
             return 2 * entry.times / (self._sources[source] + self._targets[target])
         return float(source == target or (_digits(source) == _digits(target) != ""))
 
     def sharing(self, source: str, target: str) -> tuple[float, float]:
-        """Of the links of two words, the share of those where one of them had another link beside it; and how likely
-        the more certain of the two is to be linked to the other.
+        """The share of the links of two words in which one also had another link, and the probability that the more
+        certain of the two is linked to the other.
         """
         entry = self.entries.get((source, target))
         if entry is None:
@@ -467,19 +467,19 @@ class WordList:
 
     @property
     def digest(self) -> str:
-        """What stands for the list in cache keys."""
+        """Digest of the list for store keys."""
         rows = sorted((*words, *entry) for words, entry in self.entries.items())
         return hashlib.blake2b(repr(rows).encode(), digest_size=16).hexdigest()
 
 
 def _digits(word: str) -> str:
-    """The digits of a number, which separators of other conventions leave as they are: *1,234*, *1.234*."""
+    """The digits of a number, independent of separators: *1,234*, *1.234*."""
     return "".join(filter(str.isdigit, word))
 
 
 @cache
 def sandbox_word_list(src: str, tgt: str, pairs: int = SANDBOX_PAIRS) -> WordList:
-    """The word forms that the sandbox's gold links pair, counted over its training splits, every mixture, idioms too.
+    """The word forms paired by the sandbox's gold links, counted over all mixtures of its training splits and idioms.
 
     >>> sandbox_word_list("en", "de").strength("dog", "hund") > 0.5
     True
@@ -487,7 +487,7 @@ def sandbox_word_list(src: str, tgt: str, pairs: int = SANDBOX_PAIRS) -> WordLis
     counts: dict[tuple[str, str], float] = defaultdict(float)
     shared: dict[tuple[str, str], float] = defaultdict(float)
     for mixture, split in sandbox.training_splits():
-        # There are 690 idiom pairs: a shorter list has fewer of them too, or they would outweigh ordinary words.
+        # There are 690 idiom pairs: a shorter list uses fewer of them, or they would outweigh ordinary words.
         n = pairs if split == "train" else pairs // 6
         for pair in sandbox.pairs(src, tgt, n=n, split=split, mixture=mixture):
             assert pair.alignment is not None
@@ -495,7 +495,7 @@ def sandbox_word_list(src: str, tgt: str, pairs: int = SANDBOX_PAIRS) -> WordLis
             fertile_targets = Counter(target for _, target in pair.alignment)
             for source, target in pair.alignment:
                 words = (pair.source.tokens[source].casefold(), pair.target.tokens[target].casefold())
-                # An idiom that is linked as one block says little about each of its words: *the* of *kick the bucket*.
+                # An idiom linked as one block says little about its single words: *the* in *kick the bucket*.
                 weight = 1 / min(fertile_sources[source], fertile_targets[target]) ** 2
                 counts[words] += weight
                 shared[words] += weight * (fertile_sources[source] > 1 or fertile_targets[target] > 1)
@@ -505,14 +505,14 @@ def sandbox_word_list(src: str, tgt: str, pairs: int = SANDBOX_PAIRS) -> WordLis
 class LexiconAligner:
     """Competitive linking by a word list: the strongest pair of words first, each word once.
 
-    The strength of two words is that of the `WordList`, plus a bonus for each diagonal neighbour that is linked; of
-    equal ones, those at the most alike places of their texts come first, then the leftmost. What is left over joins a
-    linked word where the list has it do so in most of its links (*hat* … *gekauft* for *bought*). Case is ignored.
+    The strength of two words is that of the `WordList`, plus a bonus for each linked diagonal neighbour; ties go to the
+    most similar relative positions, then to the leftmost. Remaining words join a linked word if they do so in most of
+    their links in the list (*hat* … *gekauft* for *bought*). Case is ignored.
 
-    argument: a file as `nbkit.corpora.readers.read_word_pairs` reads it; without one, the sandbox's list. entries: a
-    custom list in place of both, {(source, target): how often}. pairs: how many pairs a mixture the sandbox's list is
-    counted from.
-    threshold: words that are paired less strongly are not linked. Source: Melamed 2000, §3, for competitive linking.
+    argument: a file in the format of `nbkit.corpora.readers.read_word_pairs`; by default the sandbox's list. entries: a
+    custom list instead of both, {(source, target): count}. pairs: number of pairs per mixture from which the sandbox's
+    list is counted.
+    threshold: minimum strength of a link. Source: Melamed 2000, §3, for competitive linking.
     """
 
     def __init__(
@@ -533,7 +533,7 @@ class LexiconAligner:
         if entries is not None:
             self._words = WordList({(s.casefold(), t.casefold()): Entry(n) for (s, t), n in entries.items()})
         else:
-            sandbox.identity(src, tgt)  # raises for languages that the sandbox does not speak
+            sandbox.identity(src, tgt)  # raises for languages that the sandbox lacks
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -588,16 +588,16 @@ def _link(words: WordList, pair: TokenPair, threshold: float) -> Alignment:
     waiting = candidates
     while waiting := [c for c in waiting if c.source not in sources and c.target not in targets]:
         add(max(waiting, key=merit))
-    # Words left over join a linked word; how sure the linked word is of such a companion decides, then the distance.
+    # Remaining words join a linked word; the certainty of the companion decides, then the distance.
     shared = sorted((c for c in candidates if c.shared > 0.5), key=companionship)
     lone_targets = {c.target: c for c in shared if c.target not in targets and c.source in sources}
     lone_sources = {c.source: c for c in shared if c.source not in sources and c.target in targets}
     for candidate in (*lone_targets.values(), *lone_sources.values()):
         add(candidate)
-    # Phrases that are linked as wholes: *this evening*, *heute Abend*.
+    # Phrases linked as a whole: *this evening*, *heute Abend*.
     first = frozenset(links)
     links.update(c[:2] for c in shared if _closes_block(c, first))
-    # Words that the list does not know, between the same linked words on both sides.
+    # Words missing from the list, between the same linked words on both sides.
     for source in set(range(len(pair[0]))) - sources:
         for target in set(range(len(pair[1]))) - targets:
             if {(source - 1, target - 1), (source + 1, target + 1)} <= first:
@@ -606,7 +606,7 @@ def _link(words: WordList, pair: TokenPair, threshold: float) -> Alignment:
 
 
 def _closes_block(candidate: _Candidate, links: frozenset[tuple[int, int]]) -> bool:
-    """Whether both words are linked, each to a word beside the other one."""
+    """Whether both words are linked, each to a neighbour of the other one."""
     source, target = candidate[:2]
     return any((source, target + step) in links for step in (-1, 1)) and any(
         (source + step, target) in links for step in (-1, 1)
@@ -628,7 +628,7 @@ def _candidates(words: WordList, pair: TokenPair, threshold: float) -> Iterator[
 class PharaohAligner:
     """Line k of a file holds the links of pair k, ``0-0 1-2 …``, source first, counted from 0.
 
-    A file knows pairs by their places alone, so that `align` wants all of them at once and in the file's order.
+    A file identifies pairs by line number only, so `align` requires all of them at once and in the file's order.
     """
 
     def __init__(self, src: str, tgt: str, argument: str | None = None):
@@ -636,7 +636,7 @@ class PharaohAligner:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The digest of the file's links. Raises `DataError` where it cannot be read."""
+        """The digest of the file's links. Raises `DataError` if it cannot be read."""
         links = [((to_pharaoh(alignment),), ()) for alignment in read_pharaoh(self.path)]
         return {"aligner": "pharaoh", "links": pairs_digest(links)}
 
@@ -647,11 +647,11 @@ class PharaohAligner:
         return None
 
     def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:
-        """See `Aligner.align`. Raises `DataError` where lines and pairs differ in number, or a link points outside."""
+        """See `Aligner.align`. Raises `DataError` if lines and pairs differ in number, or a link is out of range."""
         alignments, checked = list(read_pharaoh(self.path)), token_pairs(pairs)
         if len(alignments) != len(checked):
             raise DataError(
-                f"{len(alignments)} lines for {len(checked)} pairs; one line a pair expected, in their order", self.path
+                f"{len(alignments)} lines for {len(checked)} pairs; one line per pair expected, in order", self.path
             )
         for number, (links, pair) in enumerate(zip(alignments, checked, strict=True), start=1):
             try:
@@ -663,32 +663,32 @@ class PharaohAligner:
 # ----------------------------------------------------------------------------
 # eflomal: a Bayesian model of word alignment (IBM 1, HMM and fertility), sampled. GPL; an optional extra.
 #
-# Source: Östling and Tiedemann 2016, "Efficient Word Alignment with Markov Chain Monte Carlo". It stands in
-# for the fast_align of the papers, whose own links come in through ``pharaoh:FILE``.
+# Source: Östling and Tiedemann 2016, "Efficient Word Alignment with Markov Chain Monte Carlo". It replaces the
+# papers' fast_align, whose links can be read through ``pharaoh:FILE``.
 
 _INSTALL = (
-    "aligner 'eflomal' needs the package eflomal, which is compiled (gcc, make, the headers of Python): "
+    "aligner 'eflomal' needs the package eflomal, which is compiled (gcc, make, Python headers): "
     'pip install "nbkit[eflomal]"; other aligners: lexicon, pharaoh:FILE, embeddings:MODEL'
 )
-#: Texts of more tokens are left out by eflomal.
+#: Maximum number of tokens per text; eflomal skips longer ones.
 MOST_TOKENS = 1023
 
 
 class EflomalAligner:
-    """Both directions are sampled, then made one alignment.
+    """Samples both directions, then symmetrises them.
 
-    training: pairs of (source tokens, target tokens) to learn from first. Priors counted from their links are then
-    what other pairs are aligned with, so that a few test sentences profit from a corpus; the training pairs
-    themselves get the links of that first run. Without it, `align` learns from the pairs that it is given alone.
+    training: pairs of (source tokens, target tokens) to learn from first. Other pairs are then aligned with priors
+    counted from their links, so that a few test sentences benefit from a corpus; the training pairs themselves get the
+    links of that first run. Without it, `align` learns only from the pairs passed to it.
     symmetrisation: one of `SYMMETRISATIONS`. model: 1 (IBM 1), 2 (and HMM) or 3 (and fertility). samplers: independent
-    chains whose expectations are averaged. iterations: relative to eflomal's own number, which falls with the size of
-    the corpus. null_prior: probability of a word without a link. store: remembers links and priors.
+    chains whose expectations are averaged. iterations: relative to eflomal's default, which falls with the size of
+    the corpus. null_prior: probability of a word without a link. store: stores links and priors.
 
-    Each distinct pair counts once, and pairs are sorted first, so that their order and repeats change nothing. Case is
+    Each distinct pair counts once, and pairs are sorted first, so their order and repeats have no effect. Case is
     ignored. Texts of more than 1,023 tokens get no links, with a warning. eflomal takes its seed from the system and
-    offers no way to set one: two runs differ a little, and *store* is what makes one run's links last.
+    cannot be seeded: two runs differ slightly, and *store* preserves the links of one run.
 
-    Raises `MissingExtraError` when links are asked for without the package, `NbkitError` for settings out of range.
+    Raises `MissingExtraError` if links are requested without the package, `NbkitError` for settings out of range.
     """
 
     def __init__(
@@ -710,28 +710,28 @@ class EflomalAligner:
             raise UnknownNameError("symmetrisation", symmetrisation, SYMMETRISATIONS)
         if model not in (1, 2, 3) or samplers < 1 or iterations <= 0 or not 0 < null_prior < 1:
             raise NbkitError(
-                f"aligner 'eflomal': model={model}, samplers={samplers}, iterations={iterations}, "
-                f"null_prior={null_prior}; 1, 2 or 3, at least 1, more than 0, and between 0 and 1 expected"
+                f"aligner 'eflomal': model={model} (1, 2 or 3 expected), samplers={samplers} (1 or more), "
+                f"iterations={iterations} (more than 0), null_prior={null_prior} (between 0 and 1)"
             )
         chains = {"n_samplers": samplers, "rel_iterations": iterations}
         self._settings = {"model": model, "null_prior": null_prior, **chains}
         self._symmetrisation = symmetrisation
         self._training = None if training is None else _usable(token_pairs(training))
         if self._training == []:
-            raise NbkitError("aligner 'eflomal': training holds no pair with words on both sides")
+            raise NbkitError("aligner 'eflomal': training contains no pair with words on both sides")
         self._store = store
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The package's version, the settings, and the digest of the training pairs. No seed: there is none to set."""
+        """The package's version, the settings, and the digest of the training pairs. eflomal cannot be seeded."""
         return {**self._sampling, "training": _digest(self._training), "symmetrisation": self._symmetrisation}
 
     def problem(self) -> str | None:
-        """The install line where the package is missing, else None."""
+        """The install command if the package is missing, else None."""
         return None if find_spec("eflomal") else _INSTALL
 
     def align(self, pairs: TokenPairs, *, progress: bool = True) -> Iterator[Alignment]:
-        """See `Aligner.align`: all pairs are one unit of work, sampled together and remembered together."""
+        """See `Aligner.align`: all pairs are one unit of work, sampled and stored together."""
         checked = token_pairs(pairs)
         usable = _usable(checked)
         if usable == self._training:
@@ -752,7 +752,7 @@ class EflomalAligner:
         return {"aligner": "eflomal", "version": 1, "eflomal": package, **self._settings}
 
     def _directions(self, pairs: list[TokenPair], training: list[TokenPair] | None) -> list[tuple[str, str]]:
-        """The links of both directions, a line each, of every pair: remembered, or sampled now."""
+        """The links of every pair, one line per direction: read from the store, or sampled now."""
 
         def sample() -> dict[str, list[str]]:
             return _sample(pairs, self._settings, None if training is None else self._priors)
@@ -782,7 +782,7 @@ class EflomalAligner:
         return table["line"].to_list()
 
     def _table(self, config: dict[str, Any], compute: Callable[[], dict[str, list[str]]]) -> pd.DataFrame:
-        """The columns that are computed, remembered where there is a store."""
+        """The computed columns, stored if there is a store."""
         import pandas as pd
 
         if self._store is None:
@@ -800,15 +800,15 @@ def _usable(pairs: Iterable[TokenPair]) -> list[TokenPair]:
     usable = sorted(pair for pair in distinct if max(map(len, pair)) <= MOST_TOKENS)
     if len(usable) < len(distinct):
         warnings.warn(
-            f"{len(distinct) - len(usable)} pairs hold a text of more than {MOST_TOKENS} tokens, which eflomal does "
-            "not align: they get no links",
+            f"{len(distinct) - len(usable)} pairs have a text of more than {MOST_TOKENS} tokens, which eflomal cannot "
+            "align: they get no links",
             stacklevel=3,
         )
     return usable
 
 
 def _lines(pairs: list[TokenPair]) -> tuple[list[str], list[str]]:
-    """The texts of each side in lower case, as eflomal reads them: one word for each token, whatever is in it."""
+    """The texts of each side in lower case, in eflomal's format: one word per token, whatever it contains."""
     source, target = ([" ".join(map(_word, pair[side])) for pair in pairs] for side in (0, 1))
     return source, target
 
@@ -823,7 +823,7 @@ def _check_package() -> None:
 
 
 def _sample(pairs: list[TokenPair], settings: dict[str, Any], priors: list[str] | None) -> dict[str, list[str]]:
-    """Run eflomal on *pairs*; the links of each direction, source first, a line a pair."""
+    """Run eflomal on *pairs*; returns the links of each direction, source first, one line per pair."""
     _check_package()
     import eflomal
 
@@ -835,11 +835,11 @@ def _sample(pairs: list[TokenPair], settings: dict[str, Any], priors: list[str] 
             eflomal.Aligner(**settings).align(source, target, **files, priors_input=priors)
         except (OSError, subprocess.CalledProcessError) as error:
             raise NbkitError(
-                f"aligner 'eflomal' failed on {len(pairs)} pairs: {error}. Where it was compiled on another machine, "
+                f"aligner 'eflomal' failed on {len(pairs)} pairs: {error}. If it was compiled on another machine, "
                 "compile it on this one: pip install --force-reinstall --no-cache-dir eflomal"
             ) from error
         links = {path.name: path.read_text(encoding="ascii").splitlines() for path in (forward, backward)}
     sizes = [len(lines) for lines in links.values()]
     if sizes != [len(pairs)] * 2:
-        raise NbkitError(f"eflomal gave {sizes[0]} and {sizes[1]} lines of links for {len(pairs)} pairs")
+        raise NbkitError(f"eflomal returned {sizes[0]} and {sizes[1]} lines of links for {len(pairs)} pairs")
     return links

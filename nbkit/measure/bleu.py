@@ -1,11 +1,11 @@
-"""BLEU, chrF and Levenshtein of sentences, many times faster than their peers; the tokenizer of all token metrics.
+"""Sentence BLEU, chrF and Levenshtein, many times faster than their peers; the tokenizer of all token metrics.
 
 BLEU is sacreBLEU's, bit for bit: BP · exp((1/N) Σₙ log pₙ), with clipped n-gram precisions pₙ, the brevity penalty
 BP = min(1, exp(1 − r/h)) of reference length r and hypothesis length h, exponential smoothing (the k-th order
 without a match counts as 1/2ᵏ of a match), and effective order (N is at most the hypothesis' length).
 
-`BleuAsCoded` is the BLEU behind the numbers that the word-order paper prints, which is another one. `cut` is the
-tokenizer: it does not see how tokens were spaced.
+`BleuAsCoded` is the different BLEU behind the numbers printed in the word-order paper. `cut` is the tokenizer, which
+ignores the spacing of tokens.
 
 Source: Papineni et al. 2002; Chen & Cherry 2014 (smoothing method 3); Post 2018 (sacreBLEU).
 """
@@ -38,22 +38,22 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------
 # `cut`, the tokenizer.
 #
-# A perturbed sentence is its tokens joined by spaces (by nothing in Chinese and Japanese), so hypothesis and
-# reference often differ in spacing alone: ``couldn't`` against ``could n't``. A tokenizer that notices would
+# A perturbed sentence is its tokens joined by spaces (without spaces in Chinese and Japanese), so hypothesis and
+# reference often differ only in spacing: ``couldn't`` and ``could n't``. A tokenizer sensitive to spacing would
 # score the treebank's spacing instead of word order (sacreBLEU's 13a gives a French PUD sentence and the same
 # sentence re-joined only 0.83). `cut` therefore cuts wherever a treebank or a parser may have cut: at every
-# boundary between letters, digits and single punctuation marks or symbols, and at the seams *inside* letters
-# that `seams.tsv` lists.
+# boundary between letters, digits and single punctuation marks or symbols, and at the seams *inside* words
+# listed in `seams.tsv`.
 
-#: Part of every signature: a change of the rules or of `seams.tsv` that moves a score changes it.
+#: Part of every signature: incremented when the rules or `seams.tsv` change in a way that changes a score.
 VERSION = "nbkit-cut.v1"
-# Characters of scripts written without spaces are tokens of their own in every language.
+# Characters of scripts written without spaces are single tokens in every language.
 _LETTER = r"[\p{L}--[\p{Han}\p{Hiragana}\p{Katakana}]]"
 # A run of letters, a run of digits, or one other character, each with its combining marks.
 _TOKEN = regex.compile(r"(?V1)" + _LETTER + "[" + _LETTER + r"\p{M}]*|\p{Nd}[\p{Nd}\p{M}]*|\S\p{M}*")
 _CHARACTER = regex.compile(r"\S\p{M}*")
 _MARK = regex.compile(r"\p{M}")
-# Soft hyphens, joiners and directional marks are invisible; a zero-width space is a space all the same.
+# Soft hyphens, joiners and directional marks are invisible; a zero-width space counts as a space.
 _INVISIBLE = regex.compile(r"\p{Cf}+")
 _ZERO_WIDTH_SPACE = "\u200b"
 _SPACE_BEFORE_MARK = regex.compile(r"\s+(?=\p{M})")
@@ -61,12 +61,27 @@ _APOSTROPHES = "'’ʼ＇"
 
 
 def cut(text: str, lang: str) -> list[str]:
-    """The tokens of *text* for token metrics, by character in languages written without spaces.
+    """Tokenize a text for token metrics, independently of its spacing.
 
-    Law: ``cut(t.text, t.lang) == cut(t.joined, t.lang)`` for a parsed `nbkit.text.sentences.Text` *t*. Text is
-    brought to NFC; case, width and kind of apostrophe are kept. Languages without an entry in `seams.tsv`
-    are cut by the general rules alone.
+    Parameters
+    ----------
+    text : str
+        Any text.
+    lang : str
+        Its language; text without spaces between words (Chinese, Japanese) is cut into characters.
 
+    Returns
+    -------
+    list of str
+        The tokens, in NFC; case, width and kind of apostrophe are unchanged.
+
+    Notes
+    -----
+    ``cut(t.text, t.lang) == cut(t.joined, t.lang)`` for a parsed `nbkit.text.sentences.Text` *t*. Languages without an
+    entry in `seams.tsv` are cut by the general rules only.
+
+    Examples
+    --------
     >>> cut("He couldn't pay $3.50.", "en")
     ['He', 'could', 'n', "'", 't', 'pay', '$', '3', '.', '50', '.']
     >>> cut("He could n't pay $ 3.50 .", "en") == cut("He couldn't pay $3.50.", "en")
@@ -80,7 +95,7 @@ def cut(text: str, lang: str) -> list[str]:
     chunks, known = text.split(), _chunks(lang)
     tokens = list(chain.from_iterable(map(known.__getitem__, chunks)))
     if known.marks and not known.marks.isdisjoint(chunks):
-        # Here a space stands before a combining mark (or an emoji's variation selector): a parser took it for a token.
+        # A space before a combining mark (or an emoji's variation selector): a parser took the mark for a token.
         visible = _INVISIBLE.sub("", text.replace(_ZERO_WIDTH_SPACE, " "))
         chunks = _SPACE_BEFORE_MARK.sub("", visible).split()
         tokens = list(chain.from_iterable(map(known.__getitem__, chunks)))
@@ -91,15 +106,15 @@ def _composed(text: str) -> str:
     """*text* in NFC, without invisible characters."""
     if text.isascii():
         return text
-    if not text.isprintable():  # true of every text that holds an invisible character
+    if not text.isprintable():  # as is every text with an invisible character
         text = _INVISIBLE.sub("", text.replace(_ZERO_WIDTH_SPACE, " "))
     return unicodedata.normalize("NFC", text)
 
 
 class _Chunks(dict[str, tuple[str, ...]]):
-    """The tokens of each stretch of text without a space, cut when first asked for.
+    """The tokens of each chunk of text without a space, cut on first use.
 
-    marks: the stretches among them that begin with a combining mark.
+    marks: the chunks that begin with a combining mark.
     """
 
     limit = 1 << 17
@@ -119,7 +134,7 @@ class _Chunks(dict[str, tuple[str, ...]]):
         return tokens
 
     def _opened(self, match: regex.Match[str]) -> str:
-        """A listed word with a space at each of its seams; a word with a Turkish *İ* only looks like one."""
+        """A listed word with a space at each of its seams; a word with a Turkish *İ*, which may match, has none."""
         word = match[0]
         seams = (0, *self.offsets.get(_folded(word), ()), len(word))
         return " ".join(word[start:end] for start, end in pairwise(seams))
@@ -137,7 +152,7 @@ def _folded(word: str) -> str:
 
 
 def _seams(lang: str) -> tuple[dict[str, tuple[int, ...]], regex.Pattern[str]]:
-    """The words and endings of `seams.tsv` for *lang* with the offsets of their seams, and what finds them."""
+    """The words and endings of `seams.tsv` for *lang* with the offsets of their seams, and a pattern for them."""
     offsets: dict[str, tuple[int, ...]] = {}
     words: list[str] = []
     endings: list[str] = []
@@ -156,15 +171,26 @@ def _seams(lang: str) -> tuple[dict[str, tuple[int, ...]], regex.Pattern[str]]:
 
 
 def _any_of(entries: list[str]) -> str:
-    """A pattern for any of *entries*, the longest first, with any kind of apostrophe; nothing for none."""
+    """A pattern for any of *entries*, the longest first, with any kind of apostrophe; matches nothing for none."""
     apostrophe = f"[{_APOSTROPHES}]"
     longest_first = sorted(entries, key=lambda entry: (-len(entry), entry))
     return "|".join(apostrophe.join(map(regex.escape, entry.split("'"))) for entry in longest_first) or "(?!)"
 
 
 def tokenizer_signature(lang: str) -> str:
-    """What stands after ``tok:`` in a metric's signature.
+    """The tokenizer's field (after ``tok:``) of a metric's signature.
 
+    Parameters
+    ----------
+    lang : str
+        Language of the texts.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> tokenizer_signature("de"), tokenizer_signature("zh")
     ('nbkit-cut.v1', 'nbkit-cut.v1-char')
     """
@@ -174,18 +200,18 @@ def tokenizer_signature(lang: str) -> str:
 # ----------------------------------------------------------------------------
 # Clipped n-gram matches of many pairs of sequences at once, counted by one sort for all orders.
 #
-# Counting n-grams in Python dictionaries is what makes sentence-level BLEU and chrF slow. Here every position
+# Counting n-grams in Python dictionaries makes sentence-level BLEU and chrF slow. Here every position
 # of a block of pairs becomes one integer: pair, the N symbols that start there, side. In sorted order, equal
-# n-grams of a pair stand together for *every* n ≤ N, because a prefix of a sorted key is sorted too.
+# n-grams of a pair are adjacent for *every* n ≤ N, because a prefix of a sorted key is sorted too.
 
-#: Symbols handled at once: bounds the memory, and keeps the arrays in the processor's cache.
+#: Symbols per block: bounds the memory, and the arrays fit the processor's cache.
 _BLOCK = 1 << 14
 
 
 class Sequences(NamedTuple):
-    """Many sequences of symbols, one behind the other.
+    """Many sequences of symbols, concatenated.
 
-    symbols: non-negative integers, all sequences concatenated. lengths: one entry a sequence.
+    symbols: non-negative integers, all sequences concatenated. lengths: one entry per sequence.
     """
 
     symbols: np.ndarray
@@ -193,7 +219,7 @@ class Sequences(NamedTuple):
 
     @property
     def starts(self) -> np.ndarray:
-        """Where each sequence starts, and the end of the last one."""
+        """The start of each sequence, and the end of the last one."""
         return np.concatenate([[0], np.cumsum(self.lengths)])
 
     def take(self, which: np.ndarray) -> Sequences:
@@ -208,7 +234,7 @@ class Sequences(NamedTuple):
 
 
 def match_counts(hypotheses: Sequences, references: Sequences, order: int) -> np.ndarray:
-    """How many n-grams of each hypothesis its reference matches, at most as often as the reference has them.
+    """The number of n-grams of each hypothesis that match its reference, clipped to their count in the reference.
 
     Returns an integer array, pairs × *order*; column n − 1 counts the n-grams.
 
@@ -286,7 +312,7 @@ def _fits(largest: int, order: int, pair_bits: int) -> bool:
 
 
 def _numbered(symbols: np.ndarray) -> tuple[np.ndarray, int]:
-    """The symbols numbered from 1 on, and the largest number."""
+    """The symbols numbered from 1, and the largest number."""
     used = np.zeros(int(symbols.max()) + 1, dtype=bool)
     used[symbols] = True
     numbers = np.cumsum(used)
@@ -294,7 +320,7 @@ def _numbered(symbols: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _numbered_by_pair(numbers: np.ndarray, pair: np.ndarray) -> tuple[np.ndarray, int]:
-    """The same with every pair's symbols numbered from 1 on: slower, but few bits for any alphabet."""
+    """The same with every pair's symbols numbered from 1: slower, but few bits for any alphabet."""
     known, inverse = np.unique((pair << 32) | numbers, return_inverse=True)
     first = np.searchsorted(known, np.arange(int(pair.max()) + 1) << 32)
     local = inverse - first[pair] + 1
@@ -313,7 +339,7 @@ def _count_by_dictionary(hypotheses: Sequences, references: Sequences, order: in
 
 
 # ----------------------------------------------------------------------------
-# BLEU, as sacreBLEU has it and as the word-order paper's research code has it.
+# BLEU, according to sacreBLEU and to the word-order paper's research code.
 
 
 @dataclass(frozen=True)
@@ -336,7 +362,7 @@ class Bleu(Kappa):
 
     def __post_init__(self) -> None:
         if self.max_order < 1:
-            raise NbkitError(f"bleu: max_order must be 1 or more, not {self.max_order}")
+            raise NbkitError(f"bleu: max_order: 1 or more expected, {self.max_order} given")
 
     def signature(self, lang: str) -> str:
         """The settings and the tokenizer for *lang*, in sacreBLEU's notation. Source: Post 2018.
@@ -348,10 +374,10 @@ class Bleu(Kappa):
         return f"BLEU|nrefs:1|case:mixed|eff:yes|tok:{tokenizer}|smooth:exp|order:{self.max_order}"
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
-        """BLEU of each pair as a fraction: a float64 array in [0, 1], one entry a pair; the formula is the module's.
+        """BLEU of each pair: a float64 array in [0, 1], one entry per pair; for the formula see the module.
 
-        Both sides are cut by the tokenizer for *lang*. A hundredth of sacreBLEU's ``sentence_score`` on the same
-        tokens, to the last bit. Raises `NbkitError` where the lists are not equally long or hold anything but texts.
+        Both sides are cut by the tokenizer for *lang*. Equal to sacreBLEU's ``sentence_score`` / 100 on the same
+        tokens, bit for bit. Raises `NbkitError` if the lists differ in length or hold anything but texts.
         Source: Papineni et al. 2002; Chen & Cherry 2014.
 
         >>> Bleu().scores(["a cat sat on a mat", ""], ["a cat sat on the mat"] * 2, "en").round(4).tolist()
@@ -370,12 +396,12 @@ class BleuAsCoded(Kappa):
     """BLEU-4 as the word-order paper's research code computes it: unsmoothed, with both sides exchanged.
 
     ``bleu(a, b)`` of its ``utils/metrics.py`` calls NLTK's ``sentence_bleu([a], b)`` with the translation as *a* and
-    the reference as *b*: precision is that of the reference's n-grams, and the brevity penalty falls on short
-    references. Unsmoothed means 0 where any order has no match (NLTK gives about 10⁻⁷⁷), so that a text of three tokens
-    never scores.
-    Tokens are those of spaCy's rules for the language, as in the research code. They see spacing, so that a re-joined
-    text may score below 1 against itself. Chinese and Japanese, which the research code cuts into words by its
-    pipelines, are cut into characters.
+    the reference as *b*: precision is that of the reference's n-grams, and the brevity penalty applies to short
+    references. Unsmoothed means 0 if any order has no match (NLTK gives about 10⁻⁷⁷), so a text of three tokens
+    always scores 0.
+    Tokens are those of spaCy's rules for the language, as in the research code. They depend on spacing, so a re-joined
+    text may score below 1 against itself. Chinese and Japanese, which the research code segments into words, are cut
+    into characters.
 
     >>> plain, coded = Bleu(), BleuAsCoded()
     >>> pair = ["The cat sat on a mat."], ["The black cat sat on the mat."]
@@ -390,7 +416,7 @@ class BleuAsCoded(Kappa):
     bounded: ClassVar[bool] = True
 
     def signature(self, lang: str) -> str:
-        """The settings and the tokenizer for *lang*, in sacreBLEU's notation, and that the sides are exchanged.
+        """The settings, including the exchanged sides, and the tokenizer for *lang*, in sacreBLEU's notation.
 
         >>> BleuAsCoded().signature("zh")
         'BLEU|nrefs:1|case:mixed|eff:no|tok:nbkit-cut.v1-char|smooth:none|order:4|sides:exchanged|as:nltk'
@@ -399,7 +425,7 @@ class BleuAsCoded(Kappa):
         return f"BLEU|nrefs:1|case:mixed|eff:no|tok:{tokens}|smooth:none|order:4|sides:exchanged|as:nltk"
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
-        """κ of each pair, a float64 array in [0, 1]; raises as `Bleu.scores`. Source: the research code of the paper.
+        """κ of each pair, a float64 array in [0, 1]; errors as in `Bleu.scores`. Source: the paper's research code.
 
         >>> BleuAsCoded().scores(["", "a b c d"], ["a b c d", "a b c d"], "en").tolist()
         [0.0, 1.0]
@@ -421,7 +447,7 @@ def _rules(lang: str) -> Language:
 
 
 def _unsmoothed(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> np.ndarray:
-    """BLEU-4 of pairs of token lists without smoothing or effective order: 0 where an order has no match."""
+    """BLEU-4 of pairs of token lists without smoothing or effective order: 0 if an order has no match."""
     vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
     hypothesis, reference = _numbered_pair(hypotheses, vocabulary), _numbered_pair(references, vocabulary)
     matches = match_counts(hypothesis, reference, 4)
@@ -437,14 +463,14 @@ def _unsmoothed(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequen
 def bleu_percent(
     hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]], max_order: int = 4
 ) -> np.ndarray:
-    """BLEU of pairs of token lists in per cent, equal to the last bit to sacreBLEU's ``sentence_score``.
+    """BLEU of pairs of token lists in per cent, equal to sacreBLEU's ``sentence_score`` bit for bit.
 
     >>> bleu_percent(["the cat sat on a mat".split()], ["the cat sat on the mat".split()]).round(4).tolist()
     [53.7285]
     """
     vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
     hypothesis = _numbered_pair(hypotheses, vocabulary)
-    # A list that is the reference of several hypotheses is numbered once.
+    # The reference of several hypotheses is numbered once.
     distinct = {id(tokens): tokens for tokens in references}
     place = {key: i for i, key in enumerate(distinct)}
     reference = _numbered_pair(list(distinct.values()), vocabulary)
@@ -453,19 +479,19 @@ def bleu_percent(
 
 
 def _numbered_pair(texts: Sequence[Sequence[str]], vocabulary: defaultdict[str, int]) -> Sequences:
-    """The tokens of *texts* as numbers; *vocabulary* grows by the new ones."""
+    """The tokens of *texts* as numbers; adds new ones to *vocabulary*."""
     lengths = np.array([len(tokens) for tokens in texts], dtype=np.int64)
     numbers = map(vocabulary.__getitem__, chain.from_iterable(texts))
     return Sequences(np.fromiter(numbers, dtype=np.int64, count=int(lengths.sum())), lengths)
 
 
 def percent_of_matches(matches: np.ndarray, lengths: np.ndarray, reference_lengths: np.ndarray) -> np.ndarray:
-    """BLEU in per cent of clipped n-gram matches (pairs × orders), in sacreBLEU's order of operations.
+    """BLEU in per cent from clipped n-gram matches (pairs × orders), in sacreBLEU's order of operations.
 
-    Logarithms and exponentials are `math`'s, whose last bit may differ from NumPy's.
+    Uses `math` for logarithms and exponentials, as NumPy's may differ in the last bit.
     """
     orders = np.arange(matches.shape[1])
-    totals = np.maximum(lengths[:, None] - orders, 1)  # orders without an n-gram are cut off below
+    totals = np.maximum(lengths[:, None] - orders, 1)  # orders without an n-gram are dropped below
     smoothed = 2.0 ** np.cumsum(matches == 0, axis=1) * totals
     precisions = np.where(matches > 0, 100.0 * matches / totals, 100.0 / smoothed)
     distinct, inverse = np.unique(precisions, return_inverse=True)
@@ -484,9 +510,9 @@ def percent_of_matches(matches: np.ndarray, lengths: np.ndarray, reference_lengt
 
 
 # ----------------------------------------------------------------------------
-# BLEU-2, -3 and -4 of a permutation against its original: how much of the local word order it keeps.
+# BLEU-2, -3 and -4 of a permutation against its original: how much of the local word order it preserves.
 #
-# A permutation has its original's words and length, so that only the n-grams from two on tell them apart.
+# A permutation has its original's words and length, so only n-grams of two or more words distinguish them.
 # Source: Sinha et al. 2021, "Unnatural Language Inference", §6 (Figure 2) and Appendix D (Figure 9).
 
 
@@ -499,9 +525,9 @@ def permutation_bleu(
 ) -> np.ndarray:
     """BLEU up to n-grams of each of *max_orders* words: orders × max_orders, in [0, 1].
 
-    Equal to `nbkit.measure.bleu.Bleu`, but over the sentence's own tokens, which are not cut again (case kept).
-    smoothing: sacreBLEU's names. With "exp", its default, ten words that keep no bigram have a BLEU-2 of 0.24; with
-    "none" it is 0, and only then is anything in Figure 2's range of 0 to 0.15.
+    Equal to `nbkit.measure.bleu.Bleu`, but over the sentence's tokens, which are not cut again (case-sensitive).
+    smoothing: sacreBLEU's names. With "exp", its default, ten words without a common bigram have a BLEU-2 of 0.24; with
+    "none" it is 0, as required for Figure 2's range of 0 to 0.15.
 
     Raises `NbkitError` for another smoothing.
 
@@ -512,7 +538,7 @@ def permutation_bleu(
     [[0.0, 0.0, 0.0]]
     """
     if smoothing not in ("exp", "none"):
-        raise NbkitError(f"permutation_bleu: smoothing is 'exp' or 'none', not {smoothing!r}")
+        raise NbkitError(f"permutation_bleu: smoothing must be 'exp' or 'none', not {smoothing!r}")
     numbers: dict[str, int] = {}
     row = np.array([numbers.setdefault(token, len(numbers)) for token in sentence.tokens], dtype=np.int64)
     permuted = row[np.array([np.asarray(order) for order in orders], dtype=np.intp).reshape(-1, len(row))]
@@ -521,7 +547,7 @@ def permutation_bleu(
     matches = match_counts(Sequences(permuted.ravel(), lengths), Sequences(original, lengths), max(max_orders))
     percents = [percent_of_matches(matches[:, :order], lengths, lengths) for order in max_orders]
     scores = np.minimum(np.column_stack(percents) / 100, 1.0)
-    if smoothing == "none":  # an order that the sentence is too short for does not count
+    if smoothing == "none":  # orders longer than the sentence do not count
         counted = [min(order, len(row)) for order in max_orders]
         scores[np.column_stack([(matches[:, :order] == 0).any(axis=1) for order in counted])] = 0.0
     return scores
@@ -542,7 +568,7 @@ _BETA = 2
 
 @dataclass(frozen=True)
 class Chrf(Kappa):
-    """chrF over the characters of both texts without white space, in [0, 1]; it cannot see spacing.
+    """chrF over the characters of both texts without white space, in [0, 1]; it ignores spacing.
 
     An empty side scores 0, as in sacreBLEU.
 
@@ -557,7 +583,7 @@ class Chrf(Kappa):
     bounded: ClassVar[bool] = True
 
     def signature(self, lang: str) -> str:
-        """The settings in sacreBLEU's notation; the same for every language, as characters are.
+        """The settings in sacreBLEU's notation; the same for every language.
 
         >>> Chrf().signature("ja") == Chrf().signature("en")
         True
@@ -565,10 +591,10 @@ class Chrf(Kappa):
         return f"chrF{_BETA}|nrefs:1|case:mixed|eff:yes|nc:{_ORDER}|nw:0|space:no"
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
-        """chrF2 of each pair as a fraction: a float64 array in [0, 1], one entry a pair; the formula is the module's.
+        """chrF2 of each pair: a float64 array in [0, 1], one entry per pair; for the formula see the module.
 
-        A hundredth of sacreBLEU's ``sentence_score``, to the last bit. *lang* changes nothing. Raises `NbkitError`
-        where the lists are not equally long or hold anything but texts. Source: Popović 2015.
+        Equal to sacreBLEU's ``sentence_score`` / 100, bit for bit. *lang* has no effect. Raises `NbkitError` if the
+        lists differ in length or hold anything but texts. Source: Popović 2015.
 
         >>> Chrf().scores(["ca n't", "", "dog"], ["can't", "cat", "cat"], "en").tolist()
         [1.0, 0.0, 0.0]
@@ -580,12 +606,12 @@ class Chrf(Kappa):
 
 
 def _ngrams_in(lengths: np.ndarray) -> np.ndarray:
-    """How many n-grams texts of so many characters have: texts × orders."""
+    """The number of n-grams of texts of the given lengths: texts × orders."""
     return np.maximum(lengths[:, None] - np.arange(_ORDER), 0)
 
 
 def _characters(texts: Sequence[str]) -> Sequences:
-    """The code points of *texts*, white space left out."""
+    """The code points of *texts* without white space."""
     dense = ["".join(text.split()) for text in texts]
     lengths = np.array([len(text) for text in dense], dtype=np.int64)
     encoded = "".join(dense).encode("utf-32-le", errors="surrogatepass")
@@ -593,7 +619,7 @@ def _characters(texts: Sequence[str]) -> Sequences:
 
 
 def _percent(matches: np.ndarray, hypothesis: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """chrF in per cent of n-gram counts (pairs × orders), in sacreBLEU's own order of floating-point operations."""
+    """chrF in per cent from n-gram counts (pairs × orders), in sacreBLEU's order of floating-point operations."""
     precision, recall, orders = np.zeros((3, len(matches)))
     for n in range(_ORDER):
         both = (hypothesis[:, n] > 0) & (reference[:, n] > 0)
@@ -613,7 +639,7 @@ def _percent(matches: np.ndarray, hypothesis: np.ndarray, reference: np.ndarray)
 class Levenshtein(Kappa):
     """1 − d/max(h, r): d token insertions, deletions and substitutions, lengths h and r, in [0, 1].
 
-    Two empty texts are alike (1); one empty text is unlike any other (0). Symmetric.
+    Two empty texts score 1; an empty and a non-empty text score 0. Symmetric.
 
     Source: Levenshtein 1966; the L of the word-order paper's figures 11–14.
 
@@ -636,10 +662,10 @@ class Levenshtein(Kappa):
         return f"Levenshtein|nrefs:1|case:mixed|tok:{tokenizer_signature(lang)}|norm:max"
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
-        """1 − d/max(h, r) of each pair, in tokens: a float64 array in [0, 1], one entry a pair.
+        """1 − d/max(h, r) of each pair, in tokens: a float64 array in [0, 1], one entry per pair.
 
-        Both sides are cut by the tokenizer for *lang*. Raises `NbkitError` where the lists are not equally long or
-        hold anything but texts. Source: Levenshtein 1966.
+        Both sides are cut by the tokenizer for *lang*. Raises `NbkitError` if the lists differ in length or hold
+        anything but texts. Source: Levenshtein 1966.
 
         >>> Levenshtein().scores(["Tom sleeps", "a b"], ["Tom slept", "b a b a"], "en").tolist()
         [0.5, 0.5]

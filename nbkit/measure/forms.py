@@ -1,12 +1,12 @@
-"""Human judgements: forms to fill in, what was filled in, how accurate it is and how far annotators agree.
+"""Human judgements: annotation forms, reading filled forms, accuracy and inter-annotator agreement.
 
-`make_form` writes a spreadsheet with a drop-down in every row, and a key beside it that holds the answers and where
-each row comes from; `read_form` reads a filled form back and refuses one that does not belong to the key;
+`make_form` writes a spreadsheet with a drop-down in every row, and a key that holds the answers and the origin of
+each row; `read_form` reads a filled form and rejects one that does not belong to the key;
 `accuracy_table` and `agreement` make the tables (§8 and Table 6 of "Unnatural Language Inference").
 `make_sense_form` and `make_naturalness_form` write the two tasks of the disambiguation paper (§3.3, A.6).
 
-Filled forms come from elsewhere, and openpyxl reads whatever a file says it holds. So the file is checked first, in
-pieces, by a parser that stops at the first thing that a form has no use for.
+Filled forms come from untrusted sources, and openpyxl reads whatever a file declares. So the file is checked first,
+incrementally, by a parser that stops at the first element that a form does not need.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from openpyxl import Workbook
 
-#: Bytes of the file and of all that is packed in it, files in it, and the last row and column that may be used.
+#: Limits: bytes of the file and of its unpacked content, number of files in it, last row and column.
 MOST_BYTES, MOST_UNPACKED, MOST_PARTS, MOST_ROWS, MOST_COLUMNS = 20 * 2**20, 64 * 2**20, 1000, 100_000, 200
 _MOST_DEPTH, _PIECE = 100, 2**16
 _CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?([0-9]{1,9})")
 
 
 def read_sheet(path: Path, name: str, what: str = "spreadsheet") -> list[tuple[Any, ...]]:
-    """The values in the rows of one sheet, from the first row on; rows are as long as they are filled.
+    """The values in the rows of one sheet, from the first row; each row ends with its last filled cell.
 
-    what: what *path* is called in errors. Raises `NbkitError`, with sheet and cell where one is to blame, for a file
-    that is no .xlsx, is damaged, declares XML entities or a document type, or is beyond the limits above.
+    what: the name of *path* in errors. Raises `NbkitError`, with sheet and cell if possible, for a file that is not
+    .xlsx, is damaged, declares XML entities or a document type, or exceeds the limits above.
     """
     from openpyxl import load_workbook
 
@@ -52,7 +52,7 @@ def read_sheet(path: Path, name: str, what: str = "spreadsheet") -> list[tuple[A
     _check_parts(path, what)
     try:
         book = load_workbook(path, read_only=True, data_only=True)
-    except Exception as error:  # openpyxl raises whatever meets it first
+    except Exception as error:  # openpyxl raises exceptions of any type
         raise _damaged(what, error) from error
     with closing(book):
         if name not in book.sheetnames:
@@ -64,7 +64,7 @@ def read_sheet(path: Path, name: str, what: str = "spreadsheet") -> list[tuple[A
         with ZipFile(path) as archive:
             elements = _elements(archive, sheet._worksheet_path.removeprefix("/"), place)
             _check_cells(elements, place, sheet._shared_strings)
-        sheet.reset_dimensions()  # what the file says of them may be wrong
+        sheet.reset_dimensions()  # the file's declaration may be wrong
         rows: list[tuple[Any, ...]] = []
         try:
             rows.extend(sheet.iter_rows(values_only=True))
@@ -79,35 +79,35 @@ def _damaged(place: str, error: Exception) -> NbkitError:
 
 
 def _check_parts(path: Path, what: str) -> None:
-    """Raises `NbkitError` where a part of the file is too large, no XML, or more than data."""
-    way_out = "keep the form's own sheets and rows alone"
+    """Raises `NbkitError` if a part of the file is too large, not XML, or more than data."""
+    way_out = "delete everything but the form's sheets and rows"
     if is_stream(path):
-        raise NbkitError(f"{what}: a device or a pipe is no spreadsheet; save the form as a file")
+        raise NbkitError(f"{what}: not a regular file but a device or a pipe; save the form as a file")
     try:
         size = path.stat().st_size
         if size > MOST_BYTES:
-            raise NbkitError(f"{what}: {size:,} bytes, at most {MOST_BYTES:,} are read; {way_out}")
+            raise NbkitError(f"{what}: {size:,} bytes exceed the limit of {MOST_BYTES:,}; {way_out}")
         with ZipFile(path) as archive:
             parts = archive.infolist()
             unpacked = sum(part.file_size for part in parts)
             if len(parts) > MOST_PARTS or unpacked > MOST_UNPACKED:
-                found = f"{len(parts):,} files of {unpacked:,} bytes are packed in it"
-                most = f"at most {MOST_PARTS:,} of {MOST_UNPACKED:,} bytes are read"
+                found = f"it contains {len(parts):,} files with {unpacked:,} bytes"
+                most = f"the limits are {MOST_PARTS:,} files and {MOST_UNPACKED:,} bytes"
                 raise NbkitError(f"{what}: {found}, {most}; {way_out}")
             for part in parts:
                 if part.filename.endswith((".xml", ".rels", ".vml")):
                     for _ in _elements(archive, part.filename, f"{what}, {part.filename:.80}"):
                         pass
     except BadZipFile as error:
-        raise NbkitError(f"{what} is no .xlsx spreadsheet ({error}); save it as one") from error
+        raise NbkitError(f"{what} is not an .xlsx spreadsheet ({error}); save it as one") from error
     except OSError as error:
         raise NbkitError(f"{what} cannot be read: {error.strerror or error}") from None
 
 
 def _elements(archive: ZipFile, part: str, place: str) -> Iterator[tuple[str, dict[str, str] | None, str]]:
-    """The elements of a part: name and attributes where one begins; name, None and the text in it where it ends.
+    """The elements of a part: name and attributes at the start; name, None and the text at the end.
 
-    Raises `NbkitError` for what is no XML, declares a document type or entities, or is nested too deep.
+    Raises `NbkitError` for content that is not XML, declares a document type or entities, or is nested too deeply.
     """
     parser = expat.ParserCreate(namespace_separator=" ")
     events: list[tuple[str, dict[str, str] | None, str]] = []
@@ -115,11 +115,11 @@ def _elements(archive: ZipFile, part: str, place: str) -> Iterator[tuple[str, di
 
     def refuse(*_: Any) -> None:
         reason = "it declares a document type or entities, which no spreadsheet program writes"
-        raise NbkitError(f"{place}: {reason}; do not open it, and ask for the form again")
+        raise NbkitError(f"{place}: {reason}; do not open it, and request the form again")
 
     def opened(name: str, attributes: dict[str, str]) -> None:
         if len(texts) >= _MOST_DEPTH:
-            raise NbkitError(f"{place}: elements stand in each other more than {_MOST_DEPTH} deep")
+            raise NbkitError(f"{place}: elements are nested more than {_MOST_DEPTH} deep")
         texts.append([])
         events.append((name.rpartition(" ")[2], attributes, ""))
 
@@ -135,15 +135,15 @@ def _elements(archive: ZipFile, part: str, place: str) -> Iterator[tuple[str, di
                 events.clear()
             parser.Parse(b"", True)
     except expat.ExpatError as error:
-        raise NbkitError(f"{place}: no XML ({error}); save the form as .xlsx again") from None
+        raise NbkitError(f"{place}: not valid XML ({error}); save the form as .xlsx again") from None
     except (BadZipFile, EOFError, RuntimeError, NotImplementedError, ValueError) as error:  # cut, encrypted, and so on
         raise _damaged(place, error) from error
 
 
 def _check_cells(elements: Iterable[tuple[str, dict[str, str] | None, str]], place: str, shared: Sequence[str]) -> None:
-    """Raises `NbkitError`, with the cell, for what cannot be read or stands too far out.
+    """Raises `NbkitError`, with the cell, for values that cannot be read and cells beyond the limits.
 
-    shared: the texts that the file has for its cells to point to.
+    shared: the file's table of shared texts.
     """
     from openpyxl.utils import column_index_from_string, get_column_letter
     from openpyxl.utils.datetime import from_ISO8601
@@ -152,7 +152,7 @@ def _check_cells(elements: Iterable[tuple[str, dict[str, str] | None, str]], pla
         "n": ("number", float),
         "b": ("truth value", int),
         "d": ("date", from_ISO8601),
-        "s": ("text of the sheet", lambda text: range(len(shared)).index(int(text))),
+        "s": ("shared text of the sheet", lambda text: range(len(shared)).index(int(text))),
     }
     row = column = 0
     kind, cell = "n", "cell A0"
@@ -162,48 +162,48 @@ def _check_cells(elements: Iterable[tuple[str, dict[str, str] | None, str]], pla
 
     def number(text: str | None, default: int, what: str) -> int:
         if text is not None and not re.fullmatch(r"[0-9]{1,9}", text):
-            raise refusal(f"{what} {text!r:.40} is no number; save the form as .xlsx again")
+            raise refusal(f"{what} {text!r:.40} is not a number; save the form as .xlsx again")
         return default if text is None else int(text)
 
     for name, attributes, text in elements:
         if name == "row" and attributes is not None:
             row, column = number(attributes.get("r"), row + 1, "row"), 0
             if not 0 < row <= MOST_ROWS:
-                raise refusal(f"row {row:,}, and rows up to {MOST_ROWS:,} are read; delete the empty ones")
+                raise refusal(f"row {row:,} exceeds the limit of {MOST_ROWS:,} rows; delete the empty ones")
         elif name == "c" and attributes is not None:
             kind, column = attributes.get("t", "n"), column + 1
             if "r" in attributes:
                 found = _CELL.fullmatch(attributes["r"])
                 if found is None or int(found[2]) != row:
-                    reason = f"{attributes['r']!r:.40} is no cell of it; save the form as .xlsx again"
+                    reason = f"{attributes['r']!r:.40} is not a cell of it; save the form as .xlsx again"
                     raise refusal(f"row {row}: {reason}")
                 column = column_index_from_string(found[1].upper())
             cell = f"cell {get_column_letter(column)}{row}"
             if column > MOST_COLUMNS:
-                raise refusal(f"{cell}: columns up to number {MOST_COLUMNS} are read; delete the others")
+                raise refusal(f"{cell}: column exceeds the limit of {MOST_COLUMNS}; delete the columns beyond it")
             number(attributes.get("s"), 0, f"{cell}: style")
         elif name == "v" and text and kind in readers:
             what, read = readers[kind]
             try:
                 read(text)
             except (ValueError, OverflowError):
-                raise refusal(f"{cell}: {text!r:.40} is no {what}; type it in again") from None
+                raise refusal(f"{cell}: {text!r:.40} is not a {what}; type it in again") from None
 
 
 # ----------------------------------------------------------------------------
 # The form: a spreadsheet without answers for the annotator, a key with them for the evaluation.
 #
-# The form holds the texts in a drawn order, a drop-down in every row, and nothing else: not the label, not the
-# original texts, not which model accepted them. All of that is in the key, which the annotators do not get. A filled
+# The form holds the texts in random order, a drop-down in every row, and nothing else: not the label, not the
+# original texts, not which model accepted them. All of that is in the key, which annotators do not receive. A filled
 # form is checked against the key row by row, so that no answer is counted for another item.
 
-#: Counts up when forms are laid out in another way.
+#: Incremented when the layout of forms changes.
 VERSION = 1
 SHEET = "judgements"
 INSTRUCTIONS_SHEET = "instructions"
 #: Columns of the form around the texts.
 ITEM, ANSWER, REMARK = "item", "label", "remark"
-#: The first row with a text; above it stands the header.
+#: The first row with a text, below the header.
 FIRST_ROW = 2
 _WIDTHS = {ITEM: 12, ANSWER: 16, REMARK: 30}
 _TEXT_WIDTH = 60
@@ -211,7 +211,7 @@ _CHARACTERS_PER_LINE = 55
 
 
 def key_path(form: str | Path) -> Path:
-    """Where the key of *form* is written.
+    """The path of the key of *form*.
 
     >>> str(key_path("round1.xlsx"))
     'round1.key.json'
@@ -229,23 +229,22 @@ def make_form(
     seed: int = 0,
     provenance: Mapping[str, Any] | None = None,
 ) -> tuple[Path, Path]:
-    """Write the form of *table* at *path* (.xlsx) and its key beside it; returns both places.
+    """Write the form of *table* at *path* (.xlsx) and its key beside it; returns both paths.
 
-    table: one row a judgement: the columns *texts*, which are shown, ``label``, the answer, and any others (stratum,
-    length group, original texts …), which go into the key. labels: what the drop-down offers. instructions: shown
-    on a sheet of their own. provenance: where the rows come from (models, corpus, seed), kept in the key.
-    The rows stand in an order drawn with *seed*; nothing in it tells of the table's order.
+    table: one row per judgement: the columns *texts*, which are shown, ``label``, the answer, and any others (stratum,
+    length group, original texts …), which go into the key. labels: the options of the drop-down. instructions: shown
+    on a separate sheet. provenance: origin of the rows (models, corpus, seed), stored in the key.
+    The order of the rows is drawn with *seed*, independently of the table's order.
 
-    Raises `NbkitError` where a column is missing, a label is none of *labels*, a row stands there twice, the
-    table is empty, or a file is there already: forms are sent around, and another one of the same name would not
-    fit the key that is kept.
+    Raises `NbkitError` if a column is missing, a label is not in *labels*, a row is duplicated, the table is empty, or
+    a file exists already: forms are sent to annotators, and a second one of this name would not match the stored key.
     """
     path = Path(path)
     if path.suffix != ".xlsx":
-        raise NbkitError(f"annotation form '{path}': a spreadsheet ends in .xlsx")
+        raise NbkitError(f"annotation form '{path}': the file name must end in .xlsx")
     for target in (path, key_path(path)):
         if target.exists():
-            raise NbkitError(f"{target} is there already: choose another name, the forms that were sent need their key")
+            raise NbkitError(f"{target} exists already: choose another name, as forms already sent need their key")
     items = _items(table, labels, texts, seed)
     key = {
         "kind": "nbkit annotation key",
@@ -258,7 +257,7 @@ def make_form(
         "items": items,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    # The key first: a form without a key is worth nothing, a key without a form is made again.
+    # The key first: a form without a key is useless, a key without a form can be made again.
     with atomic_write(key_path(path)) as unfinished:
         unfinished.write_text(json.dumps(key, ensure_ascii=False, indent=1), encoding="utf-8")
     with atomic_write(path) as unfinished:
@@ -267,19 +266,19 @@ def make_form(
 
 
 def _items(table: pd.DataFrame, labels: Sequence[str], texts: Sequence[str], seed: int) -> list[dict[str, Any]]:
-    """The rows in their drawn order, each with its name: a digest of what is shown in it."""
+    """The rows in their drawn order, each with its name: a digest of its shown texts."""
     _check_columns(table, (*texts, ANSWER))
     if table.empty:
-        raise NbkitError("annotation form: there is nothing to judge, the table has no rows")
+        raise NbkitError("annotation form: the table has no rows, so there is nothing to judge")
     rows = json.loads(table.to_json(orient="records", force_ascii=False))
     seen: set[tuple[str, ...]] = set()
     for row in rows:
         shown = tuple(str(row[column]) for column in texts)
         if shown in seen:
-            raise NbkitError(f"annotation form: these texts stand there twice: {' / '.join(shown)}")
+            raise NbkitError(f"annotation form: these texts occur twice: {' / '.join(shown)}; remove one row")
         seen.add(shown)
         if row[ANSWER] not in labels:
-            raise NbkitError(f"annotation form: label '{row[ANSWER]}' is none of {', '.join(labels)}")
+            raise NbkitError(f"annotation form: unknown label '{row[ANSWER]}'; there are: {', '.join(labels)}")
     drawn = sorted((address(seed, "annotation", *(row[column] for column in texts)), row) for row in rows)
     return [{ITEM: f"{number:016x}"[:10], "row": FIRST_ROW + place, **row} for place, (number, row) in enumerate(drawn)]
 
@@ -314,13 +313,13 @@ def _spreadsheet(
             if column in (ANSWER, REMARK):
                 cell.protection = Protection(locked=False)
             else:
-                # A text that begins with "=" is a text, not a formula.
+                # A text that begins with "=" is not a formula.
                 cell.value, cell.data_type = _printable(str(item[column])), "s"
             if column == ANSWER:
                 choice.add(cell)
         longest = max(len(str(item[column])) for column in texts)
         sheet.row_dimensions[row].height = 15 * (1 + longest // _CHARACTERS_PER_LINE)
-    sheet.protection.sheet = True  # against slips only: no password
+    sheet.protection.sheet = True  # only against accidental edits: no password
     page = book.create_sheet(INSTRUCTIONS_SHEET)
     page.column_dimensions["A"].width = 100
     for number, line in enumerate(instructions.splitlines(), start=1):
@@ -329,16 +328,16 @@ def _spreadsheet(
 
 
 def _printable(text: str) -> str:
-    """*text* without the control characters that a spreadsheet cannot hold."""
+    """*text* without the control characters that a spreadsheet cannot contain."""
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
     return ILLEGAL_CHARACTERS_RE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def read_forms(forms: Mapping[str, str | Path], key: str | Path) -> pd.DataFrame:
-    """The judgements of several annotators on one form: `read_form` of each, one below the other.
+    """The judgements of several annotators on one form: `read_form` of each, concatenated.
 
-    forms: the annotator's name to the filled form. Raises as `read_form` does.
+    forms: annotators' names to filled forms. Raises what `read_form` raises.
     """
     import pandas as pd
 
@@ -346,13 +345,13 @@ def read_forms(forms: Mapping[str, str | Path], key: str | Path) -> pd.DataFrame
 
 
 def read_form(path: str | Path, key: str | Path, *, annotator: str | None = None) -> pd.DataFrame:
-    """The judgements in a filled form: one row an item, in the form's order.
+    """The judgements in a filled form: one row per item, in the form's order.
 
-    Columns: annotator (by default the file's name), item, judgement, remark, label (the answer of the key), and all
-    others that the form was made with (pair, stratum, length group, original texts …).
+    Columns: annotator (by default the file's name), item, judgement, remark, label (the key's answer), and all other
+    columns of the table behind the form (pair, stratum, length group, original texts …).
 
-    Raises `DataError` with file and row where a label is unknown or empty, a row is missing, stands there twice, was
-    changed, or is none of the key's; `NbkitError` where a file is no form or no key.
+    Raises `DataError` with file and row if a label is unknown or empty, or a row is missing, duplicated, changed, or
+    not in the key; `NbkitError` if a file is not a form or not a key.
     """
     import pandas as pd
 
@@ -368,7 +367,7 @@ def read_form(path: str | Path, key: str | Path, *, annotator: str | None = None
     expected = {item[ITEM]: item for item in answers["items"]}
     found: dict[str, dict[str, Any]] = {}
     for number, cells in enumerate(rows[1:], start=FIRST_ROW):
-        filled = dict(zip(header, cells, strict=False))  # rows are as long as they are filled
+        filled = dict(zip(header, cells, strict=False))  # rows end with their last filled cell
         row = {name: filled.get(name, "") for name in wanted}
         if not any(row.values()):
             continue
@@ -384,7 +383,7 @@ def read_form(path: str | Path, key: str | Path, *, annotator: str | None = None
         }
     for name, item in expected.items():
         if name not in found:
-            reason = f"item {name} is missing, which stood in this row: {item[answers['texts'][0]]!r:.80}"
+            reason = f"item {name} is missing; it was in this row: {item[answers['texts'][0]]!r:.80}"
             raise DataError(reason, path, item["row"])
     return pd.DataFrame(list(found.values()))
 
@@ -392,16 +391,16 @@ def read_form(path: str | Path, key: str | Path, *, annotator: str | None = None
 def _row_problem(
     row: Mapping[str, str], expected: Mapping[str, Any], found: Mapping[str, Any], answers: Mapping[str, Any], key: Path
 ) -> str | None:
-    """What is wrong with a row of a filled form, by what the key says of its item and what was *found* above it."""
+    """What is wrong with a row of a filled form, given the key's entry of its item and the rows *found* above it."""
     name, choose = row[ITEM], f"choose one of {', '.join(answers['labels'])}"
     if name not in expected:
-        return f"item '{name}' is not in the key {key.name}: another form's key?"
+        return f"item '{name}' is not in the key {key.name}; use the key of this form"
     if name in found:
-        return f"item {name} stands there twice"
+        return f"item {name} occurs twice; delete one of the rows"
     for column in answers["texts"]:
         shown = _printable(str(expected[name][column]))
         if row[column] != shown.strip():
-            return f"the {column} of item {name} was changed, it was {shown!r:.80}"
+            return f"the {column} of item {name} was changed; it was {shown!r:.80}"
     if not row[ANSWER]:
         return f"no label; {choose}"
     if row[ANSWER].lower() not in map(str.lower, answers["labels"]):
@@ -413,40 +412,40 @@ def _key(path: Path) -> dict[str, Any]:
     try:
         key = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise NbkitError(f"there is no annotation key {path}; it was written beside the form (.key.json)") from None
+        raise NbkitError(f"there is no annotation key {path}; give the one written with the form (.key.json)") from None
     except (ValueError, OSError, RecursionError) as error:
         raise NbkitError(f"annotation key {path} cannot be read: {error}") from error
     if not isinstance(key, dict) or key.get("kind") != "nbkit annotation key":
-        raise NbkitError(f"{path} is no annotation key: `nbkit annotate make` writes it beside the form (.key.json)")
+        raise NbkitError(f"{path} is not an annotation key; `nbkit annotate make` writes it with the form (.key.json)")
     if missing := sorted({"version", "labels", "texts", "items"} - set(key)):
-        raise NbkitError(f"annotation key {path} has no {', '.join(missing)}: take it as it was written")
+        raise NbkitError(f"annotation key {path} lacks {', '.join(missing)}; restore the original file")
     if key["version"] != VERSION:
-        raise NbkitError(f"annotation key {path} is of version {key['version']}; this nbkit reads version {VERSION}")
+        raise NbkitError(f"annotation key {path} has version {key['version']}; this nbkit reads version {VERSION}")
     shapes = {"labels": str, "texts": str, "items": dict}
     for name, kind in shapes.items():
         if not isinstance(key[name], list) or not all(isinstance(each, kind) for each in key[name]):
             raise NbkitError(
-                f"annotation key {path} is damaged: labels, texts and items are lists; take it as it was written"
+                f"annotation key {path} is damaged: labels, texts and items must be lists; restore the original file"
             )
     wanted = {ITEM, "row", *key["texts"]}
     if not all(wanted <= item.keys() and isinstance(item["row"], int) for item in key["items"]):
-        raise NbkitError(f"annotation key {path} is damaged: an item lacks its texts or row; take it as it was written")
+        raise NbkitError(f"annotation key {path} is damaged: an item lacks its texts or row; restore the original file")
     return key
 
 
 # ----------------------------------------------------------------------------
-# How accurate annotators are, and how far they agree beyond chance: Cohen's κ, Fleiss' κ, Krippendorff's α.
+# Accuracy of annotators, and their agreement beyond chance: Cohen's κ, Fleiss' κ, Krippendorff's α.
 
 
 def agreement(judgements: pd.DataFrame, *, labels: Sequence[str], resamples: int = 999, seed: int = 0) -> pd.DataFrame:
-    """Agreement between every two annotators and between all of them, with intervals over items.
+    """Agreement between every two annotators and among all of them, with intervals over items.
 
-    judgements: as `nbkit.measure.forms.read_forms` gives them: columns annotator, item, judgement.
+    judgements: as returned by `nbkit.measure.forms.read_forms`: columns annotator, item, judgement.
 
     Columns: measure ("share", "cohen", "fleiss", "krippendorff"), annotators ("X, Y" or "all"), value, low, high, n
-    (items that all of them judged; for α every item with two judgements). "share" is raw agreement. Cohen's κ of two
-    annotators, by scikit-learn; Fleiss' κ of all, by statsmodels; `krippendorff_alpha` of all. NaN where chance
-    agreement is 1 (only one label was given). Where all agree on everything, κ and α have no interval (NaN). Raises
+    (items judged by all of them; for α every item with two judgements). "share" is raw agreement. Cohen's κ of two
+    annotators, by scikit-learn; Fleiss' κ of all, by statsmodels; `krippendorff_alpha` of all. NaN if chance
+    agreement is 1 (only one label was given). If all agree on everything, κ and α have no interval (NaN). Raises
     `NbkitError` with fewer than two annotators.
 
     Source: Cohen 1960; Fleiss 1971; Krippendorff 2011.
@@ -487,10 +486,10 @@ def agreement(judgements: pd.DataFrame, *, labels: Sequence[str], resamples: int
 def krippendorff_alpha(codes: np.ndarray, size: int) -> float:
     """Krippendorff's α for nominal labels: 1 − Dₒ / Dₑ from the matrix of coincidences.
 
-    codes: annotators × items, label numbers below *size*, −1 where an annotator gave none. An item with m judgements
+    codes: annotators × items, label numbers below *size*, −1 for no judgement. An item with m judgements
     adds 1 / (m − 1) for each ordered pair of them; items with fewer than two add nothing. Dₒ is the share of
-    coincidences of different labels, Dₑ the share expected of labels drawn without replacement. 1: full
-    agreement, 0: chance. NaN where one label alone was given.
+    coincidences of different labels, Dₑ the share expected for labels drawn without replacement. 1: full
+    agreement, 0: chance. NaN if only one label was given.
 
     Source: Krippendorff 2011, *Computing Krippendorff's Alpha-Reliability*, section C.
 
@@ -510,10 +509,10 @@ def krippendorff_alpha(codes: np.ndarray, size: int) -> float:
 
 
 def _by_item(judgements: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """The judgements, items × annotators, and who the annotators are. Raises `NbkitError` with fewer than two."""
+    """The judgements, items × annotators, and the annotators' names. Raises `NbkitError` with fewer than two."""
     names = list(dict.fromkeys(judgements["annotator"]))
     if len(names) < 2:
-        raise NbkitError(f"agreement needs two annotators or more; there is {', '.join(names) or 'none'}")
+        raise NbkitError(f"agreement needs two or more annotators; given: {', '.join(names) or 'none'}")
     return judgements.pivot(index="item", columns="annotator", values="judgement"), names
 
 
@@ -534,12 +533,11 @@ def accuracy_table(
 ) -> pd.DataFrame:
     """Accuracy and macro-F1 of every annotator, over all items and in each stratum.
 
-    judgements: as `nbkit.measure.forms.read_form` gives them. by: columns in whose values the items are looked at
-    apart.
+    judgements: as returned by `nbkit.measure.forms.read_form`. by: columns by whose values the items are grouped.
 
     Columns: annotator, by ("all", or a column of *by*), value, n, accuracy, low, high (Wilson's interval),
-    half_width (Wald's, z·√(p(1 − p)/n): what Table 6 prints behind ±), macro_f1 (the mean over all *labels* of F1; a
-    label that neither stands in the key nor was given counts 0). Raises `NbkitError` where a column is missing.
+    half_width (Wald's, z·√(p(1 − p)/n), printed after ± in Table 6), macro_f1 (the mean over all *labels* of F1; a
+    label that is neither in the key nor given counts 0). Raises `NbkitError` if a column is missing.
 
     Source: §8, Table 6; Wilson 1927 (interval), by statsmodels; F1 by scikit-learn.
 
@@ -563,7 +561,7 @@ def accuracy_table(
 
 
 def _accuracy(group: pd.DataFrame, labels: Sequence[str]) -> tuple[float, ...]:
-    """n, accuracy, low, high, half_width and macro_f1 of some judgements."""
+    """n, accuracy, low, high, half_width and macro_f1 of a group of judgements."""
     from sklearn.metrics import f1_score
     from statsmodels.stats.proportion import proportion_confint
 
@@ -576,18 +574,18 @@ def _accuracy(group: pd.DataFrame, labels: Sequence[str]) -> tuple[float, ...]:
 
 
 # ----------------------------------------------------------------------------
-# The two tasks of the disambiguation paper (§3.3, A.6): which sense does a homograph have, and how natural is
-# this?
+# The two tasks of the disambiguation paper (§3.3, A.6): the sense of a homograph, and the naturalness of a
+# sentence.
 #
-# `make_sense_form` and `make_naturalness_form` write forms of one table of sentences;
+# `make_sense_form` and `make_naturalness_form` write forms from a table of sentences;
 # `nbkit.measure.forms.read_forms` reads filled ones; `error_rates`, `naturalness` and `weighted_agreement` make
 # the tables of §3.3.
 
-#: What the drop-down of the first task offers.
+#: Options of the drop-down of the first task.
 SENSE_ANSWERS = ("SENSE 1", "SENSE 2", "BOTH", "NONE")
 #: The scale of the second task, from completely unnatural to completely natural.
 NATURALNESS = ("1", "2", "3", "4", "5")
-#: What stands in the key's column of answers where there is no right one.
+#: Entry in the key's column of answers if there is no right answer.
 _NO_ANSWER = NATURALNESS[2]
 _SCALE = (float(NATURALNESS[0]), float(NATURALNESS[-1]))
 
@@ -595,11 +593,11 @@ _SCALE = (float(NATURALNESS[0]), float(NATURALNESS[-1]))
 def make_sense_form(
     table: pd.DataFrame, path: str | Path, *, seed: int = 0, provenance: Mapping[str, Any] | None = None
 ) -> tuple[Path, Path]:
-    """Write the form of the first task at *path* (.xlsx) and its key beside it; returns both places.
+    """Write the form of the first task at *path* (.xlsx) and its key beside it; returns both paths.
 
-    table: one row a sentence: sentence, homograph, correct and other (the translations or glosses that stand for
-    either sense), set ("adversarial" or "regular"), and any others, which go into the key. Which of the two senses is
-    shown first is drawn with *seed*. Raises as `nbkit.measure.forms.make_form` does.
+    table: one row per sentence: sentence, homograph, correct and other (the translations or glosses of either sense),
+    set ("adversarial" or "regular"), and any others, which go into the key. Which of the two senses is
+    shown first is drawn with *seed*. Raises what `nbkit.measure.forms.make_form` raises.
     """
     import pandas as pd
 
@@ -623,10 +621,10 @@ def make_sense_form(
 def make_naturalness_form(
     table: pd.DataFrame, path: str | Path, *, seed: int = 0, provenance: Mapping[str, Any] | None = None
 ) -> tuple[Path, Path]:
-    """Write the form of the second task at *path* (.xlsx) and its key beside it; returns both places.
+    """Write the form of the second task at *path* (.xlsx) and its key beside it; returns both paths.
 
-    table: as for `make_sense_form`, of which sentence and homograph are shown. There is no right answer; the key's
-    column of answers means nothing. Raises as `nbkit.measure.forms.make_form` does.
+    table: as for `make_sense_form`; sentence and homograph are shown. There is no right answer; the key's
+    column of answers has no meaning. Raises what `nbkit.measure.forms.make_form` raises.
     """
     _check_columns(table, ("sentence", "homograph", "set"))
     return make_form(
@@ -641,11 +639,11 @@ def make_naturalness_form(
 
 
 def error_rates(judgements: pd.DataFrame) -> pd.DataFrame:
-    """How often annotators did not choose the sense that the sentence has, by set and annotator, and together (§3.3).
+    """How often annotators did not choose the sentence's sense, by set and annotator, and for all annotators (§3.3).
 
-    judgements: as `nbkit.measure.forms.read_forms` gives them for the first task.
+    judgements: as returned by `nbkit.measure.forms.read_forms` for the first task.
 
-    Columns: set, annotator ("all" for all together), n, error_rate, low, high (of a share; the units are sentences,
+    Columns: set, annotator ("all" for all annotators), n, error_rate, low, high (of a share; the units are sentences,
     which all annotators judge), wrong_sense, both, none (shares of the answers, which add up to the error rate).
     """
     import pandas as pd
@@ -660,9 +658,9 @@ def error_rates(judgements: pd.DataFrame) -> pd.DataFrame:
 
 
 def naturalness(judgements: pd.DataFrame) -> pd.DataFrame:
-    """The mean score of each set, by annotator and together, with intervals over sentences (§3.3).
+    """The mean score of each set, by annotator and for all annotators, with intervals over sentences (§3.3).
 
-    judgements: as `nbkit.measure.forms.read_forms` gives them for the second task. Columns: set, annotator, mean, low,
+    judgements: as returned by `nbkit.measure.forms.read_forms` for the second task. Columns: set, annotator, mean, low,
     high, n (sentences).
     """
     import pandas as pd
@@ -685,10 +683,10 @@ def weighted_agreement(judgements: pd.DataFrame, *, resamples: int = 999, seed: 
     """Cohen's weighted κ of every two annotators, with linear and with quadratic weights: 1 − Σ w o / Σ w e.
 
     o, e: shares of pairs of answers as observed, and as expected of annotators who answer independently; w = |i − j| or
-    (i − j)² for the answers i and j on the scale. 1: full agreement, 0: chance. NaN where it is not defined (both
-    annotators gave one and the same score to everything). The paper does not say which weights its 0.17 has.
+    (i − j)² for the answers i and j on the scale. 1: full agreement, 0: chance. NaN if undefined (both
+    annotators gave the same score to everything). The paper does not specify the weights of its 0.17.
 
-    judgements: as `read_forms` gives them for the second task. Columns: weights, annotators, value, low,
+    judgements: as returned by `read_forms` for the second task. Columns: weights, annotators, value, low,
     high (bootstrap over sentences), n. Raises `NbkitError` with fewer than two annotators. Source: Cohen 1968.
     """
     import pandas as pd

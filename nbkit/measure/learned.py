@@ -1,4 +1,4 @@
-"""What a pretrained network measures: BERTScore, BLEURT, and word alignments by embeddings.
+"""Metrics based on pretrained networks: BERTScore, BLEURT, and word alignments by embeddings.
 
 Nothing here imports torch before a network is loaded.
 """
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 #
 # P = mean over hypothesis tokens of the largest cosine with a reference token, R the other way round, F1 = 2PR/(P+R).
 #
-# Source: Zhang et al. 2020; the word-order paper's figure 10. bert-score 0.3.13 loads models in ways that are not
-# wanted here (pickles, a path that contains "t5" taken for T5) and trips over empty texts and over tokenizers without
-# a length limit; loading and batching are therefore nbkit's own.
+# Source: Zhang et al. 2020; the word-order paper's figure 10. bert-score 0.3.13 loads models in undesirable ways
+# (pickles, a path that contains "t5" taken for T5) and fails on empty texts and on tokenizers without a length limit;
+# nbkit therefore does the loading and batching.
 
-#: bert-score's own choice for every target language of the papers but Chinese, and one for all is comparable.
+#: bert-score's choice for every target language of the papers except Chinese; one model for all is comparable.
 DEFAULT_MODEL = "google-bert/bert-base-multilingual-cased"
 _DEFAULT_LAYER = 9
 _MEASURES = ("precision", "recall", "f1")
@@ -52,15 +52,15 @@ class _Loaded(NamedTuple):
 
 
 class _Learned(Kappa):
-    """A metric whose scores are those of a pretrained network."""
+    """A metric computed by a pretrained network."""
 
     model: str
     device: str
 
     def identity(self, lang: str) -> dict[str, Any]:
-        """Name, signature, what stands for the weights, device and versions; loads nothing.
+        """Name, signature, identity of the weights, device and versions; loads nothing.
 
-        Weights that are not available are None here. Raises what `signature` raises.
+        The weights are None if they are not available. Raises what `signature` raises.
 
         >>> sorted(Bleurt(device="cpu").identity("en"))
         ['device', 'hub', 'metric', 'signature', 'torch', 'transformers', 'weights']
@@ -76,11 +76,11 @@ class _Learned(Kappa):
 class BertScore(_Learned):
     """BERTScore without idf weights and without rescaling, in [0, 1].
 
-    model: hub id or folder of any encoder. layer: whose output is the embedding, counted from 1; None: the one
-    that bert-score lists for the model, which must be given for a model that it does not list.
-    measure: "f1", "precision" or "recall". device: "auto" (CUDA where there is one), "cpu", "cuda".
+    model: hub id or folder of any encoder. layer: the layer whose output is the embedding, counted from 1; None: the
+    one that bert-score lists for the model; required for a model that it does not list.
+    measure: "f1", "precision" or "recall". device: "auto" (CUDA if available), "cpu", "cuda".
 
-    An empty side scores 0, as in bert-score. Cosines below 0, which trained encoders hardly ever give, count as 0.
+    An empty side scores 0, as in bert-score. Cosines below 0, which are rare for trained encoders, count as 0.
 
     >>> BertScore().signature("de")
     'BERTScore|model:google-bert/bert-base-multilingual-cased|layer:9|measure:f1|idf:no|rescale:no|bert-score:0.3.13'
@@ -96,14 +96,14 @@ class BertScore(_Learned):
 
     def __post_init__(self) -> None:
         if self.layer is not None and self.layer < 1:
-            raise NbkitError(f"bertscore: layers are counted from 1; layer {self.layer} asked for")
+            raise NbkitError(f"bertscore: layer: 1 or more expected, {self.layer} given")
         if self.measure not in _MEASURES:
             raise NbkitError(f"bertscore: unknown measure '{self.measure}'; there are: {', '.join(_MEASURES)}")
 
     def signature(self, lang: str) -> str:
-        """The model (a folder without its path), the layer and the settings; *lang* changes nothing.
+        """The model (a folder without its path), the layer and the settings; *lang* has no effect.
 
-        Raises `MissingExtraError` without the package bert-score, `ModelError` for a model whose layer is not known.
+        Raises `MissingExtraError` without the package bert-score, `ModelError` for a model whose layer is unknown.
 
         >>> BertScore(model="roberta-large", layer=17, measure="recall").signature("en")
         'BERTScore|model:roberta-large|layer:17|measure:recall|idf:no|rescale:no|bert-score:0.3.13'
@@ -115,16 +115,16 @@ class BertScore(_Learned):
 
     @as_problem
     def problem(self, lang: str | None = None) -> str | None:
-        """Why it cannot be used here: the package, the layer, or the weights; None where nothing is missing."""
+        """What prevents its use here: the package, the layer, or the weights; None if nothing does."""
         self.signature(lang or "")
         return super().problem(lang)
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
-        """The chosen measure (F1, P or R; see the module) of each pair: a float64 array in [0, 1], one entry a pair.
+        """The chosen measure (F1, P or R; see the module) of each pair: a float64 array in [0, 1], one entry per pair.
 
-        A pair with a blank side scores 0 and needs no model. Raises `NbkitError` where the lists are not equally long
-        or hold anything but texts, `MissingExtraError` without the package, `ModelError` for weights that cannot be
-        had. Source: Zhang et al. 2020, §3.
+        A pair with a blank side scores 0 and needs no model. Raises `NbkitError` if the lists differ in length or hold
+        anything but texts, `MissingExtraError` without the package, `ModelError` for weights that are not available.
+        Source: Zhang et al. 2020, §3.
 
         >>> BertScore().scores(["", "a cat"], ["a cat", " "], "en").tolist()
         [0.0, 0.0]
@@ -132,7 +132,7 @@ class BertScore(_Learned):
         check_pairs(self.name, hypotheses, references, lang)
         values = np.zeros(len(hypotheses))
         filled = [i for i in range(len(hypotheses)) if hypotheses[i].strip() and references[i].strip()]
-        # All hypotheses of a reference stand together, so that a window embeds it once.
+        # All hypotheses of a reference are adjacent, so that a window embeds it once.
         first: dict[str, int] = {}
         filled.sort(key=lambda i: first.setdefault(references[i], i))
         with progress_bar(f"{self.name} {lang}", len(filled), unit="pair") as bar:
@@ -157,7 +157,7 @@ class BertScore(_Learned):
         def match(batch: list[tuple[str, str]]) -> list[float]:
             from bert_score.utils import greedy_cos_idf
 
-            # Embeddings, mask and weights of references and hypotheses; copies, because they are changed in place.
+            # Embeddings, mask and weights of references and hypotheses; copies, because bert-score modifies them.
             given: list[Tensor] = []
             for side in (1, 0):
                 vectors, weighed = (torch.stack([of[pair[side]] for pair in batch]) for of in (embeddings, weights))
@@ -198,7 +198,7 @@ class BertScore(_Learned):
         listed = [name for name in (hub, (hub or "").rpartition("/")[2]) if name in model2layers]
         if not listed:
             raise ModelError(
-                f"bertscore: bert-score lists no layer for the model '{self.model}'; say which one with layer=, "
+                f"bertscore: bert-score lists no layer for the model '{self.model}'; set layer=, "
                 "such as layer=9 of the 12 of a base model"
             )
         return model2layers[listed[0]]
@@ -216,14 +216,14 @@ class BertScore(_Learned):
 
 
 def _package_version() -> str:
-    """The version of bert-score; `MissingExtraError` where it is not installed."""
+    """The version of bert-score. Raises `MissingExtraError` if it is not installed."""
     if find_spec("bert_score") is None:
         raise MissingExtraError(_INSTALL)
     return version("bert-score")
 
 
 # ----------------------------------------------------------------------------
-# BLEURT: how well a candidate conveys its reference, as a regression model learned to judge it.
+# BLEURT: how well a candidate conveys its reference, as judged by a trained regression model.
 #
 # Source: Sellam et al. 2020; the word-order paper's figure 9.
 
@@ -233,11 +233,11 @@ BLEURT_MODEL = "Elron/bleurt-base-128"
 
 @dataclass(frozen=True)
 class Bleurt(_Learned):
-    """BLEURT by a sequence classifier of one output; the scale is the checkpoint's own, mostly −1 to 1.
+    """BLEURT by a sequence classifier with one output; the scale is the checkpoint's, mostly −1 to 1.
 
     model: hub id or folder of an ``AutoModelForSequenceClassification`` with ``num_labels=1``; it reads reference and
-    candidate, in this order. device: "auto" (CUDA where there is one), "cpu", "cuda".
-    The longer side of a pair that is too long for the model is cut. Empty texts are scored like others.
+    candidate, in this order. device: "auto" (CUDA if available), "cpu", "cuda".
+    If a pair is too long for the model, its longer side is truncated. Empty texts are scored like others.
 
     >>> Bleurt().signature("de")
     'BLEURT|model:Elron/bleurt-base-128|nrefs:1|case:mixed'
@@ -250,7 +250,7 @@ class Bleurt(_Learned):
     bounded: ClassVar[bool] = False
 
     def signature(self, lang: str) -> str:
-        """The model (a folder without its path) and the settings; *lang* changes nothing.
+        """The model (a folder without its path) and the settings; *lang* has no effect.
 
         >>> Bleurt(model="Elron/bleurt-tiny-512").signature("en")
         'BLEURT|model:Elron/bleurt-tiny-512|nrefs:1|case:mixed'
@@ -258,10 +258,10 @@ class Bleurt(_Learned):
         return f"BLEURT|model:{pretrained.signature_label(self.model)}|nrefs:1|case:mixed"
 
     def scores(self, hypotheses: Sequence[str], references: Sequence[str], lang: str) -> np.ndarray:
-        """The regression model's rating of each pair: a float64 array on the checkpoint's own scale, not bounded.
+        """The regression model's rating of each pair: a float64 array on the checkpoint's scale, not bounded.
 
-        Raises `NbkitError` where the lists are not equally long or hold anything but texts, `ModelError` for weights
-        that cannot be had or that are no regression model. Source: Sellam et al. 2020.
+        Raises `NbkitError` if the lists differ in length or hold anything but texts, `ModelError` for weights that are
+        not available or not a regression model. Source: Sellam et al. 2020.
 
         >>> Bleurt().scores([], [], "en").tolist()
         []
@@ -283,7 +283,7 @@ class Bleurt(_Learned):
         return tuple(encoded["input_ids"]), tuple(encoded["token_type_ids"])
 
     def _run(self, batch: list[tuple[tuple[int, ...], tuple[int, ...]]]) -> list[float]:
-        """Scores of pairs that have as many tokens as each other."""
+        """Scores of pairs with the same number of tokens."""
         import torch
 
         network = self._regressor.network
@@ -301,7 +301,7 @@ class Bleurt(_Learned):
         if network.config.num_labels != 1:
             raise ModelError(
                 f"bleurt: '{self.model}' has {network.config.num_labels} outputs; "
-                "a regression model has one (num_labels=1)"
+                "give a regression model, which has one (num_labels=1)"
             )
         return _Loaded(tokenizer, network)
 
@@ -311,12 +311,12 @@ def _subwords(pair: tuple[tuple[int, ...], tuple[int, ...]]) -> int:
 
 
 # ----------------------------------------------------------------------------
-# Links out of similarities, for a batch of pairs at once: argmax and itermax of simalign.
+# Links from similarities, for a batch of pairs at once: argmax and itermax of simalign.
 #
 # Source: Jalili Sabet et al. 2020, "SimAlign", §3.1 (Argmax) and §3.2 (IterMax); simalign 0.4 (``inter``,
 # ``itermax``). Of equal similarities the first counts, as in NumPy.
 
-#: What a similarity is multiplied with in the second round of itermax where one of its two units is linked already.
+#: Factor of a similarity in the second round of itermax if one of its two units is already linked.
 _DISCOUNT = 0.9
 # Below every similarity: padding.
 _NOTHING = -1.0
@@ -342,10 +342,10 @@ def argmax(similarity: Tensor, is_pair: Tensor) -> Tensor:
 
 
 def itermax(similarity: Tensor, is_pair: Tensor) -> Tensor:
-    """Argmax, then once more among the pairs of which a unit is not linked: simalign's two rounds.
+    """Argmax, then once more among the pairs with an unlinked unit: simalign's two rounds.
 
-    In the second round similarities count 0.9 where one unit is linked, 0 where both are. Pairs with a side of at most
-    two units, or with a side that is all linked, have the first round alone. Arguments and result as of `argmax`.
+    In the second round similarities are multiplied by 0.9 if one unit is linked, by 0 if both are. Pairs with a side of
+    at most two units, or with a fully linked side, have only the first round. Arguments and result as for `argmax`.
 
     >>> import torch
     >>> similarity = torch.tensor([[[0.9, 0.2, 0.8], [0.7, 0.1, 0.6], [0.3, 0.2, 0.2]]])
@@ -369,7 +369,7 @@ METHODS = {"argmax": argmax, "itermax": itermax}
 
 
 # ----------------------------------------------------------------------------
-# Contextual vectors of subwords from any encoder of transformers, and the word that each of them belongs to.
+# Contextual vectors of subwords from any encoder of transformers, and the word of each subword.
 
 
 class Subwords(NamedTuple):
@@ -382,29 +382,29 @@ class Subwords(NamedTuple):
 class Encoder:
     """The lower *layer* layers of an encoder, in float32, with its tokenizer.
 
-    Raises `ModelError` where the weights cannot be had, hold fewer layers, or where the tokenizer cannot say which
-    word a subword belongs to.
+    Raises `ModelError` if the weights are not available or have fewer layers, or if the tokenizer cannot map subwords
+    to words.
     """
 
     def __init__(self, model: str, layer: int, device: str = "auto"):
         self.tokenizer, network = pretrained.load_network(model, "AutoModel", device)
         if not self.tokenizer.is_fast:
             raise ModelError(
-                f"model '{model}': its tokenizer, {type(self.tokenizer).__name__}, has no offsets: it cannot say which "
-                "word a subword belongs to. Take a model with a fast tokenizer (tokenizer.json)"
+                f"model '{model}': its tokenizer, {type(self.tokenizer).__name__}, has no offsets, so it cannot map "
+                "subwords to words. Use a model with a fast tokenizer (tokenizer.json)"
             )
         if network.config.is_encoder_decoder:
             network = network.get_encoder()
         layers = network.config.num_hidden_layers
         if not 0 <= layer <= layers:
-            raise ModelError(f"model '{model}': layer {layer} asked for; it has 0 (the embeddings) to {layers}")
+            raise ModelError(f"model '{model}': layer: 0 (the embeddings) to {layers} expected, {layer} given")
         self.network = network
         self.layer = layer
         self.limit: int = self.tokenizer.model_max_length
         self.budget = pretrained.budget(network)
 
     def subwords(self, texts: Sequence[Sequence[str]]) -> list[Subwords]:
-        """The subwords of tokenised texts; what goes over the model's limit is cut off, with a warning."""
+        """The subwords of tokenised texts, truncated to the model's limit with a warning."""
 
         def encoded(**limits: Any) -> list[Subwords]:
             found = self.tokenizer([list(words) for words in texts], is_split_into_words=True, **limits)
@@ -415,14 +415,14 @@ class Encoder:
         if not longer:
             return whole
         warnings.warn(
-            f"{longer} texts have more than the model's {self.limit} subwords: words after these get no links",
+            f"{longer} texts exceed the model's limit of {self.limit} subwords: the words beyond it get no links",
             stacklevel=3,
         )
         return encoded(truncation=True, max_length=self.limit)
 
     def embed(self, batch: list[Subwords]) -> list[Any]:
-        """A vector of length 1 for each subword of a word, (subwords × dimensions) a text. All texts are equally long,
-        so that nothing is padded and no vector depends on the batch.
+        """A unit vector for each subword of a word, (subwords × dimensions) per text. All texts have the same length,
+        so there is no padding and vectors do not depend on the batch.
         """
         import torch
 
@@ -439,19 +439,19 @@ class Encoder:
 
 
 # ----------------------------------------------------------------------------
-# Alignment without training: words whose contextual vectors are most alike in a multilingual encoder.
+# Alignment without training: words with the most similar contextual vectors in a multilingual encoder.
 
-#: Similarities of a batch, for each token of the encoder's own batches.
+#: Similarities per batch, for each token of the encoder's batches.
 SIMILARITIES = 64
 
 
 class EmbeddingAligner:
-    """Subwords are linked by cosine, ``argmax`` or ``itermax``; words are linked where any of their subwords are.
+    """Links subwords by cosine, ``argmax`` or ``itermax``; words are linked if any of their subwords are.
 
-    argument: hub id (with an optional ``@revision``) or folder of an encoder, or of an encoder-decoder, of which the
-    encoder is taken. layer: whose output the vectors are, 0 for the embeddings; 8 is simalign's choice for models of
-    12. method: ``itermax`` finds more links, ``argmax`` surer ones. device: "auto", "cpu", "cuda".
-    store: remembers links, pair by pair.
+    argument: hub id (with an optional ``@revision``) or folder of an encoder, or of an encoder-decoder, whose encoder
+    is used. layer: the layer whose output the vectors are, 0 for the embeddings; 8 is simalign's choice for models with
+    12. method: ``itermax`` finds more links, ``argmax`` more reliable ones. device: "auto", "cpu", "cuda".
+    store: stores links, pair by pair.
 
     The links are those of simalign 0.4 with ``token_type="bpe"`` and its defaults, computed for many pairs at once.
     Source: Jalili Sabet et al. 2020, "SimAlign".
@@ -472,26 +472,26 @@ class EmbeddingAligner:
         if method not in METHODS:
             raise UnknownNameError("method of alignment", method, METHODS)
         if layer < 0:
-            raise NbkitError(f"aligner 'embeddings': layer={layer}; 0 (the embeddings) or more expected")
+            raise NbkitError(f"aligner 'embeddings': layer: 0 (the embeddings) or more expected, {layer} given")
         self.layer, self.method = layer, method
         self._device, self._store = device, store
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What stands for the weights, the layer, the method, the device and the versions of what runs them."""
+        """Identity of the weights, layer, method, device and library versions."""
         settings = {"aligner": "embeddings", "version": 1, "layer": self.layer, "method": self.method}
         return settings | pretrained.network_identity(self.model, self._device)
 
     def problem(self) -> str | None:
-        """Why the weights cannot be had, or None; loads nothing."""
+        """Why the weights are not available, or None; loads nothing."""
         return pretrained.obstacle(self.model)
 
     def align(
         self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], *, progress: bool = True
     ) -> Iterator[Alignment]:
-        """See `Aligner.align`. Each distinct pair is aligned once, and by itself: links depend on no other pair.
+        """See `Aligner.align`. Each distinct pair is aligned once, independently of the others.
 
-        Raises `ModelError` where the weights cannot be had or their tokenizer has no offsets.
+        Raises `ModelError` if the weights are not available or their tokenizer has no offsets.
         """
         checked = token_pairs(pairs)
         distinct = [pair for pair in dict.fromkeys(checked) if all(pair)]
@@ -542,7 +542,7 @@ class EmbeddingAligner:
                 for (source, target), links in zip(batch, linked, strict=True)
             ]
 
-        # Tokens of spaces alone have no subwords. A batch holds units² similarities a pair.
+        # Tokens that consist of spaces have no subwords. A batch holds units² similarities per pair.
         filled = [pair for pair in pairs if words[pair[0]] and words[pair[1]]]
         matched = run_batches(filled, lambda pair: units(pair) ** 2, match, encoder.budget * SIMILARITIES)
         links = dict(zip(filled, matched, strict=True))

@@ -1,7 +1,7 @@
-"""LitTER and APT-Eval: is an idiom translated word by word, and is a phrase translated as in the reference?
+"""LitTER and APT-Eval: whether an idiom is translated literally, and a phrase as in the reference.
 
-In the order of the file: when a word of a translation is a word of a dictionary; bilingual dictionaries; LitTER, the
-literal translation error rate; APT-Eval, by word alignments.
+In the order of the file: matching words of a translation with a dictionary; bilingual dictionaries; LitTER, the literal
+translation error rate; APT-Eval, by word alignments.
 
 Source: idioms paper, §2.1 and §2.2, Figures 1, 14 and 15, appendix B.2.
 """
@@ -28,22 +28,22 @@ from nbkit.measure.bleu import Chrf, cut, tokenizer_signature
 from nbkit.text.sentences import Text
 
 # ----------------------------------------------------------------------------
-# When a word of a translation is a word of a dictionary: exactly, in another inflection, or as part of a compound.
+# Matching a word of a translation with a dictionary: exactly, in another inflection, or as part of a compound.
 #
-# The paper's LitTER compares exactly. *inflected* answers its first failure in Figure 14 (*tire* for *tirer*),
+# The paper's LitTER compares exactly. *inflected* addresses its first failure in Figure 14 (*tire* for *tirer*),
 # *compounds* its second limitation (German).
 
 Case: TypeAlias = Literal["lower", "mixed"]
-#: "kept": they distinguish words. "ignored": they do not, nor do ligatures. "stripped": as the research code of LitTER
-#: takes them off, ligatures kept.
+#: "kept": accents distinguish words. "ignored": they do not, nor do ligatures. "stripped": removed as in LitTER's
+#: research code, which preserves ligatures.
 Accents: TypeAlias = Literal["kept", "ignored", "stripped"]
 Matching: TypeAlias = Literal["exact", "inflected", "compounds"]
-#: Snowball's names of the languages that its stemmers know; others have no inflection or no stemmer.
+#: Snowball's names of the languages with a stemmer; others have no inflection or no stemmer.
 _STEMMERS = {
     **{"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "ru": "russian"},
     **{"ta": "tamil", "ne": "nepali"},
 }
-#: What German, Dutch and Scandinavian compounds put between their parts.
+#: Linking elements of German, Dutch and Scandinavian compounds.
 _LINKS = ("", "s", "es", "n", "en", "ens", "e", "er")
 _SHORTEST_PART = 3
 _SHORTEST_STEM = 3
@@ -51,7 +51,7 @@ _LIGATURES = str.maketrans({"œ": "oe", "Œ": "OE", "æ": "ae", "Æ": "AE"})
 
 
 def known_matchings(lang: str) -> tuple[str, ...]:
-    """The ways of matching that there are for *lang*.
+    """The matching methods available for *lang*.
 
     >>> known_matchings("zh")
     ('exact', 'compounds')
@@ -60,7 +60,7 @@ def known_matchings(lang: str) -> tuple[str, ...]:
 
 
 def without_accents(word: str) -> str:
-    """*word* in compatibility decomposition without its combining characters; a ligature is no accent.
+    """*word* in compatibility decomposition without its combining characters; ligatures are preserved.
 
     >>> without_accents("écorçe"), without_accents("œil")
     ('ecorce', 'œil')
@@ -71,9 +71,9 @@ def without_accents(word: str) -> str:
 
 @dataclass(frozen=True)
 class WordMatcher:
-    """Compares words of one language. known: the words that parts of compounds can be (for "compounds").
+    """Compares words of one language. known: the words that can be parts of compounds (for "compounds").
 
-    Raises `NbkitError` for a setting that there is not, and for "inflected" without a stemmer for the language.
+    Raises `NbkitError` for an unknown setting, and for "inflected" without a stemmer for the language.
     """
 
     lang: str
@@ -86,11 +86,11 @@ class WordMatcher:
         choices = {"matching": known_matchings(self.lang), "case": get_args(Case), "accents": get_args(Accents)}
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
-                what = f"{name} '{getattr(self, name)}' for words in '{self.lang}'"
-                raise NbkitError(f"no {what}; there are: {', '.join(allowed)}")
+                what = f"{name} '{getattr(self, name)}' is not available for words in '{self.lang}'"
+                raise NbkitError(f"{what}; there are: {', '.join(allowed)}")
 
     def key(self, word: str) -> str:
-        """Equal for words that are taken to be the same.
+        """A key that is equal for words considered the same.
 
         >>> WordMatcher("fr", accents="ignored").key("Écorce"), WordMatcher("fr", "inflected").key("tirez")
         ('ecorce', 'tir')
@@ -100,14 +100,14 @@ class WordMatcher:
             word = word.lower()
         if self.matching == "inflected":
             stem = _stemmer(self.lang)(word)
-            # Of short words too little would be left to tell them apart: French *se*, *ses*.
+            # Stems of short words would be too short to distinguish them: French *se*, *ses*.
             word = stem if len(word) > _SHORTEST_STEM and len(stem) >= _SHORTEST_STEM else word
         if self.accents == "ignored":
             word = word.translate(_LIGATURES)
         return word if self.accents == "kept" else without_accents(word)
 
     def parts(self, word: str) -> frozenset[str]:
-        """The keys that *word* answers to: its own and, with "compounds", those of the parts that it is made of.
+        """The keys of *word*: its own and, with "compounds", those of its parts.
 
         >>> sorted(WordMatcher("de", "compounds", known=frozenset({"kuchen", "stück"})).parts("Kuchenstücks"))
         ['kuchenstücks']
@@ -132,7 +132,7 @@ def _stemmer(lang: str) -> Callable[[str], str]:
 
 
 def compound_parts(word: str, known: frozenset[str]) -> Iterator[tuple[str, ...]]:
-    """Every way to cut *word* into two or more *known* words of three letters or more, linking letters between them.
+    """Every way to cut *word* into two or more *known* words of at least three letters, with linking letters between.
 
     >>> list(compound_parts("eisbergspitze", frozenset({"eis", "berg", "spitze", "eisberg"})))
     [('eis', 'berg', 'spitze'), ('eisberg', 'spitze')]
@@ -155,23 +155,36 @@ def _cuts(word: str, known: frozenset[str]) -> Iterable[tuple[str, ...]]:
 
 
 # ----------------------------------------------------------------------------
-# Bilingual word dictionaries: the words that a word could be translated by, taken by itself.
+# Bilingual word dictionaries: the possible translations of a word out of context.
 #
-# MUSE's dictionaries, any file of the same form, the sandbox's own words, and dictionaries induced from word
-# alignments, which are labelled so: they hold the translations of a corpus, idiomatic ones too, and no lexicographer
-# looked at them. Source: idioms paper, §2.1, step 2; Lample et al. 2018 (MUSE).
+# MUSE's dictionaries, any file in the same format, the sandbox's words, and dictionaries induced from word
+# alignments, which are labelled as such: they hold the translations of a corpus, including idiomatic ones, and no
+# lexicographer has checked them. Source: idioms paper, §2.1, step 2; Lample et al. 2018 (MUSE).
 
-#: Where a dictionary is from: a file, the word list of the sandbox, or the word alignments of a corpus.
+#: Origin of a dictionary: a file, the word list of the sandbox, or the word alignments of a corpus.
 Kind: TypeAlias = Literal["file", "sandbox", "induced"]
 _MUSE_ADDRESS = "https://dl.fbaipublicfiles.com/arrival/dictionaries/{src}-{tgt}.txt"
 
 
 @dataclass(frozen=True)
 class WordDictionary:
-    """Source words, lower-cased, to their translations in the order in which they were listed.
+    """A bilingual word dictionary.
 
-    name: what tables call it. kind: `Kind`.
+    Parameters
+    ----------
+    name : str
+        Name in tables and signatures.
+    kind : {"file", "sandbox", "induced"}
+        Origin of the entries.
+    entries : mapping of str to tuple of str
+        Lower-cased source words to their translations, in the order of the source.
 
+    References
+    ----------
+    Idioms paper, §2.1, step 2.
+
+    Examples
+    --------
     >>> words = WordDictionary("toy", "file", {"ice": ("glace", "verglas")})
     >>> words.translations("Ice"), words.translations("iron")
     (('glace', 'verglas'), ())
@@ -189,7 +202,7 @@ class WordDictionary:
 
     @cached_property
     def digest(self) -> str:
-        """Stands for all entries in signatures and cache keys."""
+        """Digest of all entries for signatures and store keys."""
         rows = sorted((word, *translations) for word, translations in self.entries.items())
         return hashlib.blake2b(repr(rows).encode(), digest_size=16).hexdigest()
 
@@ -204,7 +217,7 @@ class WordDictionary:
         return frozenset(word for words in self.entries.values() for word in words)
 
     def both_directions(self, reverse: WordDictionary) -> WordDictionary:
-        """This dictionary with the entries of one of the other direction turned round and added.
+        """This dictionary plus the reversed entries of one for the opposite direction.
 
         Source: the idioms paper's repository, ``litter.py``, ``expand_dict_with_reverse``.
 
@@ -226,7 +239,7 @@ class WordDictionary:
         return WordDictionary(self.name, self.kind, _grouped(pairs))
 
     def lemmatised(self, source: Callable[[str], str], target: Callable[[str], str]) -> WordDictionary:
-        """The same dictionary of lemmas, for LitTER over lemmas. source, target: the lemma of a word by itself.
+        """The dictionary over lemmas, for LitTER over lemmas. source, target: give the lemma of a single word.
 
         >>> words = WordDictionary("toy", "file", {"pull": ("tirez", "tirer"), "pulls": ("tire",)})
         >>> dict(words.lemmatised(lambda word: word.removesuffix("s"), lambda word: "tirer").entries)
@@ -240,20 +253,20 @@ class WordDictionary:
 
 
 def read_dictionary(path: str | Path, name: str | None = None) -> WordDictionary:
-    """A dictionary file: a line a translation, as `nbkit.corpora.readers.read_word_pairs` reads it.
+    """Read a dictionary file: one translation per line, as in `nbkit.corpora.readers.read_word_pairs`.
 
-    Raises what that raises: with file and line for a wrong number of fields, and where nothing is in the file.
+    Raises what that function raises: with file and line for a wrong number of fields, and for an empty file.
     """
     pairs = [(word.lower(), translation) for word, translation in read_word_pairs(path)]
     return WordDictionary(name or Path(path).stem, "file", _grouped(pairs))
 
 
 def fetch_muse(src: str, tgt: str, folder: str | Path, *, digest: str | None = None) -> WordDictionary:
-    """MUSE's dictionary of all its entries, from *folder* or, the first time, from the network.
+    """MUSE's full dictionary, from *folder* or, the first time, from the network.
 
-    digest: the SHA-256 that the file must have. Without one, that of the first download is written beside the file and
-    must be met ever after, so that a result cannot change unnoticed.
-    Raises `NbkitError` where the file cannot be fetched (with the address, for fetching it by hand), or is another one.
+    digest: the SHA-256 that the file must have. Without it, the digest of the first download is written beside the file
+    and checked from then on, so that no result changes unnoticed.
+    Raises `NbkitError` if the file cannot be fetched (with the address, to fetch it by hand), or has another digest.
     Source: Lample et al. 2018, the ground-truth bilingual dictionaries.
     """
     path = _muse_path(src, tgt, folder)
@@ -263,7 +276,7 @@ def fetch_muse(src: str, tgt: str, folder: str | Path, *, digest: str | None = N
         digest = record.read_text(encoding="ascii").strip()
     found = hashlib.sha256(content).hexdigest()
     if digest is not None and found != digest.lower():
-        raise NbkitError(f"dictionary {path}: its SHA-256 is {found}, not {digest}: this is another file")
+        raise NbkitError(f"dictionary {path}: its SHA-256 is {found}, not {digest}: the file has changed; restore it")
     for place, written in ((path, content), (record, found.encode())):
         if not place.is_file():
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -274,7 +287,7 @@ def fetch_muse(src: str, tgt: str, folder: str | Path, *, digest: str | None = N
 
 @as_problem
 def muse_problem(src: str, tgt: str, folder: str | Path) -> str | None:
-    """Why `fetch_muse` would fail: neither is the file in *folder*, nor does the network have it. Fetches nothing."""
+    """Why `fetch_muse` would fail: the file is neither in *folder* nor on the network. Fetches nothing."""
     path = _muse_path(src, tgt, folder)
     if not path.is_file():
         _ask_for_muse(src, tgt, path, "HEAD", timeout=10)
@@ -305,11 +318,11 @@ def induced_dictionary(
     min_count: int = 3,
     min_share: float = 0.1,
 ) -> WordDictionary:
-    """The dictionary of a word-aligned corpus: t translates s where c(s, t) ≥ min_count and c(s, t) / c(s) ≥ min_share.
+    """The dictionary of a word-aligned corpus: t translates s if c(s, t) ≥ min_count and c(s, t) / c(s) ≥ min_share.
 
-    c(s, t): how often the two are linked; c(s): the links of s. Most frequent translations come first. Only words with
-    a letter count; case is ignored. pairs: source and target tokens. alignments: links of each pair.
-    Raises `NbkitError` for a link outside its pair, and where there are not as many alignments as pairs.
+    c(s, t): number of links between the two; c(s): number of links of s. The most frequent translations come first.
+    Only words with a letter count; case is ignored. pairs: source and target tokens. alignments: links of each pair.
+    Raises `NbkitError` for a link outside its pair, and if the numbers of alignments and pairs differ.
 
     >>> corpus = [(("The", "ice"), ("La", "glace"))] * 3 + [(("ice",), ("verglas",))]
     >>> links = [((0, 0), (1, 1))] * 3 + [((0, 0),)]
@@ -326,7 +339,7 @@ def induced_dictionary(
                 if _has_letter(source[left]) and _has_letter(target[right]):
                     counts[source[left].lower()][target[right].lower()] += 1
     except ValueError as error:
-        raise NbkitError(f"dictionary {name}: as many alignments as pairs expected ({error})") from None
+        raise NbkitError(f"dictionary {name}: one alignment per pair expected ({error})") from None
     entries = {}
     for word, targets in sorted(counts.items()):
         total = targets.total()
@@ -347,21 +360,21 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 
 # ----------------------------------------------------------------------------
-# LitTER, the literal translation error rate: how often an idiom is translated word by word.
+# LitTER, the literal translation error rate: how often an idiom is translated literally.
 #
 # Source: idioms paper, §2.1, Figures 1, 14 and 15.
 
-#: Changes when the algorithm changes so that a score can.
+#: Incremented when the algorithm changes in a way that can change a score.
 VERSION = 2
 Unit: TypeAlias = Literal["word", "lemma"]
-#: Which pairs count. "paper": all of them; where no blocklist is left there is no error. "covered": only those of whose
-#: idiom at least one word is in the dictionary, as the others cannot show an error.
+#: Which pairs count. "paper": all of them; without a remaining blocklist there is no error. "covered": only pairs with
+#: at least one word of the idiom in the dictionary, as the others cannot show an error.
 Pairs: TypeAlias = Literal["paper", "covered"]
-#: Which of the idiom's places in its source are looked up. "last": the last alone, as the research code has it.
+#: Which of the idiom's spans in the source are looked up. "last": only the last, as in the research code.
 Spans: TypeAlias = Literal["all", "last"]
-# English endings after an apostrophe are no words to translate; as bare letters they are entries of large dictionaries.
+# English endings after an apostrophe are not words to translate; as bare letters, large dictionaries list them.
 _ENGLISH_ENDING = regex.compile(r"(?i)(?<=\p{L})(?:n['’]t|['’](?:s|re|ve|ll|d|m))(?!\p{L})")
-# What is left of a verb without *n't*, where that is not the verb itself.
+# Verb forms before *n't* that are not the verb itself.
 _CUT_SHORT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "be"}
 _SHORTENED = regex.compile(r"(?i)(?<!\p{L})(?:ca|wo|sha|ai)(?=n['’]t(?!\p{L}))")
 
@@ -374,13 +387,13 @@ class Blocklist(NamedTuple):
 
 
 class Trigger(NamedTuple):
-    """A blocklisted translation in a hypothesis. tokens: the places of its words there, of all its occurrences."""
+    """A blocklisted translation in a hypothesis. tokens: the positions of its words there, in all occurrences."""
 
     translation: str
     tokens: tuple[int, ...]
 
     def is_aligned(self, aligned: Collection[int]) -> bool:
-        """Whether a word of it is among *aligned* tokens of the hypothesis, as those of the idiom (see `Litter.judge`).
+        """Whether one of its words is among the *aligned* tokens of the hypothesis (see `Litter.judge`).
 
         >>> Trigger("pain", (4, 7)).is_aligned([7, 8]), Trigger("pain", (4, 7)).is_aligned([])
         (True, False)
@@ -390,10 +403,10 @@ class Trigger(NamedTuple):
 
 @dataclass(frozen=True)
 class LiteralJudgement:
-    """What the four steps found for one translation.
+    """The result of the four steps for one translation.
 
-    candidates: step 2, a blocklist for each word of the idiom that the dictionary has. blocklists: step 3, those that
-    the reference leaves. triggers: step 4, the blocklisted words of the hypothesis.
+    candidates: step 2, one blocklist per word of the idiom that is in the dictionary. blocklists: step 3, those that
+    survive the reference. triggers: step 4, the blocklisted words of the hypothesis.
     """
 
     candidates: tuple[Blocklist, ...]
@@ -407,20 +420,44 @@ class LiteralJudgement:
 
     @property
     def covered(self) -> bool:
-        """Whether the dictionary has a word of the idiom."""
+        """Whether the dictionary contains a word of the idiom."""
         return bool(self.candidates)
 
 
 @dataclass(frozen=True)
 class Litter:
-    """Judges translations by the paper's four steps, with the words of one dictionary.
+    """LitTER: detects literal translations of idioms by the paper's four steps, with one dictionary.
 
-    src, tgt: languages. unit: what the sequences given to `judge` hold, words or lemmas; a dictionary for lemmas is a
-    `WordDictionary.lemmatised` one. case, accents: whether they tell words apart. spans: which of an
-    idiom's places `judge_spans` looks up. matching: "exact" is the paper's;
-    "inflected" and "compounds" are variants of our own. vocabulary: words of the target language that parts of
-    compounds can be, beside the dictionary's. Raises `NbkitError` for settings that there are not.
+    Parameters
+    ----------
+    dictionary : WordDictionary
+        Translations of single words; for lemmas, a `WordDictionary.lemmatised` one.
+    src, tgt : str
+        Source and target language.
+    unit : {"word", "lemma"}
+        Unit of the sequences passed to `judge`.
+    case : {"lower", "mixed"}
+        Whether case distinguishes words ("mixed").
+    accents : {"kept", "ignored", "stripped"}
+        Treatment of accents (`Accents`).
+    matching : {"exact", "inflected", "compounds"}
+        "exact" is the paper's; "inflected" and "compounds" are nbkit's variants.
+    spans : {"all", "last"}
+        Which of an idiom's spans `judge_spans` looks up.
+    vocabulary : frozenset of str
+        Further words of the target language that can be parts of compounds.
 
+    Raises
+    ------
+    NbkitError
+        A setting is unknown.
+
+    References
+    ----------
+    Idioms paper, §2.1, Figures 1, 14 and 15.
+
+    Examples
+    --------
     >>> litter = Litter(WordDictionary("toy", "file", {"bread": ("pain",), "butter": ("beurre", "pain")}), "en", "fr")
     >>> judgement = litter.judge_texts("bread and butter", "la routine", "du pain")
     >>> judgement.error, [trigger.translation for trigger in judgement.triggers]
@@ -442,11 +479,11 @@ class Litter:
     def __post_init__(self) -> None:
         for name, allowed in (("unit", get_args(Unit)), ("spans", get_args(Spans))):
             if getattr(self, name) not in allowed:
-                raise NbkitError(f"LitTER: no {name} '{getattr(self, name)}'; there are: {', '.join(allowed)}")
-        assert self._matcher is not None  # looks its settings over now, not when the first translation is judged
+                raise NbkitError(f"LitTER: unknown {name} '{getattr(self, name)}'; there are: {', '.join(allowed)}")
+        assert self._matcher is not None  # checks its settings now, not with the first translation
 
     def signature(self, pairs: Pairs = "paper", *, aligned: str = "no") -> str:
-        """All settings that can change a score. aligned: the aligner, where triggers have to be aligned to the idiom.
+        """All settings that can change a score. aligned: the aligner, if triggers must be aligned to the idiom.
 
         >>> Litter(WordDictionary("toy", "file", {"ice": ("glace",)}), "en", "fr").signature("covered")
         'LitTER|pairs:covered|spans:all|unit:word|case:lower|accents:kept|match:exact|aligned:no|dict:file:toy.24f9...v2'
@@ -465,19 +502,20 @@ class Litter:
     ) -> LiteralJudgement:
         """The four steps of §2.1 for one translation.
 
-        1 idiom: the words of the annotated expression. 2 Each word's translations are its blocklist. 3 A blocklist dies
-        as a whole when one of its words is in the *reference*. 4 A surviving one with a word in the *hypothesis* is a
+        1 idiom: the words of the annotated expression. 2 Each word's translations form its blocklist. 3 A blocklist is
+        discarded if one of its words is in the *reference*. 4 A remaining one with a word in the *hypothesis* is a
         literal translation error.
 
-        aligned: tokens of the hypothesis that are aligned to the idiom; a blocklisted word counts only there (the
-        paper's limitation 1; a variant of our own). None: anywhere, as in the paper.
-        Raises `NbkitError` for a text in place of its tokens and for an aligned token outside the hypothesis.
+        aligned: tokens of the hypothesis that are aligned to the idiom; a blocklisted word counts only there (nbkit's
+        variant for the paper's limitation 1). None: anywhere, as in the paper.
+        Raises `NbkitError` for a text instead of its tokens and for an aligned token outside the hypothesis.
         """
         for role, tokens in (("idiom", idiom), ("reference", reference), ("hypothesis", hypothesis)):
             if isinstance(tokens, str):
-                raise NbkitError(f"LitTER: the {role} {tokens[:40]!r} is a text; its tokens are expected")
+                raise NbkitError(f"LitTER: the {role} must be a list of tokens, not a text ({tokens[:40]!r})")
         if aligned is not None and not all(0 <= place < len(hypothesis) for place in aligned):
-            raise NbkitError(f"LitTER: aligned tokens {sorted(aligned)} of a hypothesis of {len(hypothesis)} tokens")
+            size = len(hypothesis)
+            raise NbkitError(f"LitTER: aligned tokens {sorted(aligned)} exceed the hypothesis of {size} tokens")
         words = dict.fromkeys(word.lower() for word in idiom)
         candidates = tuple(Blocklist(word, found) for word in words if (found := self.dictionary.translations(word)))
         in_reference, in_hypothesis = ([self._parts(token) for token in side] for side in (reference, hypothesis))
@@ -495,13 +533,13 @@ class Litter:
         return LiteralJudgement(candidates, surviving, tuple(triggers))
 
     def judge_texts(self, idiom: str, reference: str, hypothesis: str) -> LiteralJudgement:
-        """`judge` of running text, cut into words; *idiom* is the text of its spans. For LitTER over words."""
+        """`judge` for running text, which is cut into words; *idiom*: text of its spans. For LitTER over words."""
         if self.unit != "word":
-            raise NbkitError("LitTER over lemmas needs parsed texts: use judge with nbkit.measure.literal.lemmas")
+            raise NbkitError("LitTER over lemmas requires parsed texts: use judge with nbkit.measure.literal.lemmas")
         return self.judge(source_words(idiom, self.src), cut(reference, self.tgt), cut(hypothesis, self.tgt))
 
     def judge_spans(self, spans: Sequence[str], reference: str, hypothesis: str) -> LiteralJudgement:
-        """`judge_texts` of an idiom whose places in the source hold the texts *spans*, from left to right."""
+        """`judge_texts` for an idiom whose spans in the source have the texts *spans*, from left to right."""
         return self.judge_texts(" ".join(spans if self.spans == "all" else spans[-1:]), reference, hypothesis)
 
     @cached_property
@@ -511,16 +549,16 @@ class Litter:
 
     @cached_property
     def _parts(self) -> Callable[[str], frozenset[str]]:
-        """`WordMatcher.parts`, remembered."""
+        """`WordMatcher.parts`, cached."""
         return lru_cache(maxsize=1 << 16)(self._matcher.parts)
 
     def _keys(self, translation: str) -> tuple[str, ...]:
-        """The keys of the words of a dictionary entry, which may be several: *se rendre*, and every Chinese word."""
+        """The keys of the words of a dictionary entry; there may be several: *se rendre*, and every Chinese word."""
         words = cut(translation, self.tgt) if self.unit == "word" else translation.split()
         return tuple(map(self._matcher.key, words))
 
     def _occurrences(self, translation: str, text: Sequence[frozenset[str]]) -> list[set[int]]:
-        """The places of the words of *translation*, one after the other, each time that they stand in *text*."""
+        """The positions of each occurrence of *translation*, as consecutive words, in *text*."""
         keys = self._keys(translation)
         return [
             set(range(start, start + len(keys)))
@@ -530,10 +568,9 @@ class Litter:
 
 
 def published_litter(dictionary: WordDictionary, reverse: WordDictionary | None, src: str, tgt: str) -> Litter:
-    """LitTER as the research code computes the paper's figures: accents stripped on both sides, the last of an idiom's
-    places, the dictionary in both directions.
+    """LitTER as in the research code: accents stripped, an idiom's last span, the dictionary in both directions.
 
-    reverse: the dictionary of the other direction, None if there is no such; what was used is in the signature.
+    reverse: the dictionary of the opposite direction, None if there is none; the signature records which was used.
     Source: the idioms paper's repository, ``litter.py`` with ``--strip-accents``; its Figures 14 and 15 print such
     blocklists (*errone*, *ecorces*).
 
@@ -547,7 +584,7 @@ def published_litter(dictionary: WordDictionary, reverse: WordDictionary | None,
 
 
 def source_words(text: str, lang: str) -> list[str]:
-    """The words of a text for looking them up, without punctuation and without English *'s*, *n't* and their like.
+    """The words of a text for dictionary lookup, without punctuation and English *'s*, *n't* and the like.
 
     >>> source_words("pull the wool over Europe's eyes", "en"), source_words("can't", "en")
     (['pull', 'the', 'wool', 'over', 'Europe', 'eyes'], ['can'])
@@ -559,10 +596,9 @@ def source_words(text: str, lang: str) -> list[str]:
 
 
 def lemmas(text: Text) -> list[str]:
-    """The lemmas of a parsed text in lower case, one a token of `Text.tokens`: for LitTER over lemmas, and what stands
-    for each token in counts of senses.
+    """The lower-cased lemmas of a parsed text, one per token of `Text.tokens`, for LitTER and for counts of senses.
 
-    Raises `NbkitError` where the text has none.
+    Raises `NbkitError` if the text has none.
 
     >>> from nbkit.text.sentences import Sentence
     >>> lemmas(Text((Sentence(("Bats", "flew"), "en", lemmas=("Bat", "fly")),)))
@@ -571,30 +607,32 @@ def lemmas(text: Text) -> list[str]:
     found = []
     for sentence in text.sentences:
         if sentence.lemmas is None:
-            raise NbkitError(f"{sentence.joined[:60]!r} has no lemmas: parse it first")
+            raise NbkitError(f"{sentence.joined[:60]!r} has no lemmas; parse it first")
         found += [lemma.lower() for lemma in sentence.lemmas]
     return found
 
 
 def literal_errors(judgements: Iterable[LiteralJudgement], pairs: Pairs = "paper") -> np.ndarray:
-    """1 for each literal translation error and 0 for each other pair, NaN for pairs that do not count (see `Pairs`).
+    """1 for each literal translation error, 0 for any other pair, NaN for pairs that do not count (see `Pairs`).
 
-    To be averaged by `nbkit.measure.statistics.macro_average`. Raises `NbkitError` for other *pairs*.
+    Average them with `nbkit.measure.statistics.macro_average`. Raises `NbkitError` for unknown *pairs*.
 
     >>> none = LiteralJudgement((), (), ())
     >>> literal_errors([none]).tolist(), literal_errors([none], "covered").tolist()
     ([0.0], [nan])
     """
     if pairs not in get_args(Pairs):
-        raise NbkitError(f"LitTER: no pairs '{pairs}'; there are: {', '.join(get_args(Pairs))}")
+        raise NbkitError(f"LitTER: unknown pairs '{pairs}'; there are: {', '.join(get_args(Pairs))}")
     return np.array(
         [each.error if each.covered or pairs == "paper" else np.nan for each in judgements], dtype=np.float64
     )
 
 
 class Coverage(NamedTuple):
-    """Shares in [0, 1]. pairs: of the pairs, those of whose idiom the dictionary has a word. open: those that have a
-    blocklist left, and so could show an error. idioms: of the idioms, those with a covered pair.
+    """Shares in [0, 1] that the dictionary covers.
+
+    pairs: share of pairs with a word of the idiom in the dictionary. open: share of pairs with a remaining blocklist,
+    which can show an error. idioms: share of idioms with a covered pair.
     """
 
     pairs: float
@@ -603,14 +641,14 @@ class Coverage(NamedTuple):
 
 
 def coverage(judgements: Sequence[LiteralJudgement], idioms: Sequence[str]) -> Coverage:
-    """How much of the data the dictionary reaches; all NaN without data. It stands beside every LitTER.
+    """How much of the data the dictionary covers, reported with every LitTER; all NaN without data.
 
     >>> ice = Blocklist("ice", ("glace",))
     >>> coverage([LiteralJudgement((ice,), (), ()), LiteralJudgement((), (), ())], ["on ice", "swan song"])
     Coverage(pairs=0.5, open=0.0, idioms=0.5)
     """
     if len(judgements) != len(idioms):
-        raise NbkitError(f"coverage: {len(judgements)} judgements but {len(idioms)} idioms")
+        raise NbkitError(f"coverage: {len(judgements)} judgements but {len(idioms)} idioms; one idiom each expected")
     if not judgements:
         return Coverage(float("nan"), float("nan"), float("nan"))
     reached = {idiom for judgement, idiom in zip(judgements, idioms, strict=True) if judgement.covered}
@@ -622,11 +660,11 @@ def coverage(judgements: Sequence[LiteralJudgement], idioms: Sequence[str]) -> C
 
 
 # ----------------------------------------------------------------------------
-# APT-Eval: is a phrase translated as in the reference? Word alignments say what its translation is on either side.
+# APT-Eval: is a phrase translated as in the reference? Word alignments give its translation on either side.
 #
 # Source: idioms paper, §2.2 and appendix B.2; Fadaee et al. 2018.
 
-#: Changes when the algorithm changes so that a score can.
+#: Incremented when the algorithm changes in a way that can change a score.
 APT_VERSION = 1
 
 
@@ -654,21 +692,20 @@ class AlignedPhrase(NamedTuple):
         Raises `NbkitError` for a phrase without tokens and for a link outside the text.
         """
         if not phrase:
-            raise NbkitError("APT-Eval: the phrase has no tokens in the source")
+            raise NbkitError("APT-Eval: the phrase has no tokens in the source; give at least one")
         parts = []
         for role, (tokens, links) in (("reference", reference), ("hypothesis", hypothesis)):
             places = linked_tokens(links, phrase)
             if places and places[-1] >= len(tokens):
-                raise NbkitError(f"APT-Eval: a link to token {places[-1]} of a {role} of {len(tokens)} tokens")
+                raise NbkitError(f"APT-Eval: link to token {places[-1]} exceeds the {role} of {len(tokens)} tokens")
             parts.append(tuple(tokens[place] for place in places))
         return cls(*parts)
 
 
 class PhraseScores(NamedTuple):
-    """One entry a pair, in [0, 1]: NaN where the phrase has no tokens in the reference, 0 where it has none in the
-    hypothesis alone.
+    """One entry per pair, in [0, 1]: NaN if the phrase is empty in the reference, 0 if only in the hypothesis.
 
-    unigram_precision: of the reference's tokens, those that occur in the hypothesis's. chrf: chrF2 of the two.
+    unigram_precision: share of the reference's tokens that occur in the hypothesis's. chrf: chrF2 of the two.
     """
 
     unigram_precision: np.ndarray
@@ -676,18 +713,18 @@ class PhraseScores(NamedTuple):
 
 
 class EmptyMatches(NamedTuple):
-    """Shares of the pairs whose phrase is aligned to nothing, in the reference and in the hypothesis (appendix B.2)."""
+    """Shares of pairs with an unaligned phrase, in the reference and in the hypothesis (appendix B.2)."""
 
     reference: float
     hypothesis: float
 
 
 def score_phrases(phrases: Sequence[AlignedPhrase], lang: str) -> PhraseScores:
-    """APT-Eval of every pair; to be averaged by `nbkit.measure.statistics.macro_average`.
+    """APT-Eval of every pair; average it with `nbkit.measure.statistics.macro_average`.
 
-    Unigram precision is what the paper words as "the ratio of words in the reference spans that occur in the hypothesis
-    spans": Σ_w min(c_ref(w), c_hyp(w)) / Σ_w c_ref(w), case ignored, a word counting as often as it is on both sides.
-    chrF sees characters alone, so that it does not matter how the spans' tokens are joined. lang: of both sides.
+    Unigram precision is, in the paper's words, "the ratio of words in the reference spans that occur in the hypothesis
+    spans": Σ_w min(c_ref(w), c_hyp(w)) / Σ_w c_ref(w), ignoring case, with clipped counts.
+    chrF is over characters, so it does not matter how the spans' tokens are joined. lang: of both sides.
     Source: idioms paper, §2.2; Popović 2015.
 
     >>> scores = score_phrases([AlignedPhrase(("la", "routine"), ("la", "vie")), AlignedPhrase((), ("x",))], "fr")
@@ -703,8 +740,8 @@ def score_phrases(phrases: Sequence[AlignedPhrase], lang: str) -> PhraseScores:
 def published_precision(phrases: Sequence[AlignedPhrase]) -> np.ndarray:
     """Unigram precision of every pair as the research code computes it; NaN and 0 as in `PhraseScores`.
 
-    |{w in reference} ∩ {w in hypothesis}| / Σ_w c_ref(w): distinct words over all words, so that a reference that
-    repeats a word does not reach 1 beside itself; case counts, as the option ``--lower`` is never used.
+    |{w in reference} ∩ {w in hypothesis}| / Σ_w c_ref(w): distinct words over all words, so a reference that repeats a
+    word scores below 1 against itself; case-sensitive, as the option ``--lower`` is never used.
     Source: the idioms paper's repository, APT-Eval.
 
     >>> phrase = AlignedPhrase(("de", "temps", "de"), ("de", "temps", "de"))
@@ -716,7 +753,7 @@ def published_precision(phrases: Sequence[AlignedPhrase]) -> np.ndarray:
 
 
 def signature(aligner: str) -> str:
-    """All settings of APT-Eval that can change a score, but for chrF's own. aligner: what made the links.
+    """All settings of APT-Eval that can change a score, except chrF's. aligner: the source of the links.
 
     >>> signature("eflomal")
     'APT-Eval|precision:of-reference-words|case:lower|empty-reference:left-out|empty-hypothesis:0|aligner:eflomal|v1'
@@ -726,7 +763,7 @@ def signature(aligner: str) -> str:
 
 
 def published_signature(aligner: str) -> str:
-    """As `signature`, of `published_precision`.
+    """`signature` for `published_precision`.
 
     >>> published_signature("eflomal").split("|")[1:3]
     ['precision:distinct-of-reference-words', 'case:mixed']
@@ -736,7 +773,7 @@ def published_signature(aligner: str) -> str:
 
 
 def empty_matches(phrases: Sequence[AlignedPhrase]) -> EmptyMatches:
-    """How often the alignments find nothing; NaN without phrases. Source: idioms paper, appendix B.2 (2.2 % and 3 %).
+    """How often the alignments are empty; NaN without phrases. Source: idioms paper, appendix B.2 (2.2 % and 3 %).
 
     >>> empty_matches([AlignedPhrase((), ("x",)), AlignedPhrase(("x",), ("x",))])
     EmptyMatches(reference=0.5, hypothesis=0.0)

@@ -1,7 +1,7 @@
-"""Does a translation carry the numbers of its source? The pass judgement, and what is wrong where it fails.
+"""Whether a translation preserves the numbers of its source: the pass judgement, and the type of error if it fails.
 
 Source: Wang et al. 2021, "As Easy as 1, 2, 3", §3: the pass rate is the fraction of inputs whose number is translated
-perfectly; A.1: in whatever correct form (for 5 also 5.0 and *five*).
+perfectly; A.1: in any correct form (for 5 also 5.0 and *five*).
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from rapidfuzz.distance import LCSseq, Levenshtein
 
 from nbkit.numbers import Number, count_both, find_numbers, forms, write_number
 
-#: What is wrong is told number by number where at most so many are lost, or are there besides; a hypothesis that loops
-#: is told to have lost them, and what it has in their place to be extra.
+#: Maximum number of missing or extra numbers that are explained one by one; beyond it (a hypothesis that loops) the
+#: former are reported as missing and the latter as extra.
 MOST_EXPLAINED = 50
-#: The minutes of 8:00, which no language has to say.
+#: The minutes of 8:00, which no language has to express.
 _FULL_HOUR = "00"
 _TWO = Decimal(2)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong with the numbers of a hypothesis.
+    """One error in the numbers of a hypothesis.
 
-    error: a type of `nbkit.measure.numbers.error_types`. expected: the number as the source writes it, empty
-    for an extra one. found: as the hypothesis writes it, empty for a missing one. tolerable: the value is right and
-    cannot be mistaken, only its notation is not the target language's; the lenient rate lets it pass.
+    error: a type of `nbkit.measure.numbers.error_types`. expected: the number as written in the source, empty
+    for an extra one. found: as written in the hypothesis, empty for a missing one. tolerable: the value is right and
+    unambiguous, but its notation is not the target language's; it passes in the lenient rate.
     """
 
     error: str
@@ -47,7 +47,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Whether a filled template was translated with its number. error and found: of the first thing that is wrong."""
+    """Whether a filled template was translated with its number. error, found: of the first error."""
 
     strict: bool
     lenient: bool
@@ -58,14 +58,14 @@ class Judgement:
 def judge_number(
     hypothesis: str, value: Decimal, written: str, src: str, tgt: str, own: Iterable[Decimal] = ()
 ) -> Judgement:
-    """Whether *hypothesis* carries exactly *value*, and no number beside it but the template's *own*.
+    """Whether *hypothesis* contains exactly *value*, and no other number except the template's *own*.
 
-    value, written: the number that was filled in, and how. own: the values of the numbers that the template holds
-    itself; each of them may be there once.
+    value, written: the number that was filled in, and its notation. own: the values of the template's numbers, each of
+    which may occur once.
 
-    A pass is *strict* (the paper's rate) where the value is there in a correct form of the target language, whichever:
-    with or without thousands separators, with a scale word, spelled out. A writing by another convention that cannot
-    be mistaken (German ``1.23``) passes only *leniently*; one that means another number (German ``1.234`` for 1.234)
+    A pass is *strict* (the paper's rate) if the value occurs in any correct form of the target language: with or
+    without thousands separators, with a scale word, spelled out. A notation of another convention that is unambiguous
+    (German ``1.23``) passes only *leniently*; one that means another number (German ``1.234`` for 1.234)
     does not pass. An article or a one-word *one* may satisfy the value 1 and is never an extra number; an ordinal in
     words is neither. *Both* may satisfy the value 2.
 
@@ -83,12 +83,12 @@ def judge_number(
 
 
 def compare_numbers(source: str, hypothesis: str, src: str, tgt: str) -> list[Finding]:
-    """What is wrong with the numbers of a translation; empty where it carries all of them and no other.
+    """The errors in the numbers of a translation; empty if it contains all of them and no other.
 
-    Every number of the source is expected once, but for weak ones (articles, a one-word *one*) and ordinals in words,
-    which languages use too differently, and the 00 of a full hour: they may be there or not.
-    *Both* may stand for two, and two for *both*. Where more than `MOST_EXPLAINED` numbers are lost, or extra, it is not
-    told which became which.
+    Every number of the source is expected once, except weak ones (articles, a one-word *one*) and ordinals in words,
+    which languages use too differently, and the 00 of a full hour: these are optional.
+    *Both* may translate two, and two *both*. If more than `MOST_EXPLAINED` numbers are missing or extra, they are not
+    matched with each other.
 
     >>> compare_numbers("It took 15 men 2.5 hours.", "15 Männer brauchten 25 Stunden.", "en", "de")
     [Finding(error='separator not localised', expected='2.5', found='25', tolerable=False)]
@@ -107,7 +107,7 @@ def compare_numbers(source: str, hypothesis: str, src: str, tgt: str) -> list[Fi
 
 
 def template_numbers(around: Sequence[str], lang: str) -> list[Decimal]:
-    """The values of the numbers that stand in a template beside the one to be filled in.
+    """The values of the numbers in a template other than the one to be filled in.
 
     >>> template_numbers(("By 2030 the rate reaches ", " percent."), "en")
     [Decimal('2030')]
@@ -116,7 +116,7 @@ def template_numbers(around: Sequence[str], lang: str) -> list[Decimal]:
 
 
 def _findings(expected: list[Expected], own: list[Decimal], hypothesis: str, src: str, tgt: str) -> list[Finding]:
-    """Match numbers by value, then explain what is left on either side."""
+    """Match numbers by value, then explain the unmatched ones on either side."""
     there = find_numbers(hypothesis, tgt)
     carriers, findings, lost = _Carriers(there), [], []
     for each in expected:
@@ -143,7 +143,7 @@ def _findings(expected: list[Expected], own: list[Decimal], hypothesis: str, src
 
 
 def _without_both(lost: list[Expected], both: int) -> list[Expected]:
-    """*lost* without as many twos as the hypothesis says *both*."""
+    """*lost* without as many twos as the hypothesis has *both*."""
     kept = []
     for each in lost:
         if both and each.value == _TWO and not each.ordinal:
@@ -154,7 +154,7 @@ def _without_both(lost: list[Expected], both: int) -> list[Expected]:
 
 
 def _blanked(text: str, numbers: Iterable[Number]) -> str:
-    """*text* with spaces for numbers that are accounted for, so that no rule sees them."""
+    """*text* with spaces in place of matched numbers, so that the rules ignore them."""
     parts, done = [], 0
     for number in numbers:
         start, end = number.span
@@ -164,13 +164,13 @@ def _blanked(text: str, numbers: Iterable[Number]) -> str:
 
 
 class _Carriers:
-    """The numbers of a hypothesis, each of which carries one expected number at most."""
+    """The numbers of a hypothesis, each of which matches at most one expected number."""
 
     def __init__(self, numbers: Sequence[Number]):
         self._numbers = numbers
         self._taken: set[int] = set()
-        # By value, and whether it is an ordinal in words, the best last: a localised one before others, a weak one
-        # after all, and of equal ones the first.
+        # By value and whether it is an ordinal in words, in order of preference, best last: localised ones first, weak
+        # ones last, ties by position.
         self._places: defaultdict[tuple[Decimal, bool], list[int]] = defaultdict(list)
         for place in sorted(range(len(numbers)), key=self._rank, reverse=True):
             self._places[numbers[place].value, _is_ordinal_word(numbers[place])].append(place)
@@ -180,7 +180,7 @@ class _Carriers:
         return _is_weak(number), not number.localised, place
 
     def take(self, expected: Expected) -> Number | None:
-        """The number that carries an expected one, which it then cannot do for another; None where none is left."""
+        """The number that matches an expected one, which is then used up; None if none is left."""
         able = [
             self._places.get((expected.value, words)) for words in ((False, True) if expected.ordinal else (False,))
         ]
@@ -192,12 +192,12 @@ class _Carriers:
         return self._numbers[place]
 
     def left(self) -> list[Number]:
-        """Those that carry none, from left to right."""
+        """The unmatched ones, from left to right."""
         return [number for place, number in enumerate(self._numbers) if place not in self._taken]
 
 
 def _without(own: Iterable[Decimal], numbers: Sequence[Number]) -> list[Number]:
-    """*numbers* without those that nobody has to account for: a template's own, weak ones, ordinals in words."""
+    """*numbers* without optional ones: a template's own, weak ones, ordinals in words."""
     there = Counter(own)
     left = []
     for number in numbers:
@@ -220,28 +220,27 @@ def _is_weak(number: Number) -> bool:
 
 
 def _is_ordinal_word(number: Number) -> bool:
-    """*Third*, or the *III* of a king, whom other languages often name without it."""
+    """*Third*, or the *III* of a king, which other languages often omit."""
     return number.kind == "ordinal" and number.form in ("words", "roman")
 
 
 # ----------------------------------------------------------------------------
-# What went wrong with a number that a translation should carry and does not: decided by rule, always the same
-# way.
+# The type of error for a missing number, decided by deterministic rules.
 #
 # The types and their order are ``number_errors.yaml``. Source: Wang et al. 2021, "As Easy as 1, 2, 3", §4 and
 # Table 4.
 
 _LETTERS = re.compile(r"[^\W\d_]+")
-#: Digits of any script with whatever separates them.
+#: Digits of any script with their separators.
 _RUN = re.compile(r"\d(?:[\d.,'’٫٬\u00a0\u202f\u2009]*\d)?")
 _FULL_WIDTH = ord("０")
-#: Of a hypothesis: so many runs of digits are looked at, none of them longer than this.
+#: Of a hypothesis: the maximum number of digit runs checked, and their maximum length.
 _MOST_RUNS, _LONGEST_RUN = 200, 600
 
 
 @dataclass(frozen=True)
 class Expected:
-    """A number that the hypothesis has to carry: its value, how the source writes it, and whether as an ordinal."""
+    """A number required in the hypothesis: its value, its notation in the source, and whether it is an ordinal."""
 
     value: Decimal
     written: str
@@ -249,9 +248,9 @@ class Expected:
 
 
 class Verdict(NamedTuple):
-    """The type of an error and what is written in the hypothesis, empty where the number is missing.
+    """The type of an error and the notation in the hypothesis, empty if the number is missing.
 
-    numbers: the candidates that the error accounts for, so that they are no extra numbers besides.
+    numbers: the candidates that the error explains, which therefore do not count as extra numbers.
     """
 
     error: str
@@ -260,7 +259,7 @@ class Verdict(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """What a rule looks at."""
+    """The input of a rule."""
 
     expected: Expected
     candidates: Sequence[Number]
@@ -274,7 +273,7 @@ class _Case(NamedTuple):
 
 @cache
 def error_types() -> tuple[dict[str, Any], ...]:
-    """All types of errors in the order in which they are decided: name, meaning, example.
+    """All types of errors in the order in which they are checked: name, meaning, example.
 
     >>> [each["name"] for each in error_types()][-2:]
     ['number missing', 'extra number']
@@ -283,9 +282,9 @@ def error_types() -> tuple[dict[str, Any], ...]:
 
 
 def classify(expected: Expected, candidates: Sequence[Number], hypothesis: str, src: str, tgt: str) -> Verdict:
-    """Why *expected* is not among the numbers of a hypothesis.
+    """The type of error for *expected*, which is not among the numbers of a hypothesis.
 
-    candidates: the numbers of the hypothesis that are accounted for by nothing else, left to right.
+    candidates: the unmatched numbers of the hypothesis, left to right.
 
     >>> from nbkit.numbers import find_numbers
     >>> text = "Es kostete 1245 Euro."
@@ -297,7 +296,7 @@ def classify(expected: Expected, candidates: Sequence[Number], hypothesis: str, 
 
 
 def classify_foreign(expected: Expected, text: str, tgt: str) -> str:
-    """What is wrong with a number of the right value whose writing, *text*, is not the target language's.
+    """The type of error for a number with the right value whose notation, *text*, is not the target language's.
 
     >>> classify_foreign(Expected(Decimal("1.23"), "1.23"), "1.23", "de")
     'separator not localised'
@@ -308,7 +307,7 @@ def classify_foreign(expected: Expected, text: str, tgt: str) -> str:
 
 
 def mixes_scripts(text: str, lang: str) -> bool:
-    """Whether a number has digits of two scripts, or of one that the language does not write.
+    """Whether a number has digits of two scripts, or of one that the language does not use.
 
     >>> mixes_scripts("1२34", "ne"), mixes_scripts("१२३४", "ne"), mixes_scripts("१२३४", "en")
     (True, False, True)
@@ -366,11 +365,11 @@ def _scale(case: _Case) -> Verdict | None:
 
 
 def _digits(case: _Case) -> Verdict | None:
-    """The four types that compare digits, with what is nearest by edit distance."""
+    """The four types that compare digits, with the candidate nearest by edit distance."""
     wanted = _digits_of(case.expected.value)
     near = []
     for text, numbers in _writings(case):
-        # As it is written, where it is in digits (1.0000 for 1,000), and as what it means (*vierzig* for 41).
+        # By its notation, if it is in digits (1.0000 for 1,000), and by its value (*vierzig* for 41).
         readings = [_digits_of(number.value) for number in numbers] + ([_digits_in(text)] if text[0].isdigit() else [])
         near += [(Levenshtein.distance(wanted, there), text, numbers, there)
                  for there in readings if _related(wanted, there)]  # fmt: skip
@@ -394,7 +393,7 @@ _RULES: tuple[Callable[[_Case], Verdict | None], ...] = (_untranslated, _script,
 
 
 def _writings(case: _Case) -> Iterator[tuple[str, tuple[Number, ...]]]:
-    """The candidates as they are written; then digits that make no number (430.6959.92)."""
+    """The candidates as written, then digits that form no number (430.6959.92)."""
     for number in case.candidates:
         yield case.text(number), (number,)
     for match in _digit_runs(case.hypothesis):
@@ -405,47 +404,47 @@ def _writings(case: _Case) -> Iterator[tuple[str, tuple[Number, ...]]]:
 
 @lru_cache(4)
 def _digit_runs(text: str) -> tuple[re.Match[str], ...]:
-    """The digits of a hypothesis with whatever separates them; asked for each number that is lost."""
+    """The digits of a hypothesis with their separators; called for each missing number."""
     found = (match for match in _RUN.finditer(text) if match.end() - match.start() <= _LONGEST_RUN)
     return tuple(islice(found, _MOST_RUNS))
 
 
 @lru_cache(4)
 def _numbers(text: str, lang: str) -> tuple[Number, ...]:
-    """`find_numbers` of a hypothesis, as another language reads it; asked for each number that is lost."""
+    """`find_numbers` of a hypothesis in another language; called for each missing number."""
     return tuple(find_numbers(text, lang))
 
 
 def _at(case: _Case, text: str) -> tuple[Number, ...]:
-    """The candidates that stand where *text* does."""
+    """The candidates at the position of *text*."""
     start = case.hypothesis.find(text)
     end = start + len(text)
     return tuple(number for number in case.candidates if number.span[0] < end and start < number.span[1])
 
 
 def _has_numeral(written: str) -> bool:
-    """Whether there is more in a number than ASCII digits and separators: words, scale words, native digits."""
+    """Whether a number contains more than ASCII digits and separators: words, scale words, native digits."""
     return any(character.isalnum() and not character.isascii() for character in written) or bool(
         _LETTERS.search(written)
     )
 
 
 def _has_word(text: str, word: str) -> bool:
-    """Whether a word stands in a text by itself: *ten* does not in *Garten*."""
+    """Whether a text contains a word as a whole: *Garten* does not contain *ten*."""
     if word[0] >= "\u2e80":  # written without spaces
         return word in text
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _is_numeral(word: str, lang: str) -> bool:
-    """Whether a word adds anything to a number in a language: *million* does in French and not in Chinese."""
+    """Whether a word is part of numbers in a language: *million* is in French and not in Chinese."""
     found = find_numbers(f"2 {word}", lang)
     return bool(find_numbers(word, lang)) or (len(found) == 1 and found[0].value != 2)
 
 
 @cache
 def _native_zeros(lang: str) -> frozenset[int]:
-    """The zeros of the digits that a language writes: ASCII, its own, and full-width ones where text is wide."""
+    """The zeros of the digits that a language uses: ASCII, native, and full-width ones if its text is full-width."""
     own = write_number(Decimal(1234567890), lang, "native") if "native" in forms(lang) else ""
     wide = [_FULL_WIDTH] if lang in ("zh", "ja") else []
     return frozenset({ord("0"), *wide, *_zeros(own)})
@@ -456,7 +455,7 @@ def _zeros(text: str) -> set[int]:
 
 
 def _same_figures_read_otherwise(written: str, text: str, src: str, tgt: str) -> bool:
-    """Whether both begin with the same figures, which mean one number in one language and another in the other."""
+    """Whether both begin with the same figures, which denote different numbers in the two languages."""
     ours, theirs = _RUN.search(written), _RUN.search(text)
     if ours is None or theirs is None or ours[0] != theirs[0] or ours[0].isdecimal():
         return False
@@ -464,7 +463,7 @@ def _same_figures_read_otherwise(written: str, text: str, src: str, tgt: str) ->
 
 
 def _digits_of(value: Decimal) -> str:
-    """The digits of a number as it is written in full, without an idle 0 at the end of the fraction."""
+    """The digits of a number written in full, without trailing zeros of the fraction."""
     whole, _, fraction = format(abs(value), "f").partition(".")
     return whole + fraction.rstrip("0")
 
@@ -474,12 +473,12 @@ def _digits_in(text: str) -> str:
 
 
 def _significant(value: Decimal) -> str:
-    """The digits that powers of ten do not change."""
+    """The significant digits, unchanged by powers of ten."""
     return "".join(map(str, value.as_tuple().digits)).strip("0")
 
 
 def _related(wanted: str, there: str) -> bool:
-    """Whether one can have been meant for the other: as many digits, the same but for repeats, or half in common."""
+    """Whether one may be a corrupted form of the other: same length, same up to repeats, or half in common."""
     if len(wanted) == len(there) or _runs(wanted) == _runs(there):
         return True
     return 2 * LCSseq.similarity(wanted, there) >= max(len(wanted), len(there))

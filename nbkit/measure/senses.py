@@ -1,11 +1,11 @@
-"""Which sense of a homograph a translation took, by the aligned words and a lexicon of sense clusters.
+"""The sense of a homograph in a translation, by the aligned words and a lexicon of sense clusters.
 
-The sense of an occurrence is that of the target words linked to it. Where these say nothing, or different things, the
+The sense of an occurrence is that of the target words linked to it. If these indicate no sense, or several, the
 occurrence is undecided, with a reason: it is counted and never guessed.
 
-In the order of the file: what is known of a language's nouns; the sense that a single target word tells
-(`SenseLookup`); the sense that a translation gives an occurrence (`SenseFinder`); what is counted of senses in a corpus
-(`SenseCounts`), and the bias of a sentence towards a sense (`sentence_bias`).
+In the order of the file: knowledge of a language's nouns; the sense of a single target word (`SenseLookup`); the sense
+of an occurrence in a translation (`SenseFinder`); counts of senses in a corpus (`SenseCounts`), and the bias of a
+sentence towards a sense (`sentence_bias`).
 
 Source: disambiguation paper, §2.1 (extraction of pairs) and §2.2 (WSD errors).
 """
@@ -33,28 +33,28 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # ----------------------------------------------------------------------------
-# What is known of a language's nouns: their spelling, inflection, compounds and genders (``nouns-LANG.yaml``).
+# Knowledge of a language's nouns: their spelling, inflection, compounds and genders (``nouns-LANG.yaml``).
 #
-# The paper looks lemmas up and retries without the last letter (its code: dative plurals). Stems are too wide for
-# nouns: they have *Nähe* be a *Näher*.
+# The paper looks up lemmas and retries without the last letter (its code: dative plurals). Stems are too coarse for
+# nouns: they conflate *Nähe* and *Näher*.
 
 _VOWELS = frozenset("aeiouäöüy")
 _UMLAUTS = (("au", "äu"), ("a", "ä"), ("o", "ö"), ("u", "ü"))
 _UNSTRESSED = ("el", "en", "er")
-# What a word must have to be found at an end of a longer one, and what has to be left of that: without them *Alarm* is
-# an *Arm* and *Schwarm* too.
+# Minimum lengths of a word found at the beginning or end of a longer one, and of the rest: without them *Alarm* and
+# *Schwarm* would contain *Arm*.
 _SHORTEST_HEAD = 3
 _SHORTEST_BEGINNING = 4
 _SHORTEST_REST = 3
-# No word ends in these letters of digraphs: *Bisc-hof*, *Verkä-ufer*.
+# No word ends in these first letters of digraphs: *Bisc-hof*, *Verkä-ufer*.
 _NO_LAST = frozenset("cqä")
-# Words between an article and its noun that are looked at: *eine bekannte deutsche Band*.
+# Maximum number of words between an article and its noun: *eine bekannte deutsche Band*.
 _MOST_ADJECTIVES = 4
 _ADJECTIVE_ENDINGS = ("e", "er", "en", "em", "es")
 
 
 class Nouns(NamedTuple):
-    """The file of one language; see there. All words are in lower case, as they are compared."""
+    """The file of one language, which describes the fields. All words are in lower case, as they are compared."""
 
     capitals: bool
     compounds: bool
@@ -67,7 +67,7 @@ class Nouns(NamedTuple):
     genders: Mapping[str, Mapping[str, Sequence[str]]]
 
     def inflections(self, noun: str) -> Iterator[str]:
-        """Forms of a noun, some of which there may not be.
+        """Possible forms of a noun, some of which may not exist.
 
         >>> forms = set(nouns_of("de").inflections("stuhl"))
         >>> {"stuhls", "stühle", "stühlen"} <= forms, "sitzer" in set(nouns_of("de").inflections("sitz"))
@@ -82,8 +82,8 @@ class Nouns(NamedTuple):
             yield from (base + ending for base in (noun, *_umlauted(noun)) for ending in ("er", "ern"))
 
     def heads(self, word: str) -> Iterator[str]:
-        """What may be the head of a compound, the longest first: behind letters that can be a word, and never within a
-        word that is known to be none.
+        """Possible heads of a compound, the longest first: after letters that can be a word, never inside a word listed
+        as indivisible.
 
         >>> list(nouns_of("de").heads("pferderennen"))[:3], list(nouns_of("de").heads("dachterrasse"))[-1]
         (['rderennen', 'derennen', 'erennen'], 'terrasse')
@@ -94,7 +94,7 @@ class Nouns(NamedTuple):
                 yield word[start:]
 
     def begins(self, word: str, noun: str) -> bool:
-        """Whether a compound begins with a noun, which may lose an ending there.
+        """Whether a compound begins with a noun, possibly without an ending.
 
         >>> de = nouns_of("de")
         >>> de.begins("rennwagen", "rennen"), de.begins("herbstlaub", "herbst"), de.begins("waffeleisen", "waffen")
@@ -112,7 +112,7 @@ class Nouns(NamedTuple):
         return False
 
     def gender_before(self, tokens: Sequence[str], place: int) -> frozenset[str]:
-        """The genders that the article of the noun at *place* leaves open; none where no article is seen.
+        """The genders compatible with the article of the noun at *place*; empty if no article is found.
 
         >>> de = nouns_of("de")
         >>> sorted(de.gender_before("auf einer bekannten Band".split(), 3)), de.gender_before(["mit", "Band"], 1)
@@ -129,7 +129,7 @@ class Nouns(NamedTuple):
 
 @lru_cache(maxsize=8)
 def nouns_of(lang: str) -> Nouns | None:
-    """What is known of the nouns of *lang*; None for a language without a file.
+    """Knowledge of the nouns of *lang*; None for a language without a file.
 
     >>> nouns_of("de").capitals, nouns_of("fr")
     (True, None)
@@ -150,7 +150,7 @@ def nouns_of(lang: str) -> Nouns | None:
 
 
 def _umlauted(noun: str) -> Iterator[str]:
-    """The noun with its last vowel as plurals have it, endings aside: *Stuhl*, *Stühl*-; *Vogel*, *Vögel*."""
+    """The noun with umlaut of its last stem vowel, as in plurals: *Stuhl*, *Stühl*-; *Vogel*, *Vögel*."""
     stem = noun[:-2] if noun.endswith(_UNSTRESSED) else noun[:-1]
     last = max((i for i, letter in enumerate(stem) if letter in _VOWELS), default=-1)
     for plain, umlaut in _UMLAUTS:
@@ -161,22 +161,22 @@ def _umlauted(noun: str) -> Iterator[str]:
 
 
 # ----------------------------------------------------------------------------
-# Which sense of a homograph a single target word tells, by a lexicon of sense clusters.
+# The sense of a homograph that a single target word indicates, by a lexicon of sense clusters.
 #
-# Whole words are compared as the lexicon spells them, *ß* and *ss* alike; ends of compounds are not: *Hauptstraße* is
-# no *Rasse*. Other inflections are those of nouns where the language's are known, else equal stems.
+# Whole words are compared with the lexicon's spelling, with *ß* equal to *ss*; ends of compounds distinguish them:
+# *Hauptstraße* does not end in *Rasse*. Inflections are those of nouns if the language's are known, else equal stems.
 
-#: Which words of a text are a translation of the lexicon; each way includes those before it.
-#: "exact": lemma or form stand in the lexicon. "inflected": so does another inflection of it, or its gender tells what
-#: an ambiguous noun means (*die Band*). "compounds": a word that ends in one (*Naturquelle* is a *Quelle*).
-#: "parts": a word that begins with one, too (*Frühjahrsdosis*).
+#: Which words of a text count as a translation in the lexicon; each method includes the previous ones.
+#: "exact": lemma or form is in the lexicon. "inflected": so is another inflection, or the gender disambiguates an
+#: ambiguous noun (*die Band*). "compounds": a word that ends in one (*Naturquelle* is a *Quelle*).
+#: "parts": also a word that begins with one (*Frühjahrsdosis*).
 SenseMatching: TypeAlias = Literal["exact", "inflected", "compounds", "parts"]
-#: What a translation tells that stands for several senses.
+#: Result for a translation that belongs to several senses.
 AMBIGUOUS = "ambiguous translation"
 
 
 class SenseLookup:
-    """Senses of target words, each word looked up once.
+    """Looks up the senses of target words, with a cache.
 
     matching: one of `SenseMatching`; for languages without known inflections or compounds, the next weaker one.
 
@@ -198,17 +198,17 @@ class SenseLookup:
     def sense(
         self, word: str, lemma: str, form: str | None = None, genders: frozenset[str] = frozenset()
     ) -> str | None:
-        """The sense that a noun gives the homograph *word*; None for one that is no translation, `AMBIGUOUS` for one
-        that tells no sense. genders: that its article leaves open; none: not known.
+        """The sense of the homograph *word* that a noun indicates; None if the noun is not a translation, `AMBIGUOUS`
+        if it indicates no single sense. genders: those compatible with its article; empty: unknown.
         """
         return self._found(word, lemma, form or lemma, genders)
 
     def genders(self, tokens: Sequence[str], place: int) -> frozenset[str]:
-        """The genders that the article of a noun leaves open; none where it is not seen, or not known to matter."""
+        """The genders compatible with the article of a noun; empty if no article is found, or genders are unknown."""
         return self.nouns.gender_before(tokens, place) if self.nouns else frozenset()
 
     def possible(self, word: str, lemma: str, form: str) -> frozenset[str]:
-        """The senses that an ambiguous noun may tell, as far as the lexicon says it."""
+        """The possible senses of an ambiguous noun, as far as the lexicon lists them."""
         shared = self.lexicon.homographs[word].shared
         for written in (lemma, form):
             heads = self.nouns.heads(_spelling(written)) if self.nouns and self.matching != "exact" else ()
@@ -220,7 +220,7 @@ class SenseLookup:
     def _look_up(self, word: str, lemma: str, form: str, genders: frozenset[str]) -> str | None:
         homograph = self.lexicon.homographs[word]
         words = tuple(dict.fromkeys((lemma, form)))
-        # A form can tell what its lemma does not: *Bands* play music, a *Band* may be a ribbon.
+        # A form can be unambiguous if its lemma is not: *Bands* play music, a *Band* may be a ribbon.
         for word in words:
             if translation_key(word) in homograph.by_key:
                 return homograph.by_key[translation_key(word)].name
@@ -234,14 +234,14 @@ class SenseLookup:
         return None
 
     def _is_verb(self, homograph: Homograph, form: str, genders: frozenset[str]) -> bool:
-        """Whether a plural in *-en* stands behind an article of the singular: *das Fliegen*, *beim Lachen*."""
+        """Whether a plural in *-en* follows a singular article: *das Fliegen*, *beim Lachen*."""
         written = _spelling(form)
         listed = self._forms(homograph.word).nouns
         is_plural = written.endswith("en") and written not in listed and written[:-1] in listed
         return is_plural and "Neut" in genders
 
     def _whole(self, homograph: Homograph, word: str) -> str | None:
-        """The sense of *word* itself, or of another inflection of it."""
+        """The sense of *word* or of another inflection of it."""
         key = translation_key(word)
         if key in homograph.ambiguous_keys:
             return AMBIGUOUS
@@ -266,7 +266,7 @@ class SenseLookup:
         return known[max(begun, key=len)] if begun else None
 
     def _by_gender(self, homograph: Homograph, form: str, genders: frozenset[str]) -> str:
-        """What the gender of an ambiguous noun tells: the one sense that has a noun of the same meaning."""
+        """The sense by the gender of an ambiguous noun: the only one with a noun of that meaning."""
         written = _spelling(form)
         known = self.nouns.genders if self.nouns else {}
         noun = written if written in known else next((end for end in known if written.endswith(end)), None)
@@ -295,8 +295,8 @@ class SenseLookup:
 
 
 class _Forms(NamedTuple):
-    """Of one homograph: the sense of each noun of the lexicon and of their inflections, as spelled; and of the
-    inflections (or stems) that whole words are compared with.
+    """For one homograph, the senses of the lexicon's nouns and of their inflections, as spelled, and of the inflections
+    (or stems) with which whole words are compared.
     """
 
     nouns: dict[str, str]
@@ -305,13 +305,13 @@ class _Forms(NamedTuple):
 
 
 def _spelling(word: str) -> str:
-    """As `translation_key`, but *ß* and *ss* are told apart."""
+    """As `translation_key`, but distinguishing *ß* and *ss*."""
     return unicodedata.normalize("NFC", word).strip(" \t\u00a0,;").lower()
 
 
 def _agreed(forms: Iterable[tuple[str, int, str]]) -> dict[str, str]:
-    """The sense of each (form, length of the noun it is of, sense): that of the longest noun, `AMBIGUOUS` where there
-    are several. *Armen* is of *Arme*, which tells what *Arm* does not.
+    """The sense of each form, given (form, length of its noun, sense): that of the longest noun, `AMBIGUOUS` if there
+    are several. *Armen* belongs to *Arme*, which is unambiguous, unlike *Arm*.
     """
     found: dict[str, tuple[int, str]] = {}
     for form, length, name in forms:
@@ -322,43 +322,42 @@ def _agreed(forms: Iterable[tuple[str, int, str]]) -> dict[str, str]:
 
 
 # ----------------------------------------------------------------------------
-# Which sense a translation gives each occurrence of a homograph.
+# The sense of each occurrence of a homograph in a translation.
 
-#: Which target words can show a sense, as only a noun shows a noun's. "tagged": by their part of speech, NOUN or PROPN,
-#: and in German by the capital letter too, but for first words of sentences; of texts that are not parsed, by the
-#: capital letter alone. "tagged_or_capital": either is enough. "any": all words, for targets that have neither.
+#: Which target words can indicate a sense; only nouns indicate a noun's. "tagged": by part of speech, NOUN or PROPN,
+#: and in German also by the capital letter, except for the first word of a sentence; in unparsed texts, by the capital
+#: letter only. "tagged_or_capital": either suffices. "any": all words, for targets with neither.
 TargetNouns: TypeAlias = Literal["tagged", "tagged_or_capital", "any"]
-#: Where translations are looked for. "links": the linked words, the paper's rule. Where these are none of the lexicon:
-#: "window": also nouns up to `WINDOW` words from them (of the homograph's own place, where nothing is linked), as the
+#: Where translations are searched. "links": the linked words, the paper's rule. If none of these is in the lexicon:
+#: "window": also nouns up to `WINDOW` words from them (or from the homograph's position, if nothing is linked), as the
 #: published code extracts pairs; "translation": also all nouns, as it judges translations.
 Reach: TypeAlias = Literal["links", "window", "translation"]
 REACHES: tuple[Reach, ...] = get_args(Reach)
 WINDOW = 3
-#: What an occurrence is counted as whose sense is told: by the lexicon, or by the gender of a noun that it calls
-#: ambiguous.
+#: Outcomes of an occurrence whose sense is identified: by the lexicon, or by the gender of an ambiguous noun.
 DECIDED, BY_GENDER = "decided", "decided by gender"
-#: Why the sense of an occurrence cannot be told.
+#: Why the sense of an occurrence is undecided.
 NOT_ALIGNED = "not aligned"
 NO_NOUN = "translated by a verb or an adjective"
 UNKNOWN = "translation not in the lexicon"
 SEVERAL = "translations of several senses"
 DIFFERENT = "several senses in one pair"
 REASONS = (NOT_ALIGNED, NO_NOUN, UNKNOWN, AMBIGUOUS, SEVERAL, DIFFERENT)
-#: Those of occurrences that are none of a noun's (*flies* that is *fliegt*: mostly wrong tags): in no share of decided
-#: ones.
+#: Reasons of occurrences that are not nouns (*flies* translated as *fliegt*: mostly wrong tags): excluded from shares
+#: of decided occurrences.
 OUTSIDE = (NO_NOUN,)
 _NOUNS = ("NOUN", "PROPN")
 _VERBS = ("VERB", "AUX", "ADJ")
 
 
 class Sense(NamedTuple):
-    """An occurrence of a homograph in a source text, and the sense that the target text gives it.
+    """An occurrence of a homograph in a source text, and its sense in the target text.
 
-    homograph: the lexicon's word. token: its place among the tokens of the source text. cluster: name of the sense,
-    None where it cannot be told, and then reason is one of `REASONS`. targets: the places of the linked target tokens.
-    told: those of the target tokens that tell the sense. possible: where the reason is `AMBIGUOUS`, the senses that the
-    words may tell, as far as the lexicon says it. by_gender: whether nothing but the gender of an ambiguous noun tells
-    the sense: an addition to the lexicon.
+    homograph: the lexicon's word. token: its position among the tokens of the source text. cluster: name of the sense;
+    None if undecided, and then reason is one of `REASONS`. targets: the positions of the linked target tokens.
+    told: those of the target tokens that indicate the sense. possible: if the reason is `AMBIGUOUS`, the possible
+    senses, as far as the lexicon lists them. by_gender: whether only the gender of an ambiguous noun indicates the
+    sense, an addition to the lexicon.
     """
 
     homograph: str
@@ -372,18 +371,38 @@ class Sense(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """What it is counted as: `DECIDED`, `BY_GENDER`, or the reason why it is not."""
+        """The outcome under which it is counted: `DECIDED`, `BY_GENDER`, or the reason why it is undecided."""
         return self.reason or (BY_GENDER if self.by_gender else DECIDED)
 
 
 class SenseFinder:
-    """Finds homographs in parsed texts, and their senses in aligned translations.
+    """Find homographs in parsed texts, and their senses in aligned translations.
 
-    matching: one of `SenseMatching`; for the languages that have no stemmer or no compounds, the next weaker one.
-    "compounds" is how training pairs are extracted; "parts", the widest, is how translations of models are judged: the
-    paper counts *Frühjahrsdosis* as *Frühjahr* and *Naturquelle* as *Quelle* (Tables 16 and 13 ff.).
-    nouns: which target words count (`TargetNouns`). reach: where they are looked for (`Reach`).
+    Parameters
+    ----------
+    lexicon : HomographLexicon
+        Homographs with their sense clusters.
+    matching : {"exact", "inflected", "compounds", "parts"}
+        How target words are matched with the lexicon (`SenseMatching`); for languages without a stemmer or compounds,
+        the next weaker method. Training pairs are extracted with "compounds"; translations of models are judged with
+        "parts", the widest: the paper counts *Frühjahrsdosis* as *Frühjahr* and *Naturquelle* as *Quelle* (Tables 16
+        and 13 ff.).
+    nouns : {"tagged", "tagged_or_capital", "any"}
+        Which target words count (`TargetNouns`).
+    reach : {"links", "window", "translation"}
+        Where they are searched (`Reach`).
 
+    Raises
+    ------
+    UnknownNameError
+        A setting is unknown.
+
+    References
+    ----------
+    Disambiguation paper, §2.1 (extraction of pairs) and §2.2 (WSD errors).
+
+    Examples
+    --------
     >>> from nbkit.corpora.homographs import load_homographs
     >>> def text(lang, *tokens, nouns):
     ...     upos = tuple("NOUN" if token in nouns else "X" for token in tokens)
@@ -414,16 +433,29 @@ class SenseFinder:
         self._lookup = SenseLookup(lexicon, matching)
         known_nouns = nouns_of(lexicon.tgt)
         self._capitals = known_nouns is not None and known_nouns.capitals
-        # Sentence-initial words, and nouns of languages that write them so, may have capital lemmas.
+        # Sentence-initial words, and nouns in some languages, may have capitalised lemmas.
         self._words = {
             spelling: word for word in lexicon.homographs for spelling in (word, word.capitalize(), word.upper())
         }
         self._spellings = frozenset(self._words)
 
     def occurrences(self, text: Text) -> list[tuple[str, int]]:
-        """Each homograph of *text* with its token: nouns whose lemma is one.
+        """Find the homographs of a text: nouns whose lemma is in the lexicon.
 
-        Raises `NbkitError` for a text without lemmas or parts of speech.
+        Parameters
+        ----------
+        text : Text
+            Parsed text.
+
+        Returns
+        -------
+        list of (str, int)
+            Each homograph with its token's position.
+
+        Raises
+        ------
+        NbkitError
+            The text has no lemmas or parts of speech.
         """
         found: list[tuple[str, int]] = []
         start = 0
@@ -431,7 +463,7 @@ class SenseFinder:
             lemmas = sentence.lemmas
             if lemmas is None or sentence.upos is None:
                 raise NbkitError(
-                    f"{sentence.joined!r} has no lemmas or no parts of speech: parse it to find homographs"
+                    f"{sentence.joined!r} has no lemmas or no parts of speech; parse it to find homographs"
                 )
             if not self._spellings.isdisjoint(lemmas):
                 found += [
@@ -445,11 +477,27 @@ class SenseFinder:
     def senses(
         self, source: Text, target: Text, links: Iterable[tuple[int, int]], reach: Reach | None = None
     ) -> list[Sense]:
-        """The sense of each occurrence by itself: what a translation did with it.
+        """Find the sense of each occurrence, independently of the others.
 
-        links: (source token, target token), counted over the texts. A sense is told where the linked nouns translate
-        exactly one; ambiguous words beside them do not count. reach: another one than the finder's. Raises
-        `NbkitError` for a link outside the target, and for a target whose nouns cannot be told.
+        Parameters
+        ----------
+        source, target : Text
+            A parsed source and its translation.
+        links : iterable of (int, int)
+            Positions of linked source and target tokens, counted over the texts.
+        reach : {"links", "window", "translation"} or None
+            Overrides the finder's.
+
+        Returns
+        -------
+        list of Sense
+            One per occurrence. Its sense is identified if the linked nouns translate exactly one; ambiguous words
+            among them do not count.
+
+        Raises
+        ------
+        NbkitError
+            A link is outside the target, or the target's nouns cannot be identified.
         """
         occurrences = self.occurrences(source)
         if not occurrences:
@@ -469,8 +517,8 @@ class SenseFinder:
     def pair_senses(
         self, source: Text, target: Text, links: Iterable[tuple[int, int]], reach: Reach | None = None
     ) -> list[Sense]:
-        """As `senses`, for pairs that biases are counted on or models tested with: a homograph that is translated in
-        several senses within the pair has none of them (§2.1: no error could be seen).
+        """`senses` for pairs used to count biases or to test models: a homograph that is translated in several senses
+        within the pair is undecided (§2.1: no error could be detected).
         """
         senses = self.senses(source, target, links, reach)
         told = Counter(word for word, _ in {(sense.homograph, sense.cluster) for sense in senses if sense.cluster})
@@ -483,9 +531,9 @@ class SenseFinder:
         self, word: str, lemma: str, form: str | None = None, *, noun: bool | None = None,
         genders: frozenset[str] = frozenset(),
     ) -> str | None:  # fmt: skip
-        """The sense that a target word gives the homograph *word*; None for a word that is no translation, `AMBIGUOUS`
-        for one that tells no sense. lemma, form: of the target word; lemmas of parsers are wrong at times. noun:
-        whether it is one; None: by its capital letter, in German. genders: that its article leaves open.
+        """The sense of the homograph *word* that a target word indicates; None if it is not a translation, `AMBIGUOUS`
+        if it indicates no single sense. lemma, form: of the target word (parsers' lemmas are sometimes wrong). noun:
+        whether it is a noun; None: by its capital letter, in German. genders: those compatible with its article.
         """
         if noun is None:
             noun = not self._capitals or self.nouns == "any" or (form or lemma)[:1].isupper()
@@ -518,7 +566,7 @@ class SenseFinder:
         return Sense(word, token, None, reason, tuple(targets))
 
     def _told(self, word: str, places: Iterable[int], words: _TargetWords) -> dict[int, str]:
-        """What each of these words tells, by its place; words that are no translation aside."""
+        """The sense that each of these words indicates, by position; excludes words that are not translations."""
         found: dict[int, str] = {}
         for place in places:
             lemma, form = words.lemmas[place], words.tokens[place]
@@ -535,20 +583,20 @@ class SenseFinder:
         return _TargetWords(text.tokens, lemmas, [verb for verb, _ in kinds], [noun for _, noun in kinds])
 
     def _kinds(self, sentence: Sentence) -> Iterator[tuple[bool, bool]]:
-        """Of each word, whether it is a verb or an adjective, and whether it can show a sense.
+        """For each word, whether it is a verb or an adjective, and whether it can indicate a sense.
 
-        Its tag decides, and in German the capital letter too, but for first words.
+        Its tag decides, and in German also the capital letter, except for first words.
         """
         if sentence.upos is None and not self._capitals and self.nouns != "any":
             raise NbkitError(
-                f"{sentence.joined!r} has no parts of speech, and nouns have no capitals in '{sentence.lang}': "
-                "parse it (target_words: lemmas), or let all words count (target_nouns: any)"
+                f"{sentence.joined!r} has no parts of speech, and '{sentence.lang}' does not capitalise nouns: "
+                "parse it (target_words: lemmas), or count all words (target_nouns: any)"
             )
-        # Behind quotation marks and the like, the first word has a capital letter whatever it is.
+        # The first word, also after quotation marks, is always capitalised.
         first = next((i for i, token in enumerate(sentence.tokens) if token[:1].isalnum()), 0)
         for i, (token, tag) in enumerate(zip(sentence.tokens, sentence.upos or repeat(""), strict=False)):
             capital, is_noun = token[:1].isupper(), tag in _NOUNS
-            decides = self._capitals and i > first  # whether a capital letter makes a noun
+            decides = self._capitals and i > first  # whether a capital letter indicates a noun
             is_verb = tag in _VERBS and not (decides and capital)
             if self.nouns == "any":
                 is_noun = True
@@ -560,7 +608,7 @@ class SenseFinder:
 
 
 class _TargetWords(NamedTuple):
-    """The tokens of a target, their lemmas (forms where there are none), and which are verbs (or the like) or nouns."""
+    """The tokens of a target, their lemmas (or forms, without lemmas), and which are verbs (or adjectives) or nouns."""
 
     tokens: Sequence[str]
     lemmas: Sequence[str]
@@ -572,7 +620,7 @@ class _TargetWords(NamedTuple):
 
 
 # ----------------------------------------------------------------------------
-# What was counted of homographs in a parallel corpus, as integers that can be added, and the biases that follow.
+# Counts of homographs in a parallel corpus, as integers that can be added, and the resulting biases.
 #
 # Source: disambiguation paper, §2.1 (attractors), §2.2 (DB) and §3.1 (modifier adjectives).
 
@@ -590,14 +638,13 @@ _NESTED = {"attractor": "attractors", "sense adjective": "sense_adjectives", "no
 
 @dataclass(frozen=True)
 class SenseCounts:
-    """Counts over a corpus; add those of its parts. Not to be changed once they are looked at.
+    """Counts over a corpus; those of its parts can be added. Do not change them after first use.
 
-    read: pairs that were looked at. pairs: extracted pairs a sense, n(sc): a pair counts once for each homograph in it
-    that is translated in exactly one sense. attractors: for each sense, in how many of its pairs each lemma stands.
-    undecided: occurrences whose sense cannot be told, by homograph and reason. sense_adjectives: adjectives by sense
-    that they modify the homograph in; noun_adjectives: adjectives by other noun; occurrences in lower case, of positive
-    degree, lemmas. reached: occurrences by where translations are looked for (`Reach`) and what comes of
-    it (`Sense.outcome`).
+    read: pairs read. pairs: extracted pairs per sense, n(sc): a pair counts once for each of its homographs
+    that is translated in exactly one sense. attractors: for each sense, the number of its pairs containing each lemma.
+    undecided: occurrences whose sense is undecided, by homograph and reason. sense_adjectives: adjectives by the sense
+    of the homograph that they modify; noun_adjectives: adjectives by other noun; occurrences in lower case, of positive
+    degree, lemmas. reached: occurrences by search range (`Reach`) and outcome (`Sense.outcome`).
 
     >>> a = SenseCounts(2, Counter({("bat", "animal"): 1}), {("bat", "animal"): Counter(cave=1)})
     >>> (a + a).pairs["bat", "animal"], (a + a).attractors["bat", "animal"]["cave"], (a + a - a) == a
@@ -616,7 +663,7 @@ class SenseCounts:
         return sum_counts([self, other])
 
     def __sub__(self, other: SenseCounts) -> SenseCounts:
-        """What is left without a part of the corpus, such as the other folds. Raises `NbkitError` for no part of it."""
+        """The counts without a part of the corpus (for folds). Raises `NbkitError` if *other* is not a part of it."""
         whole, part = self._rows(), other._rows()
         for row, n in part.items():
             if n > whole[row] and row != _READ:
@@ -624,7 +671,7 @@ class SenseCounts:
                 of = " ".join(filter(None, row[1:]))
                 raise NbkitError(f"counts of senses: {of!r} is counted {times} the whole")
         if other.read > self.read:
-            raise NbkitError(f"counts over {other.read} pairs are no part of those over {self.read}")
+            raise NbkitError(f"counts of senses: {other.read} pairs cannot be part of {self.read} pairs")
         whole.subtract(part)
         return _of_rows(whole)
 
@@ -654,7 +701,7 @@ class SenseCounts:
 
     @cached_property
     def of_word(self) -> Counter[str]:
-        """n(a): in how many of all extracted pairs each attractor stands."""
+        """n(a): the number of extracted pairs that contain each attractor."""
         totals: Counter[str] = Counter()
         for counts in self.attractors.values():
             totals.update(counts)
@@ -662,7 +709,7 @@ class SenseCounts:
 
     @cached_property
     def of_word_and_homograph(self) -> dict[str, Counter[str]]:
-        """In how many extracted pairs of each homograph each attractor stands."""
+        """The number of extracted pairs of each homograph that contain each attractor."""
         totals: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for (homograph, _), counts in self.attractors.items():
             totals[homograph].update(counts)
@@ -670,7 +717,7 @@ class SenseCounts:
 
     @cached_property
     def senses_seen(self) -> Counter[str]:
-        """In how many senses each homograph was extracted."""
+        """The number of senses in which each homograph was extracted."""
         return Counter(homograph for (homograph, _), n in self.pairs.items() if n)
 
     @cached_property
@@ -679,14 +726,14 @@ class SenseCounts:
         return {key: counts.total() for key, counts in self.attractors.items()}
 
     def frequency(self, word: str, homograph: str, sense: str) -> int:
-        """In how many pairs of the sense the word stands, n(a, sc): FREQ (1)."""
+        """The number of pairs of the sense that contain the word, n(a, sc): FREQ (1)."""
         counts = self.attractors.get((homograph, sense))
         return counts.get(word, 0) if counts else 0
 
     def top_attractors(
         self, homograph: str, sense: str, n: int, *, leave_out: Collection[str] = ()
     ) -> list[tuple[str, int]]:
-        """The most frequent attractors of a sense with their counts, equally frequent ones by alphabet.
+        """The most frequent attractors of a sense with their counts, ties in alphabetical order.
 
         leave_out: stop words (`nbkit.text.phrases`). Source: disambiguation paper, Table 1.
         """
@@ -703,7 +750,7 @@ class SenseCounts:
 
     @classmethod
     def from_table(cls, table: pd.DataFrame) -> SenseCounts:
-        """The counts that `table` was made of. Raises `NbkitError` for another table."""
+        """The counts from a `table`. Raises `NbkitError` if its columns differ."""
         if list(table.columns) != COLUMNS:
             raise NbkitError(f"counts of senses: columns {', '.join(COLUMNS)} expected, not {', '.join(table.columns)}")
         rows: Counter[_Row] = Counter()
@@ -713,7 +760,7 @@ class SenseCounts:
 
 
 def _of_rows(rows: Counter[_Row]) -> SenseCounts:
-    """The counts that `SenseCounts._rows` made rows of."""
+    """The counts from the rows of `SenseCounts._rows`."""
     fields: dict[str, Any] = {**{name: Counter() for name in _FLAT.values()}, **{name: {} for name in _NESTED.values()}}
     for row, n in rows.items():
         kind, of, sense, word = row
@@ -727,19 +774,19 @@ def _of_rows(rows: Counter[_Row]) -> SenseCounts:
 
 
 def sum_counts(parts: Iterable[SenseCounts]) -> SenseCounts:
-    """The counts over all *parts* of a corpus; of none, no counts."""
+    """The counts over all *parts* of a corpus; empty counts for no parts."""
     rows: Counter[_Row] = Counter()
     for part in parts:
         rows.update(part._rows())
     return _of_rows(rows)
 
 
-#: DB(w, sc): counts, word, homograph, sense → bias; 0 for a word that is no attractor of the sense.
+#: DB(w, sc): counts, word, homograph, sense → bias; 0 for a word that is not an attractor of the sense.
 Measure: TypeAlias = Callable[[SenseCounts, str, str, str], float]
 
 
 def freq(counts: SenseCounts, word: str, homograph: str, sense: str) -> float:
-    """FREQ(a, sc): the number of extracted pairs in which the attractor stands beside the homograph in this sense. (1)
+    """FREQ(a, sc): the number of extracted pairs with the attractor and the homograph in this sense. (1)
 
     >>> from collections import Counter
     >>> counts = SenseCounts(5, Counter({("bat", "animal"): 3}), {("bat", "animal"): Counter(cave=2)})
@@ -752,8 +799,8 @@ def freq(counts: SenseCounts, word: str, homograph: str, sense: str) -> float:
 def ppmi(counts: SenseCounts, word: str, homograph: str, sense: str) -> float:
     """PPMI(a, sc) = max(0, log2 p(a, sc) / (p(a) p(sc))), in bits, over the extracted pairs of all homographs. (2)
 
-    p(a, sc) = n(a, sc) / N, p(a) = n(a) / N, p(sc) = n(sc) / N. A pair with two homographs is two of the N: one in the
-    senses of either.
+    p(a, sc) = n(a, sc) / N, p(a) = n(a) / N, p(sc) = n(sc) / N. A pair with two homographs counts twice in N, once for
+    a sense of each.
 
     >>> from collections import Counter
     >>> counts = SenseCounts(4, Counter({("bat", "animal"): 1, ("bat", "club"): 1, ("bank", "money"): 2}),
@@ -766,12 +813,12 @@ def ppmi(counts: SenseCounts, word: str, homograph: str, sense: str) -> float:
 
 
 def ppmi_of_homograph(counts: SenseCounts, word: str, homograph: str, sense: str) -> float:
-    """As `ppmi`, with all probabilities over the extracted pairs of this homograph alone."""
+    """`ppmi` with all probabilities over the extracted pairs of this homograph only."""
     both, of_word = counts.frequency(word, homograph, sense), counts.of_word_and_homograph[homograph][word]
     return _ppmi(both, of_word, counts.pairs[homograph, sense], counts.of_homograph[homograph])
 
 
-#: What the research code adds to the count of every attractor of a homograph beside every sense of it.
+#: Added by the research code to the count of every attractor of a homograph with each of its senses.
 SMOOTHING = 100
 
 
@@ -780,7 +827,7 @@ def ppmi_published(counts: SenseCounts, word: str, homograph: str, sense: str) -
 
     n'(a, sc) = n(a, sc) + 100 for every attractor a of the homograph and every sense sc of it that was extracted;
     PPMI(a, sc) = max(0, log2 n'(a, sc) N' / (n'(a) n'(sc))), where n'(a), n'(sc) and N' are sums of n' over senses,
-    over attractors and over both. 0 for a word that was never seen beside the sense. The code counts every occurrence
+    over attractors and over both. 0 for a word that never occurs with the sense. The code counts every occurrence
     of a lower-cased word form; here n is `ppmi`'s, in pairs and lemmas.
     Source: the paper's repository, ``extract_attractor_terms.py``, ``_score_attractors``.
 
@@ -805,7 +852,7 @@ def _ppmi(both: int, of_word: int, of_sense: int, total: int) -> float:
     return max(0.0, log2(both * total / (of_word * of_sense))) if both else 0.0
 
 
-#: Measures by name; "ppmi_homograph" is a variant of the sample space, "ppmi_published" the research code's.
+#: Measures by name; "ppmi_homograph" uses another sample space, "ppmi_published" is the research code's.
 MEASURES: dict[str, Measure] = {
     "freq": freq,
     "ppmi": ppmi,
@@ -814,8 +861,8 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-#: How the biases of a sentence's tokens become the sentence's: "mean", DB(S, sc) = 1/|S| Σ DB(w, sc) over the tokens w
-#: of S (3); "sum", nbkit's own variant, does not divide by the length.
+#: How the biases of a sentence's tokens are aggregated: "mean", DB(S, sc) = 1/|S| Σ DB(w, sc) over the tokens w of S
+#: (3); "sum", nbkit's variant, does not divide by the length.
 AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": lambda biases: sum(biases) / len(biases),
     "sum": sum,
@@ -823,9 +870,9 @@ AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
 
 
 class SentenceBias(NamedTuple):
-    """Bias of a sentence towards the right sense (DB✓), and towards the wrong one that it is most biased to (DB✗).
+    """Bias of a sentence towards the right sense (DB✓), and its strongest bias towards a wrong sense (DB✗).
 
-    wrong_sense: the latter's name; of equal biases the first in the order of the lexicon.
+    wrong_sense: name of the latter; ties go to the first in the order of the lexicon.
     """
 
     right: float
@@ -849,7 +896,7 @@ def bias_towards(
 ) -> float:
     """DB(S, sc), the bias of a sentence towards one sense. (3)
 
-    words: of all tokens of S (`literal.lemmas`); a word that is no attractor of the sense, such as the homograph
+    words: of all tokens of S (`literal.lemmas`); a word that is not an attractor of the sense, such as the homograph
     itself and punctuation, counts 0. measure: one of `MEASURES`. aggregate: one of `AGGREGATES`.
     Raises `UnknownNameError` for these, `NbkitError` for a sentence without words.
     """
@@ -858,7 +905,7 @@ def bias_towards(
     if aggregate not in AGGREGATES:
         raise UnknownNameError("aggregate of disambiguation bias", aggregate, AGGREGATES)
     if not words:
-        raise NbkitError(f"the bias of a sentence without words towards '{sense}' of '{homograph}' is not defined")
+        raise NbkitError(f"the bias of a sentence towards '{sense}' of '{homograph}' is undefined without words")
     of_word = MEASURES[measure]
     return AGGREGATES[aggregate]([of_word(counts, word, homograph, sense) for word in words])
 
@@ -876,7 +923,7 @@ def sentence_bias(
     """DB✓, DB✗ and their difference for a sentence (§2.2).
 
     right: the sense of the reference. senses: all senses of the homograph, in the order of the lexicon.
-    Arguments and errors as of `bias_towards`; `NbkitError` where there is no wrong sense.
+    Arguments and errors as for `bias_towards`; `NbkitError` if there is no wrong sense.
 
     >>> from collections import Counter
     >>> counts = SenseCounts(9, Counter({("bat", "animal"): 5, ("bat", "club"): 4}),
@@ -887,7 +934,7 @@ def sentence_bias(
     """
     wrong = [sense for sense in senses if sense != right]
     if not wrong:
-        raise NbkitError(f"'{homograph}' has no sense beside '{right}'")
+        raise NbkitError(f"'{homograph}' has no sense other than '{right}'; DB✗ is undefined")
 
     towards = partial(bias_towards, words, counts, homograph, measure=measure, aggregate=aggregate)
     biases = {sense: towards(sense) for sense in wrong}

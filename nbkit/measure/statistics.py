@@ -1,6 +1,6 @@
-"""Intervals, rank correlations, paired tests and resamples: how sure one can be of a share, a trend or a difference.
+"""Confidence intervals, rank correlations, paired tests and resampling: the uncertainty of shares, trends, differences.
 
-The unit that is resampled and paired is the sentence pair: perturbations of one sentence are not independent.
+The unit of resampling and pairing is the sentence pair: perturbations of one sentence are not independent.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # ----------------------------------------------------------------------------
-# Intervals of shares and of means that hold for small and skewed samples, too.
+# Intervals of shares and means with correct coverage for small and skewed samples, too.
 #
-# share  Wilson's score interval, with n / deff in place of n. The design effect deff says how much less clustered
-#        values say than as many independent ones; it is estimated from the clusters, and lies between 1 and their
-#        size. The fewer cases of the rarer outcome there are, the less is known of it, and the closer it is taken
-#        to the size: w = e / (e + ¼) weighs the estimate, where e counts the rarer outcome in clusters' worth.
+# share  Wilson's score interval, with n / deff in place of n. The design effect deff is the loss of information by
+#        clustering relative to independent values; it is estimated from the clusters, and lies between 1 and their
+#        size. The fewer cases of the rarer outcome there are, the less reliable the estimate, and the closer deff is
+#        set to the size: w = e / (e + ¼) weighs the estimate, where e is the rarer outcome in units of clusters.
 # mean   Student's t, corrected for skewness by Hall's cubic transformation: with the standard error s of the mean and
 #        γ, the skewness of the mean, the interval holds every μ for which t + γ t² / 3 + γ² t³ / 27 + γ / 6, with
 #        t = (mean − μ) / s, lies within the quantiles of t. At γ = 0 it is the usual interval.
 #
-# Neither has width 0: 0 of 80 is [0, 0.046]. Where all values of a mean are the same there is no s. If they lie in a
+# Neither has width 0: 0 of 80 is [0, 0.046]. If all values of a mean are equal, there is no s. If they lie in a
 # known range, such as [0, 1], the share of other values that n draws may have missed bounds the mean; else there is no
-# interval (NaN). `benchmarks/coverage.py` measures how often each holds, beside the percentile bootstrap, BCa and
-# bootstrap-t.
+# interval (NaN). `benchmarks/coverage.py` measures the coverage of each, compared with the percentile bootstrap, BCa
+# and bootstrap-t.
 #
 # References: Wilson 1927; Kish 1965, *Survey Sampling*, section 8.2 (design effect); Hall 1992, *On the removal of
 # skewness by transformation*; Dean & Pagano 2015 (intervals of shares from clusters).
 
-#: A mean or share of fewer units is marked on every page.
+#: Means and shares of fewer units are marked on every page.
 FEW = 30
 #: The range of a share and of every bounded metric, and that of a difference of two of them.
 UNIT, DIFFERENCE = (0.0, 1.0), (-1.0, 1.0)
-# How many clusters' worth of the rarer outcome count as much as no knowledge of the design effect.
+# The number of clusters of the rarer outcome whose weight equals the prior on the design effect.
 _PRIOR = 0.25
 
 
 class Interval(NamedTuple):
-    """A mean or share with its interval; NaN where there is none.
+    """A mean or share with its interval; NaN if there is none.
 
-    n: how many units it is of: values, or groups of them where groups were given.
+    n: number of units: values, or groups of values if groups were given.
     """
 
     mean: float
@@ -63,10 +63,10 @@ def share_interval(
     groups: Sequence[object] | np.ndarray | None = None,
     level: float = 0.95,
 ) -> Interval:
-    """The share of *values* that are 1 (true), with Wilson's interval of the effective sample size; NaN is left out.
+    """The share of *values* that are 1 (true), with Wilson's interval of the effective sample size; ignores NaN.
 
-    values: 0 or 1 each, or shares of such themselves (an idiom's share of literal errors). groups: the unit of each
-    value, such as its sentence pair; None: each value is one. Raises `NbkitError` for values outside [0, 1].
+    values: 0 or 1 each, or shares themselves (an idiom's share of literal errors). groups: the unit of each
+    value, such as its sentence pair; None: each value is a unit. Raises `NbkitError` for values outside [0, 1].
 
     >>> share_interval([0.0] * 80)
     Interval(mean=0.0, low=0.0, high=0.045..., n=80)
@@ -78,7 +78,7 @@ def share_interval(
 
 
 def share_of_sums(totals: np.ndarray, counts: np.ndarray, *, level: float = 0.95) -> Interval:
-    """`share_interval` of units of which the sum and the number of values are known.
+    """`share_interval` of units given by the sum and the number of their values.
 
     >>> share_of_sums(np.array([2.0, 0.0]), np.array([2.0, 2.0])) == share_interval([1, 1, 0, 0], groups="aabb")
     True
@@ -88,10 +88,10 @@ def share_of_sums(totals: np.ndarray, counts: np.ndarray, *, level: float = 0.95
     if not values:
         return _NOTHING
     if (totals < 0).any() or (totals > counts * (1 + 1e-9)).any():
-        raise NbkitError("share: values from 0 to 1 expected; of anything else, ask for the interval of a mean")
+        raise NbkitError("share: values from 0 to 1 expected; use mean_interval for other values")
     share = min(float(totals.sum()) / values, 1.0)
     fewest = values**2 / float((counts**2).sum())
-    # Values that are shares themselves say more than as many zeros and ones.
+    # Values that are shares themselves carry more information than as many zeros and ones.
     most = values if (totals == totals.round()).all() else np.inf
     variance = ((totals - share * counts) ** 2).sum() / values**2 * units / max(units - 1, 1)
     return Interval(share, *share_bounds(share, float(variance), fewest=fewest, most=most, level=level), units)
@@ -100,9 +100,9 @@ def share_of_sums(totals: np.ndarray, counts: np.ndarray, *, level: float = 0.95
 def share_of_draws(
     share: float, draws: np.ndarray, *, units: int, values: float, level: float = 0.95
 ) -> tuple[float, float]:
-    """The interval of a share of which there are bootstrap *draws*: their variance shows the design effect.
+    """The interval of a share with bootstrap *draws*, whose variance gives the design effect.
 
-    units: how many were resampled. values: how many the share is over.
+    units: number of resampled units. values: number of values of the share.
 
     >>> share_of_draws(0.0, np.zeros(999), units=80, values=80) == share_interval([0] * 80)[1:3]
     True
@@ -117,8 +117,8 @@ def share_bounds(
 ) -> tuple[float, float]:
     """Wilson's interval of a *share* with this sampling *variance*.
 
-    fewest: the values it is worth if those of a unit always agree, and what it is taken for where all are the same.
-    most: those it is worth if all are independent.
+    fewest: the effective sample size if all values of a unit agree, also used if all values are equal.
+    most: the effective sample size if all values are independent.
 
     >>> share_bounds(0.25, 0.25 * 0.75 / 40, fewest=40, most=40)
     (0.14..., 0.40...)
@@ -146,10 +146,10 @@ def mean_interval(
     within: tuple[float, float] | None = None,
     level: float = 0.95,
 ) -> Interval:
-    """The mean of *values* with Hall's interval of a skewed sample; NaN values are left out.
+    """The mean of *values* with Hall's interval of a skewed sample; ignores NaN.
 
-    groups: the unit of each value (such as its sentence pair), whose values are not independent; None: each value is
-    one. within: the range that values can have; the interval stays inside, and needs it where all values are the same.
+    groups: the unit of each value (such as its sentence pair), whose values are not independent; None: each value is a
+    unit. within: the range of possible values, which contains the interval; required if all values are equal.
 
     >>> mean_interval([0.0, 0.5, 1.0, float("nan")], within=(0, 1))
     Interval(mean=0.5, low=0.0, high=1.0, n=3)
@@ -162,14 +162,14 @@ def mean_interval(
     if not n:
         return _NOTHING
     mean = float(totals.sum() / counts.sum())
-    slack = 1e-6 * max(1.0, abs(mean))  # what networks compute in single precision can be a little more
+    slack = 1e-6 * max(1.0, abs(mean))  # networks' single-precision values can exceed the range slightly
     if within is not None and not within[0] - slack <= mean <= within[1] + slack:
         raise NbkitError(f"mean: values from {within[0]:g} to {within[1]:g} expected, their mean is {mean:g}")
     deviations = (totals - mean * counts) / counts.mean()
     squares = float((deviations**2).sum())
     if n == 1 or squares**0.5 <= 1e-9 * max(1.0, abs(mean)):
         return Interval(mean, *_unvaried(mean, n, within, level), n)
-    # Both cumulants without bias: few values show less skewness than there is.
+    # Unbiased cumulants: small samples underestimate skewness.
     skewness = float((deviations**3).sum()) * n / max((n - 1) * (n - 2), 1) / (squares / (n - 1)) ** 1.5
     error = squares**0.5 / (n - 1)
     return Interval(mean, *_skewed(mean, error, skewness / n**0.5, n, within, level), n)
@@ -183,9 +183,9 @@ def mean_of_draws(
     within: tuple[float, float] | None = None,
     level: float = 0.95,
 ) -> tuple[float, float]:
-    """The interval of a mean, or of what is made of means, by the spread and the skewness of its bootstrap *draws*.
+    """The interval of a mean, or of a function of means, from the spread and skewness of its bootstrap *draws*.
 
-    units: how many were resampled. within: as of `mean_interval`.
+    units: number of resampled units. within: as for `mean_interval`.
 
     >>> low, high = mean_of_draws(0.5, np.random.default_rng(0).normal(0.5, 0.1, 999), units=500)
     >>> round(low, 1), round(high, 1)
@@ -197,7 +197,7 @@ def mean_of_draws(
         return float("nan"), float("nan")
     deviations = known - known.mean()
     spread = float(deviations.std())
-    # Stored draws are in single precision: what differs by less is the same.
+    # Stored draws are in single precision: smaller differences are ignored.
     if units <= 1 or spread <= 1e-6 * abs(mean):
         return _unvaried(mean, units, within, level)
     skewness = float((deviations**3).mean()) / spread**3
@@ -210,11 +210,11 @@ _NOTHING = Interval(float("nan"), float("nan"), float("nan"), 0)
 def _skewed(
     mean: float, error: float, skewness: float, n: float, within: tuple[float, float] | None, level: float
 ) -> tuple[float, float]:
-    """Hall's interval; skewness: of the mean, which is that of the values over √n."""
+    """Hall's interval; skewness: of the mean, that is, of the values divided by √n."""
     from scipy.stats import t
 
     def studentised(quantile: float) -> float:
-        """The t that the transformation takes to *quantile*."""
+        """The t that the transformation maps to *quantile*."""
         if abs(skewness) < 1e-6:
             return quantile
         return 3 * float(np.cbrt(1 + skewness * (quantile - skewness / 6)) - 1) / skewness
@@ -225,7 +225,7 @@ def _skewed(
 
 
 def _unvaried(value: float, n: float, within: tuple[float, float] | None, level: float) -> tuple[float, float]:
-    """The interval of the mean of *n* values that are all the same: what share of others they can have missed."""
+    """The interval of the mean of *n* equal values, by the share of other values that they can have missed."""
     if within is None or not np.isfinite(within).all():
         return float("nan"), float("nan")
     _, missed = share_bounds(0.0, 0.0, fewest=n, most=n, level=level)
@@ -235,7 +235,7 @@ def _unvaried(value: float, n: float, within: tuple[float, float] | None, level:
 def _units(
     values: Sequence[float] | np.ndarray, groups: Sequence[object] | np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The sum and the number of the values of each unit that has any, in an order that only they decide."""
+    """The sum and the number of the values of each unit that has any, in an order that depends only on them."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise NbkitError(f"interval: one-dimensional values expected, not an array of shape {array.shape}")
@@ -244,7 +244,7 @@ def _units(
     counts: np.ndarray = np.ones(len(totals))
     if groups is not None:
         if len(groups) != len(array):
-            raise NbkitError(f"interval: {len(array)} values but {len(groups)} groups")
+            raise NbkitError(f"interval: {len(array)} values but {len(groups)} groups; one group per value expected")
         numbers: dict[object, int] = {}
         units = np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)[present]
         counts = np.bincount(units, minlength=len(numbers)).astype(np.float64)
@@ -254,7 +254,7 @@ def _units(
 
 
 def normal_quantile(level: float) -> float:
-    """How many standard errors to either side hold *level* of a normal distribution.
+    """The number of standard errors on either side that cover *level* of a normal distribution.
 
     >>> round(normal_quantile(0.95), 2)
     1.96
@@ -265,18 +265,20 @@ def normal_quantile(level: float) -> float:
 
 
 def check_level(level: float, what: str = "interval") -> None:
-    """Raise `NbkitError` for a level that is no probability."""
+    """Raise `NbkitError` unless *level* is a probability."""
     if not 0 < level < 1:
-        raise NbkitError(f"{what}: level is a probability such as 0.95, not {level}")
+        raise NbkitError(f"{what}: level must be a probability such as 0.95, not {level}")
 
 
 # ----------------------------------------------------------------------------
-# Averages over phrases, so that a frequent idiom counts no more than a rare one. Source: idioms paper, §2.3.
+# Averages over phrases, so that frequent and rare idioms have equal weight. Source: idioms paper, §2.3.
 
 
 class Averages(NamedTuple):
-    """macro: over phrases, whose number is its n. micro: over pairs; phrases are the units of its interval too,
-    as pairs of one phrase are not independent. pairs: how many.
+    """Averages over phrases and over pairs.
+
+    macro: over phrases; its n is their number. micro: over pairs; phrases are also the units of its interval,
+    as pairs of one phrase are not independent. pairs: number of pairs.
     """
 
     macro: Interval
@@ -287,11 +289,11 @@ class Averages(NamedTuple):
 def macro_average(
     values: Sequence[float] | np.ndarray, phrases: Sequence[Hashable], *, share: bool = False
 ) -> Averages:
-    """E = 1/|L| Σⱼ 1/|Pⱼ| Σᵢ M(θ(sᵢ), tᵢ), L the phrases and Pⱼ the pairs of phrase j (equation 1); micro beside it.
+    """Macro and micro average: E = 1/|L| Σⱼ 1/|Pⱼ| Σᵢ M(θ(sᵢ), tᵢ) over phrases L with pairs Pⱼ (equation 1).
 
-    values: M of each pair, from 0 to 1. phrases: the phrase of each. NaN values are left out; a phrase without a value
-    is not in L. share: whether M is 1 or 0, an error or none, so that the averages are shares.
-    Raises `NbkitError` where the two are not equally long. Source: idioms paper, §2.3, equation 1.
+    values: M of each pair, from 0 to 1. phrases: the phrase of each. NaN values are ignored; a phrase without a value
+    is not in L. share: whether M is 1 or 0 (error or not), so that the averages are shares.
+    Raises `NbkitError` if the two differ in length. Source: idioms paper, §2.3, equation 1.
 
     >>> averages = macro_average([1, 1, 1, 0], ["piece of cake", "piece of cake", "piece of cake", "swan song"])
     >>> averages.macro.mean, averages.micro.mean
@@ -300,7 +302,7 @@ def macro_average(
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or len(array) != len(phrases):
         raise NbkitError(
-            f"macro average: one phrase a value expected, {array.shape} values and {len(phrases)} phrases found"
+            f"macro average: one phrase per value expected, {array.shape} values and {len(phrases)} phrases found"
         )
     by_phrase = phrase_means(array, phrases)
     interval = share_interval if share else partial(mean_interval, within=UNIT)
@@ -309,7 +311,7 @@ def macro_average(
 
 
 def phrase_means(values: Sequence[float] | np.ndarray, phrases: Sequence[Hashable]) -> dict[Hashable, float]:
-    """The mean of each phrase's values, in the order in which phrases first have one; NaN values are left out.
+    """The mean of each phrase's values, in the order of their first value; ignores NaN.
 
     >>> phrase_means([1.0, float("nan"), 0.0], ["a", "b", "a"])
     {'a': 0.5}
@@ -324,12 +326,12 @@ def phrase_means(values: Sequence[float] | np.ndarray, phrases: Sequence[Hashabl
 # ----------------------------------------------------------------------------
 # Resamples, rank correlations and paired tests.
 
-#: Entries of one block of resampling weights (8 MB).
+#: Entries per block of resampling weights (8 MB).
 _BLOCK = 1 << 20
 
 
 class Correlation(NamedTuple):
-    """Spearman's ρ with its interval and two-sided p; all NaN where it is not defined. n: complete rows."""
+    """Spearman's ρ with its interval and two-sided p; all NaN if undefined. n: number of complete rows."""
 
     rho: float
     low: float
@@ -339,11 +341,11 @@ class Correlation(NamedTuple):
 
 
 def bootstrap_draws(table: np.ndarray, *, resamples: int = 999, seed: int = 0) -> np.ndarray:
-    """The mean of every column in every resample of the rows: resamples × quantities, NaN where a column has no value.
+    """The mean of every column in every resample of the rows: resamples × quantities, NaN if a column has no value.
 
-    Rows of *table* (units × quantities, NaN where a unit has no value) are drawn together, so that quantities
-    of the same units stay dependent. `mean_of_draws` makes an interval of a column, or of a function of them.
-    Which rows are drawn depends on their number and places: keep them in one order.
+    Rows of *table* (units × quantities, NaN if a unit has no value) are drawn together, so that quantities
+    of the same units remain dependent. `mean_of_draws` computes the interval of a column, or of a function of columns.
+    The draws depend on the number and order of the rows: keep the order fixed.
 
     >>> draws = bootstrap_draws(np.array([[0.0, 1.0], [0.5, np.nan], [1.0, 2.0]]))
     >>> draws.shape, percentile_interval(np.nanmean(draws, axis=1))
@@ -363,7 +365,7 @@ def bootstrap_draws(table: np.ndarray, *, resamples: int = 999, seed: int = 0) -
 
 
 def ratio(totals: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """*totals* / *counts*, NaN where nothing was counted.
+    """*totals* / *counts*, NaN for a count of 0.
 
     >>> ratio(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
     array([0.5, nan])
@@ -372,10 +374,10 @@ def ratio(totals: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def percentile_interval(draws: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """Lower and upper percentile of *draws*; those that are NaN, resamples without a value, are left out.
+    """Lower and upper percentile of *draws*; ignores NaN (resamples without a value).
 
-    Both are NaN where no draw is left, and where all are the same: nothing is known then. Of means and shares of few
-    units it holds too seldom: see `share_interval` and `mean_interval`.
+    Both are NaN if there is no draw or all draws are equal. For means and shares of few units its coverage is too low:
+    see `share_interval` and `mean_interval`.
 
     >>> percentile_interval(np.arange(101.0), level=0.5)
     (25.0, 75.0)
@@ -391,9 +393,9 @@ def percentile_interval(draws: np.ndarray, level: float = 0.95) -> tuple[float, 
 def spearman(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> Correlation:
     """Spearman's rank correlation with its 95 % interval; p by pingouin.
 
-    The interval is that of Fisher's z with Bonett and Wright's variance, (1 + ρ² / 2) / (n − 3): with 1 / (n − 3) it
-    holds 89 % of the time at n = 10 and ρ = 0.9. Half the step to the next order, 6 / (n³ − n), is taken off |ρ| = 1.
-    Rows with a NaN are left out. With fewer than 4 rows or a constant side everything is NaN.
+    The interval is that of Fisher's z with Bonett and Wright's variance, (1 + ρ² / 2) / (n − 3): with 1 / (n − 3) its
+    coverage is 89 % at n = 10 and ρ = 0.9. |ρ| = 1 is reduced by half the step to the next value, 6 / (n³ − n).
+    Rows with a NaN are ignored. With fewer than 4 rows or a constant side everything is NaN.
 
     References: Bonett & Wright 2000, *Sample size requirements for estimating Pearson, Kendall and Spearman
     correlations*.
@@ -422,13 +424,13 @@ def spearman_of_clusters(
     seed: int = 0,
     level: float = 0.95,
 ) -> Correlation:
-    """Spearman's rank correlation of rows that are not independent; their *units* are (a cluster bootstrap).
+    """Spearman's rank correlation of dependent rows from independent *units* (cluster bootstrap).
 
-    ρ is that of `spearman`. In a resample the rows of unit i count wᵢ times, in the ranks too; the interval is that of
-    the resamples' percentiles. With fewer than 30 units percentiles hold too seldom (72 % at 5 units and ρ = 0.9), and
-    the interval reaches at least as far as that of as many single rows does. p is two-sided, of z = artanh(ρ) / SE with
-    the standard error of artanh(ρ) over the resamples. units: the unit of each row, such as its sentence pair. All NaN
-    where ρ is not defined; interval and p are NaN with a single unit.
+    ρ is that of `spearman`. In a resample the rows of unit i count wᵢ times, also in the ranks; the interval is that of
+    the resamples' percentiles. With fewer than 30 units the coverage of percentiles is too low (72 % at 5 units and
+    ρ = 0.9), and the interval is at least as wide as that of as many single rows. p is two-sided, from
+    z = artanh(ρ) / SE with the standard error of artanh(ρ) over the resamples. units: the unit of each row, such as its
+    sentence pair. All NaN if ρ is undefined; interval and p are NaN with a single unit.
 
     Source: Efron & Tibshirani 1993, chapters 8 and 13; Davison & Hinkley 1997, section 3.8 (clusters).
 
@@ -439,7 +441,7 @@ def spearman_of_clusters(
     (True, 18)
     """
     if len(units) != len(x):
-        raise NbkitError(f"spearman: {len(x)} rows but {len(units)} units")
+        raise NbkitError(f"spearman: {len(x)} rows but {len(units)} units; one unit per row expected")
     left, right, complete, is_defined = _complete(x, y)
     if not is_defined:
         return Correlation(np.nan, np.nan, np.nan, np.nan, len(left))
@@ -467,18 +469,18 @@ def paired_tests(
     unit: str = "pair",
     by: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Wilcoxon signed-rank tests between every two systems over the units that both have, Holm-corrected.
+    """Wilcoxon signed-rank tests between every two systems over their common units, Holm-corrected.
 
     frame: tidy; several values of a system for one unit (its perturbations) are averaged first. by: columns within
     whose groups systems are compared; the correction is over all comparisons of the call, whatever their group.
 
-    p is SciPy's, by way of pingouin: exact for few differences without ties and zeros, else of the normal approximation
-    with a continuity correction of ½, which pingouin always asks for and SciPy does only if told to.
+    p is SciPy's, computed through pingouin: exact for few differences without ties and zeros, else from the normal
+    approximation with a continuity correction of ½, which pingouin always requests and SciPy does not by default.
 
-    Returns one row a comparison: the *by* columns, a, b, n (common units), mean_a, mean_b, difference (mean of a − b),
-    w (the test's statistic), p, p_holm, rank_biserial (matched pairs; positive: a is larger) and hedges_g. Where a and
-    b agree on every unit, p is 1 and both effect sizes are 0; without a common unit they are NaN, and so is
-    hedges_g where neither side varies.
+    Returns one row per comparison: the *by* columns, a, b, n (common units), mean_a, mean_b, difference (mean of
+    a − b), w (the test statistic), p, p_holm, rank_biserial (matched pairs; positive: a is larger) and hedges_g. If a
+    and b agree on every unit, p is 1 and both effect sizes are 0; without a common unit they are NaN, and so is
+    hedges_g if neither side varies.
 
     Source: Demšar 2006 (tests over paired scores); Kerby 2014 (rank-biserial correlation); Holm 1979.
 
@@ -531,7 +533,7 @@ def _compared(a: np.ndarray, b: np.ndarray) -> dict[str, float]:
 def _complete(
     x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-    """Both rows without the places at which one of them is NaN, which places are left, and whether ρ is defined."""
+    """Both rows without the positions of NaN in either, the mask of those left, and whether ρ is defined."""
     left, right = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if left.shape != right.shape or left.ndim != 1:
         raise NbkitError(f"spearman: two rows of equal length expected, not shapes {left.shape} and {right.shape}")
@@ -550,7 +552,7 @@ def _fisher(rho: float, n: int, level: float = 0.95) -> tuple[float, float]:
 
 
 def _weighted_spearman(left: np.ndarray, right: np.ndarray, weights: np.ndarray) -> float:
-    """ρ of rows that count *weights* times; left, right: the number of each row's value among the sorted values."""
+    """ρ of rows with *weights*; left, right: the index of each row's value among the sorted values."""
     total = weights.sum()
     deviations, squares = [], 1.0
     for values in (left, right):
@@ -562,7 +564,7 @@ def _weighted_spearman(left: np.ndarray, right: np.ndarray, weights: np.ndarray)
 
 
 def _p_of_zero(rho: float, draws: np.ndarray) -> float:
-    """Two-sided p of ρ = 0 by Fisher's z, with the standard error that the resamples show."""
+    """Two-sided p of ρ = 0 by Fisher's z, with the resamples' standard error."""
     from scipy.stats import norm
 
     # A resample of few units can be in perfect order, where artanh is infinite.
@@ -589,23 +591,23 @@ def _weight_block(n: int, start: int, rows: int, seed: int) -> np.ndarray:
 
 
 def check_resamples(resamples: int) -> None:
-    """Raise `NbkitError` where there would be no resample."""
+    """Raise `NbkitError` for fewer than one resample."""
     if resamples < 1:
         raise NbkitError(f"bootstrap: at least 1 resample expected, not {resamples}")
 
 
 # ----------------------------------------------------------------------------
-# How strongly a score goes with a yes or no: rank-biserial correlation, Mann–Whitney U, and when an effect is large.
+# The association of a score with a yes or no: rank-biserial correlation, Mann–Whitney U, and thresholds of effects.
 #
 # Source: disambiguation paper, §2.2 (equations 4 to 7) and appendix A.5 (equation 8).
 
-#: Cohen's d from which on an effect is called small, medium and large (Cohen 1988, 2013).
+#: Thresholds of Cohen's d for small, medium and large effects (Cohen 1988, 2013).
 COHEN = {"small": 0.2, "medium": 0.5, "large": 0.8}
 Strength = Literal["none", "small", "medium", "large"]
 
 
 class RankBiserial(NamedTuple):
-    """How scores differ between two groups; NaN where a group is empty.
+    """The difference in scores between two groups; NaN if a group is empty.
 
     rbc: in [−1, 1], positive where the first group has larger scores. u: the smaller U. p: two-sided.
     n_first, n_second: sizes without NaN.
@@ -625,14 +627,14 @@ class RankBiserial(NamedTuple):
 
 
 class Thresholds(NamedTuple):
-    """From which absolute correlation on an effect is small, medium and large."""
+    """Thresholds of the absolute correlation for small, medium and large effects."""
 
     small: float
     medium: float
     large: float
 
     def strength(self, correlation: float) -> Strength:
-        """What a correlation is called, by its absolute value.
+        """The name of a correlation's strength, by its absolute value.
 
         >>> adjusted_thresholds(0.08).strength(-0.53), adjusted_thresholds(0.08).strength(0.02)
         ('large', 'none')
@@ -644,11 +646,11 @@ class Thresholds(NamedTuple):
 def rank_biserial(first: Sequence[float] | np.ndarray, second: Sequence[float] | np.ndarray) -> RankBiserial:
     """Rank-biserial correlation and Mann–Whitney U of two groups of scores, such as of wrong and of right translations.
 
-    RBC = f − u, with f the share of the (first, second) pairs whose first score is larger and u the share of those
-    whose second is (4). With the sums R of the ranks, ties sharing their mean: U1 = R1 − n1(n1 + 1)/2,
-    U2 = R2 − n2(n2 + 1)/2, U = min(U1, U2) (5–7), so that RBC = (U1 − U2) / (n1 n2). p is two-sided, of the normal
-    approximation with corrections for ties and continuity (SciPy, as pingouin's ``mwu`` takes it for larger groups);
-    1 where all scores are equal. NaN scores are left out. Memory is that of the scores: pingouin builds a table of all
+    RBC = f − u, where f is the share of the (first, second) pairs with a larger first score and u the share with a
+    larger second score (4). With the rank sums R, ties sharing their mean: U1 = R1 − n1(n1 + 1)/2,
+    U2 = R2 − n2(n2 + 1)/2, U = min(U1, U2) (5–7), so that RBC = (U1 − U2) / (n1 n2). p is two-sided, from the normal
+    approximation with corrections for ties and continuity (SciPy, as in pingouin's ``mwu`` for larger groups);
+    1 if all scores are equal. NaN scores are ignored. Memory is linear in the scores: pingouin builds a table of all
     pairs.
 
     Source: Cureton 1956; Mann & Whitney 1947; disambiguation paper, §2.2.
@@ -671,7 +673,7 @@ def rank_biserial(first: Sequence[float] | np.ndarray, second: Sequence[float] |
 
 
 def adjusted_threshold(d: float, base_rate: float) -> float:
-    """The correlation that a standardised difference *d* amounts to between groups with shares p1 and p2 = 1 − p1.
+    """The correlation equivalent to a standardised difference *d* between groups with shares p1 and p2 = 1 − p1.
 
     r = d / sqrt(d² + 1 / (p1 p2)). (8)
 
@@ -698,16 +700,16 @@ def adjusted_thresholds(base_rate: float) -> Thresholds:
 
 
 def base_rate_of(threshold: float, d: float) -> float:
-    """The smaller of the two shares at which *d* amounts to *threshold*: equation 8 the other way round.
+    """The smaller of the two shares at which *d* is equivalent to *threshold*: the inverse of equation 8.
 
-    p1 p2 = r² / (d² (1 − r²)). Raises `NbkitError` for a threshold that no base rate leads to.
+    p1 p2 = r² / (d² (1 − r²)). Raises `NbkitError` for a threshold without a matching base rate.
 
     >>> round(base_rate_of(adjusted_threshold(0.5, 0.1), 0.5), 6)
     0.1
     """
     product = threshold**2 / (d * d * (1 - threshold**2)) if abs(threshold) < 1 and d else np.inf
-    if not 0 < product <= 0.25 * (1 + 1e-9):  # equal groups, but for rounding
-        raise NbkitError(f"threshold {threshold}: no base rate makes d = {d} that large (or that small)")
+    if not 0 < product <= 0.25 * (1 + 1e-9):  # equal groups, up to rounding
+        raise NbkitError(f"threshold {threshold}: out of reach for d = {d}, whatever the base rate")
     return float((1 - np.sqrt(max(0.0, 1 - 4 * product))) / 2)
 
 
@@ -719,19 +721,19 @@ def _scores(values: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 # ----------------------------------------------------------------------------
-# Bootstrap intervals in constant memory: the units, sentence pairs, are met a part at a time.
+# Bootstrap intervals in constant memory: the units, sentence pairs, arrive in parts.
 
-#: Units whose weights are drawn, and kept, together (1 byte a unit and resample).
+#: Units whose weights are drawn and cached together (1 byte per unit and resample).
 _UNITS = 1024
 
 
 class StreamedBootstrap:
-    """Sums of many quantities in every resample of the units, for units that come a part at a time.
+    """Sums of many quantities in every resample of the units, for units that arrive in parts.
 
     A Poisson bootstrap: in a resample, unit i counts wᵢ ~ Poisson(1) times, and the mean of a quantity is
-    Σ wᵢ sᵢ / Σ wᵢ cᵢ with the sum sᵢ and the number cᵢ of the unit's values. The weights are addressed by seed and
-    unit number: they depend neither on the parts nor on their order, and units of one number (a sentence pair under
-    two models) are drawn together wherever they are met, so that sums of different streams can be added.
+    Σ wᵢ sᵢ / Σ wᵢ cᵢ with the sum sᵢ and the number cᵢ of the unit's values. The weights depend only on seed and
+    unit number, not on the parts or their order, and units with the same number (a sentence pair under two models) have
+    the same weights in all streams, so that sums of different streams can be added.
     Memory: resamples × quantities, whatever the number of units. Intervals are those of `mean_of_draws` and
     `share_of_draws`, which need no other sums.
 
@@ -762,7 +764,7 @@ class StreamedBootstrap:
         quantities: Sequence[int] | np.ndarray,
         values: Sequence[float] | np.ndarray,
     ) -> None:
-        """Add *values*: of which unit (a number from 0), and of which quantity, each one is; NaN is left out."""
+        """Add *values*, each with its unit (a number from 0) and its quantity; ignores NaN."""
         values = np.asarray(values, dtype=np.float64)
         known = ~np.isnan(values)
         present, rows = np.unique(np.asarray(units, dtype=np.int64)[known], return_inverse=True)
@@ -778,7 +780,7 @@ class StreamedBootstrap:
 
 
 def _poisson_weights(units: np.ndarray, resamples: int, seed: int) -> np.ndarray:
-    """How often each of *units* counts in each resample: units × resamples."""
+    """The weight of each of *units* in each resample: units × resamples."""
     weights = np.empty((len(units), resamples))
     for block in np.unique(units // _UNITS):
         inside = units // _UNITS == block

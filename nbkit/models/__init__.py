@@ -1,6 +1,6 @@
 """Texts in, texts or probabilities out: catalogues, translators, classifiers, batching and training.
 
-Importing this room imports neither torch nor transformers; they come with the first model that is loaded.
+Importing this package imports neither torch nor transformers; loading the first model does.
 
 >>> from nbkit.models import Decoding, check_model, model_identity, translate_remembered
 >>> Decoding(beams=5).beams
@@ -28,7 +28,7 @@ from nbkit.models.catalogue import (
 )
 from nbkit.models.decoding import Decoding
 
-#: Names that are imported when they are used, and where from.
+#: Names that are imported on first use, and the module that defines them.
 _LAZY = {
     "Classifier": "classifiers.lifecycle",
     "ClassifierRecipe": "recipes",

@@ -29,7 +29,7 @@ from nbkit.models.translators.seq2seq import load_tokenizer
 POSITIONS = 512
 #: BERT's and DistilBERT's, in the order of their ids.
 _BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-#: What the outputs of a classifier that is trained here stand for, as its settings say.
+#: The meaning of the outputs of a classifier that is trained here, as stated in its settings.
 NAMES: dict[str, Any] = {
     "id2label": dict(enumerate(LABELS)),
     "label2id": {name: i for i, name in enumerate(LABELS)},
@@ -134,7 +134,7 @@ def train_vocabulary(texts: Iterable[str], recipe: TranslatorRecipe, folder: Pat
     settings = {"tokenizer_class": layout["tokenizer"], **languages}
     _write_json(folder / "tokenizer_config.json", settings)
     if has_languages:
-        # The language tokens follow the vocabulary; only where they are listed are they special, and left out of texts.
+        # The language tokens follow the vocabulary; they must be listed to be special and omitted from decoded texts.
         tokens = list(load_tokenizer(families()["m2m100"], folder).lang_token_to_id)
         _write_json(folder / "tokenizer_config.json", {**settings, "extra_special_tokens": tokens})
 
@@ -323,7 +323,7 @@ def _fill(table: torch.Tensor, vocabulary: dict[str, int], path: Path) -> None:
             if len(values) == 1 and number == 1:
                 continue  # fastText begins with the numbers of words and of dimensions
             if len(values) != width:
-                raise DataError(f"a word and {width} numbers expected (as embedding has it)", path, number)
+                raise DataError(f"a word and {width} numbers expected (the width set by embedding)", path, number)
             if word in vocabulary:
                 try:
                     table[vocabulary[word]] = torch.tensor([float(value) for value in values])

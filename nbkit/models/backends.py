@@ -1,11 +1,11 @@
-"""What runs a model: said at the end of its name, after an ``@``, as two backends are two systems.
+"""Backends: the library that runs a model, chosen by a suffix of its name, as two backends are two systems.
 
-``opus-mt`` is run by transformers, ``opus-mt@ct2`` and ``opus-mt@ct2-int8`` by CTranslate2. The suffixes are a closed
-set and come last, so that they are never taken for a hub revision: ``org/model@v2@ct2`` is revision v2 run by
-CTranslate2, and a branch that is called ct2 is ``org/model@refs/heads/ct2``. A folder whose own name ends so is
-written with a slash after it.
+transformers runs ``opus-mt``; CTranslate2 runs ``opus-mt@ct2`` and ``opus-mt@ct2-int8``. The suffixes are a closed set
+and come last, so they cannot be confused with a hub revision: ``org/model@v2@ct2`` is revision v2 run by CTranslate2,
+and a branch called ct2 is ``org/model@refs/heads/ct2``. A folder whose name ends in such a suffix is written with a
+trailing slash.
 
-What a model is run on, and how exactly, is said by a device and a dtype, ``auto`` among them.
+A device and a dtype (``auto``, for example) determine the hardware and the precision.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from nbkit.errors import MissingExtraError, ModelError
 
 Model = TypeVar("Model")
 
-#: Goes up when checkpoints are converted, or searched with the same settings, in another way.
+#: Incremented when the conversion of checkpoints, or the search with given settings, changes.
 CONVERSION = 1
-#: Architectures, as ``config.json`` calls them, that are run by CTranslate2: encoders of classifiers, language models.
+#: Architectures that CTranslate2 runs, as named in ``config.json``: encoders of classifiers, language models.
 ENCODERS = ("bert", "camembert", "distilbert", "roberta", "xlm-roberta")
 DECODERS = ("gpt2",)
 _DEVICE = re.compile(r"auto|cpu|mps|(cuda|xpu)(:\d{1,3})?")
@@ -35,11 +35,11 @@ _DEVICE = re.compile(r"auto|cpu|mps|(cuda|xpu)(:\d{1,3})?")
 
 @dataclass(frozen=True)
 class Backend:
-    """Something that runs models.
+    """A library that runs models.
 
-    suffix: what a name ends with after ``@``, empty for transformers. label: what is added to the label of a model.
-    package: the Python package it needs, which is an extra of its own suffix's first part (``nbkit[ct2]``).
-    quantization: the type that weights are rounded to; None: as they are.
+    suffix: the end of a model's name after ``@``, empty for transformers. label: appended to the label of a model.
+    package: the required Python package, installed by the extra called like the first part of the suffix
+    (``nbkit[ct2]``). quantization: the type to which weights are rounded; None: unchanged.
     """
 
     suffix: str
@@ -50,27 +50,27 @@ class Backend:
 
     @property
     def problem(self) -> str | None:
-        """Why it cannot be used, with the way out; None where nothing stands against it."""
+        """Why it cannot be used, and what to do; None if it can."""
         if find_spec(self.package) is not None:
             return None
         extra = self.suffix.partition("-")[0]
         return f"backend '{self.suffix}' needs the package {self.package}: pip install \"nbkit[{extra}]\""
 
     def require(self) -> None:
-        """Raises `MissingExtraError` where its package is not installed."""
+        """Raises `MissingExtraError` if its package is not installed."""
         if self.problem is not None:
             raise MissingExtraError(self.problem)
 
     @property
     def version(self) -> str | None:
-        """The version of its package, None where that is not installed."""
+        """The version of its package, None if that is not installed."""
         try:
             return version(self.package)
         except PackageNotFoundError:
             return None
 
     def identity(self) -> dict[str, Any]:
-        """What stands for it in a cache key."""
+        """Its part of a store key."""
         if self == TRANSFORMERS:
             return {"backend": self.package, self.package: self.version, "torch": version("torch")}
         # The tokenizer is transformers' in every case.
@@ -99,7 +99,7 @@ BACKENDS: Mapping[str, Backend] = MappingProxyType(
 
 
 def split_backend(name: str) -> tuple[str, Backend]:
-    """A model's name without the backend's suffix, and the backend: transformers where it has none.
+    """A model's name without the backend's suffix, and the backend: transformers if there is no suffix.
 
     >>> split_backend("opus-mt@ct2-int8")[0], split_backend("opus-mt@ct2-int8")[1].quantization
     ('opus-mt', 'int8')
@@ -114,10 +114,10 @@ def split_backend(name: str) -> tuple[str, Backend]:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the files of the model *name* come from: a folder, a hub id, or a recipe to train by.
+    """The source of the files of the model *name*: a folder, a hub id, or a recipe to train by.
 
-    Exactly one of *folder*, *hub* and *recipe* is set, none of them for a service or Python code; *revision* belongs to
-    *hub*. *name* is that of the weights, without the backend that runs them.
+    Exactly one of *folder*, *hub* and *recipe* is set, none for a service or Python code; *revision* belongs to *hub*.
+    *name* refers to the weights, without the backend suffix.
     """
 
     name: str
@@ -127,56 +127,56 @@ class Origin:
     recipe: str | None = field(default=None, kw_only=True)
     backend: Backend = field(default=TRANSFORMERS, kw_only=True)
 
-    #: What messages call it, and the transformers class that loads the weights.
+    #: The noun for it in messages, and the transformers class that loads the weights.
     noun: ClassVar[str] = "model"
     auto_class: ClassVar[str] = "AutoModel"
 
     @property
     def called(self) -> str:
-        """The model as messages name it."""
+        """The model's noun and name, for messages."""
         return f"{self.noun} '{self.name}'"
 
     @property
     def full_name(self) -> str:
-        """The name with its backend: what stands for the system in tables and messages."""
+        """The name with its backend suffix, which identifies the system in tables and messages."""
         return f"{self.name}@{self.backend.suffix}" if self.backend.suffix else self.name
 
     @property
     def stem(self) -> str | None:
-        """What the folder of a model that is trained here begins with."""
+        """The beginning of the folder name of a model that is trained here."""
         return self.recipe
 
     @property
     def has_files(self) -> bool:
-        """Whether it has files: a model behind a service, or in Python code, has none."""
+        """Whether it has files: a model behind a service or in Python code has none."""
         return any(place is not None for place in (self.folder, self.hub, self.recipe))
 
 
 def backend_identity(device: str, dtype: str, backend: Backend = TRANSFORMERS) -> dict[str, Any]:
-    """What stands for the arithmetic: the backend, library versions, the kind of device and the dtype."""
+    """The identity of the arithmetic: backend, library versions, kind of device and dtype."""
     kind = resolve_device(device).partition(":")[0]
     return {**backend.identity(), "device": kind, "dtype": resolve_dtype(dtype, kind)}
 
 
 def check_device(device: str) -> str:
-    """*device*. Raises `ModelError` where no model can run on such a thing.
+    """*device*, unchanged. Raises `ModelError` if no model can run on it.
 
     >>> check_device("meta")
     Traceback (most recent call last):
-    nbkit.errors.ModelError: unknown device 'meta': auto, cpu, mps, cuda or xpu, or one of several as cuda:1
+    nbkit.errors.ModelError: unknown device 'meta'; use auto, cpu, mps, cuda or xpu, with a number as in cuda:1
     """
     if not _DEVICE.fullmatch(device):
-        raise ModelError(f"unknown device {device!r}: auto, cpu, mps, cuda or xpu, or one of several as cuda:1")
+        raise ModelError(f"unknown device {device!r}; use auto, cpu, mps, cuda or xpu, with a number as in cuda:1")
     return device
 
 
 def resolve_device(device: str) -> str:
-    """``auto`` spelled out: ``cuda`` where torch sees one, ``cpu`` otherwise; others stay, or are a `ModelError`."""
+    """Resolve ``auto``: ``cuda`` if torch finds one, else ``cpu``; other devices are checked (`check_device`)."""
     return _best_device() if device == "auto" else check_device(device)
 
 
 def resolve_dtype(dtype: str, device: str) -> str:
-    """``auto`` spelled out: ``bfloat16`` on CUDA, ``float32`` elsewhere; anything else stays.
+    """Resolve ``auto``: ``bfloat16`` on CUDA, ``float32`` elsewhere; other values are returned unchanged.
 
     >>> resolve_dtype("auto", "cuda:1"), resolve_dtype("auto", "cpu"), resolve_dtype("float16", "cuda")
     ('bfloat16', 'float32', 'float16')
@@ -189,14 +189,14 @@ def resolve_dtype(dtype: str, device: str) -> str:
 @cache
 def _best_device() -> str:
     if version("torch").endswith("+cpu"):
-        return "cpu"  # no need to wait for torch to say so
+        return "cpu"  # known without importing torch
     import torch
 
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 class Kept(Generic[Model]):
-    """The last *most* models that were asked for; one that is not there is loaded, and the oldest let go first.
+    """A cache of the *most* recently used models; a missing one is loaded after dropping the oldest.
 
     >>> kept = Kept(most=2)
     >>> [kept.get(name, lambda name=name: name.upper()) for name in ("a", "b", "a", "c")]
@@ -210,7 +210,7 @@ class Kept(Generic[Model]):
         self.things: OrderedDict[Hashable, Model] = OrderedDict()
 
     def get(self, key: Hashable, load: Callable[[], Model]) -> Model:
-        """What is kept under *key*, loaded now where it is not."""
+        """The model cached under *key*; loads it if it is missing."""
         if key in self.things:
             self.things.move_to_end(key)
             return self.things[key]

@@ -1,8 +1,7 @@
-"""One room above every backend: equal items once, batches of like length under a token budget, order restored.
+"""Batching for every backend: equal items once, batches of similar length under a token budget, order restored.
 
-A batch that does not fit in memory is halved and the run goes on. Items are taken from a stream a window at a
-time, so that memory stays flat however many there are; the next window can be made ready while an accelerator is at
-work on this one.
+A batch that does not fit in memory is halved, and the run continues. Items are read from a stream one window at a
+time, so that memory is constant; the next window can be prepared while an accelerator works on the current one.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Item = TypeVar("Item", bound=Hashable)
 Result = TypeVar("Result")
 
 
-#: Items looked at together: enough to find many of one length, few enough to be nothing in memory.
+#: Items per window: enough to find many of one length, few enough to need little memory.
 WINDOW = 16384
 
 
@@ -41,7 +40,7 @@ _MEMORY_MESSAGES = (
 
 
 class CutWarning:
-    """Warns of the first text that is cut to the positions of a model, *what*, and of no other.
+    """Warns of the first text that is truncated to the positions of the model *what*, and of no other.
 
     >>> warn = CutWarning("model 'tiny'")
     >>> with warnings.catch_warnings(record=True) as given:
@@ -61,7 +60,7 @@ class CutWarning:
 
 
 class Budgeted:
-    """A model whose batches have budgets: less from the time on that one did not fit.
+    """A model whose batches have token budgets, which shrink when a batch does not fit in memory.
 
     >>> class Model(Budgeted):
     ...     budgets = {"cpu": 2048}
@@ -94,12 +93,12 @@ class Budgeted:
         run: Callable[[list[Item]], Sequence[Result]],
         **options: Any,
     ) -> Iterator[Result]:
-        """`run_batches` with the model's budget, where *options* say no other one."""
+        """`run_batches` with the model's budget, unless *options* give another one."""
         given = {"budget": self._budget, "shrunk": self._shrink, **options}
         return run_batches(items, length, run, free=self._free, **given)
 
     def _free(self) -> None:
-        """Gives memory back after a batch that did not fit; on a CPU there is nothing to give."""
+        """Release memory after a batch that did not fit; has no effect on a CPU."""
         if self.device_kind == "cuda":
             import torch
 
@@ -126,15 +125,15 @@ def run_batches(
     """The result of every item, in the order of the items.
 
     length: an item's size in tokens. run: the results of one batch, in its order.
-    budget: most tokens of a batch after padding, that is, items × longest; a longer item is a batch of its own.
-    group: items of different groups never share a batch. window: how many items are in memory at a time; equal ones
-    among them are run once. done: told how many items are finished, for a progress bar.
-    free: gives memory back after a batch that did not fit; half of that batch's tokens are the budget from
-    then on, and *shrunk* is told of it, so that a later call need not find out again.
-    ahead: a thread takes the next window of items (tokenizes it, mostly) while this one is run. That gains where an
-    accelerator computes and this process waits, and on a CPU nothing.
+    budget: maximum number of tokens per batch after padding, that is, items × longest; a longer item forms a batch
+    alone. group: items of different groups never share a batch. window: number of items in memory; equal ones
+    among them are run once. done: receives the number of finished items, for a progress bar.
+    free: releases memory after a batch that did not fit; half of that batch's tokens become the budget, which *shrunk*
+    receives, so that later calls start with it.
+    ahead: a thread prepares the next window of items (mostly tokenizes it) while the current one runs. This helps if
+    an accelerator computes while this process waits, not on a CPU.
 
-    Raises `ModelError` where a single item does not fit.
+    Raises `ModelError` if a single item does not fit.
 
     >>> calls = []
     >>> def run(batch):
@@ -146,7 +145,7 @@ def run_batches(
     [['dddd'], ['bbb', 'cc'], ['a']]
     """
     if budget < 1 or window < 1:
-        raise ModelError(f"budget and window: at least 1 expected, {budget} and {window} given")
+        raise ModelError(f"budget and window: 1 or more expected, {budget} and {window} given")
     for taken in _windows(iter(items), window, ahead):
         counts: dict[Item, int] = {}
         for item in taken:
@@ -163,7 +162,7 @@ def run_batches(
                 if len(batch) == 1:
                     raise ModelError(
                         f"out of memory with a single text of {length(batch[0])} tokens: "
-                        "take a machine with more memory, a smaller model, fewer beams or a shorter text"
+                        "use a machine with more memory, a smaller model, fewer beams or a shorter text"
                     )
                 budget = max(1, len(batch) // 2 * length(batch[0]))
                 shrunk(budget)
@@ -210,7 +209,7 @@ def _try(run: Callable[[list[Item]], Sequence[Result]], batch: list[Item]) -> Se
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that memory ran out, on the CPU or on an accelerator.
+    """Whether an error means that memory ran out, on the CPU or on an accelerator.
 
     >>> is_out_of_memory(RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes"))
     True
@@ -223,7 +222,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 # ----------------------------------------------------------------------------
-# Many texts to token ids and back: what transformers' tokenizers give, without what these do for each text.
+# Many texts to token ids and back, with the results of transformers' tokenizers but without their overhead per text.
 
 #: SentencePiece's sign for a space.
 _SPACE = "▁"
@@ -248,10 +247,10 @@ def has_bulk(tokenizer: Any) -> bool:
 
 
 def bulk_encoded(tokenizer: Any, items: Sequence[Any], *, specials: bool = True) -> Sequence[Any]:
-    """What the tokenizer makes of each text or pair of texts, whole and without padding: ``ids`` and ``type_ids``.
+    """The tokenizer's ``ids`` and ``type_ids`` of each text or pair of texts, without truncation and padding.
 
-    specials: whether special tokens are put around it. Marks such as ``</s>`` that stand in a text are text like any
-    other. Offsets are not kept. For a *tokenizer* that `has_bulk` is true of.
+    specials: whether to add special tokens. Marks such as ``</s>`` in a text are treated as ordinary text. Offsets are
+    not returned. Requires a *tokenizer* with `has_bulk`.
     """
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
@@ -261,11 +260,11 @@ def bulk_encoded(tokenizer: Any, items: Sequence[Any], *, specials: bool = True)
 
 
 class BulkPieces:
-    """Texts to ids and back as Marian's and M2M-100's tokenizers do it, which are Python around SentencePiece.
+    """Texts to ids and back, equal to Marian's and M2M-100's tokenizers, which are Python around SentencePiece.
 
-    SentencePiece gets many texts at a time, and which id a piece has is asked once. A text that holds a mark of the
-    vocabulary (``</s>``, ``>>de<<``, ``__de__``) goes the tokenizer's own way. With ``TOKENIZERS_PARALLELISM=false``,
-    which the workers of a grid on CPUs have, one thread does it.
+    SentencePiece gets many texts at a time, and the ids of pieces are cached. A text with a mark of the vocabulary
+    (``</s>``, ``>>de<<``, ``__de__``) is passed to the tokenizer. With ``TOKENIZERS_PARALLELISM=false``, as in the
+    workers of a grid on CPUs, it uses one thread.
     """
 
     def __init__(self, tokenizer: Any):
@@ -274,7 +273,7 @@ class BulkPieces:
         self._ids: dict[str, int] = _Asked(tokenizer.convert_tokens_to_ids)
         self._names: dict[int, str] = _Asked(tokenizer.convert_ids_to_tokens)
         marks = [">>", *tokenizer.added_tokens_encoder]
-        begins = "".join(re.escape(mark[0]) for mark in marks)  # of a hundred languages' marks, a look at one character
+        begins = "".join(re.escape(mark[0]) for mark in marks)  # one character check instead of a hundred marks
         self._odd = re.compile(f"(?=[{begins}])(?:{'|'.join(map(re.escape, marks))})")
         self._special_ids = frozenset(tokenizer.all_special_ids)
         self._special_names = frozenset(tokenizer.all_special_tokens)
@@ -309,7 +308,7 @@ class BulkPieces:
         ]
 
     def decoded(self, rows: Sequence[Sequence[int]]) -> list[str]:
-        """The text of each row of ids, special tokens left out and without space around it."""
+        """The text of each row of ids, without special tokens and surrounding space."""
         named = [[self._names[number] for number in row if number not in self._special_ids] for row in rows]
         odd = [not self._special_names.isdisjoint(row) for row in named]
         rest = [row for row, is_odd in zip(named, odd, strict=True) if row and not is_odd]
@@ -326,7 +325,7 @@ class BulkPieces:
 
 
 class _Asked(dict):
-    """What a function gives for a key, asked once."""
+    """The results of a function by key, each computed once."""
 
     def __init__(self, ask: Callable[[Any], Any]):
         self._ask = ask

@@ -1,8 +1,8 @@
-"""What a model's name means, of whichever kind it is: entries of catalogues, and where an entry's files come from.
+"""Resolving model names of every kind: catalogue entries, and where an entry's files come from.
 
-In the order of the file: what all kinds share; translators, with families of architectures and the pairs that a model
-speaks; classifiers, with what their outputs stand for; language models, causal or masked. The catalogues are data,
-beside this module. Nothing here loads a model or imports torch.
+In the order of the file: what all kinds share; translators, with families of architectures and supported pairs;
+classifiers, with the meaning of their outputs; language models, causal or masked. The catalogues are data files beside
+this module. Nothing here loads a model or imports torch.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w./-]+)?")
 
 @dataclass(frozen=True)
 class Entry:
-    """A model that goes by a name: what the catalogues of all kinds of models hold.
+    """A named model: the fields that the catalogues of all kinds of models share.
 
-    hub: hub id (``@revision`` pins it) or folder, in which languages and ``${VARIABLE}`` are filled in; None where
-    *recipe* names a model that is trained here. label: what figures call it. python: Python code of the user's own.
+    hub: hub id (``@revision`` pins it) or folder, in which languages and ``${VARIABLE}`` are filled in; None if
+    *recipe* names a model that is trained here. label: its name in figures. python: custom Python code.
     """
 
     hub: str | None = None
@@ -55,9 +55,9 @@ EntryT = TypeVar("EntryT", bound=Entry)
 
 
 class Catalogue(Registry[EntryT]):
-    """The models of one *kind* that go by a name: a file of data beside this module, and what is registered.
+    """The named models of one *kind*: those of a data file beside this module, and registered ones.
 
-    `register` adds an *entry* of the user's own, or Python code (`nbkit.models.python`).
+    `register` adds a custom *entry*, or Python code (`nbkit.models.python`).
     """
 
     def __init__(self, kind: str, entry: type[EntryT], file: str):
@@ -71,21 +71,21 @@ class Catalogue(Registry[EntryT]):
             self.register(name, entry(**values), summary=fields["summary"], licence=licence)
 
     def as_entry(self, name: str, thing: Any) -> EntryT:
-        """What is registered of a *thing*: an entry as it is, Python code, alone or in an entry, in one."""
+        """The entry to register for a *thing*: an entry unchanged; Python code is wrapped."""
         made = thing if isinstance(thing, self.entry) else self.entry(python=PythonModel(self.kind, name, thing))
         if made.python is None or isinstance(made.python, PythonModel):
             return made
         return replace(made, python=PythonModel(self.kind, name, made.python))
 
     def label(self, name: str) -> str:
-        """What figures call a model: the catalogue's label, the last part of a path or hub id otherwise."""
+        """A model's name in figures: the catalogue's label, or else the last part of a path or hub id."""
         return (name in self and self.get(name).label) or last_part(name)
 
     def find(self, name: str, place: str | None = None) -> EntryT:
-        """What is here under *name*, or an entry of a folder or hub id (of *place*, where it is given).
+        """The entry called *name*, or a new entry for a folder or hub id (or *place*, if given).
 
-        Raises `UnknownNameError` for a name that is neither, with the closest match, and for a name of the catalogue
-        with an ``@`` behind it that is no backend's.
+        Raises `UnknownNameError`, with the closest match, for a name that is neither, and for a catalogue name followed
+        by ``@`` and an unknown backend.
         """
         model, at, suffix = name.rpartition("@")
         if at and name not in self and model in self:
@@ -96,12 +96,13 @@ class Catalogue(Registry[EntryT]):
     def origin(
         self, name: str, entry: EntryT, backend: Backend, values: Mapping[str, str], place: str | None = None
     ) -> dict[str, Any]:
-        """The fields of an `Origin`: a recipe, files, or neither of them for Python code.
+        """The fields of an `Origin`: a recipe, files, or neither for Python code.
 
-        values: what is filled into the entry's place. place: what messages call the model, where it is not *name*.
+        values: fill the placeholders of the entry's hub id or folder. place: the model's name in messages, if not
+        *name*.
 
-        Raises `ModelError` for a place that cannot be filled in, for an entry without one, and for Python code with a
-        backend.
+        Raises `ModelError` for a placeholder that cannot be filled in, for an entry without hub id, folder or recipe,
+        and for Python code with a backend.
         """
         place = place or name
         if entry.recipe is not None:
@@ -109,30 +110,31 @@ class Catalogue(Registry[EntryT]):
         if entry.python is not None:
             if backend != TRANSFORMERS:
                 raise ModelError(
-                    f"'{name}' is Python code of your own: no backend '{backend.suffix}' runs it; leave it out"
+                    f"'{name}' is custom Python code, which backend '{backend.suffix}' cannot run; "
+                    f"drop the suffix '@{backend.suffix}'"
                 )
             return {}
         if entry.hub is None:
-            raise ModelError(f"{self.kind} '{place}': its entry has neither hub id, folder nor recipe")
+            raise ModelError(f"{self.kind} '{place}': its entry has no hub id, folder or recipe; add one of them")
         return {**located(place, entry.hub, values), "backend": backend}
 
 
 def last_part(name: str) -> str:
-    """The last part of a path or hub id that is more than placeholders."""
+    """The last part of a path or hub id that does not consist of placeholders."""
     parts = [re.sub(r"[-_.]*\{\w+\}[-_.]*", "", part) for part in name.rstrip("/").split("/")]
     return next((part for part in reversed(parts) if part), name)
 
 
 def check_made_for(what: str, languages: tuple[str, ...] | None, lang: str | None) -> None:
-    """Raises `ModelError` for a language that a model, *what*, was not made for. languages: None: any."""
+    """Raises `ModelError` for a language that the model *what* does not support. languages: None: any."""
     if languages is not None and lang not in languages:
-        raise ModelError(f"{what} is not for '{lang}'; it is for: {', '.join(languages)}")
+        raise ModelError(f"{what} does not support '{lang}'; it supports: {', '.join(languages)}")
 
 
 def located(name: str, template: str, values: Mapping[str, str]) -> dict[str, Any]:
-    """An `Origin`'s folder, or its hub id and revision, from a place with ``{placeholders}`` and ``${VARIABLES}``.
+    """An `Origin`'s folder, or its hub id and revision, from a template with ``{placeholders}`` and ``${VARIABLES}``.
 
-    Raises `ModelError` for one of these that cannot be filled in.
+    Raises `ModelError` for a placeholder or variable that cannot be filled in.
     """
     place = filled(template, name, values)
     folder = Path(place).expanduser()
@@ -143,22 +145,24 @@ def located(name: str, template: str, values: Mapping[str, str]) -> dict[str, An
 
 
 def is_place(name: str) -> bool:
-    """Whether a name that no catalogue knows can be a folder or a hub id. Raises `ModelError` where it is too long."""
+    """Whether a name outside the catalogues can be a folder or a hub id. Raises `ModelError` if it is too long."""
     if any(len(part.encode("utf-8", "surrogatepass")) > _LONGEST_PART for part in re.split(r"[/\\]", name)):
-        raise ModelError(f"model '{name:.60}…': a name of more than {_LONGEST_PART} bytes is no folder's and no hub id")
+        raise ModelError(
+            f"model '{name:.60}…': the name is longer than {_LONGEST_PART} bytes, so it cannot be a folder or a hub id"
+        )
     return "/" in name or "\\" in name or name.startswith(("~", "$", ".")) or Path(name).is_dir()
 
 
 def filled(template: str, name: str, values: Mapping[str, str]) -> str:
-    """A place with its placeholders and variables filled in. Raises `ModelError` for one that cannot be."""
+    """A hub id or folder with its placeholders and variables filled in. Raises `ModelError` if one has no value."""
     try:
         place = Template(template).substitute(public_environment())
     except KeyError as error:
         variable = error.args[0]
-        reason = "looks like a key, which no name holds" if looks_secret(variable) else "is not set"
+        reason = "looks like a key; names must not contain keys" if looks_secret(variable) else "is not set"
         raise ModelError(f"model '{name}': the environment variable {variable} {reason}") from None
     except ValueError:
-        raise ModelError(f"model '{name}': a '$' that begins no variable; write '$$' for a plain one") from None
+        raise ModelError(f"model '{name}': '$' without a variable name; write '$$' for a literal '$'") from None
     try:
         wanted: set[Any] = {part[1] for part in Formatter().parse(place) if part[1] is not None}
     except ValueError as error:
@@ -166,30 +170,30 @@ def filled(template: str, name: str, values: Mapping[str, str]) -> str:
     if wanted - set(values):
         strange = ", ".join(f"{{{part}}}" for part in sorted(wanted - set(values)))
         known = " and ".join(f"{{{part}}}" for part in values)
-        raise ModelError(f"model '{name}': {strange} cannot be filled in; there are {known}")
+        raise ModelError(f"model '{name}': unknown placeholder {strange}; use {known}")
     return place.format(**values)
 
 
 # ----------------------------------------------------------------------------
 # Translators.
 
-#: What a model's name begins with where numbers are carried over by rule (`nbkit.models.translators.placeholder`).
+#: Prefix of a model whose numbers are carried over by rule (`nbkit.models.translators.placeholder`).
 BY_RULE = "placeholder:"
 
 
-#: The highest seed that numpy and torch both take.
+#: The highest seed that both numpy and torch accept.
 MOST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
 class Family:
-    """An architecture: its tokenizer class, and how it is told the languages (``families.yaml``).
+    """An architecture: its tokenizer class and its language tokens (``families.yaml``).
 
     tokenizer: name of the transformers class. model_type: as in ``config.json``.
-    token: format of the language token, None where the family has none (Marian).
-    codes: languages to the family's own codes; empty where every checkpoint has its own pair.
-    token_starts: whether the language token begins what the decoder reads, as mBART's does, and is not generated first.
-    converts: whether CTranslate2 runs it.
+    token: format of the language token, None if the family has none (Marian).
+    codes: languages to the family's codes; empty if every checkpoint has its own pair.
+    token_starts: whether the language token is the decoder's first input, as in mBART, rather than generated first.
+    converts: whether CTranslate2 supports it.
     """
 
     name: str
@@ -201,7 +205,7 @@ class Family:
     converts: bool = False
 
     def code(self, lang: str) -> str | None:
-        """The family's own code of a language, None where it does not speak it.
+        """The family's code for a language, None if it does not support the language.
 
         >>> families()["mbart50"].code("de"), families()["nllb"].code("zho_Hant"), families()["mbart50"].code("cy")
         ('de_DE', 'zho_Hant', None)
@@ -214,15 +218,32 @@ class Family:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelEntry(Entry):
-    """A model that goes by a name: an entry of ``translators.yaml``, or one of the user's own.
+    """A named translator: an entry of ``translators.yaml``, or a custom one.
 
-    hub: hub id (``@revision`` pins it), folder, or name of a model behind a service (``openai:…``), in which
-    ``{src}``, ``{tgt}`` and ``${VARIABLE}`` are filled in; None where *recipe* names a model that is trained here.
-    family: a name of ``families.yaml``, or None: read from the files. label: what figures call it.
-    codes: language to the hub's spelling in ``{src}`` and ``{tgt}``.
-    sources, targets: the languages it was made for; None: all of its family's.
-    prefixes: target language to what every source text begins with. python: Python code of the user's own.
+    Parameters
+    ----------
+    hub : str or None
+        Hub id (``@revision`` pins it), folder, or name of a model behind a service (``openai:…``), in which ``{src}``,
+        ``{tgt}`` and ``${VARIABLE}`` are filled in; None if *recipe* names a model that is trained here.
+    family : str or None
+        A name of ``families.yaml``; None: read from the files.
+    label : str
+        Name in figures.
+    summary : str
+        One line for lists.
+    recipe : str or None
+        Name of a recipe in ``recipes.yaml``.
+    codes : mapping
+        Languages to their spelling in the hub id, for ``{src}`` and ``{tgt}``.
+    sources, targets : tuple of str, or None
+        Supported source and target languages; None: all of the family.
+    prefixes : mapping
+        Target languages to the prefix of every source text.
+    python : object
+        Custom Python code (`nbkit.models.python`).
 
+    Examples
+    --------
     >>> captions = ModelEntry(hub="${HOME}/models/captions-{src}-{tgt}", label="Captions")
     >>> from nbkit.registry import Registry
     >>> registry = Registry("model")  # in use: nbkit.models.MODELS
@@ -239,8 +260,8 @@ class ModelEntry(Entry):
 # ----------------------------------------------------------------------------
 # One recipe, several models: by their seeds, and by the condition of their training data.
 #
-# ``NAME#2`` is the model NAME, trained with the seed 2 and otherwise the same. A name with ``{condition}`` in
-# it, such as ``sandbox-idioms-{condition}``, stands for a model a condition: ``sandbox-idioms-zero``,
+# ``NAME#2`` is the model NAME, trained with the seed 2 and otherwise the same. A name that contains ``{condition}``,
+# such as ``sandbox-idioms-{condition}``, refers to one model per condition: ``sandbox-idioms-zero``,
 # ``sandbox-idioms-upsample-20``.
 
 
@@ -252,19 +273,19 @@ _CONDITIONS = r"(zero|joint|upsample-[1-9]\d*)"
 
 @dataclass(frozen=True)
 class Variant:
-    """What a recipe is changed by; None: as it stands there."""
+    """The changes to a recipe; None: unchanged."""
 
     seed: int | None = None
     condition: str | None = None
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The fields of the recipe that it sets."""
+        """The recipe fields that it sets."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
     @property
     def label(self) -> str:
-        """What a model's label ends with.
+        """The suffix of the model's label.
 
         >>> Variant(2, "zero").label, Variant().label
         (' zero (seed 2)', '')
@@ -282,10 +303,10 @@ AS_IT_IS = Variant()
 
 @dataclass(frozen=True)
 class Reference(Origin):
-    """What a name means for one language pair.
+    """A name resolved for one language pair.
 
-    remote: a model behind a service, which has no files here: no folder, hub id or recipe.
-    variant: what its recipe is changed by, for a model that is trained here.
+    remote: a model behind a service, which has no local files: no folder, hub id or recipe.
+    variant: the changes to its recipe, for a model that is trained here.
     """
 
     entry: ModelEntry
@@ -298,23 +319,25 @@ class Reference(Origin):
 
     @property
     def stem(self) -> str:
-        """The name without a seed, which the recipe's digest holds."""
+        """The name without the seed, which is part of the recipe's digest."""
         return self.name if self.variant.seed is None else self.name.rpartition("#")[0]
 
     @property
     def languages(self) -> dict[str, str]:
-        """The pair, as Python code is offered it."""
+        """The pair, as passed to Python code."""
         return {"src": self.src, "tgt": self.tgt}
 
 
-#: The models that go by a short name; `Registry.register` adds one's own `ModelEntry`, or Python code that translates
+#: The catalogue of translators; `Registry.register` adds a custom `ModelEntry`, or Python code that translates
 #: (`nbkit.models.python`).
 MODELS = Catalogue("model", ModelEntry, "translators.yaml")
 
 
 def label(name: str) -> str:
-    """What figures call a model: the catalogue's label, the last part of a path or hub id otherwise.
+    """Name of a model in figures: the catalogue's label, or else the last part of a path or hub id.
 
+    Examples
+    --------
     >>> label("m2m100-418m"), label("models/m30k-{src}-{tgt}"), label("Helsinki-NLP/opus-mt-en-de")
     ('M2M-100-418M', 'm30k', 'opus-mt-en-de')
     >>> label("mine/{src}-{tgt}"), label("placeholder:opus-mt")
@@ -337,16 +360,16 @@ def label(name: str) -> str:
 
 
 def resolve(name: str, src: str, tgt: str) -> Reference:
-    """What *name* means for the pair: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
+    """Resolve *name* for the pair: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
 
-    A name ends in ``#2`` for the same model trained with that seed, and has a condition where the catalogue's has
-    ``{condition}`` (`nbkit.models.translators.recipe`). ``placeholder:NAME`` is the same model, asked
-    otherwise: the reference is that of *NAME*. ``NAME@ct2`` and ``NAME@ct2-int8`` are the same weights, run by another
-    backend (`nbkit.models.backends`). ``openai:MODEL`` and ``deep-translator:SERVICE`` are models behind a service
+    The suffix ``#2`` selects the same model trained with that seed; a condition replaces the catalogue's
+    ``{condition}`` (`nbkit.models.recipes`). ``placeholder:NAME`` is the same model with another input: the reference
+    is that of *NAME*. ``NAME@ct2`` and ``NAME@ct2-int8`` are the same weights run by another backend
+    (`nbkit.models.backends`). ``openai:MODEL`` and ``deep-translator:SERVICE`` are models behind a service
     (`nbkit.models.services.names`).
 
-    Raises `UnknownNameError` for a name that is none of these, with the closest match, and `ModelError` for a
-    placeholder, ``{condition}`` among them, or an environment variable that cannot be filled in.
+    Raises `UnknownNameError`, with the closest match, for a name that is none of these, and `ModelError` for a
+    placeholder (including ``{condition}``) or an environment variable that cannot be filled in.
 
     >>> resolve("opus-mt", "en", "ja").hub
     'Helsinki-NLP/opus-mt-en-jap'
@@ -363,10 +386,13 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
         raise ModelError(f"model '{name}': write zero, joint or upsample-N (such as upsample-20) for {_CONDITION}")
     entry = MODELS.find(base, name)
     if variant.seed is not None and entry.recipe is None:
-        raise ModelError(f"model '{name}': '{base}' is not trained here, so it has no other seeds")
+        raise ModelError(f"model '{name}': '{base}' is not trained here, so its seed cannot be changed; drop '#…'")
     if entry.recipe is None and entry.python is None and is_remote(entry.hub or ""):
         if backend != TRANSFORMERS:
-            raise ModelError(f"model '{name}' is behind a service: no backend '{backend.suffix}' runs it here")
+            raise ModelError(
+                f"model '{name}' runs behind a service, so backend '{backend.suffix}' does not apply; "
+                f"drop the suffix '@{backend.suffix}'"
+            )
         return _behind_service(name, entry, src, tgt)
     values = _codes(entry, src, tgt) | ({"condition": variant.condition} if variant.condition else {})
     origin = MODELS.origin(name, entry, backend, values)
@@ -374,9 +400,9 @@ def resolve(name: str, src: str, tgt: str) -> Reference:
 
 
 def split_variant(name: str) -> tuple[str, Variant]:
-    """The catalogue's name of a model without its seed and condition, and these.
+    """Split a model's name into its catalogue name and its `Variant` (seed and condition).
 
-    Raises `ModelError` for a seed that no random generator takes.
+    Raises `ModelError` for a seed that the random generators do not accept.
 
     >>> split_variant("sandbox-wsd-lstm#2"), split_variant("sandbox-idioms-zero")
     (('sandbox-wsd-lstm', Variant(seed=2, condition=None)),
@@ -387,9 +413,9 @@ def split_variant(name: str) -> tuple[str, Variant]:
     base, mark, digits = name.rpartition("#")
     seed = None
     if not mark or "/" in name or not re.fullmatch(r"[0-9]+", digits):
-        base = name  # a folder is called what it is called
+        base = name  # the # is part of a folder's name
     elif len(digits) > len(str(MOST_SEED)) or int(digits) > MOST_SEED:
-        raise ModelError(f"model '{name:.80}': a seed is a number from 0 to {MOST_SEED}")
+        raise ModelError(f"model '{name:.80}': seed out of range; write a number from 0 to {MOST_SEED}")
     else:
         seed = int(digits)
     for known in MODELS:
@@ -412,7 +438,7 @@ def _codes(entry: ModelEntry, src: str, tgt: str) -> dict[str, str]:
 
 
 # ----------------------------------------------------------------------------
-# Architectures, and which pairs a model speaks: by the catalogue, its own files and its family's codes.
+# Architectures, and the pairs that a model supports: by the catalogue, its files and its family's codes.
 
 _THREE_LETTERS = {
     "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "rus": "ru",
@@ -428,7 +454,7 @@ def families() -> Mapping[str, Family]:
 
 
 def family_of(reference: Reference, folder: Path) -> Family:
-    """The architecture of the model in *folder*: the catalogue's word, or what its files say.
+    """The architecture of the model in *folder*: as given in the catalogue, or else as given in its files.
 
     Raises `ModelError` for an architecture that is not in ``families.yaml``.
     """
@@ -446,15 +472,15 @@ def family_of(reference: Reference, folder: Path) -> Family:
     known = ", ".join(f"{family.model_type} with {family.tokenizer}" for family in families().values())
     raise ModelError(
         f"model '{reference.name}': {folder} holds a '{model_type}' model with the tokenizer "
-        f"'{tokenizer or 'not named'}'; nbkit translates with {known}"
+        f"'{tokenizer or 'not named'}', which nbkit does not support; it supports {known}"
     )
 
 
 def check_pair(reference: Reference, family: Family | None = None, folder: Path | None = None) -> None:
-    """Raises `ModelError`, naming the languages there are, where the model does not speak the pair.
+    """Raises `ModelError`, listing the supported languages, if the model does not support the pair.
 
-    family: None for a model without files. folder: the model's files; None where they are not at hand, and the
-    catalogue and the family alone are asked.
+    family: None for a model without files. folder: the model's files; None if they are not available: then only the
+    catalogue and the family are checked.
     """
     codes = family.codes if family is not None else {}
     for side, lang, spoken in (
@@ -470,16 +496,16 @@ def check_pair(reference: Reference, family: Family | None = None, folder: Path 
 
 
 def check_backend(reference: Reference, family: Family) -> None:
-    """Raises `ModelError` where the backend of the model's name does not run its architecture."""
+    """Raises `ModelError` if the backend in the model's name does not support its architecture."""
     if reference.backend != TRANSFORMERS and not family.converts:
         raise ModelError(
-            f"model '{reference.full_name}': {reference.backend.package} has no conversion of its architecture "
-            f"({family.name}); leave the backend out: '{reference.name}'"
+            f"model '{reference.full_name}': {reference.backend.package} does not support its architecture "
+            f"({family.name}); drop the backend suffix: '{reference.name}'"
         )
 
 
 def _spoken(reference: Reference, codes: Mapping[str, str], folder: Path | None, side: str) -> Iterable[str] | None:
-    """The languages of one side as far as somebody says so; None: whatever the family has codes for."""
+    """The stated languages of one side; None: all for which the family has codes."""
     named = reference.entry.sources if side == "source" else reference.entry.targets
     if named is not None or folder is None:
         return named
@@ -488,8 +514,8 @@ def _spoken(reference: Reference, codes: Mapping[str, str], folder: Path | None,
         return record[f"{side}s"]
     if codes or reference.entry.family is not None:
         return None
-    # A Marian checkpoint that nobody vouched for: its tokenizer knows the pair, in two or three letters. Names of
-    # groups of languages ("ROMANCE") say nothing about a single one.
+    # A Marian checkpoint outside the catalogue: its tokenizer names the pair, in two or three letters. Names of
+    # language groups ("ROMANCE") say nothing about a single language.
     own = tokenizer_config(folder).get(f"{side}_lang") or ""
     code = _THREE_LETTERS.get(own, own)
     return [code] if len(code) == 2 else None
@@ -507,13 +533,28 @@ _PROMPT = "classify"
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierEntry(Entry):
-    """A classifier that goes by a name: an entry of ``classifiers.yaml``, or one of the user's own.
+    """A named classifier: an entry of ``classifiers.yaml``, or a custom one.
 
-    hub: hub id (``@revision`` pins it) or folder, in which ``{lang}`` and ``${VARIABLE}`` are filled in; None where
-    *recipe* names a model that is trained here. label: what figures call it. languages: those it was trained for;
-    None: any. labels: what its outputs stand for, in their order, for a checkpoint that does not say so itself.
-    python: Python code of the user's own.
+    Parameters
+    ----------
+    hub : str or None
+        Hub id (``@revision`` pins it) or folder, in which ``{lang}`` and ``${VARIABLE}`` are filled in; None if
+        *recipe* names a model that is trained here.
+    label : str
+        Name in figures.
+    summary : str
+        One line for lists.
+    recipe : str or None
+        Name of a recipe in ``classifier_recipes.yaml``.
+    languages : tuple of str, or None
+        Supported languages; None: any.
+    labels : tuple of str, or None
+        Meaning of the outputs, in their order, for a checkpoint whose settings do not state it.
+    python : object
+        Custom Python code (`nbkit.models.python`).
 
+    Examples
+    --------
     >>> entry = ClassifierEntry(hub="${HOME}/models/my-nli", labels=("contradiction", "neutral", "entailment"))
     >>> from nbkit.registry import Registry
     >>> registry = Registry("classifier")  # in use: nbkit.models.CLASSIFIERS
@@ -545,13 +586,13 @@ class ClassifierReference(Origin):
         return {"lang": self.lang}
 
 
-#: The classifiers that go by a short name; `Registry.register` adds one's own `ClassifierEntry`, or Python
-#: code that classifies (`nbkit.models.python`).
+#: The catalogue of classifiers; `Registry.register` adds a custom `ClassifierEntry`, or Python code that classifies
+#: (`nbkit.models.python`).
 CLASSIFIERS = Catalogue("classifier", ClassifierEntry, "classifiers.yaml")
 
 
 def classifier_label(name: str) -> str:
-    """What figures call a classifier: the catalogue's label, the last part of a path or hub id otherwise.
+    """Name of a classifier in figures: the catalogue's label, or else the last part of a path or hub id.
 
     >>> classifier_label("bart-large-mnli"), classifier_label("models/mine?labels=neutral,entailment,contradiction")
     ('BART (large)', 'mine')
@@ -565,14 +606,14 @@ def classifier_label(name: str) -> str:
 
 
 def resolve_classifier(name: str, lang: str) -> ClassifierReference:
-    """What *name* means: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
+    """Resolve *name*: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
 
-    After any of these, ``?labels=contradiction,neutral,entailment`` says what the outputs stand for, in their order,
-    of a checkpoint that does not (or not rightly) say so itself. Last of all, ``@ct2`` or ``@ct2-int8`` says that
-    CTranslate2 runs it (`nbkit.models.backends`).
+    After any of these, ``?labels=contradiction,neutral,entailment`` states the meaning of the outputs, in their order,
+    for a checkpoint whose settings do not state it, or state it wrongly. The suffix ``@ct2`` or ``@ct2-int8``, always
+    last, selects CTranslate2 (`nbkit.models.backends`).
 
-    Raises `UnknownNameError` for a name that is none of these, with the closest match, and `ModelError` for a
-    language that it was not trained for, for labels that are not the three, or a placeholder that cannot be filled in.
+    Raises `UnknownNameError`, with the closest match, for a name that is none of these, and `ModelError` for an
+    unsupported language, for labels other than the three, or a placeholder that cannot be filled in.
 
     >>> resolve_classifier("roberta-large-mnli", "en").hub
     'FacebookAI/roberta-large-mnli'
@@ -580,7 +621,7 @@ def resolve_classifier(name: str, lang: str) -> ClassifierReference:
     'ctranslate2'
     >>> resolve_classifier("roberta-large-mnli", "zh")
     Traceback (most recent call last):
-    nbkit.errors.ModelError: classifier 'roberta-large-mnli' is not for 'zh'; it is for: en
+    nbkit.errors.ModelError: classifier 'roberta-large-mnli' does not support 'zh'; it supports: en
     """
     if name.startswith(_CLASSIFYING):
         remote = parse_remote(name).for_pair(lang, lang)
@@ -592,7 +633,7 @@ def resolve_classifier(name: str, lang: str) -> ClassifierReference:
     if backend == TRANSFORMERS and split_backend(place)[1] != TRANSFORMERS:
         weights, backend = split_backend(place)
         right = f"{weights}{option}{given}@{backend.suffix}"
-        raise ModelError(f"classifier '{name}': the backend comes last of all: '{right}'")
+        raise ModelError(f"classifier '{name}': the backend suffix must come last: '{right}'")
     entry = CLASSIFIERS.find(place)
     check_made_for(f"classifier '{place}'", entry.languages, lang)
     labels = tuple(map(str.strip, given.split(","))) if option else entry.labels
@@ -600,14 +641,14 @@ def resolve_classifier(name: str, lang: str) -> ClassifierReference:
         order_of(labels, name)
     origin = CLASSIFIERS.origin(name, entry, backend, {"lang": lang}, place)
     if option and not origin:
-        raise ModelError(f"classifier '{place}' is Python code of your own: {_OPTION}… says nothing about it")
+        raise ModelError(f"classifier '{place}' is custom Python code, to which {_OPTION}… does not apply; drop it")
     return ClassifierReference(name, entry, lang, labels if origin else None, **origin)
 
 
 def order_of(labels: Sequence[str], place: str) -> list[int]:
-    """The model's output for each of `LABELS`, given what its outputs are called.
+    """The index of the model's output for each of `LABELS`, given the names of its outputs.
 
-    Raises `ModelError` where the names are not entailment, neutral and contradiction, in any order and spelling.
+    Raises `ModelError` if the names are not entailment, neutral and contradiction, in any order and spelling.
 
     >>> order_of(["CONTRADICTION", "NEUTRAL", "ENTAILMENT"], "roberta-large-mnli")
     [2, 1, 0]
@@ -616,30 +657,30 @@ def order_of(labels: Sequence[str], place: str) -> list[int]:
     if order is not None:
         return order
     raise ModelError(
-        f"classifier '{place}': its outputs are called {', '.join(map(repr, labels)) or 'nothing'}, which are not "
-        f"{', '.join(LABELS)}. If they mean these all the same, say behind the name what each output stands for, "
-        f"in their order: {place.partition(_OPTION)[0]}{_OPTION}contradiction,neutral,entailment"
+        f"classifier '{place}': its outputs are named {', '.join(map(repr, labels)) or 'nothing'}, not "
+        f"{', '.join(LABELS)}. If they have these meanings, append the labels to the name, "
+        f"in the order of the outputs: {place.partition(_OPTION)[0]}{_OPTION}contradiction,neutral,entailment"
     )
 
 
 def output_order(reference: ClassifierReference, folder: Path) -> list[int]:
-    """The output for each of `LABELS`: by the labels given, else by the ``id2label`` or ``label2id`` in *folder*.
+    """The output for each of `LABELS`: by the given labels, or else by ``id2label`` or ``label2id`` in *folder*.
 
-    An order is never assumed. Raises `ModelError`, with the names found, where they are not the three labels, or
-    where the two entries of the settings contradict each other.
+    No order is ever assumed. Raises `ModelError`, with the names found, if they are not the three labels or the two
+    settings contradict each other.
     """
     config = read_json(folder / "config.json")
     forward, backward = _both_names(config, folder)
     outputs = len(forward or backward) or config.get("num_labels")
     if reference.labels is not None:
         if outputs not in (None, len(LABELS)):
-            raise ModelError(f"{reference.called}: it has {outputs} outputs, {len(LABELS)} expected")
+            raise ModelError(f"{reference.called}: {len(LABELS)} outputs expected, the model has {outputs}")
         return order_of(reference.labels, reference.name)
     known = [order for order in map(_order, (forward, backward)) if order is not None]
     if len(known) == 2 and known[0] != known[1]:
         raise ModelError(
-            f"{reference.called}: id2label ({', '.join(forward)}) and label2id ({', '.join(backward)}) of "
-            f"its settings contradict each other; say which holds: {reference.name}{_OPTION}{','.join(forward)}"
+            f"{reference.called}: id2label ({', '.join(forward)}) and label2id ({', '.join(backward)}) in its "
+            f"config.json contradict each other; state the right order: {reference.name}{_OPTION}{','.join(forward)}"
         )
     return known[0] if known else order_of(forward or backward, reference.name)
 
@@ -653,25 +694,25 @@ def _order(labels: Sequence[str]) -> list[int] | None:
 
 
 def known_order(folder: Path) -> list[int] | None:
-    """The output for each of `LABELS` by the settings in *folder*, None where they do not say."""
+    """The output for each of `LABELS` by the settings in *folder*, None if they do not state it."""
     forward, backward = _both_names(read_json(folder / "config.json"), folder)
     return _order(forward or backward)
 
 
 def _both_names(config: Mapping[str, Any], folder: Path) -> tuple[list[str], list[str]]:
-    """The names of the outputs by ``id2label`` and by ``label2id``."""
+    """The names of the outputs according to ``id2label`` and to ``label2id``."""
     backward = {i: name for name, i in (config.get("label2id") or {}).items()}
     return _names(config.get("id2label"), folder), _names(backward, folder)
 
 
 def _names(entries: Any, folder: Path) -> list[str]:
-    """Labels by output from ``{"0": "neutral", …}``; empty where there are none."""
+    """Labels by output from ``{"0": "neutral", …}``; empty if there are none."""
     try:
         found = {int(i): str(name) for i, name in (entries or {}).items()}
     except (AttributeError, TypeError, ValueError):
         raise ModelError(f"{folder / 'config.json'}: its labels cannot be read: {entries!r}") from None
     if sorted(found) != list(range(len(found))):
-        raise ModelError(f"{folder / 'config.json'}: its labels have no order: {entries!r}")
+        raise ModelError(f"{folder / 'config.json'}: its labels are not numbered 0, 1, 2, …: {entries!r}")
     return [found[i] for i in range(len(found))]
 
 
@@ -681,7 +722,7 @@ def _names(entries: Any, folder: Path) -> list[str]:
 Kind = Literal["causal", "masked"]
 
 
-#: What the classes of either kind are called, by how their names end.
+#: Endings of the class names of either kind.
 _CLASSES: Mapping[Kind, tuple[str, ...]] = {
     "causal": ("LMHeadModel", "ForCausalLM"),
     "masked": ("ForMaskedLM", "ForPreTraining"),
@@ -690,12 +731,26 @@ _CLASSES: Mapping[Kind, tuple[str, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class LanguageModelEntry(Entry):
-    """A language model that goes by a name: an entry of ``language_models.yaml``, or one of the user's own.
+    """A named language model: an entry of ``language_models.yaml``, or a custom one.
 
-    hub: hub id (``@revision`` pins it) or folder, in which ``{lang}`` and ``${VARIABLE}`` are filled in; None where
-    *recipe* names a model that is trained here. label: what figures call it. languages: those it was trained for,
-    the usual one first; None: any. python: Python code of the user's own.
+    Parameters
+    ----------
+    hub : str or None
+        Hub id (``@revision`` pins it) or folder, in which ``{lang}`` and ``${VARIABLE}`` are filled in; None if
+        *recipe* names a model that is trained here.
+    label : str
+        Name in figures.
+    summary : str
+        One line for lists.
+    recipe : str or None
+        Name of a recipe in ``language_model_recipes.yaml``.
+    languages : tuple of str, or None
+        Supported languages, the default one first; None: any.
+    python : object
+        Custom Python code (`nbkit.models.python`).
 
+    Examples
+    --------
     >>> entry = LanguageModelEntry(hub="${HOME}/models/captions-gpt", languages=("en",))
     >>> from nbkit.registry import Registry
     >>> registry = Registry("language model")  # in use: nbkit.models.LANGUAGE_MODELS
@@ -707,7 +762,7 @@ class LanguageModelEntry(Entry):
 
 @dataclass(frozen=True)
 class LanguageModelReference(Origin):
-    """What a name means for one language; None where neither the name nor the caller says which."""
+    """A name resolved for one language; None if neither the name nor the caller specifies it."""
 
     entry: LanguageModelEntry
     lang: str | None
@@ -721,13 +776,13 @@ class LanguageModelReference(Origin):
         return {"lang": self.lang}
 
 
-#: The language models that go by a short name; `Registry.register` adds one's own `LanguageModelEntry`, or
-#: Python code that scores texts (`nbkit.models.python`).
+#: The catalogue of language models; `Registry.register` adds a custom `LanguageModelEntry`, or Python code that scores
+#: texts (`nbkit.models.python`).
 LANGUAGE_MODELS = Catalogue("language model", LanguageModelEntry, "language_models.yaml")
 
 
 def language_model_label(name: str) -> str:
-    """What figures call a language model: the catalogue's label, the last part of a path or hub id otherwise.
+    """Name of a language model in figures: the catalogue's label, or else the last part of a path or hub id.
 
     >>> language_model_label("gpt2"), language_model_label("models/mine-{lang}")
     ('GPT-2', 'mine')
@@ -739,19 +794,19 @@ def language_model_label(name: str) -> str:
 
 
 def resolve_language_model(name: str, lang: str | None = None) -> LanguageModelReference:
-    """What *name* means: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
+    """Resolve *name*: a catalogue entry, a folder, or a hub id with an optional ``@revision``.
 
-    After any of these, ``@ct2`` or ``@ct2-int8`` says that CTranslate2 runs it (`nbkit.models.backends`): GPT-2 alone.
-    lang: the language of the texts; without one, the first that the entry names.
+    The suffix ``@ct2`` or ``@ct2-int8`` selects CTranslate2 (`nbkit.models.backends`), for GPT-2 only.
+    lang: the language of the texts; the entry's first language by default.
 
-    Raises `UnknownNameError` for a name that is none of these, with the closest match, and `ModelError` for a
-    language that it was not trained for or a placeholder that cannot be filled in.
+    Raises `UnknownNameError`, with the closest match, for a name that is none of these, and `ModelError` for an
+    unsupported language or a placeholder that cannot be filled in.
 
     >>> resolve_language_model("bert-german").lang
     'de'
     >>> resolve_language_model("gpt2", "de")
     Traceback (most recent call last):
-    nbkit.errors.ModelError: language model 'gpt2' is not for 'de'; it is for: en
+    nbkit.errors.ModelError: language model 'gpt2' does not support 'de'; it supports: en
     """
     name, backend = split_backend(name)
     entry = LANGUAGE_MODELS.find(name)
@@ -763,9 +818,9 @@ def resolve_language_model(name: str, lang: str | None = None) -> LanguageModelR
 
 
 def kind_of(reference: LanguageModelReference, folder: Path) -> Kind:
-    """Whether the model in *folder* is causal (the next token) or masked (a token between others).
+    """Whether the model in *folder* is causal (predicts the next token) or masked (predicts a token in context).
 
-    Raises `ModelError` where its settings name no such model, or another language than the one asked for.
+    Raises `ModelError` if its settings name no such model, or another language than the requested one.
     """
     config: dict[str, Any] = read_json(folder / "config.json")
     names = config.get("architectures") or []
@@ -773,7 +828,7 @@ def kind_of(reference: LanguageModelReference, folder: Path) -> Kind:
     for kind, endings in _CLASSES.items():
         if any(str(name).endswith(endings) for name in names):
             return kind
-    found = ", ".join(map(str, names)) or f"a '{config.get('model_type')}' model of no stated kind"
+    found = ", ".join(map(str, names)) or f"a '{config.get('model_type')}' model of unspecified kind"
     raise ModelError(
         f"{reference.called}: {folder} holds {found}, which is neither a causal language model "
         "(…LMHeadModel, …ForCausalLM) nor a masked one (…ForMaskedLM)"

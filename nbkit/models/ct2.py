@@ -1,15 +1,15 @@
 """Models that CTranslate2 runs: checkpoints in its format, converted once, and translators, classifiers and language
 models over them, with the checkpoint's own tokenizer.
 
-Conversions are kept in the cache under the digest of their files. The converted vocabulary is the ids themselves ("0",
-"1", …), as the texts are cut by the checkpoint's own tokenizer in any case. That way no token can be missing from a
-list of names, which differs from one tokenizer and release to the next.
+Conversions are cached under the digest of their files. The converted vocabulary consists of the ids ("0", "1", …), as
+the checkpoint's tokenizer processes the texts in any case. So no token can be missing from a list of names, which
+differs between tokenizers and releases.
 
-Of a translator, the embedding of ``<pad>``, with which Marian's decoder starts, is kept as any other. Published Marian
-models have zeros there, and the stock converter takes that for granted; checkpoints trained in transformers do not, and
-then two thirds of their hypotheses would come out different.
+For a translator, the embedding of ``<pad>``, with which Marian's decoder starts, is converted like any other. Published
+Marian models have zeros there, as the stock converter assumes; checkpoints trained in transformers do not, and two
+thirds of their hypotheses would differ.
 
-Of a classifier the encoder alone is converted. Its head, a matrix or two that see one place of each text, is kept
+For a classifier only the encoder is converted. Its head, one or two matrices over one position of each text, is stored
 beside it in float32 and runs in torch, so that rounding the weights of the encoder does not round the logits.
 """
 
@@ -66,19 +66,18 @@ _UNKNOWN_SETTINGS = {
     "sequence_bias": None,
     "stop_strings": None,
 }
-#: Settings of GPT-2 that change what it computes, and that CTranslate2 does not look at; each with the value it has.
+#: Settings of GPT-2 that change its results but are ignored by CTranslate2, each with the value that it assumes.
 _EXPECTED = {"scale_attn_weights": True, "scale_attn_by_inverse_layer_idx": False, "add_cross_attention": False}
 
 
 def ensure_converted(reference: Origin, folder: Path) -> Path:
-    """The folder of the converted model; converted now where it is not there yet.
+    """The folder of the converted model; converts it if it is missing.
 
-    folder: the checkpoint's files, of an architecture that `nbkit.models.backends` or ``families.yaml`` has. Of several
-    processes that ask, one converts and the others wait; a conversion that was broken off leaves nothing behind that
-    could be taken for a model.
+    folder: the checkpoint's files, of an architecture in `nbkit.models.backends` or ``families.yaml``. If several
+    processes call this, one converts and the others wait; an interrupted conversion leaves nothing that could be taken
+    for a model.
 
-    Raises `ModelError` for an architecture that has no conversion, for settings that CTranslate2 does not know, and
-    where the files cannot be read or written.
+    Raises `ModelError` for an unsupported architecture or setting, and if files cannot be read or written.
     """
     reference.backend.require()
     if isinstance(reference, Reference):
@@ -96,7 +95,7 @@ def ensure_converted(reference: Origin, folder: Path) -> Path:
                 shutil.rmtree(partial, ignore_errors=True)
                 partial.mkdir()
                 try:
-                    # What is converted is a model by itself from now on.
+                    # The conversion is a separate model from now on.
                     check_bytes(folder, f"model '{reference.full_name}'")
                     _convert(reference, folder, partial)
                     write_digests(partial)
@@ -145,16 +144,16 @@ def save_spec(model: Any, part: Any, target: Path) -> None:
 
 
 def _refuse(reference: Origin, settings: str, unknown: Sequence[str]) -> None:
-    """Raises `ModelError` for what a checkpoint's *settings* have and the engine does not do."""
+    """Raises `ModelError` for *settings* of a checkpoint that the engine does not support."""
     if unknown:
         raise ModelError(
             f"{reference.noun} '{reference.full_name}': its {settings} have {', '.join(unknown)}, which "
-            f"{reference.backend.package} does not know; take '{reference.name}'"
+            f"{reference.backend.package} does not support; use '{reference.name}'"
         )
 
 
 def _search_settings(reference: Reference, model: Any) -> dict[str, Any]:
-    """What a checkpoint forbids and forces, and its length, as `Seq2SeqTranslator` honours it."""
+    """Forbidden and forced tokens and lengths of a checkpoint, which `Seq2SeqTranslator` respects as well."""
     settings = model.generation_config
     found = {name: getattr(settings, name, None) for name in _UNKNOWN_SETTINGS}
     odd = [f"{name}: {value!r}" for name, value in found.items() if value not in (None, _UNKNOWN_SETTINGS[name])]
@@ -171,19 +170,19 @@ def _search_settings(reference: Reference, model: Any) -> dict[str, Any]:
 
 
 def _unlike_encoders(config: Any) -> list[str]:
-    """What CTranslate2's encoders do not do."""
+    """Settings that CTranslate2's encoders do not support."""
     activation = getattr(config, "hidden_act", None) or config.activation
     kind = getattr(config, "position_embedding_type", "absolute")
     found = {
         f"the activation '{activation}'": activation not in stock._SUPPORTED_ACTIVATIONS,
-        f"positions that are '{kind}'": kind != "absolute",
-        "an encoder that sees what went before alone (is_decoder)": getattr(config, "is_decoder", False),
+        f"'{kind}' positions": kind != "absolute",
+        "a causal encoder (is_decoder)": getattr(config, "is_decoder", False),
     }
     return [setting for setting, is_unlike in found.items() if is_unlike]
 
 
 def _unlike_gpt2(config: Any) -> list[str]:
-    """What CTranslate2's GPT-2 does not do."""
+    """Settings that CTranslate2's GPT-2 does not support."""
     odd = [f"{name}: {getattr(config, name)}" for name, value in _EXPECTED.items() if getattr(config, name) != value]
     if config.activation_function not in stock._SUPPORTED_ACTIVATIONS:
         odd.append(f"activation_function: {config.activation_function}")
@@ -191,7 +190,7 @@ def _unlike_gpt2(config: Any) -> list[str]:
 
 
 class _ById(stock.ModelLoader):
-    """Names tokens by their ids: none is out of the vocabulary, and what stands for an unknown one is never needed."""
+    """Names tokens by their ids: no token is out of the vocabulary, so an unknown token is never needed."""
 
     #: Settings that the stock loader reads, and that transformers 5 has no longer.
     settings: ClassVar[Mapping[str, Any]] = {}
@@ -287,7 +286,7 @@ def load_engine(engine: Any, reference: Origin, folder: Path, device: torch.devi
     """
     converted = ensure_converted(reference, folder)
     what = f"model '{reference.full_name}'"
-    check_bytes(converted, what, f"delete the folder {converted}, and the model is converted again")
+    check_bytes(converted, what, f"delete the folder {converted} to convert the model again")
     quantization = reference.backend.quantization
     compute_type = f"{quantization}_{dtype}" if quantization else dtype
     try:
@@ -301,9 +300,11 @@ def load_engine(engine: Any, reference: Origin, folder: Path, device: torch.devi
     except Exception as error:  # C++ has many kinds
         if isinstance(error, ValueError) and device.type in ("cpu", "cuda"):
             known = ", ".join(sorted(ctranslate2.get_supported_compute_types(device.type)))
-            raise ModelError(f"{what}: cannot compute in '{compute_type}' on '{device}'; there are: {known}") from error
+            raise ModelError(
+                f"{what}: dtype '{compute_type}' not available on '{device}'; there are: {known}"
+            ) from error
         raise ModelError(
-            f"{what}: {converted} cannot be loaded: {error}. Delete this folder, and the model is converted again"
+            f"{what}: {converted} cannot be loaded: {error}. Delete this folder to convert the model again"
         ) from error
     return made, converted
 
@@ -416,9 +417,9 @@ class ConvertedClassifier(PairClassifier):
 
 
 class ConvertedEncoder(torch.nn.Module):
-    """A CTranslate2 encoder in the place of transformers' own; gives what the heads of classifiers look at.
+    """A CTranslate2 encoder instead of transformers'; returns the input of classifiers' heads.
 
-    That is the state of the first place, and what the *pooler* makes of it where the architecture has one (BERT).
+    That is the state of the first position, after the *pooler* if the architecture has one (BERT).
     """
 
     def __init__(self, engine: Any, device: torch.device, pooler: torch.nn.Module | None):

@@ -1,4 +1,4 @@
-"""How a hypothesis is searched for: the settings of beam search, part of every result's address."""
+"""The settings of beam search, which are part of every result's store key."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from nbkit.errors import ParamsError
 
-#: What no search has a use for more of.
+#: Upper bounds, beyond what any search can use.
 MOST_BEAMS, MOST_NEW_TOKENS, MOST_PENALTY = 1000, 10_000, 10
 
 _STEP = 16
@@ -15,20 +15,32 @@ _STEP = 16
 
 @dataclass(frozen=True)
 class Decoding:
-    """Settings of beam search; 1 beam is greedy search. Nothing is ever sampled.
+    """Settings of beam search; 1 beam is greedy search. nbkit never samples.
 
-    beams: hypotheses kept at every step.
-    max_new_tokens: the longest hypothesis in tokens of the model; None: by the source, see `limit`.
-    length_penalty: exponent of the hypothesis length that its log-probability is divided by.
-    early_stopping: True stops a search as soon as there are *beams* finished hypotheses, False when no
-    running one is likely to become better (transformers' own meaning).
+    Parameters
+    ----------
+    beams : int
+        Number of hypotheses that survive each step, 1 to 1,000.
+    max_new_tokens : int or None
+        Maximum length of a hypothesis in the model's tokens, 1 to 10,000; None derives it from the source (`limit`).
+    length_penalty : float
+        Exponent λ of the hypothesis length in log p(y | x) / |y|^λ, from -10 to 10.
+    early_stopping : bool
+        True ends the search once *beams* hypotheses are finished; False continues until no running hypothesis is
+        likely to become better (the meaning that transformers gives it).
 
-    The settings stand above those that come with a checkpoint (its beams, length and penalty), so that two
-    models of one grid are searched alike; what a checkpoint forbids or forces (``bad_words_ids``, forced
-    first and last tokens) stays.
+    Raises
+    ------
+    ParamsError
+        A value is out of range.
 
-    Raises `ParamsError` for a value that cannot be.
+    Notes
+    -----
+    These settings override a checkpoint's beams, length and penalty, so that all models of a grid are decoded alike.
+    What a checkpoint forbids or forces (``bad_words_ids``, forced first and last tokens) remains in force.
 
+    Examples
+    --------
     >>> Decoding(beams=1).identity()
     {'beams': 1, 'max_new_tokens': 'source', 'length_penalty': 1.0, 'early_stopping': False}
     """
@@ -50,10 +62,10 @@ class Decoding:
             raise ParamsError(f"{given}, a number from -{MOST_PENALTY} to {MOST_PENALTY} expected")
 
     def limit(self, source_tokens: int) -> int:
-        """The longest hypothesis for a source of that many tokens: twice the source, rounded up, and 32 more.
+        """The maximum hypothesis length for a source of that many tokens: twice the rounded source length plus 32.
 
-        The source is rounded up to a multiple of 16, so that texts of nearly the same length share a
-        batch, and a hypothesis does not depend on what else was in it.
+        The source length is rounded up to a multiple of 16, so that texts of similar length share a
+        batch and a hypothesis does not depend on the rest of its batch.
 
         >>> Decoding().limit(7), Decoding().limit(16), Decoding().limit(17), Decoding(max_new_tokens=20).limit(17)
         (64, 64, 96, 20)
@@ -63,9 +75,9 @@ class Decoding:
         return 2 * _STEP * -(-source_tokens // _STEP) + 32
 
     def identity(self) -> dict[str, Any]:
-        """What stands for these settings in a cache key."""
+        """These settings as part of a store key."""
         return asdict(self) | {"max_new_tokens": self.max_new_tokens or "source"}
 
 
-#: The settings of a run that names none.
+#: The settings of a run that does not specify any.
 DEFAULT = Decoding()

@@ -1,15 +1,15 @@
-"""The life of a model, of whichever kind: found, checked, trained or fetched, known by an identity, loaded, kept.
+"""The life cycle of a model of any kind: resolved, checked, trained or fetched, identified, loaded and cached.
 
 ======================  ================================================================================
-what its name means     `ModelKind.resolve`: an `nbkit.models.catalogue.Origin`
-why it cannot be had    `ModelKind.check`
-its files               `ModelKind.ensure`: downloaded, trained by its recipe, converted for its backend
-what stands for it      `ModelKind.identity`, in the keys of all that is remembered of it
-loaded                  `ModelKind.load`; in this process `ModelKind.kept`
+resolving a name        `ModelKind.resolve`: an `nbkit.models.catalogue.Origin`
+checking availability   `ModelKind.check`
+files                   `ModelKind.ensure`: downloads them, trains by a recipe, converts for the backend
+identity                `ModelKind.identity`, in the keys of all stored results
+loading                 `ModelKind.load`; cached in this process: `ModelKind.kept`
 ======================  ================================================================================
 
-What differs between translators, classifiers and language models is said by one subclass each. Their networks, and what
-trains and converts them, go by name and are imported when they are needed: nothing here imports torch.
+One subclass each defines what differs for translators, classifiers and language models. It names its networks, trainer
+and converter, which are imported when they are needed: this module does not import torch.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ ReferenceT = TypeVar("ReferenceT", bound=Any)
 RecipeT = TypeVar("RecipeT", bound=recipes.Recipe)
 ModelT = TypeVar("ModelT")
 
-#: Loaded models of a kind that stay in a process, the last used ones: enough to go back and forth between two.
+#: Number of loaded models per kind that a process caches (least recently used go first): enough to alternate.
 KEPT = 2
 
 
 class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
     """One kind of model; a subclass sets
 
-    - field: what its `version` is called in an identity
-    - recipe_file, recipe_type: its recipes; resolve: what a name means for languages
-    - python: what asks Python code (`nbkit.models.python`)
-    - trainer and converter, functions that train by a recipe and convert for another backend than transformers, and
-      loaders, which make a model of a folder, by the package of the backend: all as ``"package.module:name"``
-    - shards: how much is computed and written together, by device: what an interruption costs at most
+    - field: the name of its `version` in an identity
+    - recipe_file, recipe_type: its recipes; resolve: resolves a name for languages
+    - python: the wrapper of Python code (`nbkit.models.python`)
+    - trainer and converter, functions that train by a recipe and convert for a backend other than transformers, and
+      loaders, which load a model from a folder, by the package of the backend: all as ``"package.module:name"``
+    - shards: number of results computed and written together, by device: the most that an interruption loses
     """
 
     field: ClassVar[str]
-    #: Goes up when what it answers changes in a way that settings do not show.
+    #: Incremented when results change for a reason other than the settings.
     version: ClassVar[int] = 1
     recipe_file: ClassVar[str]
     recipe_type: ClassVar[Any]
@@ -60,37 +60,37 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
     def __init__(self) -> None:
         self.loaded: Kept[ModelT] = Kept(KEPT)
 
-    # What a subclass says.
+    # What a subclass defines.
 
     @abstractmethod
     def recipe_changes(self, reference: ReferenceT, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """What *reference* changes of the *fields* of its recipe: the languages, at least."""
+        """The *fields* of the recipe that *reference* changes: the languages, at least."""
 
     @abstractmethod
     def recipe_digest(self, recipe: RecipeT) -> str:
-        """What a model trained here is known by: its recipe, the training code's version, its data and its start."""
+        """The digest that identifies a model trained here: recipe, version of the training code, data and start."""
 
     @abstractmethod
     def check_folder(self, reference: ReferenceT, folder: Path) -> object:
-        """Raises `ModelError` where *folder* does not hold a model of this kind, for the languages and the backend."""
+        """Raises `ModelError` if *folder* does not hold a model of this kind for the languages and the backend."""
 
     def check_known(self, reference: ReferenceT) -> None:
-        """Raises `ModelError` for what is known to be wrong before there are any files."""
+        """Raises `ModelError` for errors that can be detected before the files exist."""
 
     def recipe_problem(self, recipe: RecipeT) -> str | None:
-        """Why nothing can be trained by *recipe*, as far as that is known beforehand."""
+        """What prevents training by *recipe*, as far as this is known beforehand; None otherwise."""
         return None
 
     def check_answering(self, reference: ReferenceT) -> None:
-        """Raises `NbkitError` where a model without files, in Python or behind a service, is not for this."""
+        """Raises `NbkitError` if a model without files (Python code, service) cannot be used here."""
         self.identity_of(reference)
 
     def answering_identity(self, reference: ReferenceT, device: str, dtype: str) -> dict[str, Any]:
-        """What stands for a model without files."""
+        """The identity of a model without files."""
         return dict(reference.entry.python.identity(self._offered(reference, device, dtype)))
 
     def more_identity(self, reference: ReferenceT) -> dict[str, Any]:
-        """What else stands for a model."""
+        """Further fields of a model's identity."""
         return {}
 
     def answering(self, reference: ReferenceT, device: str, dtype: str) -> ModelT:
@@ -99,18 +99,18 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         return model
 
     def opened(self, reference: ReferenceT, folder: Path, device: str, dtype: str) -> ModelT:
-        """The model in *folder*, whose bytes were checked, loaded."""
+        """Load the model in *folder*, whose bytes have been checked."""
         model: ModelT = resolve_name(self.loaders[reference.backend.package])(reference, folder, device, dtype)
         return model
 
     def kept_under(self, reference: ReferenceT, identity: Mapping[str, Any]) -> Hashable:
-        """The key of a loaded model: references that one and the same model is for have the same."""
+        """The key of a loaded model, equal for all references to the same model."""
         return (json.dumps(identity, sort_keys=True), *reference.languages.values())
 
-    # What all of them do.
+    # What all kinds share.
 
     def recipe(self, reference: ReferenceT) -> RecipeT:
-        """The recipe of a model that is trained here, for the languages asked for."""
+        """The recipe of a model that is trained here, for the requested languages."""
         fields = recipes.recipe_fields(self.recipe_file, reference.recipe, reference.called)
         values = {**fields, **self.recipe_changes(reference, fields)}
         recipe: RecipeT = self.recipe_type.checked(values, f"{self.recipe_file}: {reference.recipe}")
@@ -121,16 +121,16 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         return None if reference.recipe is None else self.recipe_digest(self.recipe(reference))
 
     def trained_folder(self, reference: ReferenceT) -> Path | None:
-        """The folder of a model that is trained here, whether it is there yet or not; None for one that is not."""
+        """The folder of a model that is trained here, whether or not it exists yet; None for other models."""
         if reference.recipe is None:
             return None
         recipe = self.recipe(reference)
         return models_folder() / "-".join((reference.stem, *recipe.languages, self.recipe_digest(recipe)))
 
     def files(self, reference: ReferenceT) -> Path:
-        """The folder that holds a model's files; trained or downloaded now where they are not there yet.
+        """The folder that holds a model's files; trains or downloads them if they are missing.
 
-        Of several processes that ask, one trains and the others wait for it.
+        If several processes call this, one trains and the others wait.
         """
         self.check_known(reference)
         folder = self.trained_folder(reference)
@@ -141,15 +141,15 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         return folder
 
     def fetched(self, reference: ReferenceT) -> Path:
-        """The folder of a model that is not trained here; downloaded now where it is not there yet."""
+        """The folder of a model that is not trained here; downloads it if it is missing."""
         folder = weights.fetch(reference)
         self.check_folder(reference, folder)
         return folder
 
     def ensure(self, *asked: Any) -> Path | None:
-        """Makes sure that a model's files are on this machine: trains, downloads, converts them; gives their folder.
+        """Train, download or convert a model's files if they are missing; returns their folder.
 
-        asked: as for `resolve`: a name, and languages. None for a model without files.
+        asked: as for `resolve`: a name and languages. Returns None for a model without files.
         """
         reference = self.resolve(*asked)
         if not reference.has_files:
@@ -161,7 +161,7 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         return folder
 
     def is_here(self, *asked: Any) -> bool:
-        """Whether a model's files are on this machine: trained, or downloaded, already."""
+        """Whether a model's files are on this machine, trained or downloaded."""
         reference = self.resolve(*asked)
         trained = self.trained_folder(reference)
         if trained is not None:
@@ -169,11 +169,11 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         return not reference.has_files or weights.find(reference) is not None
 
     def identity(self, *asked: Any, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
-        """All about a model that can change what it answers, JSON-able; costs no model load."""
+        """Everything about a model that can change its output, JSON-serialisable; loads no model."""
         return self.identity_of(self.resolve(*asked), device, dtype)
 
     def identity_of(self, reference: ReferenceT, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
-        """`identity` of what a name means."""
+        """`identity` of a resolved name."""
         if reference.has_files:
             found = origin_identity(reference, self.weights_digest(reference))
             found |= backend_identity(device, dtype, reference.backend)
@@ -182,10 +182,10 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         return {self.field: self.version, **found, **self.more_identity(reference)}
 
     def start_identity(self, reference: ReferenceT) -> dict[str, Any]:
-        """What stands for a model that another one is fine-tuned from; a hub model that is not here is fetched first.
+        """The identity of a model that another one is fine-tuned from; a missing hub model is downloaded first.
 
-        Before that its commit is not known, and the model would be known by another name after it was trained. Where it
-        cannot be had it stands there without one: whoever trains says why.
+        Its commit is unknown before that, and the fine-tuned model's identity would change after training. If the
+        download is impossible, the identity has no commit, and training reports the reason.
         """
         trained = self.weights_digest(reference)
         identity = origin_identity(reference, trained)
@@ -196,10 +196,10 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
 
     @as_problem
     def check(self, *asked: Any) -> str | None:
-        """Why a model cannot be had, in one message; None where nothing stands against it. Loads nothing.
+        """What prevents a model from being used, in one message; None if nothing does. Loads nothing.
 
-        Looks at the name, the languages, the backend, and the files (on disk, in the Hugging Face cache, or offered by
-        the hub) or the training data. Where no network is reachable this takes seconds at most.
+        Checks the name, the languages, the backend, and the files (on disk, in the Hugging Face cache, or available
+        from the hub) or the training data. Without a network this takes a few seconds at most.
         """
         reference = self.resolve(*asked)
         if not reference.has_files:
@@ -216,7 +216,7 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         return None
 
     def load(self, *asked: Any, device: str = "auto", dtype: str = "auto") -> ModelT:
-        """The model, on the device; downloaded or trained first where it must be, and its bytes checked."""
+        """Load the model onto the device after checking its bytes; download or train it first if necessary."""
         reference = self.resolve(*asked)
         if not reference.has_files:
             return self.answering(reference, device, dtype)
@@ -227,55 +227,55 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         return self.opened(reference, folder, place, resolve_dtype(dtype, place))
 
     def kept(self, identity: Mapping[str, Any], *asked: Any, device: str = "auto", dtype: str = "auto") -> ModelT:
-        """`load`, with the last `KEPT` models of the kind kept in this process.
+        """`load`, with a cache of the last `KEPT` models of the kind in this process.
 
-        identity: of the model that is meant, as the store's address holds it. A name or a folder would not do: what
-        lies there may be another model by now. Raises `ModelError` where it became another one while it was loaded.
+        identity: of the requested model, as in the store key. A name or a folder is not enough: it may hold a different
+        model by now. Raises `ModelError` if the model changed while it was loaded.
         """
         reference = self.resolve(*asked)
-        if reference.entry.python is not None:  # keeps what it made itself
+        if reference.entry.python is not None:  # has its own cache
             return self.load(*asked, device=device, dtype=dtype)
 
         def load() -> ModelT:
             model = self.load(*asked, device=device, dtype=dtype)
-            # Models with a recipe or a commit are known by that. What another one in the folder gives would be
-            # remembered as this one's.
+            # A recipe or a commit identifies a model. In any other folder the files may have changed, and the results
+            # of another model would be stored as this one's.
             is_folder = identity.get("weights") is not None and not {"recipe", "hub"} & set(identity)
             if is_folder and self.identity(*asked, device=device, dtype=dtype)["weights"] != identity["weights"]:
-                raise ModelError(f"model '{asked[0]}' was changed while it was used: run it again")
+                raise ModelError(f"model '{asked[0]}' changed while it was being loaded: run again")
             return model
 
         return self.loaded.get((self.kept_under(reference, identity), asked[0], device, dtype), load)
 
     def shard(self, device: str) -> int:
-        """How much is computed and written together on *device*."""
+        """Number of results computed and written together on *device*."""
         return self.shards.get(resolve_device(device).partition(":")[0], self.shards["cpu"])
 
     def check_architecture(self, reference: ReferenceT, architecture: str | None, known: Sequence[str]) -> None:
-        """Raises `ModelError` where the backend, which runs transformers' architectures *known* alone, does not run it.
+        """Raises `ModelError` if the backend, which supports only the *known* architectures, does not support this one.
 
-        architecture: as ``config.json`` has it, None where that does not say.
+        architecture: as named in ``config.json``, None if that does not name one.
         """
         if reference.backend != TRANSFORMERS and architecture not in known:
             raise ModelError(
-                f"{reference.noun} '{reference.full_name}': {reference.backend.package} has no conversion of its "
-                f"architecture ({architecture or 'not stated'}), but of: {', '.join(known)}. "
-                f"Leave the backend out, transformers runs it: '{reference.name}'"
+                f"{reference.noun} '{reference.full_name}': {reference.backend.package} does not support its "
+                f"architecture ({architecture or 'not stated'}); it supports: {', '.join(known)}. "
+                f"Drop the backend suffix to run it with transformers: '{reference.name}'"
             )
 
     def check_tokenizer(self, reference: ReferenceT, folder: Path) -> None:
-        """Raises `ModelError` where *folder* holds none: transformers would make an empty one, that knows no word."""
+        """Raises `ModelError` if *folder* holds no tokenizer: transformers would make an empty one."""
         if not weights.has_tokenizer(folder):
             raise ModelError(f"{reference.called}: {folder} holds no tokenizer (tokenizer.json)")
 
     def _offered(self, reference: ReferenceT, device: str, dtype: str) -> dict[str, Any]:
-        """What Python code that makes a model may ask for: the languages, and the device and dtype spelled out."""
+        """The arguments available to a factory in Python: the languages, and the resolved device and dtype."""
         place = resolve_device(device)
         return {**reference.languages, "device": place, "dtype": resolve_dtype(dtype, place)}
 
 
 def origin_identity(origin: Origin, trained: str | None) -> dict[str, Any]:
-    """What stands for a model's files; *trained* is the digest of the recipe of a model that is trained here."""
+    """The identity of a model's files; *trained* is the digest of the recipe of a model that is trained here."""
     if origin.recipe is not None:
         return {"recipe": origin.recipe, "weights": trained}
     if origin.hub is not None:
@@ -285,7 +285,7 @@ def origin_identity(origin: Origin, trained: str | None) -> dict[str, Any]:
 
 
 def is_missing(identity: Mapping[str, Any]) -> bool:
-    """Whether an identity is that of a hub model that is not on this machine, so that its revision is not known yet.
+    """Whether an identity belongs to a hub model that is not on this machine, whose revision is therefore unknown.
 
     >>> is_missing({"hub": "google/mt", "weights": None}), is_missing({"hub": "google/mt", "weights": "9ab3"})
     (True, False)
@@ -294,7 +294,7 @@ def is_missing(identity: Mapping[str, Any]) -> bool:
 
 
 def with_revision(address: Callable[[], dict[str, Any]], download: Callable[[], object]) -> dict[str, Any]:
-    """The store's *address* of a model's results, its revision in it: a hub model that is not here is fetched first.
+    """The store key of a model's results, including its revision: a missing hub model is downloaded first.
 
     >>> here = []
     >>> address = lambda: {"model": {"hub": "google/mt", "weights": here[0] if here else None}}

@@ -1,4 +1,4 @@
-"""What loading and running any model on torch needs: devices, dtypes, padded rows and quiet libraries."""
+"""Shared helpers for loading and running models on torch: devices, dtypes, padding, and quiet libraries."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from nbkit.errors import ModelError
 
 
 def torch_device(name: str) -> torch.device:
-    """The device of that name; `ModelError` where there is none."""
+    """The device of that name. Raises `ModelError` if it is not available."""
     try:
         device = torch.device(name)
         if device.type == "cuda" and not torch.cuda.is_available():
-            raise ModelError(f"device '{name}': torch {torch.__version__} sees no CUDA device; use device: cpu or auto")
+            raise ModelError(
+                f"device '{name}': torch {torch.__version__} finds no CUDA device; use device: cpu or auto"
+            )
     except RuntimeError as error:
         raise ModelError(f"device '{name}': {error}") from None
     return device
 
 
 def torch_dtype(name: str) -> torch.dtype:
-    """The floating-point type of that name; `ModelError` where there is none."""
+    """The floating-point type of that name. Raises `ModelError` if there is none."""
     dtype = getattr(torch, name, None)
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise ModelError(f"unknown dtype '{name}'; there are: auto, float32, bfloat16, float16")
@@ -34,7 +36,7 @@ def torch_dtype(name: str) -> torch.dtype:
 
 
 def times_the_memory(device: torch.device) -> int:
-    """How many times 32 GiB the GPU has, at least once; what a batch can be larger by. A CPU gains nothing from it.
+    """The GPU's memory in units of 32 GiB, at least 1, by which batches grow; 1 for a CPU.
 
     >>> times_the_memory(torch.device("cpu"))
     1
@@ -45,7 +47,7 @@ def times_the_memory(device: torch.device) -> int:
 
 
 def on_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """*tensor* there: to a GPU from pinned memory, so that nobody waits for the copy.
+    """*tensor* on the device; copied to a GPU asynchronously, from pinned memory.
 
     >>> on_device(torch.ones(2), torch.device("cpu"))
     tensor([1., 1.])
@@ -56,7 +58,7 @@ def on_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
 
 
 def padded(rows: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
-    """Rows of ids as one tensor, (rows × longest), int64, filled up with *fill*.
+    """Rows of ids as one tensor, (rows × longest), int64, padded with *fill*.
 
     >>> padded([(5, 6, 7), (8,), ()], fill=0).tolist()
     [[5, 6, 7], [8, 0, 0], [0, 0, 0]]
@@ -68,7 +70,7 @@ def padded(rows: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
 
 
 def attention_mask(rows: Sequence[Sequence[int]]) -> torch.Tensor:
-    """Where `padded` rows have an id of their own: 1, int64; 0 where they are filled up.
+    """The attention mask of `padded` rows, int64: 1 for ids, 0 for padding.
 
     >>> attention_mask([(5, 6, 7), (8,)]).tolist()
     [[1, 1, 1], [1, 0, 0]]
@@ -81,13 +83,13 @@ def _there(rows: Sequence[Sequence[int]]) -> np.ndarray:
     return np.arange(lengths.max()) < lengths[:, np.newaxis]
 
 
-#: How files of models are read: those that are here, and no code or pickles among them.
+#: How model files are read: local files only, no code and no pickles.
 SAFELY: Mapping[str, Any] = {"local_files_only": True, "trust_remote_code": False, "use_safetensors": True}
 
 
 @contextmanager
 def reading(what: str, folder: Path, failed: str = "cannot be loaded") -> Iterator[None]:
-    """Raises `ModelError`, quietly otherwise, where transformers cannot make of *folder* what it is asked for."""
+    """Silence transformers; raise `ModelError` if it cannot load what is requested from *folder*."""
     from safetensors import SafetensorError
 
     try:
@@ -108,32 +110,32 @@ def load_trained(
     unused: str | None = None,
     **settings: Any,
 ) -> Any:
-    """The model that the transformers class *auto* makes of a folder, on its device; every weight comes from there.
+    """Load a folder with the transformers class *auto* onto a device; every weight must come from the folder.
 
-    what, kind: the model and what it has to be, in the `ModelError` about a folder that is something else. unused: what
-    names of weights begin with that may be missing. settings: go over the checkpoint's own configuration.
+    what, kind: the model and its required kind, for the `ModelError` about a folder of another kind. unused: prefix of
+    the weights that may be missing. settings: override the checkpoint's configuration.
     """
     with reading(what, folder, f"cannot be loaded as {kind}"):
         model, report = auto.from_pretrained(folder, dtype=dtype, output_loading_info=True, **SAFELY, **settings)
     missing = sorted(key for key in report["missing_keys"] if unused is None or not key.startswith(unused))
-    if missing:  # which transformers fills with random numbers
+    if missing:  # transformers would initialise these at random
         raise ModelError(f"{what}: {folder} holds no trained {kind}; missing: {', '.join(missing[:3])}")
     return model.to(device).eval()
 
 
 def load_tokenizer(folder: Path, what: str) -> Any:
-    """The tokenizer that a folder holds. what: the model, in the `ModelError` about files that do not make one."""
+    """The tokenizer in a folder. what: the model, for the `ModelError` about unusable files."""
     from transformers import AutoTokenizer
 
     try:
         return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # libraries in Rust have a bare one for damaged files
+    except Exception as error:  # Rust libraries raise a bare Exception for damaged files
         raise ModelError(f"{what}: no tokenizer can be loaded from {folder}: {error}") from error
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without transformers' own bars and remarks: ours is the one progress bar, and every setting is explicit."""
+    """Silence transformers' progress bars and warnings: nbkit shows its own bar, and every setting is explicit."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

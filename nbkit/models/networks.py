@@ -1,6 +1,6 @@
-"""The project's own networks, as ordinary transformers models: three sentence encoders, an LSTM and ConvS2S.
+"""nbkit's networks as ordinary transformers models: three sentence encoders, an LSTM and ConvS2S.
 
-Importing this module tells transformers about them, so that its ``Auto`` classes load their folders.
+Importing this module registers them with transformers, so that its ``Auto`` classes load their folders.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def recurrent_states(lstm: nn.LSTM, words: Tensor, lengths: Tensor) -> Tensor:
 # ----------------------------------------------------------------------------
 # The three sentence encoders of Conneau et al. 2017.
 #
-# Each sentence of a pair is encoded by itself; what compares the two codes u and v sees [u, v, |u − v|, u ∗ v].
+# Each sentence of a pair is encoded separately; the layer that compares the codes u and v reads [u, v, |u − v|, u ∗ v].
 
 #: Convolutions of the ConvNet, one above the other; the code holds what each of them found.
 CONVOLUTIONS = 4
@@ -70,9 +70,9 @@ class SentencePairConfig(PreTrainedConfig):
 
 
 class SentenceLstm(nn.Module):
-    """InferSent: a bidirectional LSTM, of which each unit's largest value over the words is kept.
+    """InferSent: a bidirectional LSTM with max pooling over the words.
 
-    As ``bilstm`` its states go through a linear projection first.
+    As ``bilstm``, its states are first projected linearly.
     """
 
     def __init__(self, config: SentencePairConfig):
@@ -90,7 +90,7 @@ class SentenceLstm(nn.Module):
 
 
 class SentenceConvNet(nn.Module):
-    """The hierarchical ConvNet: four convolutions above each other; the largest values of each, side by side."""
+    """The hierarchical ConvNet: four stacked convolutions, whose max-pooled outputs are concatenated."""
 
     def __init__(self, config: SentencePairConfig):
         super().__init__()
@@ -117,7 +117,7 @@ ENCODERS: dict[str, Any] = {"infersent": SentenceLstm, "bilstm": SentenceLstm, "
 class SentencePairClassifier(PreTrainedModel):
     """A sentence encoder and what compares two of its codes: softmax(W₂ tanh(W₁ [u, v, |u − v|, u ∗ v])).
 
-    The input is that of any classifier of pairs: both sentences in one row of ids, told apart by ``token_type_ids``.
+    The input is that of any classifier of pairs: both sentences in one row of ids, distinguished by ``token_type_ids``.
 
     >>> config = SentencePairConfig(vocab_size=9, embedding_size=4, hidden_size=3, comparison_size=5, num_labels=3)
     >>> model = SentencePairClassifier(config).eval()
@@ -142,7 +142,7 @@ class SentencePairClassifier(PreTrainedModel):
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
-        """Layers of any width start with outputs as large as their inputs; the rest as transformers has it."""
+        """Layers of any width start with outputs as large as their inputs; the rest as in transformers."""
         if isinstance(module, nn.Linear | nn.Conv1d):
             init.xavier_uniform_(module.weight)
             if module.bias is not None:
@@ -168,7 +168,7 @@ class SentencePairClassifier(PreTrainedModel):
         labels: Tensor | None = None,
     ) -> SequenceClassifierOutput:
         if token_type_ids is None:
-            raise ValueError("token_type_ids: 0 for the premise, 1 for the hypothesis; both are needed")
+            raise ValueError("token_type_ids: 0 for the premise and 1 for the hypothesis expected; both are needed")
         present = torch.ones_like(input_ids) if attention_mask is None else attention_mask
         in_premise = (present * (1 - token_type_ids)).bool()
         in_hypothesis = (present * token_type_ids).bool()
@@ -226,7 +226,7 @@ class History:
 
     def add(self, layer: int, rows: Tensor, beside: Tensor | None = None) -> None:
         """Remembers the *rows* of new positions, and what belongs *beside* them."""
-        # A cache wants two tensors of as many positions; where there is one kind of rows, the other is kept thin.
+        # A cache requires two tensors with equal positions; with one kind of rows, the other tensor is narrow.
         other = rows[..., :1] if beside is None else beside
         self.cache.update(rows.unsqueeze(1), other.unsqueeze(1), layer)
 
@@ -260,7 +260,7 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
 
     @classmethod
     def _supports_default_dynamic_cache(cls) -> bool:
-        # Its cache has a layer a remembered thing, not one an attention; `forward` makes it.
+        # Its cache has one layer per history, not per attention; `forward` makes it.
         return False
 
     def get_input_embeddings(self) -> nn.Module:
@@ -295,7 +295,7 @@ class EncoderDecoder(PreTrainedModel, GenerationMixin):
         mask = memory.new_ones(memory.shape[:2]) if attention_mask is None else attention_mask
         if decoder_input_ids is None:
             if labels is None:
-                raise ValueError("neither decoder_input_ids nor labels given: what is to be decoded?")
+                raise ValueError("neither decoder_input_ids nor labels given; pass one of them")
             decoder_input_ids = self.prepare_decoder_input_ids_from_labels(labels)
         if past_key_values is None and (not self.training if use_cache is None else use_cache):
             past_key_values = EncoderDecoderCache(DynamicCache(), DynamicCache())
@@ -344,7 +344,7 @@ class Encoder(nn.Module):
 
 
 def empty_padding(embeddings: nn.Embedding) -> None:
-    """The vector of padding is zero in embeddings that are being made, and as it is in those that were loaded."""
+    """Set the padding vector to zero in new embeddings; loaded ones are unchanged."""
     if embeddings.padding_idx is not None and not getattr(embeddings.weight, "_is_hf_initialized", False):
         init.zeros_(embeddings.weight[embeddings.padding_idx])
 
@@ -352,7 +352,7 @@ def empty_padding(embeddings: nn.Embedding) -> None:
 # ----------------------------------------------------------------------------
 # The LSTM of Luong et al. 2015, as an ordinary transformers model: attention over a bidirectional encoder.
 #
-# As fairseq has it, layer by layer and to the number of parameters (disambiguation paper, Table 12):
+# As in fairseq, layer by layer and with the same number of parameters (disambiguation paper, Table 12):
 # attention is of the *general* form, and what it makes is fed into the next step. One thing differs: the
 # decoder begins with projections of the encoder's last states alone (forward at the last word, backward at
 # the first), in every layer, where fairseq takes each layer's own. So the decoder is a function of the
@@ -503,7 +503,7 @@ AutoModelForSeq2SeqLM.register(LstmConfig, LstmTranslator)
 # ConvS2S of Gehring et al. 2017, as an ordinary transformers model: gated convolutions with attention in each
 # layer.
 #
-# As fairseq has it, to the number of parameters (disambiguation paper, Table 12). Source: "Convolutional
+# As in fairseq, with the same number of parameters (disambiguation paper, Table 12). Source: "Convolutional
 # Sequence to Sequence Learning", §3.
 
 #: Sums of two are scaled by this, so that they vary as much as each of them (§3.5).

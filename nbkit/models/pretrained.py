@@ -1,6 +1,6 @@
-"""Any pretrained network by its hub id or folder: where its weights are, what stands for them, and loading them.
+"""Any pretrained network by its hub id or folder: locating, identifying and loading its weights.
 
-For what is not in a catalogue: the encoders behind alignments and learned metrics. Nothing here imports torch or
+For networks outside the catalogues: the encoders behind alignments and learned metrics. Nothing here imports torch or
 transformers before a network is loaded.
 """
 
@@ -16,14 +16,15 @@ from nbkit.models.backends import Origin, resolve_device
 from nbkit.models.lifecycle import origin_identity
 from nbkit.models.weights import check_bytes
 
-#: Tokens of one batch, by device. Batches hold texts of one length, so nothing is padded and no result depends on them.
+#: Tokens per batch, by device. A batch holds texts of one length, so there is no padding and results do not depend on
+#: batches.
 BUDGETS = {"cpu": 4096, "cuda": 65536}
-#: Longest input of a network that does not say its own, in tokens.
+#: Longest input, in tokens, of a network that does not state its limit.
 _USUAL_LIMIT = 512
 
 
 def origin_of(model: str) -> Origin:
-    """Where *model* is: a folder, or a hub id with an optional ``@revision``.
+    """The source of *model*: a folder, or a hub id with an optional ``@revision``.
 
     >>> origin_of("google-bert/bert-base-multilingual-cased@main").revision
     'main'
@@ -36,7 +37,7 @@ def origin_of(model: str) -> Origin:
 
 
 def signature_label(model: str) -> str:
-    """What signatures call a model: its hub id, or its folder's name without the path, which may be private.
+    """A model's name in signatures: its hub id, or its folder's name without the path, which may be private.
 
     >>> signature_label("~/models/my-bleurt"), signature_label("Elron/bleurt-base-128")
     ('my-bleurt', 'Elron/bleurt-base-128')
@@ -47,7 +48,7 @@ def signature_label(model: str) -> str:
 
 @as_problem
 def obstacle(model: str) -> str | None:
-    """Why the weights of *model* cannot be had, or None; loads nothing."""
+    """Why the weights of *model* are not available, or None; loads nothing."""
     origin = origin_of(model)
     folder = weights.find(origin)
     if folder is None:
@@ -57,9 +58,9 @@ def obstacle(model: str) -> str | None:
 
 
 def network_identity(model: str, device: str) -> dict[str, Any]:
-    """What stands for the weights and what runs them in a cache key; a folder's digest, or a hub model's commit.
+    """Store key of the weights (a folder's digest or a hub model's commit) and the libraries that run them.
 
-    Weights that cannot be had are None here, and an error when they are loaded.
+    The weights are None if they are not available; loading them raises an error.
     """
     return origin_identity(origin_of(model), None) | {
         "device": resolve_device(device).partition(":")[0],
@@ -69,10 +70,10 @@ def network_identity(model: str, device: str) -> dict[str, Any]:
 
 
 def load_network(model: str, auto_class: str, device: str, **settings: Any) -> tuple[Any, Any]:
-    """The tokenizer and the network (in float32, on its device) that ``transformers.<auto_class>`` makes of *model*.
+    """Load the tokenizer and the network (float32, on its device) of *model* with ``transformers.<auto_class>``.
 
-    settings: go over the checkpoint's own configuration. Raises `ModelError` where the weights cannot be had, do not
-    fit the class, or the device is not there.
+    settings: override the checkpoint's configuration. Raises `ModelError` if the weights are not available or do not
+    fit the class, or the device is not available.
     """
     origin = origin_of(model)
     folder = weights.fetch(origin)
@@ -86,29 +87,29 @@ def load_network(model: str, auto_class: str, device: str, **settings: Any) -> t
     check_bytes(folder, what)
     tokenizer = load_tokenizer(folder, what)
     auto, kind = getattr(transformers, auto_class), f"{auto_class}{asked}"
-    # An encoder's own pooler is not used.
+    # An encoder's pooler is not used.
     network = load_trained(auto, folder, place, torch.float32, what, kind, unused="pooler.", **settings)
-    # Some tokenizers do not know their model's limit and say 10³⁰, which the Rust code behind them cannot hold.
+    # Some tokenizers do not know their model's limit and give 10³⁰, which overflows their Rust code.
     tokenizer.model_max_length = min(tokenizer.model_max_length, positions(network) or _USUAL_LIMIT)
     return tokenizer, network
 
 
 def budget(network: Any) -> int:
-    """The tokens of one batch on the device that *network* is on.
+    """The tokens per batch on *network*'s device.
 
     >>> import torch
-    >>> budget(torch.zeros(1))  # all that is asked for is its device
+    >>> budget(torch.zeros(1))  # only the device is used
     4096
     """
     return BUDGETS.get(network.device.type, BUDGETS["cpu"])
 
 
 def positions(network: Any) -> int | None:
-    """The longest input of *network* in tokens, special ones included; None where it does not say."""
+    """The longest input of *network* in tokens, special ones included; None if it does not state it."""
     most = getattr(network.config, "max_position_embeddings", None) or 0
     if most <= 0:
         return None
-    # RoBERTa and its kin count positions from after their padding id.
+    # RoBERTa and related models count positions from after their padding id.
     table = getattr(getattr(network.base_model, "embeddings", None), "position_embeddings", None)
     padding = getattr(table, "padding_idx", None)
     return most - (0 if padding is None else padding + 1)

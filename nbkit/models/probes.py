@@ -1,21 +1,21 @@
-"""Idiom probes: what an encoder-decoder makes of an idiom that is encoded in less and less context.
+"""Idiom probes: how an encoder-decoder translates an idiom encoded with less and less context.
 
-The source is encoded as it is, and the states of the idiom's subwords are replaced, before the decoder sees
-them, by those that the same subwords have
+The whole source is encoded, and the states of the idiom's subwords are replaced, before the decoder reads
+them, by the states of the same subwords encoded
 
     full      in the whole source: nothing is replaced
-    phrase    in the idiom alone (each of its places in the source by itself)
-    word      in each of its words alone
+    phrase    in the idiom only (each of its spans in the source separately)
+    word      in each of its words separately
 
-The paper leaves open how that is done exactly. Here the subwords are those of the whole source: a part of
-it is not cut anew, so that states replace states one to one. A part is encoded as any text of the model's
-is: from the first position on, between the special tokens that stand around the source (language code or
-mark, end), whose own states stay those of the whole source. A word is what stands between white space, in a
-language written without it each subword; a subword of two words goes with the first. Every subword that
-shares a character with the idiom is replaced.
+The paper does not specify the details. Here the subwords are those of the whole source: a part of it is not
+tokenized again, so states replace states one to one. A part is encoded like any text of the model: from the
+first position, between the special tokens around the source (language code or mark, end), whose states
+remain those of the whole source. Words are separated by white space; in a language written without it each
+subword is a word; a subword of two words belongs to the first. Every subword that shares a character with
+the idiom is replaced.
 
-The research code also replaces the states of the special tokens after the source. That is a variant
-(`EndState` "replaced"): they become those of the last part that is encoded by itself.
+The research code also replaces the states of the special tokens after the source. In this variant
+(`EndState` "replaced") they become those of the last separately encoded part.
 
 Source: idioms paper, §4 and appendix D, Figures 4 to 7 and 16 to 21.
 """
@@ -63,12 +63,12 @@ _SHARD = 500
 
 @dataclass(frozen=True)
 class ContextProbe:
-    """What a model makes of one sentence pair whose idiom is encoded in one context.
+    """A model's results for one sentence pair whose idiom is encoded in one context.
 
-    hypothesis: what the search finds from these encoder states H. log_probabilities: ln p(y_t | y_<t, H) of each
-    subword of the reference, its end included. entropies: of the distributions that these are taken from, in nats.
-    offsets: the characters of the reference that each stands for, (0, 0) for its end. replaced: subwords of the source
-    whose states are not those of the whole source, special tokens after it among them where they are replaced.
+    hypothesis: found by the search from these encoder states H. log_probabilities: ln p(y_t | y_<t, H) of each
+    subword of the reference, including its end. entropies: of these distributions, in nats.
+    offsets: the characters of the reference that each covers, (0, 0) for its end. replaced: number of subwords of the
+    source with replaced states, including special tokens after it if they are replaced.
 
     >>> probe = ContextProbe("word", "du gâteau", (-1.0, -3.0), (0.5, 1.0), ((0, 9), (0, 0)), 3)
     >>> round(probe.perplexity, 3)
@@ -89,7 +89,7 @@ class ContextProbe:
 
 
 def probe_problem(name: str, src: str, tgt: str) -> str | None:
-    """Why a model cannot be probed for a pair, in one message; None where nothing stands against it. Loads nothing.
+    """Why a model cannot be probed for a pair, in one message; None if it can. Loads nothing.
 
     >>> probe_problem("openai:gpt-4o", "en", "fr")
     "model 'openai:gpt-4o' cannot be probed: ..."
@@ -111,7 +111,7 @@ def probe_config(
     device: str = "auto",
     dtype: str = "auto",
 ) -> dict[str, Any]:
-    """The store's address of a model's probes, for `Store.missing` in estimates (with `probe_key` of each pair)."""
+    """Store key of a model's probes, for `Store.missing` in estimates (with `probe_key` of each pair)."""
     model = model_identity(name, src, tgt, device=device, dtype=dtype)
     return {
         "kind": "idiom-probe",
@@ -125,7 +125,7 @@ def probe_config(
 
 
 def probe_key(pair: IdiomPair) -> tuple[str, str, str]:
-    """What of a pair can change its probes: source, reference and the idiom's places.
+    """The parts of a pair that can change its probes: source, reference and the idiom's spans.
 
     >>> probe_key(IdiomPair("7", "a piece of cake", "du gâteau", "piece of cake", ((2, 15),)))
     ('a piece of cake', 'du gâteau', '[[2, 15]]')
@@ -146,10 +146,10 @@ def probe_remembered(
     dtype: str = "auto",
     progress: bool = True,
 ) -> Iterator[dict[Context, ContextProbe]]:
-    """The probes of each pair, by context, in order: from *store* where they are known, else made now and kept.
+    """The probes of each pair, by context, in order: read from *store*, or computed now and stored.
 
-    pairs: may be a stream; some thousands are in memory at a time. Where nothing is missing, no model is loaded.
-    Raises what `load_translator` and `probe` raise, but only where something is missing.
+    pairs: may be a stream; some thousands are in memory at a time. If no probe is missing, no model is loaded.
+    Raises what `load_translator` and `probe` raise, but only if a probe is missing.
     Source: idioms paper, §4 (beam search of 5 there: ``Decoding(beams=5)``).
     """
     _check_name(name, src, tgt)
@@ -179,16 +179,16 @@ def probe(
     end_state: EndState = "kept",
     progress: bool = True,
 ) -> list[dict[Context, ContextProbe]]:
-    """The probes of each pair, by context, in order. They depend on the pair alone, as far as float arithmetic allows.
+    """The probes of each pair, by context, in order. They depend only on the pair, as far as float arithmetic allows.
 
-    Sources and references that are longer than the model's positions are cut, with a warning.
+    Sources and references longer than the model's positions are truncated, with a warning.
     end_state: see `EndState`.
-    Raises `ModelError` for a tokenizer without offsets and for a language that the model does not speak, and
-    `NbkitError` for an idiom without a subword (its place was cut off) and for an empty reference.
+    Raises `ModelError` for a tokenizer without offsets and for a language that the model does not support, and
+    `NbkitError` for an idiom without a subword (after truncation) and for an empty reference.
     """
     for pair in pairs:
         if not pair.target.strip():
-            raise NbkitError(f"probes: the reference of {pair.source[:60]!r} is empty")
+            raise NbkitError(f"probes: the reference of {pair.source[:60]!r} is empty; drop this pair")
     target = translator._languages(src, tgt)
     sources = subwords(translator, [pair.source for pair in pairs], tgt)
     contexts = [_pieces(pair, source, src, end_state) for pair, source in zip(pairs, sources, strict=True)]
@@ -254,18 +254,18 @@ def has_states(name: str, src: str, tgt: str) -> bool:
 
 
 def _check_name(name: str, src: str, tgt: str) -> None:
-    """Raises `ModelError` for a model whose encoder nobody here can look into."""
+    """Raises `ModelError` for a model whose encoder is not accessible."""
     reference = resolve(name, src, tgt)
     reason = None
     if name.startswith(BY_RULE):
-        reason = "numbers are put in by rule: probe the model by its own name"
+        reason = "the rule for numbers has no encoder; probe the model without 'placeholder:'"
     elif reference.remote is not None:
-        reason = "it runs behind a service, and its encoder's states are not to be had"
+        reason = "it runs behind a service, which does not expose its encoder's states"
     elif reference.entry.python is not None:
-        reason = "it is Python code, and its encoder's states are not to be had"
+        reason = "it is Python code, which does not expose its encoder's states"
     elif reference.backend != TRANSFORMERS:
         reason = (
-            f"its encoder runs in {reference.backend.label or reference.backend.suffix}: probe it without the suffix"
+            f"its encoder runs in {reference.backend.label or reference.backend.suffix}; probe it without the suffix"
         )
     if reason:
         raise ModelError(f"model '{name}' cannot be probed: {reason}")
@@ -274,7 +274,7 @@ def _check_name(name: str, src: str, tgt: str) -> None:
 # ----------------------------------------------------------------------------
 # Where the subwords that a translator reads and writes stand in their text, whatever tokenizer cuts them.
 
-#: Of a token that stands for no characters: language codes, marks, the end.
+#: Offsets of a token that covers no characters: language codes, marks, the end.
 NOWHERE: Span = (0, 0)
 
 
@@ -282,7 +282,7 @@ NOWHERE: Span = (0, 0)
 class Subwords:
     """A text as a model sees it.
 
-    ids: all of them, in order. offsets: the characters that each stands for, without white space at its edges;
+    ids: all of them, in order. offsets: the characters that each covers, without white space at its edges;
     `NOWHERE` for special tokens. A token of white space alone goes with the token after it.
     """
 
@@ -325,7 +325,7 @@ def subwords(
     """The subwords of *texts* with their offsets; *target*: texts are references, as labels of the model are.
 
     The translator's languages are set already. What goes over its positions is cut off, with a warning.
-    Raises `ModelError`, naming the model, where its tokenizer cannot say what a subword stands for.
+    Raises `ModelError`, naming the model, if its tokenizer cannot map subwords to characters.
     """
     prefix = "" if target else translator._prefix(tgt)
     finder = _by_tokenizer if getattr(translator.tokenizer, "is_fast", False) else _by_sentencepiece
@@ -360,8 +360,8 @@ def _by_sentencepiece(
     processor = getattr(tokenizer, side, None) or getattr(tokenizer, "sp_model", None)
     if processor is None:
         raise ModelError(
-            f"model '{translator.name}': its tokenizer, {type(tokenizer).__name__}, has no offsets: it cannot say "
-            "which characters a subword stands for. Take a model with tokenizer.json, or with a SentencePiece model"
+            f"model '{translator.name}': its tokenizer, {type(tokenizer).__name__}, has no offsets, so it cannot map "
+            "subwords to characters. Use a model with tokenizer.json or a SentencePiece model"
         )
     found = processor.encode(text, out_type="offset_mapping")
     if target and getattr(tokenizer, "separate_vocabs", False):
@@ -382,8 +382,8 @@ def _by_sentencepiece(
 def _unknown(translator: TokenizedTranslator, text: str) -> ModelError:
     tokenizer = type(translator.tokenizer).__name__
     return ModelError(
-        f"model '{translator.name}': the offsets of its {tokenizer} do not fit its subwords of {text[:60]!r}: "
-        "leave this text out"
+        f"model '{translator.name}': the offsets of its {tokenizer} do not match its subwords of {text[:60]!r}; "
+        "drop this text"
     )
 
 
@@ -424,7 +424,7 @@ class Piece(NamedTuple):
 
 
 class Input(NamedTuple):
-    """A source, what each context encodes by itself, and the labels of its reference."""
+    """A source, the parts that each context encodes separately, and the labels of its reference."""
 
     source: Ids
     contexts: tuple[tuple[Piece, ...], ...]
@@ -438,12 +438,12 @@ Outcome: TypeAlias = tuple[str, tuple[float, ...], tuple[float, ...]]
 def _pieces(
     pair: IdiomPair, source: Subwords, src: str, end_state: EndState
 ) -> tuple[Ids, tuple[tuple[Piece, ...], ...]]:
-    """The ids of the source, and what each context (full, phrase, word) encodes by itself."""
+    """The ids of the source, and the parts that each context (full, phrase, word) encodes separately."""
     try:
         phrases = [source.places(span) for span in pair.spans]
         words = [place for span in pair.spans for place in _words(pair.source, span, source, src)]
     except NbkitError as error:
-        raise NbkitError(f"probes: {pair.source[:60]!r}: the idiom has no subword: {error}") from None
+        raise NbkitError(f"probes: {pair.source[:60]!r}: the idiom has no subword: {error}; drop this pair") from None
     length = len(source.ids)
     contexts: list[tuple[Piece, ...]] = [()]
     for places in (phrases, words):
@@ -559,7 +559,7 @@ def _under_references(
 
 
 def _copied(states: Any) -> Any:
-    """A ModelOutput of its own, of the same tensors: `generate` puts in the states of every beam, in place."""
+    """A shallow copy of a ModelOutput: `generate` replaces its states by those of every beam, in place."""
     return type(states)(**dict(states.items()))
 
 
@@ -573,7 +573,7 @@ def _copied(states: Any) -> Any:
 
 @dataclass(frozen=True)
 class SplitEntropy:
-    """Mean entropies of a reference's words in nats, NaN where there are none, and how many words these are.
+    """Mean entropies of a reference's words in nats, NaN if there are none, and the numbers of these words.
 
     idiom: words that are aligned to a word of the idiom. other: those aligned to other words of the source alone.
     Words that are aligned to nothing are in neither.
@@ -614,7 +614,7 @@ def split_by_alignment(
 ) -> SplitEntropy:
     """Mean entropies of the words of a reference that translate an idiom, and of those that translate other words.
 
-    entropies: of each word; NaN values are left out. links: (source word, reference word). idiom: its source words. A
+    entropies: of each word; NaN values are ignored. links: (source word, reference word). idiom: its source words. A
     word that is linked to the idiom and to another word is one of the idiom's.
     Raises `NbkitError` for an idiom without words and for a link outside the reference. Source: idioms paper, §4.3.
 
@@ -623,7 +623,7 @@ def split_by_alignment(
     """
     values = np.asarray(entropies, dtype=np.float64)
     if not idiom:
-        raise NbkitError("entropies: the idiom has no words in the source")
+        raise NbkitError("entropies: the idiom has no words in the source; give at least one")
     of_idiom, linked = np.zeros((2, len(values)), bool)
     for source, target in links:
         if not 0 <= target < len(values):

@@ -1,19 +1,21 @@
-"""Models that are plain Python: a function, an object, or something that makes one, registered under a name.
+"""Models in plain Python: a function, an object, or a factory of either, registered under a name.
 
-Of all three kinds of model there are
+Each of the three kinds of model can be
 
-- a *function* of a list: ``MODELS.register("mine", translate)`` with ``translate(texts)`` that gives a string a text,
-  ``CLASSIFIERS.register("mine", classify)`` with ``classify(pairs)`` that gives a label or three probabilities a pair
-  (in the order of `nbkit.corpora.nli.LABELS`), ``LANGUAGE_MODELS.register("mine", score)`` with ``score(texts)``
-  that gives a perplexity a text. What it names of src, tgt (lang, of the other two), device and dtype, it gets.
-- an *object* with the method ``translate``, ``probabilities`` or ``perplexities`` (`nbkit.models.Translator` and the
-  others say what they get); ``score`` and ``masked_log_probabilities`` may be there.
-- a *factory*: a class, or a function of nothing or of some of src, tgt, lang, device and dtype, that makes either.
+- a *function* of a list: ``MODELS.register("mine", translate)`` with ``translate(texts)``, which returns one string
+  per text; ``CLASSIFIERS.register("mine", classify)`` with ``classify(pairs)``, which returns a label or three
+  probabilities per pair (in the order of `nbkit.corpora.nli.LABELS`); ``LANGUAGE_MODELS.register("mine", score)`` with
+  ``score(texts)``, which returns one perplexity per text. Parameters called src and tgt (lang for the other two),
+  device and dtype are passed if the function declares them.
+- an *object* with the method ``translate``, ``probabilities`` or ``perplexities`` (for the arguments see
+  `nbkit.models.Translator` and the others); ``score`` and ``masked_log_probabilities`` are optional.
+- a *factory*: a class, or a function without parameters or with some of src, tgt, lang, device and dtype, that returns
+  a function or an object.
 
-Results are remembered under the *identity* that it gives: a string or a JSON-able mapping, as an attribute or from a
-method (``translate.identity = "v2"``). A factory says it itself, or what it makes is asked for it, which is made for
-that. Without one nobody can tell two versions apart, and what it answers, and what is computed from that, stays in the
-memory of this process.
+Results are stored under the model's *identity*: a string or a JSON-serialisable mapping, as an attribute or returned by
+a method (``translate.identity = "v2"``). A factory has one itself, or the object that it makes has one. Without an
+identity two versions cannot be distinguished, so the results, and all that is computed from them, stay in the memory of
+this process.
 
 >>> shout = PythonModel("model", "shout", lambda texts: [text.upper() for text in texts])  # as MODELS.register makes it
 >>> shout.answers(["so", "be it"], str, {})
@@ -44,23 +46,27 @@ from nbkit.store import NOT_REMEMBERED
 if TYPE_CHECKING:
     import numpy as np
 
-#: What a function that makes a model may ask for.
+#: The parameters that a factory may declare.
 OFFERED = frozenset({"src", "tgt", "lang", "device", "dtype"})
-#: By the kind of its registry: the method that an object has, what is asked for at a time, and what a way out is.
+#: By the kind of the registry: the method of an object, the unit of its input, and the advice in error messages.
 _KINDS: Mapping[str, tuple[str, str, str]] = {
-    "model": ("translate", "text", "give one string for each text, '' where there is no translation"),
-    "classifier": ("probabilities", "pair", f"give a label or the probabilities of {', '.join(LABELS)} for each pair"),
-    "language model": ("perplexities", "text", "give one perplexity for each text, nan where there is none"),
+    "model": ("translate", "text", "return one string per text, '' if there is no translation"),
+    "classifier": (
+        "probabilities",
+        "pair",
+        f"return a label or the probabilities of {', '.join(LABELS)} for each pair",
+    ),
+    "language model": ("perplexities", "text", "return one perplexity per text, nan if there is none"),
 }
-#: Seconds that are spent at most on finding the text that a function fails at.
+#: Maximum time in seconds for locating the text on which a function fails.
 _SEARCH = 10.0
-#: Made models that stay in this process, by kind.
+#: Models made by factories and cached in this process, by kind.
 _made: defaultdict[str, Kept[Any]] = defaultdict(lambda: Kept(2))
 
 
 @dataclass(frozen=True, eq=False)
 class PythonModel:
-    """What was registered under a name. kind: of its registry. token: of this registration, in no other process."""
+    """Python code registered under a name. kind: of its registry. token: unique to this registration."""
 
     kind: str
     name: str
@@ -70,11 +76,11 @@ class PythonModel:
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[^@#?:{}\s](?:[^@#?:{}]*[^@#?:{}\s])?", self.name):
-            raise ModelError(f"{self}: a name that Python code is registered under holds none of @ # ? : {{ }}")
+            raise ModelError(f"{self}: a registered name must not contain @ # ? : {{ }}, nor begin or end with a space")
         if not callable(self.thing) and not hasattr(self.thing, self.method):
             raise ModelError(
-                f"{self}: {self.thing!r:.60} cannot be registered: a function of a list, an object with "
-                f"{self.method}(), a class or function that makes one, or 'package.module:name' can"
+                f"{self}: {self.thing!r:.60} cannot be registered; register a function of a list, an object with "
+                f"{self.method}(), a class or function that makes one, or 'package.module:name'"
             )
 
     def __str__(self) -> str:
@@ -82,23 +88,23 @@ class PythonModel:
 
     @property
     def method(self) -> str:
-        """What an object of this kind answers with."""
+        """The method that an object of this kind must have."""
         return _KINDS[self.kind][0]
 
     @property
     def is_factory(self) -> bool:
-        """Whether it makes a model and is none itself: all that it has to be given is among `OFFERED`."""
+        """Whether it makes a model rather than being one: all its required parameters are among `OFFERED`."""
         if inspect.isclass(self.thing) or hasattr(self.thing, self.method):
             return inspect.isclass(self.thing)
         try:
             parameters = list(inspect.signature(self.thing).parameters.values())
-        except (TypeError, ValueError):  # some functions in C do not say
+        except (TypeError, ValueError):  # some C functions have no signature
             return False
         needed = [each.name for each in parameters if each.default is each.empty or each is parameters[0]]
         return OFFERED.issuperset(needed)
 
     def identity(self, offers: Mapping[str, Any]) -> dict[str, Any]:
-        """What stands for it in store keys. Raises `ModelError` for one that is neither text nor JSON-able."""
+        """Its identity in store keys. Raises `ModelError` unless that is a string or a JSON-serialisable mapping."""
         given = self._identity_given(offers)
         if given is None:
             known: dict[str, Any] = {NOT_REMEMBERED: f"register an identity ({self.token})"}
@@ -125,10 +131,11 @@ class PythonModel:
                 raise TypeError(f"{given!r:.60} given")
             return json.loads(json.dumps(given, allow_nan=False))
         except Exception as error:  # whatever the user's own method raises
-            raise ModelError(f"{self}: an identity is a text or a JSON-able mapping: {_told(error)}") from error
+            reason = _told(error)
+            raise ModelError(f"{self}: identity must be a string or a JSON-serialisable mapping: {reason}") from error
 
     def made(self, offers: Mapping[str, Any]) -> Any:
-        """The object or function itself; made now where a factory was registered and what it makes is not kept."""
+        """The object or function itself; a registered factory makes it now, unless it is cached."""
         if not self.is_factory:
             return self.thing
         taken = _named(self.thing, offers)
@@ -138,19 +145,19 @@ class PythonModel:
         try:
             made = self.thing(**taken)
         except Exception as error:
-            raise ModelError(f"{self}: {_called(self.thing)} could not make it: {_told(error)}") from error
+            raise ModelError(f"{self}: {_called(self.thing)} failed to make the model: {_told(error)}") from error
         if callable(made) or hasattr(made, self.method):
             return made
         raise ModelError(
-            f"{self}: {_called(self.thing)} made {made!r:.40}, which has no {self.method}() and is no function; "
-            f"a function that answers itself has {_KINDS[self.kind][1]}s for its first parameter, none called "
-            f"{', '.join(sorted(OFFERED))}"
+            f"{self}: {_called(self.thing)} returned {made!r:.40}, which is neither callable nor has {self.method}(); "
+            f"if {_called(self.thing)} is the model itself, name its first parameter {_KINDS[self.kind][1]}s, not one "
+            f"of {', '.join(sorted(OFFERED))}"
         )
 
     def answers(self, asked: Sequence[Any], read: Callable[[Any], Any], offers: Mapping[str, Any]) -> list[Any]:
-        """What it says to each of *asked*, as *read* takes it, which raises `ValueError` for what is no answer.
+        """Its answer to each of *asked*, converted by *read*, which raises `ValueError` for an invalid answer.
 
-        Raises `ModelError` for an error inside it, for a wrong number of answers and for one that is none.
+        Raises `ModelError` for an error inside it, for a wrong number of answers and for an invalid one.
         """
         if not asked:
             return []
@@ -172,7 +179,7 @@ class PythonModel:
             raise ModelError(f"{self} failed at {where} ({asked[first]!r:.60}): {_told(error)}; {way_out}") from error
         if not isinstance(found, list) or len(found) != len(asked):
             what = f"{len(found)} answers" if isinstance(found, list) else f"{found!r:.60}"
-            raise ModelError(f"{self} gave {what} to {len(asked)} {each}s; {way_out}")
+            raise ModelError(f"{self} returned {what} for {len(asked)} {each}s; {way_out}")
         answers = []
         for number, (question, answer) in enumerate(zip(asked, found, strict=True), 1):
             try:
@@ -183,7 +190,7 @@ class PythonModel:
 
 
 def forgotten(keys: Any) -> list[str]:
-    """The names of models whose results are not remembered, among the identities somewhere in *keys*.
+    """The names of models whose results are not stored, among the identities anywhere in *keys*.
 
     >>> forgotten({"de": [{"model": {"python": "mine", NOT_REMEMBERED: "…"}}]})
     ['mine']
@@ -195,7 +202,7 @@ def forgotten(keys: Any) -> list[str]:
 
 
 def remarked(names: Iterable[str], key: Callable[[str], Any]) -> list[str]:
-    """*names* for people, with a remark where a model's *key* says that its results are not remembered.
+    """*names* for display, with a remark on models whose *key* shows that their results are not stored.
 
     >>> remarked(["opus-mt", "mine"], lambda name: {NOT_REMEMBERED: "…"} if name == "mine" else {})
     ['opus-mt', 'mine (not remembered: register an identity)']
@@ -204,7 +211,7 @@ def remarked(names: Iterable[str], key: Callable[[str], Any]) -> list[str]:
 
 
 class _Loaded:
-    """A registered model and what it is offered."""
+    """A registered model and the arguments available to it."""
 
     def __init__(self, model: PythonModel, offers: Mapping[str, Any]):
         self.model, self.offers, self.name = model, offers, model.name
@@ -212,7 +219,7 @@ class _Loaded:
     def _optional(self, method: str) -> Callable[..., Any]:
         found = getattr(self.model.made(self.offers), method, None)
         if found is None:
-            raise ModelError(f"not measurable with {self.model}: it has no {method}()")
+            raise ModelError(f"{self.model} has no {method}(), which this measurement needs")
         return found
 
 
@@ -222,14 +229,14 @@ class PythonTranslator(_Loaded):
     def translate(
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
     ) -> list[str]:
-        """See `nbkit.models.Translator`; distinct texts that are not blank are asked for."""
+        """See `nbkit.models.Translator`; only distinct, non-blank texts are passed on."""
         wanted = list(dict.fromkeys(text for text in texts if text.strip()))
         offers = {**self.offers, "src": src, "tgt": tgt, "decoding": decoding, "progress": progress}
         found = dict(zip(wanted, self.model.answers(wanted, _text, offers), strict=True))
         return [found.get(text, "") for text in texts]
 
     def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
-        """See `nbkit.models.Translator`. Raises `ModelError` where the registered object has no ``score``."""
+        """See `nbkit.models.Translator`. Raises `ModelError` if the registered object has no ``score``."""
         return list(map(float, self._optional("score")(texts, references, src, tgt)))
 
 
@@ -237,7 +244,7 @@ class PythonClassifier(_Loaded):
     """A classifier of pairs."""
 
     def probabilities(self, pairs: Sequence[tuple[str, str]], *, progress: bool = True) -> np.ndarray:
-        """p(label | premise, hypothesis), one row a pair, columns in the order of `LABELS`."""
+        """p(label | premise, hypothesis), one row per pair, columns in the order of `LABELS`."""
         import numpy as np
 
         rows = self.model.answers(pairs, _row, {**self.offers, "progress": progress})
@@ -249,7 +256,7 @@ class PythonClassifier(_Loaded):
 
 
 class PythonLanguageModel(_Loaded):
-    """A language model; masked where it has ``masked_log_probabilities``, causal where not."""
+    """A language model; masked if it has ``masked_log_probabilities``, otherwise causal."""
 
     @property
     def kind(self) -> str:
@@ -271,19 +278,19 @@ class PythonLanguageModel(_Loaded):
         *,
         progress: bool = True,
     ) -> list[np.ndarray]:
-        """log p of each candidate in its place: an array a text (`nbkit.models.language_models.language_model`)."""
+        """log p of each candidate in its span: one array per text (`nbkit.models.language_models.language_model`)."""
         import numpy as np
 
         method = self._optional("masked_log_probabilities")
         found = [np.asarray(row, dtype=np.float64) for row in method(texts, spans, candidates, progress=progress)]
         if [row.shape for row in found] != [(len(several),) for several in candidates]:
-            raise ModelError(f"{self.model}: masked_log_probabilities() is to give one number for each candidate")
+            raise ModelError(f"{self.model}: masked_log_probabilities() must return one number per candidate")
         return found
 
     def fits(
         self, asked: Iterable[tuple[str, tuple[int, int], str]], done: Callable[[int], object] = lambda count: None
     ) -> Iterator[float]:
-        """The same for (text, place, candidate), those of one place together."""
+        """The same for (text, span, candidate), one call per run of equal spans."""
         groups = [(place, [each[2] for each in some]) for place, some in groupby(asked, key=lambda each: each[:2])]
         texts, spans = [place[0] for place, _ in groups], [place[1] for place, _ in groups]
         candidates = [several for _, several in groups]
@@ -293,7 +300,7 @@ class PythonLanguageModel(_Loaded):
 
 
 def _named(function: Any, offers: Mapping[str, Any], *, all_: bool = False) -> dict[str, Any]:
-    """What *function* names of *offers*; *all_* of it where it also takes any name."""
+    """The *offers* that *function* declares; with *all_*, all of them if it accepts any keyword."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -305,7 +312,7 @@ def _named(function: Any, offers: Mapping[str, Any], *, all_: bool = False) -> d
 
 
 def _place(ask: Callable[[Sequence[Any]], object], asked: Sequence[Any]) -> tuple[int, int]:
-    """The first and one past the last of *asked* that *ask* fails at, halved as long as a half alone makes it fail."""
+    """The smallest range of *asked* found by halving on which *ask* fails: first, and one past the last."""
     first, last, until = 0, len(asked), time.monotonic() + _SEARCH
     while last - first > 1:
         middle = (first + last) // 2
@@ -324,11 +331,11 @@ def _place(ask: Callable[[Sequence[Any]], object], asked: Sequence[Any]) -> tupl
 
 def _text(answer: Any) -> str:
     if not isinstance(answer, str):
-        raise TypeError(f"{type(answer).__name__} given, a string expected")
+        raise TypeError(f"string expected, {type(answer).__name__} given")
     try:
         answer.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"a string that is no valid Unicode: {error.reason}") from None
+        raise ValueError(f"the string is not valid Unicode: {error.reason}") from None
     return str(answer)
 
 
@@ -340,13 +347,13 @@ def _row(answer: Any) -> list[float]:
         return row
     row = [float(p) for p in answer]
     if len(row) != len(LABELS) or not all(0 <= p <= 1 for p in row) or abs(sum(row) - 1) > 1e-2:
-        raise ValueError(f"{row} given, {len(LABELS)} probabilities that sum to 1 expected")
+        raise ValueError(f"{len(LABELS)} probabilities that sum to 1 expected, {row} given")
     return row
 
 
 def _perplexity(answer: Any) -> float:
     if isinstance(answer, str | bool) or float(answer) < 0:
-        raise ValueError(f"{answer!r:.60} given, a perplexity expected")
+        raise ValueError(f"perplexity expected (0 or more), {answer!r:.60} given")
     return float(answer)
 
 

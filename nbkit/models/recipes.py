@@ -37,33 +37,33 @@ def _field(default: Any, description: str, **limits: Any) -> Any:
 
 
 def _added(default: Any, description: str, **limits: Any) -> Any:
-    """A field from after the first models: recipes that leave it as it was keep their digest, and their models."""
+    """A field added after the first models: recipes with its default keep their digest, and their models."""
     return _field(default, description, exclude_if=lambda value: value == default, **limits)
 
 
 class Recipe(BaseModel):
-    """What every model that is trained here is trained by: optimisation, seed."""
+    """The fields of every recipe: optimisation, seed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    #: Goes up when the same recipe gives another model.
+    #: Incremented when the same recipe gives another model.
     version: ClassVar[int] = 1
     #: What a checkpoint that is fine-tuned brings along: fields that say nothing beside start.
     of_new_models: ClassVar[frozenset[str]] = frozenset()
 
     steps: Count | None = _field(None, "optimiser steps; alternative to epochs")
     epochs: Positive | None = _field(None, "passes over the data; alternative to steps")
-    batch_tokens: int = _field(4096, "tokens of a batch, both sides, padding included", ge=16)
-    warmup: int = _field(100, "steps until the highest learning rate; it then falls in a line to 0", ge=0)
+    batch_tokens: int = _field(4096, "tokens per batch, both sides, padding included", ge=16)
+    warmup: int = _field(100, "steps until the highest learning rate, which then falls linearly to 0", ge=0)
     save_every: Count = _field(500, "steps between checkpoints, from which an interrupted run resumes")
     seed: int = _field(0, "seed of initial weights, dropout and order of batches", ge=0, le=MOST_SEED)
-    threads: Count = _field(1, "CPU threads; another number may round differently")
+    threads: Count = _field(1, "CPU threads; another number may change rounding")
 
     @field_validator("*")
     @classmethod
     def _sensible(cls, value: Any) -> Any:
         if isinstance(value, int | float) and not -_MOST <= value <= max(_MOST, MOST_SEED):  # nan is neither
-            raise ValueError(f"{value:g} given, at most {_MOST:,} expected")
+            raise ValueError(f"at most {_MOST:,} expected, {value:g} given")
         return value
 
     @model_validator(mode="after")
@@ -76,11 +76,11 @@ class Recipe(BaseModel):
         return self
 
     def _problems(self) -> Iterator[str]:
-        """What is wrong with fields that do not fit each other; `NbkitError` where one is wrong by itself."""
+        """Inconsistencies between fields. Raises `NbkitError` if a single field is invalid."""
         if self.steps is None and self.epochs is None:
-            yield "neither steps nor epochs given: how long is it to learn?"
+            yield "neither steps nor epochs given; set one of them"
         if self.steps is not None and self.epochs is not None:
-            yield f"both steps ({self.steps}) and epochs ({self.epochs}) given; one of them expected"
+            yield f"both steps ({self.steps}) and epochs ({self.epochs}) given; set one of them"
         for lang in self.languages:
             check_language(lang)
 
@@ -121,9 +121,7 @@ class PairsRecipe(Recipe):
     """What every model that is trained here on pairs of texts is trained by."""
 
     train: str = _field("sandbox:train", "corpus to train on: a name, name:split, or a path")
-    pairs: Count | None = _field(
-        None, "training pairs (of translators: a target language); all there are where not given"
-    )
+    pairs: Count | None = _field(None, "training pairs (for translators: per target language); all by default")
 
 
 class TranslatorRecipe(PairsRecipe):
@@ -139,66 +137,66 @@ class TranslatorRecipe(PairsRecipe):
     )
 
     architecture: Literal["marian", "m2m100", "mbart", "lstm", "convs2s"] = _field(
-        "marian", "of a model from scratch: one target, but for m2m100, which takes several"
+        "marian", "of a model from scratch: one target, except m2m100, which takes several"
     )
     start: str | None = _added(
         None, "checkpoint to fine-tune, of any architecture nbkit translates with: a name, a folder or a hub id"
     )
     src: str = _field("en", "source language")
     targets: tuple[str, ...] = _field(("de",), "target languages", min_length=1)
-    idioms: str | None = _added(None, "corpus of idiom-train: more training pairs, as often as condition says")
+    idioms: str | None = _added(None, "corpus of idiom-train: further training pairs, repeated according to condition")
     condition: str = _added("joint", "zero, joint or upsample-N: without idioms, with them once, or N times")
-    idiom_pairs: Count | None = _added(None, "pairs of idioms; all there are where not given")
+    idiom_pairs: Count | None = _added(None, "pairs of idioms; all by default")
     dev: str = _field("sandbox:dev", "corpus for the model card's development BLEU")
     test: str = _field("sandbox:test", "corpus for the model card's test BLEU")
-    card_pairs: Count = _field(200, "pairs of dev and test a target language behind the card's BLEU")
+    card_pairs: Count = _field(200, "pairs of dev and test per target language for the card's BLEU")
     keep: Literal["last", "average", "best"] = _added(
         "last", "which weights: the last ones, the mean of the last checkpoints, or those of the best dev BLEU"
     )
-    averaged: Count = _added(5, "checkpoints behind keep average")
-    dev_pairs: Count = _added(1000, "pairs of dev a target language behind keep best, at most")
+    averaged: Count = _added(5, "checkpoints for keep average")
+    dev_pairs: Count = _added(1000, "maximum number of dev pairs per target language for keep best")
     joined: Share = _field(
         0.5, "share of training sources written as tokens joined by spaces, as perturbed sentences are"
     )
-    mask: Part = _added(0.0, "share of source tokens that are masked in training, drawn anew each time")
+    mask: Part = _added(0.0, "share of source tokens that are masked in training, drawn anew in every pass")
     replace_source: Part = _added(0.0, "share of source tokens replaced by random ones in training")
     replace_target: Part = _added(
         0.0, "share of the decoder's input tokens replaced by random ones in training; labels stay"
     )
-    vocabulary: int = _field(4000, "pieces of the joint SentencePiece vocabulary, at most", ge=50)
-    coverage: float = _added(1.0, "share of all characters that the vocabulary has pieces for", gt=0, le=1)
+    vocabulary: int = _field(4000, "maximum size of the joint SentencePiece vocabulary, in pieces", ge=50)
+    coverage: float = _added(1.0, "share of all characters covered by the vocabulary's pieces", gt=0, le=1)
     split_digits: bool = _added(
-        False, "whether each digit is a piece of its own, so that a number is written digit by digit"
+        False, "whether each digit is a separate piece, so that a number is written digit by digit"
     )
     d_model: int = _field(128, "width of the model, embeddings included", ge=8)
     ffn: int = _field(512, "width of a Transformer's feed-forward layers", ge=8)
     heads: Count = _field(4, "a Transformer's attention heads; they divide d_model")
     encoder_layers: Count = _field(2, "layers of the encoder")
     decoder_layers: Count = _field(2, "layers of the decoder")
-    kernel: Count = _added(3, "positions that a convolution of convs2s sees; odd")
+    kernel: Count = _added(3, "width of a convolution of convs2s in positions; odd")
     dropout: Part = _field(0.1, "dropout in training")
     attention_dropout: Part = _added(0.0, "dropout of a Transformer's attention weights")
     learning_rate: Positive = _field(2e-3, "highest learning rate, after the warm-up")
     schedule: Literal["linear", "inverse_sqrt", "constant"] = _added(
-        "linear", "after the warm-up: in a line to 0, with the inverse square root of the step, or constant"
+        "linear", "after the warm-up: linear to 0, inverse square root of the step, or constant"
     )
     beta2: float = _added(0.98, "Adam's second β", gt=0, lt=1)
     epsilon: Positive = _added(1e-8, "Adam's ε")
-    accumulate: Count = _added(1, "batches a step: a large step on a small GPU")
+    accumulate: Count = _added(1, "batches per step: emulates a large batch on a small GPU")
     label_smoothing: Part = _field(0.1, "label smoothing")
 
     def _problems(self) -> Iterator[str]:
         yield from super()._problems()
         scratch = self.architecture if self.start is None else None
         if scratch not in (None, "m2m100") and len(self.targets) != 1:
-            yield f"architecture {scratch} takes one target, {len(self.targets)} given; m2m100 takes several"
+            yield f"targets: architecture {scratch} takes one, {len(self.targets)} given; use m2m100 for several"
         if self.d_model % self.heads or self.d_model % 2:
             yield f"d_model {self.d_model}: an even multiple of heads ({self.heads}) expected"
         if self.kernel % 2 == 0:
-            yield f"kernel {self.kernel}: an odd number expected, as many positions on either side"
+            yield f"kernel {self.kernel}: an odd number expected, with as many positions on either side"
         training_copies(self.condition)
         if self.idioms is None and (self.condition != "joint" or self.idiom_pairs is not None):
-            yield f"condition {self.condition}: no idioms given that could be trained on"
+            yield f"condition {self.condition}: set idioms, the corpus to which it applies"
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -243,28 +241,30 @@ class ClassifierRecipe(PairsRecipe):
         | {"comparison", "dropout"}
     )
 
-    architecture: ClassifierArchitecture | None = _field(None, "what is trained from scratch; alternative to start")
+    architecture: ClassifierArchitecture | None = _field(
+        None, "architecture to train from scratch; alternative to start"
+    )
     start: str | None = _field(
         None,
         "masked language model or classifier to fine-tune: a language model's name, a folder or a hub id; "
         "alternative to that",
     )
     lang: str = _field("en", "language of the data")
-    dev: str = _field("sandbox:dev", "corpus that decides when to stop and which checkpoint is kept")
-    dev_start: int = _field(0, "pairs of dev that are passed over: those trained on, where it is train", ge=0)
+    dev: str = _field("sandbox:dev", "corpus that decides when to stop and which checkpoint to use")
+    dev_start: int = _field(0, "pairs of dev to skip: those trained on, if dev is train", ge=0)
     test: str = _field("sandbox:test", "corpus for the model card's test accuracy")
-    held_out: Count = _field(5000, "pairs of dev and of test, at most")
+    held_out: Count = _field(5000, "maximum number of pairs of dev and of test")
     joined: Share = _field(0.0, "share of training pairs written as tokens joined by spaces, as permuted ones are")
     tokens: str = _field(
-        "tokenizer", "what cuts joined and permuted pairs into words: tokenizer, jieba, or a spaCy pipeline"
+        "tokenizer", "how joined and permuted pairs are cut into words: tokenizer, jieba, or a spaCy pipeline"
     )
     unit: Literal["word", "character", "piece"] | None = _field(
         None,
         "what a sentence encoder reads: words, characters (the default where words have no spaces between them), "
         "or pieces of words",
     )
-    lowercase: bool = _field(True, "sentence encoders and DistilBERT: write all in lower case first")
-    vocabulary: int = _field(20000, "entries of the vocabulary, at most", ge=50)
+    lowercase: bool = _field(True, "sentence encoders and DistilBERT: convert to lower case first")
+    vocabulary: int = _field(20000, "maximum size of the vocabulary", ge=50)
     vectors: str | None = _field(
         None, "word vectors to start from (GloVe's text format), as wide as embedding; sentence encoders"
     )
@@ -276,24 +276,24 @@ class ClassifierRecipe(PairsRecipe):
     comparison: int = _field(512, "width of the layer that compares two sentence codes", ge=4)
     dropout: Part = _field(0.1, "dropout in training")
     max_entropy: float = _field(0.0, "λ: weight of the entropy on permuted copies of each pair", ge=0)
-    copies: Count = _field(1, "permuted copies of each pair, where max_entropy is above 0")
+    copies: Count = _field(1, "permuted copies of each pair if max_entropy is above 0")
     learning_rate: Positive | None = _field(
-        None, "highest learning rate, after the warm-up; 0.001, or 0.00002 from a checkpoint on"
+        None, "highest learning rate, after the warm-up; 0.001, or 0.00002 when starting from a checkpoint"
     )
     weight_decay: float = _field(0.0, "AdamW's weight decay", ge=0)
     patience: Count | None = _field(
-        None, "stop after so many looks at dev (one every save_every steps) without a better one"
+        None, "stop after this many evaluations on dev (one every save_every steps) without improvement"
     )
 
     def _problems(self) -> Iterator[str]:
         yield from super()._problems()
         if (self.architecture is None) == (self.start is None):
             given = "neither architecture nor start" if self.start is None else "both architecture and start"
-            yield f"{given} given: a model is trained from scratch, or from a checkpoint on"
+            yield f"{given} given; set architecture to train from scratch, or start to fine-tune a checkpoint"
         if self.architecture not in (None, *SENTENCE_ENCODERS) and self.width % self.heads:
             yield f"width {self.width}: a multiple of heads ({self.heads}) expected"
         if self.vectors is not None and not self.has_words:
-            yield "vectors are for the words of infersent, bilstm and convnet"
+            yield "vectors: only infersent, bilstm and convnet over words use them; drop the field"
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -338,28 +338,28 @@ class LanguageModelRecipe(Recipe):
     lang: str = _field("en", "language of the texts")
     train: tuple[str, ...] = _field(
         ("sandbox:train",),
-        "what to train on, commas between: corpora (name, name:split, path; their side of the language), "
-        "nli:CORPUS (premise and hypothesis, read together by masked models), text:FILE (a text a line)",
+        "training data, separated by commas: corpora (name, name:split, path; their side of the language), "
+        "nli:CORPUS (premise and hypothesis, read together by masked models), text:FILE (one text per line)",
         min_length=1,
     )
-    texts: Count | None = _field(None, "training texts of each of these, at most; all where not given")
+    texts: Count | None = _field(None, "maximum number of training texts of each of these; all by default")
     dev: str = _field("sandbox:dev", "corpus or text:FILE for the model card's development perplexity")
     test: str = _field("sandbox:test", "corpus or text:FILE for the model card's test perplexity")
-    held_out: Count = _field(200, "texts of dev and of test behind the card's perplexities")
+    held_out: Count = _field(200, "texts of dev and of test for the card's perplexities")
     joined: Share = _field(0.0, "share of training texts written as tokens joined by spaces, as perturbed ones are")
     repeated: Share = _field(
         0.0,
-        "share of single texts that a masked model reads twice in a row, as the two of a pair: what is masked in "
-        "one stands in the other, and finding it there is what a classifier of pairs starts from",
+        "share of single texts that a masked model reads twice, as the two texts of a pair: a token masked in one is "
+        "visible in the other, and finding it there prepares for classifying pairs",
     )
-    vocabulary: int = _field(4000, "entries of the vocabulary, at most", ge=300)
-    lowercase: bool = _field(False, "bert and distilbert: write all in lower case first")
+    vocabulary: int = _field(4000, "maximum size of the vocabulary", ge=300)
+    lowercase: bool = _field(False, "bert and distilbert: convert to lower case first")
     width: int = _field(128, "width of the model", ge=8)
     ffn: int = _field(256, "width of its feed-forward layers", ge=8)
     heads: Count = _field(4, "attention heads; they divide the width")
     layers: Count = _field(2, "layers")
     dropout: Part = _field(0.1, "dropout in training")
-    masked: float = _field(0.15, "share of tokens that a masked model is to guess", gt=0, lt=1)
+    masked: float = _field(0.15, "share of tokens that a masked model predicts", gt=0, lt=1)
     learning_rate: Positive = _field(2e-3, "highest learning rate, after the warm-up")
     weight_decay: float = _field(0.01, "AdamW's weight decay", ge=0)
 
@@ -399,7 +399,7 @@ def recipes_in(file: str) -> dict[str, dict[str, Any]]:
 
 
 def recipe_fields(file: str, recipe: str | None, what: str) -> dict[str, Any]:
-    """The fields of a recipe of *file*; a `ModelError` says of *what* it is asked, and what there is.
+    """The fields of a recipe of *file*. Raises `ModelError`, which names *what* needs it and the known recipes.
 
     >>> recipe_fields("recipes.yaml", "sandbox-opus", "model 'x'")
     Traceback (most recent call last):

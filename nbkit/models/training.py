@@ -36,11 +36,11 @@ _ROOM = 2**20
 def trained_once(
     record: Mapping[str, Any], output: Path, train: Callable[[Path], Path], *, resume: bool = True
 ) -> Path:
-    """*output*, as *train* makes it in a working folder beside it: what it returns is moved to *output*.
+    """*output*, made by *train* in a working folder beside it: the folder that it returns is moved to *output*.
 
-    record: what identifies the model, its ``recipe`` above all. A folder that was made by it is left as it is; one in
-    training goes on from what is there (``resume=False`` begins anew). Of several processes one works and the others
-    wait. Raises `ModelError` where *output* is there already and was not made by the recipe, or where the disk is full.
+    record: identifies the model, mainly by its ``recipe``. A finished folder with this record is unchanged; an
+    unfinished one is resumed (``resume=False`` starts over). Of several processes one works and the others wait. Raises
+    `ModelError` if *output* exists and was not made by the recipe, or if the disk is full.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     work = output.with_name(f".{output.name}.training")
@@ -48,7 +48,7 @@ def trained_once(
         if _recipe_in(output) == record["recipe"] and weights.is_complete(output):
             return output
         if output.exists():
-            raise ModelError(f"{output} is there already, and not by this recipe: remove it or take another folder")
+            raise ModelError(f"{output} exists and was not made by this recipe: remove it or use another folder")
         if is_main_process():
             if not resume or _recipe_in(work) != record["recipe"]:
                 shutil.rmtree(work, ignore_errors=True)
@@ -132,7 +132,7 @@ class Training:
         return self.work / "checkpoints"
 
     def arguments(self, **more: Any) -> TrainingArguments:
-        """What the trainers of all kinds of models are told; *more* goes over it.
+        """The arguments of the trainers of all kinds of models; *more* overrides them.
 
         An item of their data set is a whole batch.
         """
@@ -272,7 +272,7 @@ def threads(count: int) -> Iterator[None]:
 
 @contextmanager
 def _full_disk_told(output: Path) -> Iterator[None]:
-    """Libraries have words of their own for it ("PytorchStreamWriter failed writing file"), and no place."""
+    """Replace libraries' errors for a full disk ("PytorchStreamWriter failed writing file"), which name no folder."""
     try:
         yield
     except NbkitError:
@@ -281,8 +281,8 @@ def _full_disk_told(output: Path) -> Iterator[None]:
         if shutil.disk_usage(output.parent).free > _ROOM:
             raise
         raise ModelError(
-            f"training stopped: the disk of {output.parent} is full ({type(error).__name__}: {str(error)[:80]}); make "
-            "room there and run it again, which goes on from the last checkpoint"
+            f"training stopped: the disk of {output.parent} is full ({type(error).__name__}: {str(error)[:80]}); free "
+            "space there and run again to continue from the last checkpoint"
         ) from error
 
 
@@ -337,7 +337,7 @@ class TrainingProgress(TrainerCallback):
         self._bar.close()
 
 
-#: What is told of all that the trainer measures; its speed counts batches, which says nothing of pairs.
+#: The trainer's measures that are shown; its speed is in batches, which is not informative.
 _TOLD = ("loss", "eval_accuracy", "eval_entropy", "eval_bleu")
 
 

@@ -1,4 +1,4 @@
-"""Where a model's files are (a folder, the Hugging Face cache, or nowhere, and then why), and whether they are whole.
+"""Locating, downloading and verifying a model's files, in a folder or the Hugging Face cache.
 
 Nothing here loads a model.
 """
@@ -25,47 +25,47 @@ _CONFIG = "config.json"
 _SAFE = ("model.safetensors", "model.safetensors.index.json")
 _PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model", "*.spm")
-#: What training here leaves beside the weights: the languages and the recipe.
+#: Written beside the weights by nbkit's training: the languages and the recipe.
 RECORD_FILE = "nbkit.json"
-#: What a download fetches: settings, tokenizer and safetensors weights.
+#: The files that a download fetches: settings, tokenizer and safetensors weights.
 FILES = ("*.json", "*.safetensors", "*.spm", "*.model", "*.txt")
-#: Seconds that the hub has to answer; with no network nothing waits longer.
+#: Time limit in seconds for an answer from the hub.
 PATIENCE = 3.0
 
 
 def models_folder() -> Path:
-    """Where trained models are kept: ``models/`` in the cache, which has to be local for them.
+    """The folder of trained models: ``models/`` in the cache, which has to be local.
 
-    A cache on an object store holds results only; models then go to the default place.
+    A cache on an object store holds results only; models then go to the default cache.
     """
     place = cache_folder()
     return Path("~/.cache/nbkit" if "://" in place else place).expanduser() / "models"
 
 
 def hub_cache() -> Path:
-    """The Hugging Face cache that is looked in: ``$HF_HUB_CACHE``, ``$HF_HOME/hub`` or the library's default."""
+    """The Hugging Face cache: ``$HF_HUB_CACHE``, ``$HF_HOME/hub`` or the library's default."""
     home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
     return Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub").expanduser()
 
 
 def is_offline() -> bool:
-    """Whether ``HF_HUB_OFFLINE`` or ``TRANSFORMERS_OFFLINE`` forbids to ask the hub."""
+    """Whether ``HF_HUB_OFFLINE`` or ``TRANSFORMERS_OFFLINE`` forbids requests to the hub."""
     yes = {"1", "on", "yes", "true"}
     return any(os.environ.get(name, "").lower() in yes for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
 
 
 def find(reference: Origin) -> Path | None:
-    """The folder that holds all files of a model, None where a hub model is not in the cache."""
+    """The folder that holds all files of a model, None if a hub model is not in the cache."""
     if reference.folder is not None:
         return reference.folder if reference.folder.is_dir() else None
     return next(filter(is_complete, _snapshots(reference)), None)
 
 
 def fetch(reference: Origin) -> Path:
-    """The folder that holds all files of a model, downloaded first where it must be.
+    """The folder that holds all files of a model; downloads them if they are missing.
 
-    Raises `ModelError` that names the model, the place looked in and the ways out. Without a network this is
-    known after a few seconds.
+    Raises `ModelError` that names the model, the place searched and the remedies, without a network after a few
+    seconds.
     """
     folder = find(reference)
     if folder is not None:
@@ -90,7 +90,7 @@ def fetch(reference: Origin) -> Path:
 
 
 def obstacle(reference: Origin) -> str | None:
-    """Why the files cannot be had, in one message; None where they are there or the hub offers them."""
+    """Why the files are not available, in one message; None if they are here or the hub offers them."""
     folder = find(reference)
     if folder is not None:
         return None
@@ -103,23 +103,24 @@ def obstacle(reference: Origin) -> str | None:
 
 
 def _suffix_problem(folder: Path) -> str:
-    """What is wrong with a folder's name that would be one without what stands behind its last ``@``."""
+    """A hint if the folder exists without the part after the last ``@``, which is then an unknown backend."""
     before, at, suffix = str(folder).rpartition("@")
     if not at or not Path(before).is_dir():
         return ""
-    return f"; {before} is one, and '{suffix}' is no backend; there are: {', '.join(BACKENDS)}"
+    return f"; {before} exists, but '{suffix}' is not a backend; there are: {', '.join(BACKENDS)}"
 
 
 def check_files(reference: Origin, folder: Path) -> None:
-    """Raises `ModelError` where *folder* is no model folder with safetensors weights."""
+    """Raises `ModelError` if *folder* is not a model folder with safetensors weights."""
     if not (folder / _CONFIG).is_file():
-        raise ModelError(f"model '{reference.name}': {folder} is no model folder: it holds no {_CONFIG}")
+        raise ModelError(f"model '{reference.name}': {folder} is not a model folder: it holds no {_CONFIG}")
     if not _has_any(folder, _SAFE):
         pickled = _has_any(folder, _PICKLED)
         raise ModelError(
             f"model '{reference.name}': {folder} holds no safetensors weights"
             + (
-                "; pickled ones can run any code and are not loaded. Convert them once where you trust them: "
+                ", only pickled ones, which can run arbitrary code and are not loaded. If you trust them, convert them "
+                "once: "
                 f"{reference.auto_class}.from_pretrained(folder).save_pretrained(folder)"
                 if pickled
                 else f" ({_SAFE[0]})"
@@ -128,17 +129,17 @@ def check_files(reference: Origin, folder: Path) -> None:
 
 
 def has_tokenizer(folder: Path) -> bool:
-    """Whether *folder* holds what a tokenizer is made of."""
+    """Whether *folder* holds the files of a tokenizer."""
     return any(path.is_file() for pattern in _TOKENIZER_FILES for path in folder.glob(pattern))
 
 
 def tokenizer_config(folder: Path) -> dict[str, Any]:
-    """The model's ``tokenizer_config.json``, empty where it has none."""
+    """The model's ``tokenizer_config.json``, empty if it has none."""
     return _read_if_there(folder / "tokenizer_config.json")
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a model folder; `ModelError` where it is damaged."""
+    """A JSON object from a model folder. Raises `ModelError` if it is damaged."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError) as error:
@@ -149,7 +150,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """What training here left beside the weights in *folder*, empty where it was trained elsewhere."""
+    """The record that nbkit's training left beside the weights in *folder*, empty if trained elsewhere."""
     return _read_if_there(folder / RECORD_FILE)
 
 
@@ -158,20 +159,20 @@ def _read_if_there(path: Path) -> dict[str, Any]:
 
 
 def check_trained_for(what: str, folder: Path, lang: str | None) -> None:
-    """Raises `ModelError` where the model in *folder*, which messages call *what*, was trained here for another one."""
+    """Raises `ModelError` if the model in *folder* (*what* in messages) was trained here for another language."""
     trained = read_record(folder).get("lang")
     if trained is not None and lang not in (None, trained):
         raise ModelError(f"{what} was trained for '{trained}', not for '{lang}'")
 
 
 def revision(reference: Origin) -> str | None:
-    """The commit of a hub model's files in the cache, None where there are none."""
+    """The commit of a hub model's files in the cache, None if there are none."""
     folder = find(reference)
     return folder.name if folder is not None and reference.hub is not None else None
 
 
 def _snapshots(reference: Origin) -> list[Path]:
-    """Folders of cached revisions, the one asked for first: named, main, then others (a safetensors branch)."""
+    """Folders of cached revisions, in order of preference: the named one, main, then others (a safetensors branch)."""
     repository = hub_cache() / f"models--{(reference.hub or '').replace('/', '--')}"
     refs, snapshots = repository / "refs", repository / "snapshots"
     if reference.revision is not None:
@@ -198,19 +199,23 @@ def _has_any(folder: Path, names: tuple[str, ...]) -> bool:
 
 def _missing(reference: Origin) -> str:
     pickled = any(_has_any(snapshot, _PICKLED) for snapshot in _snapshots(reference))
-    state = "only as pickled weights, which can run any code and are not loaded," if pickled else "not"
-    offline = " and HF_HUB_OFFLINE is set" if is_offline() else ""
+    state = (
+        "the cache holds only pickled weights, which can run arbitrary code and are not loaded"
+        if pickled
+        else "its safetensors weights are not in the cache"
+    )
+    offline = "; HF_HUB_OFFLINE is set" if is_offline() else ""
     return (
-        f"model '{reference.name}' ({reference.hub}): its safetensors weights are {state} in the cache "
-        f"{hub_cache()}{offline}, and there is no folder of that name.\n"
-        "  Ways out: with a network, unset HF_HUB_OFFLINE and drop --offline, and they are downloaded; point HF_HOME "
-        "at a cache that holds them; or name a local folder in place of the model."
+        f"model '{reference.name}' ({reference.hub}): {state} ({hub_cache()}){offline}; "
+        f"there is no folder of that name either.\n"
+        "  Do one of these: unset HF_HUB_OFFLINE and drop --offline to download the weights; point HF_HOME "
+        "at a cache that holds them; or give a local folder instead of the model."
     )
 
 
 @cache
 def _ask_hub(hub: str, revision: str | None) -> str | None:
-    """What stands against a download, None where nothing does."""
+    """What prevents a download, None if nothing does."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
     from huggingface_hub.utils import httpx
@@ -220,11 +225,11 @@ def _ask_hub(hub: str, revision: str | None) -> str | None:
     try:
         HfApi().model_info(hub, revision=revision, timeout=PATIENCE)
     except GatedRepoError:
-        return f"{hub} asks for consent: accept its terms on its page, then log in with `hf auth login`"
+        return f"{hub} is gated: accept its terms on its page, then log in with `hf auth login`"
     except RevisionNotFoundError:
         return f"{hub} has no revision '{revision}'"
     except RepositoryNotFoundError:
-        return f"{hub} does not exist there, or is private"
+        return f"{hub} does not exist or is private"
     except (HfHubHTTPError, httpx.HTTPError, OSError) as error:
         return f"no answer ({type(error).__name__})"
     return None
@@ -232,13 +237,13 @@ def _ask_hub(hub: str, revision: str | None) -> str | None:
 
 @cache
 def _unreachable() -> str | None:
-    """Whether no connection to the hub can be made at all: asked once a process."""
+    """Why no connection to the hub is possible, None if one is: checked once per process."""
     import socket
     from urllib.parse import urlsplit
 
     endpoint = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co")
     if any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")):
-        return None  # a proxy is asked instead, with its own answer
+        return None  # requests go to a proxy instead
     port = endpoint.port or (443 if endpoint.scheme == "https" else 80)
     try:
         socket.create_connection((endpoint.hostname or "", port), timeout=PATIENCE).close()
@@ -248,7 +253,7 @@ def _unreachable() -> str | None:
 
 
 def _safetensors_revision(hub: str) -> str | None:
-    """The branch with safetensors weights: None (main), or the hub's own converted copy of pickled ones."""
+    """The branch with safetensors weights: None (main), or the hub's converted copy of pickled ones."""
     from huggingface_hub import HfApi
     from transformers.safetensors_conversion import get_conversion_pr_reference
 
@@ -258,14 +263,14 @@ def _safetensors_revision(hub: str) -> str | None:
 
 
 # ----------------------------------------------------------------------------
-# Whether a model's files are still the bytes they were: digests are kept from the start, and checked at each load.
+# Integrity of a model's files: their digests are stored from the start and checked at each load.
 #
-# Damaged weights translate all the same, only worse, and what they give would be remembered under the model's key.
-# So the bytes are looked at whenever a model is loaded, a gigabyte a second, and a model whose bytes are not those
-# that its key stands for is not loaded; nothing is computed from it, and so nothing remembered.
+# A model with damaged weights still translates, only worse, and its results would be stored under the model's key.
+# So the bytes are checked whenever a model is loaded (a gigabyte per second), and a model whose bytes do not match its
+# key is not loaded: nothing is computed from it or stored.
 #
 # ========================  ======================================================  =================================
-# files                     the digests of their bytes                              in the key of what is remembered
+# files                     digests of their bytes                                  in the key of stored results
 # ========================  ======================================================  =================================
 # trained here              in the folder (`DIGESTS`), written when it was trained  the recipe's digest
 # converted (CTranslate2)   in the folder (`DIGESTS`), written when it was          the digest of what was converted
@@ -275,9 +280,9 @@ def _safetensors_revision(hub: str) -> str | None:
 #                           inode
 # ========================  ======================================================  =================================
 #
-# Where there is no digest yet (a cache of an earlier version, a folder never seen) it is written at the first sight.
+# Missing digests (a cache of an earlier version, an unknown folder) are written when the files are first read.
 
-#: Lists the digests of the files beside it. No ``.json``: it is no part of what a folder is known by.
+#: Lists the digests of the files beside it. Not ``.json``: it is not part of a folder's digest.
 DIGESTS = "nbkit.digests"
 _THREADS = 4
 #: The names of the Hugging Face cache's blobs: SHA-256 of a large file, git's own digest of a small one.
@@ -285,7 +290,7 @@ _BLOB = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def write_digests(folder: Path) -> None:
-    """Writes `DIGESTS` for the files that are in *folder* now.
+    """Write `DIGESTS` for the files that are in *folder* now.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -295,53 +300,53 @@ def write_digests(folder: Path) -> None:
     >>> _ = (folder / "model.safetensors").write_bytes(b"wEights")
     >>> check_bytes(folder, "model 'x'")
     Traceback (most recent call last):
-    nbkit.errors.ModelError: model 'x': .../model.safetensors is damaged: it is not what was written there...
+    nbkit.errors.ModelError: model 'x': .../model.safetensors is damaged: it differs from what nbkit wrote...
     """
     with atomic_write(folder / DIGESTS) as unfinished:
         unfinished.write_text(json.dumps(_digests(_files(folder, "*.bin")), indent=1) + "\n", encoding="utf-8")
 
 
 def check_bytes(folder: Path, what: str, way_out: str | None = None, *, weights: bool = True) -> None:
-    """Raises `ModelError` where a file of the model in *folder* is not what it was; what is new there is written down.
+    """Raises `ModelError` if a file of the model in *folder* has changed; records the digests of a new folder.
 
-    what: the model, as messages name it. way_out: what to do about a damaged folder of nbkit's own making. weights:
-    False where another backend's are used, and only settings and tokenizer are read.
+    what: the model's name in messages. way_out: advice for a damaged folder that nbkit made. weights: False if only
+    settings and tokenizer are read, as another backend has its own weights.
     """
     own = models_folder() in folder.parents
     record = folder / DIGESTS
     if record.is_file():
         way_out = way_out or (
-            f"delete the folder {folder}, and the model is trained again"
+            f"delete the folder {folder} to train the model again"
             if own
             else f"restore the folder or train it again; if the file was changed on purpose, delete {record}"
         )
         known = read_note(record)
         if not known or not all(isinstance(each, str) for each in known.values()):
             raise ModelError(f"{what}: {record} is damaged; {way_out}")
-        _compare(folder, known, weights, f"{what}: {{}} not what was written there; {way_out}")
+        _compare(folder, known, weights, f"{what}: {{}} from what nbkit wrote; {way_out}")
     elif own:
-        with suppress(OSError, NbkitError):  # a cache that can only be read
+        with suppress(OSError, NbkitError):  # a read-only cache
             write_digests(folder)
     elif not _check_blobs(folder, what, weights):
         noted, fresh = _seen(folder)
         if not fresh:
             reason = (
-                f"{what}: {{}} not what it was when nbkit first read it, though its size and time are the same; "
-                "restore it, or `touch` it if it was changed on purpose, and it is another model from then on"
+                f"{what}: {{}} from what nbkit first read, though its size and time are the same; "
+                "restore it, or `touch` it if it was changed on purpose, which makes it a different model"
             )
             _compare(folder, noted["files"], weights, reason)
 
 
 def folder_digest(folder: Path) -> str:
-    """BLAKE2b over the settings, tokenizer and weights in *folder*: names and contents, nothing else.
+    """BLAKE2b over the names and contents of the settings, tokenizer and weights in *folder*.
 
-    Kept beside the trained models, by path, sizes, times and inodes, because hashing gigabytes takes seconds.
+    Cached beside the trained models, by path, sizes, times and inodes, because hashing gigabytes takes seconds.
     """
     return _seen(folder)[0]["digest"]
 
 
 def _seen(folder: Path) -> tuple[dict[str, Any], bool]:
-    """The digests of a folder's files, and of all of them, and whether they were made now."""
+    """The digests of a folder's files and of the whole folder, and whether they were computed now."""
     files = _files(folder)
 
     def digests() -> dict[str, Any]:
@@ -358,24 +363,24 @@ def _files(folder: Path, *more: str) -> list[Path]:
 
 
 def _compare(folder: Path, known: Mapping[str, str], weights: bool, reason: str) -> None:
-    """Raises `ModelError` for the first of the *known* files whose bytes are others, or that is gone."""
+    """Raises `ModelError` for the first of the *known* files that has changed or is missing."""
     paths = [folder / name for name in known if weights or not name.endswith(".safetensors")]
     for path in paths:
         if not path.is_file():
-            raise ModelError(reason.format(f"{path} is missing: the folder is"))
+            raise ModelError(reason.format(f"{path} is missing: the folder differs"))
     for name, digest in _digests(paths).items():
         if digest != known[name]:
-            raise ModelError(reason.format(f"{folder / name} is damaged: it is"))
+            raise ModelError(reason.format(f"{folder / name} is damaged: it differs"))
 
 
 def _check_blobs(folder: Path, what: str, weights: bool) -> bool:
-    """Whether *folder* is a snapshot of the Hugging Face cache; raises for a blob that is not what its name says."""
+    """Whether *folder* is a snapshot of the Hugging Face cache; raises for a blob that does not match its name."""
     read = (path for path in _files(folder) if path.is_symlink() and (weights or path.suffix != ".safetensors"))
     blobs = {path: blob for path in read if _BLOB.fullmatch((blob := path.resolve()).name)}
     for (path, blob), name in zip(blobs.items(), _mapped(_blob_name, blobs.values(), what), strict=True):
         if name != blob.name:
-            problem = f"{path} is damaged: its bytes are not those that the hub has"
-            raise ModelError(f"{what}: {problem}; delete {blob}, and it is downloaded again")
+            problem = f"{path} is damaged: its bytes differ from the hub's"
+            raise ModelError(f"{what}: {problem}; delete {blob} to download it again")
     return bool(blobs)
 
 
@@ -393,7 +398,7 @@ def _digests(files: Iterable[Path]) -> dict[str, str]:
 
 def _mapped(function: Callable[[Path], str], files: Iterable[Path], what: str) -> list[str]:
     try:
-        with ThreadPoolExecutor(_THREADS) as pool:  # hashing is done without Python's lock
+        with ThreadPoolExecutor(_THREADS) as pool:  # hashing releases Python's lock
             return list(pool.map(function, files))
     except OSError as error:
         raise ModelError(f"{what}: {error.filename} cannot be read: {error.strerror or error}") from error

@@ -124,7 +124,7 @@ def test_tokens_keep_their_places_whatever_is_in_them():
 def test_texts_too_long_for_eflomal_get_no_links(few):
     endless = (("a",) * 1024, ("b",) * 3)
     aligner = load_aligner("eflomal", "en", "de", **QUICK)
-    with pytest.warns(UserWarning, match="1 pairs hold a text of more than 1023 tokens"):
+    with pytest.warns(UserWarning, match="1 pairs have a text of more than 1023 tokens"):
         found = list(aligner.align([endless, *tokens_of(few)]))
     assert found[0] == ()
     assert all(found[1:])

@@ -154,14 +154,14 @@ def test_texts_without_words_have_no_links(folder):
 
 def test_what_is_too_long_is_cut_with_a_warning(folder):
     long = (PAIRS[0][0] * 60, PAIRS[0][1])
-    with pytest.warns(UserWarning, match="1 texts have more than the model's 120 subwords"):
+    with pytest.warns(UserWarning, match="1 texts exceed the model's limit of 120 subwords"):
         (links,) = aligner(folder).align([long], progress=False)
     assert links
     assert max(source for source, _ in links) < 120
 
 
 def test_models_that_cannot_align_say_why(folder, tmp_path):
-    with pytest.raises(ModelError, match=r"layer 8 asked for; it has 0 .* to 2"):
+    with pytest.raises(ModelError, match=r"layer: 0 .* to 2 expected, 8 given"):
         list(aligner(folder, layer=8).align(PAIRS, progress=False))
     assert "there is no folder" in check_aligner(f"embeddings:{tmp_path / 'nothing'}", "en", "de")
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
@@ -173,5 +173,5 @@ def test_a_tokenizer_without_offsets_is_refused(folder, monkeypatch):
     from transformers import BertTokenizerFast
 
     monkeypatch.setattr(BertTokenizerFast, "is_fast", False)
-    with pytest.raises(ModelError, match="has no offsets: it cannot say which word a subword belongs to"):
+    with pytest.raises(ModelError, match="has no offsets, so it cannot map subwords to words"):
         list(aligner(folder).align(PAIRS, progress=False))

@@ -35,7 +35,7 @@ def test_pharaoh_files_come_back_as_they_were_written(tmp_path_factory, alignmen
 def test_a_malformed_line_is_named_with_file_and_line(tmp_path, field):
     path = tmp_path / "bad.align"
     path.write_text(f"0-0 1-1\n0-0 {field}\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"bad\.align:2: .* is no link; source-target expected"):
+    with pytest.raises(DataError, match=r"bad\.align:2: .* is not a link; source-target expected"):
         list(read_pharaoh(path))
 
 

@@ -108,7 +108,7 @@ REFUSED = {
     "no label": (lambda sheet: setattr(sheet["D7"], "value", None), 7, "no label; choose one of entailment"),
     "missing row": (lambda sheet: sheet.delete_rows(4), 4, "is missing"),
     "last row missing": (lambda sheet: sheet.delete_rows(N + 1), N + 1, "is missing"),
-    "twice": (lambda sheet: setattr(sheet["A6"], "value", sheet["A3"].value), 6, "stands there twice"),
+    "twice": (lambda sheet: setattr(sheet["A6"], "value", sheet["A3"].value), 6, "occurs twice"),
     "changed text": (lambda sheet: setattr(sheet["B6"], "value", "something else"), 6, "the premise of item"),
     "not in the key": (lambda sheet: setattr(sheet["A9"], "value", "0123456789"), 9, "is not in the key"),
     "no column": (lambda sheet: setattr(sheet["D1"], "value", "answer"), 1, "one column 'label' expected, 0 found"),
@@ -133,15 +133,15 @@ def test_the_key_of_another_form_is_refused_with_the_row(form, tmp_path):
 
 def test_what_is_no_form_or_no_key(form, tmp_path):
     (tmp_path / "no.xlsx").write_text("hello")
-    with pytest.raises(NbkitError, match=r"is no \.xlsx spreadsheet"):
+    with pytest.raises(NbkitError, match=r"is not an \.xlsx spreadsheet"):
         read_form(tmp_path / "no.xlsx", key_path(form))
     (tmp_path / "no.key.json").write_text("[]")
-    with pytest.raises(NbkitError, match="is no annotation key"):
+    with pytest.raises(NbkitError, match="is not an annotation key"):
         read_form(form, tmp_path / "no.key.json")
     (tmp_path / "no.key.json").write_text('{"kind": "nbkit annotation key"}')
-    with pytest.raises(NbkitError, match="has no items, labels, texts, version"):
+    with pytest.raises(NbkitError, match="lacks items, labels, texts, version"):
         read_form(form, tmp_path / "no.key.json")
-    with pytest.raises(NbkitError, match="there is no annotation key"):
+    with pytest.raises(NbkitError, match="there is not an annotation key"):
         read_form(form, tmp_path / "none.key.json")
 
 
@@ -159,13 +159,13 @@ def test_what_makes_no_form(form, tmp_path):
     for bad, reason in {
         "no label column": (made.drop(columns="label"), "no column label"),
         "nothing": (made.iloc[:0], "has no rows"),
-        "unknown label": (made.assign(label="maybe"), "label 'maybe' is none of"),
-        "twice": (pd.concat([made, made.iloc[:1]]), "stand there twice"),
+        "unknown label": (made.assign(label="maybe"), "unknown label 'maybe'; there are"),
+        "twice": (pd.concat([made, made.iloc[:1]]), "occur twice"),
     }.values():
         with pytest.raises(NbkitError, match=reason):
             make_form(bad, tmp_path / "bad.xlsx", labels=LABELS, instructions="")
     assert not (tmp_path / "bad.xlsx").exists() and not key_path(tmp_path / "bad.xlsx").exists()
-    with pytest.raises(NbkitError, match="is there already"):
+    with pytest.raises(NbkitError, match="exists already"):
         make_form(made, form, labels=LABELS, instructions="")
     with pytest.raises(NbkitError, match=r"ends in \.xlsx"):
         make_form(made, tmp_path / "form.csv", labels=LABELS, instructions="")

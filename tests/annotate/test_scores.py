@@ -115,7 +115,7 @@ def test_agreement_does_not_depend_on_the_order_of_rows():
 
 
 def test_what_cannot_be_computed_is_named():
-    with pytest.raises(NbkitError, match="two annotators or more; there is X"):
+    with pytest.raises(NbkitError, match="two or more annotators; given: X"):
         agreement(judgements(X="enc"), labels=LABELS)
     with pytest.raises(NbkitError, match="no column stratum"):
         accuracy_table(judgements(X="enc").drop(columns="stratum"), labels=LABELS)

@@ -111,5 +111,5 @@ def test_weighted_kappa_is_scikit_learns():
 def test_bad_tables_and_too_few_annotators(tmp_path):
     with pytest.raises(NbkitError, match="no column other"):
         make_sense_form(SENTENCES.drop(columns="other"), tmp_path / "x.xlsx")
-    with pytest.raises(NbkitError, match="two annotators"):
+    with pytest.raises(NbkitError, match="two or more annotators"):
         weighted_agreement(pd.DataFrame({"annotator": ["A"], "item": ["1"], "judgement": ["3"]}))

@@ -76,8 +76,8 @@ REFUSED: dict[str, tuple[str, Callable[[str], str | bytes], str]] = {
         lambda xml: f'<!DOCTYPE s SYSTEM "file:///etc/passwd">{xml.partition("?>")[2] or xml}',
         r"styles.xml: it declares a document type",
     ),
-    "cut": (SHEET, cut, r"sheet1.xml: no XML \(.*line 1"),
-    "cut styles": ("xl/styles.xml", cut, r"styles.xml: no XML"),
+    "cut": (SHEET, cut, r"sheet1.xml: not valid XML \(.*line 1"),
+    "cut styles": ("xl/styles.xml", cut, r"styles.xml: not valid XML"),
     "bad style": (
         "xl/styles.xml",
         lambda xml: xml.replace('fontId="', 'fontId="x'),
@@ -86,23 +86,39 @@ REFUSED: dict[str, tuple[str, Callable[[str], str | bytes], str]] = {
     "style of a cell": (
         SHEET,
         lambda xml: re.sub('r="A1"[^>]*>', 'r="A1" s="x1">', xml),
-        rf"{PLACE}: cell A1: style 'x1' is no number",
+        rf"{PLACE}: cell A1: style 'x1' is not a number",
     ),
-    "number": (SHEET, value("D3", "n", "1,5"), rf"{PLACE}: cell D3: '1,5' is no number"),
-    "text that is not there": (SHEET, value("D3", "s", "999"), rf"{PLACE}: cell D3: '999' is no text of the sheet"),
-    "text before the first": (SHEET, value("D3", "s", "-1"), rf"{PLACE}: cell D3: '-1' is no text of the sheet"),
-    "truth value": (SHEET, value("D3", "b", "maybe"), rf"{PLACE}: cell D3: 'maybe' is no truth value"),
-    "date": (SHEET, value("D3", "d", "2024-99-99"), rf"{PLACE}: cell D3: '2024-99-99' is no date"),
+    "number": (SHEET, value("D3", "n", "1,5"), rf"{PLACE}: cell D3: '1,5' is not a number"),
+    "text that is not there": (
+        SHEET,
+        value("D3", "s", "999"),
+        rf"{PLACE}: cell D3: '999' is not a shared text of the sheet",
+    ),
+    "text before the first": (
+        SHEET,
+        value("D3", "s", "-1"),
+        rf"{PLACE}: cell D3: '-1' is not a shared text of the sheet",
+    ),
+    "truth value": (SHEET, value("D3", "b", "maybe"), rf"{PLACE}: cell D3: 'maybe' is not a truth value"),
+    "date": (SHEET, value("D3", "d", "2024-99-99"), rf"{PLACE}: cell D3: '2024-99-99' is not a date"),
     "cell of no row": (
         SHEET,
         lambda xml: xml.replace('<c r="D3"', '<c r="D33"'),
-        rf"{PLACE}: row 3: 'D33' is no cell of it",
+        rf"{PLACE}: row 3: 'D33' is not a cell of it",
     ),
-    "cell of no name": (SHEET, lambda xml: xml.replace('<c r="D3"', '<c r="?"'), rf"{PLACE}: row 3: '\?' is no cell"),
-    "row of no number": (SHEET, lambda xml: xml.replace('<row r="3"', '<row r="x"'), rf"{PLACE}: row 'x' is no number"),
-    "last row of all": (SHEET, far("A1048576"), rf"{PLACE}: row 1,048,576, and rows up to 100,000 are read"),
-    "last column of all": (SHEET, far("XFD9"), rf"{PLACE}: cell XFD9: columns up to number 200 are read"),
-    "a million empty rows": (SHEET, empty_rows(1_000_000), rf"{PLACE}: row {MOST_ROWS + 1:,}, and rows up to"),
+    "cell of no name": (
+        SHEET,
+        lambda xml: xml.replace('<c r="D3"', '<c r="?"'),
+        rf"{PLACE}: row 3: '\?' is not a cell",
+    ),
+    "row of no number": (
+        SHEET,
+        lambda xml: xml.replace('<row r="3"', '<row r="x"'),
+        rf"{PLACE}: row 'x' is not a number",
+    ),
+    "last row of all": (SHEET, far("A1048576"), rf"{PLACE}: row 1,048,576 exceeds the limit of 100,000 rows"),
+    "last column of all": (SHEET, far("XFD9"), rf"{PLACE}: cell XFD9: column exceeds the limit of 200"),
+    "a million empty rows": (SHEET, empty_rows(1_000_000), rf"{PLACE}: row {MOST_ROWS + 1:,} exceeds"),
     "deep": (SHEET, lambda xml: xml.replace("</worksheet>", "<a>" * 10**5 + "</worksheet>"), r"more than 100 deep"),
 }
 
@@ -128,7 +144,7 @@ def test_a_file_that_unpacks_to_hundreds_of_megabytes(form, tmp_path):
     assert bomb.stat().st_size < 10**6
     tracemalloc.start()
     with pytest.raises(
-        NbkitError, match=r"files of 646,\d+,\d+ bytes are packed in it, at most 1,000 of 67,108,864 bytes"
+        NbkitError, match=r"files with 646,\d+,\d+ bytes, the limits are 1,000 files and 67,108,864 bytes"
     ):
         read_form(bomb, key_path(form))
     _, peak = tracemalloc.get_traced_memory()
@@ -147,10 +163,10 @@ def test_files_that_are_too_large_cut_missing_or_many(form, tmp_path):
     (tmp_path / "bits.xlsx").write_bytes(content)
     (tmp_path / "folder.xlsx").mkdir()
     for name, message in {
-        "many": "1,001 files of",
-        "large": "20,971,521 bytes, at most",
-        "cut": r"is no \.xlsx spreadsheet",
-        "bits": "cannot be read|no XML|is no .xlsx",
+        "many": "1,001 files with",
+        "large": "20,971,521 bytes exceed",
+        "cut": r"is not an \.xlsx spreadsheet",
+        "bits": "cannot be read|not valid XML|is not an .xlsx",
         "folder": "cannot be read: Is a directory",
         "none": "cannot be read: No such file",
     }.items():

@@ -42,14 +42,17 @@ def here(tmp_path, monkeypatch) -> Path:
         ((*TRANSLATE, "--length-penalty", "1e308"), "length_penalty: 1e+308 given, a number from -10 to 10 expected"),
         ((*TRANSLATE, "--length-penalty", "nan"), "length_penalty: nan given"),
         ((*TRANSLATE, "--beams", "1000000"), "beams: 1000000 given, 1 to 1,000 expected"),
-        ((*TRANSLATE, "--device", "meta"), "unknown device 'meta': auto, cpu, mps, cuda or xpu"),
-        ((*TRANSLATE[:3], LONG, "--pair", "en-de"), "a name of more than 255 bytes is no folder's and no hub id"),
+        ((*TRANSLATE, "--device", "meta"), "unknown device 'meta'; use auto, cpu, mps, cuda or xpu"),
+        ((*TRANSLATE[:3], LONG, "--pair", "en-de"), "the name is longer than 255 bytes, so it cannot be"),
         (
             (*TRANSLATE[:3], f"hub/{LONG}", "--pair", "en-de"),
-            "a name of more than 255 bytes is no folder's and no hub id",
+            "the name is longer than 255 bytes, so it cannot be",
         ),
-        ((*TRANSLATE[:3], f"{TRANSLATE[3]}#{'9' * 23}", "--pair", "en-de"), "a seed is a number from 0 to 4294967295"),
-        ((*TRANSLATE[:3], "openai:x@http://h:99999/v1", "--pair", "en-de"), "a port is a number from 1 to 65535"),
+        ((*TRANSLATE[:3], f"{TRANSLATE[3]}#{'9' * 23}", "--pair", "en-de"), "write a number from 0 to 4294967295"),
+        (
+            (*TRANSLATE[:3], "openai:x@http://h:99999/v1", "--pair", "en-de"),
+            "the port must be a number from 1 to 65535",
+        ),
     ],
 )
 def test_one_message_and_no_traceback(command, message):

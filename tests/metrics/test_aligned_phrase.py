@@ -68,7 +68,7 @@ def test_empty_matches_are_counted():
 def test_bad_input():
     with pytest.raises(NbkitError, match="no tokens in the source"):
         AlignedPhrase.of([], (["a"], ()), (["b"], ()))
-    with pytest.raises(NbkitError, match="token 4 of a hypothesis of 1 tokens"):
+    with pytest.raises(NbkitError, match="token 4 exceeds the hypothesis of 1 tokens"):
         AlignedPhrase.of([0], (["a"], ((0, 0),)), (["b"], ((0, 4),)))
 
 

@@ -126,9 +126,9 @@ def test_bad_input_is_named() -> None:
         Bleu().scores(["a", "b"], ["a"], "en")
     with pytest.raises(NbkitError, match=r"references\[1\] is None, not a text"):
         Bleu().scores(["a", "b"], ["a", None], "en")  # type: ignore[list-item]
-    with pytest.raises(NbkitError, match="hypotheses is one text"):
+    with pytest.raises(NbkitError, match="hypotheses must be a list of texts, not a single text"):
         Bleu().scores("a", ["a"], "en")
-    with pytest.raises(NbkitError, match="max_order must be 1 or more, not 0"):
+    with pytest.raises(NbkitError, match="max_order: 1 or more expected, 0 given"):
         Bleu(max_order=0)
 
 

@@ -162,7 +162,7 @@ def test_level_is_how_often_and_bad_input_is_refused():
     assert wide.low < narrow.low < narrow.high < wide.high
     with pytest.raises(NbkitError, match="3 values but 2 groups"):
         mean_interval([1, 2, 3], groups=["a", "b"])
-    with pytest.raises(NbkitError, match=r"level is a probability such as 0\.95, not 95"):
+    with pytest.raises(NbkitError, match=r"level must be a probability such as 0\.95, not 95"):
         share_interval([1.0], level=95)
     with pytest.raises(NbkitError, match=r"not an array of shape \(1, 2\)"):
         mean_interval(np.ones((1, 2)))

@@ -198,7 +198,7 @@ def test_a_usable_metric_has_no_problem(encoder: str, regressor: str) -> None:
 
 
 def test_layers(encoder: str) -> None:
-    assert "say which one with layer=" in (check_metric("bertscore", model=encoder) or "")
+    assert "set layer=" in (check_metric("bertscore", model=encoder) or "")
     with pytest.raises(ModelError, match=r"num_hidden_layers.: 4"):
         load_metric("bertscore", model=encoder, layer=4).scores(["a"], ["a"], "en")
     with pytest.raises(NbkitError, match="counted from 1"):
@@ -227,7 +227,7 @@ def test_pickled_weights_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_a_device_that_is_not_there(encoder: str) -> None:
-    with pytest.raises(ModelError, match="sees no CUDA device"):
+    with pytest.raises(ModelError, match="finds no CUDA device"):
         load_metric("bertscore", model=encoder, layer=1, device="cuda").scores(["a"], ["a"], "en")
 
 

@@ -153,10 +153,10 @@ def test_a_word_alone_has_no_neighbourhood() -> None:
 @pytest.mark.parametrize(
     ("problem", "action"),
     [
-        ("need parts of speech, which 'a b' lacks", lambda: count_mini_trees([Sentence(("a", "b"), "en")])),
-        ("'SPACE' in 'a b' is no universal tag", lambda: count_mini_trees([annotated("a/DET b/SPACE")])),
-        ("radius lies between 1 and 10, not 0", lambda: count_mini_trees([], 0)),
-        ("k lies between 1 and 17, not 0", lambda: signatures(annotated("a/X"), [], count_mini_trees([]), k=0)),
+        ("'a b' has no parts of speech", lambda: count_mini_trees([Sentence(("a", "b"), "en")])),
+        ("'SPACE' in 'a b' is not a universal tag", lambda: count_mini_trees([annotated("a/DET b/SPACE")])),
+        ("radius must be between 1 and 10, not 0", lambda: count_mini_trees([], 0)),
+        ("k must be between 1 and 17, not 0", lambda: signatures(annotated("a/X"), [], count_mini_trees([]), k=0)),
         ("radius 1 and of radius 2", lambda: count_mini_trees([], 1).merged(count_mini_trees([], 2))),
     ],
 )

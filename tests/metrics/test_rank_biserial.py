@@ -92,5 +92,5 @@ def test_thresholds_at_equal_groups_and_what_a_correlation_is_called():
 def test_base_rates_outside_are_refused(base_rate):
     with pytest.raises(NbkitError, match="a share between 0 and 1 expected"):
         adjusted_threshold(0.5, base_rate)
-    with pytest.raises(NbkitError, match=r"no base rate makes d = 0\.2 that large"):
+    with pytest.raises(NbkitError, match=r"out of reach for d = 0\.2"):
         base_rate_of(0.9, 0.2)

@@ -92,12 +92,15 @@ def test_what_is_no_metric_is_told_with_all_it_lacks(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(METRICS, "_entries", dict(METRICS._entries))
     METRICS.register("mine", Scores)  # type: ignore[arg-type]
-    told = "metric 'mine': Scores is no metric: it lacks symbol, bounded, signature; its identity is no method"
+    told = (
+        "metric 'mine': Scores does not implement the Kappa protocol: missing symbol, bounded, signature; "
+        "identity is not a method"
+    )
     with pytest.raises(NbkitError, match=told):
         load_metric("mine")
     assert (check_metric("mine") or "").startswith(told)
     METRICS.register("made", Scores())  # type: ignore[arg-type]
-    with pytest.raises(NbkitError, match=r"metric 'made': .* was registered; a class or function that makes one"):
+    with pytest.raises(NbkitError, match=r"metric 'made': .* was registered; register a class or function"):
         load_metric("made")
 
 

@@ -285,7 +285,7 @@ def test_nouns_of_texts_that_are_not_parsed():
         SenseCluster("insect", frozenset({"mouche"})), SenseCluster("other", frozenset({"braguette"}))))})  # fmt: skip
     target = Text((Sentence(("la", "mouche"), "fr"),))
     with pytest.raises(
-        NbkitError, match=r"has no parts of speech, and nouns have no capitals in 'fr'.*target_nouns: any"
+        NbkitError, match=r"has no parts of speech, and 'fr' does not capitalise nouns.*target_nouns: any"
     ):
         SenseFinder(french).senses(FLY, target, [(0, 1)])
     assert SenseFinder(french, nouns="any").senses(FLY, target, [(0, 1)])[0].cluster == "insect"

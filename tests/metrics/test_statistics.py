@@ -68,7 +68,7 @@ def test_draws_keep_quantities_of_one_unit_together() -> None:
 def test_draws_of_nothing_and_bad_input() -> None:
     assert np.isnan(bootstrap_draws(np.zeros((0, 2)))).all()
     assert all(map(math.isnan, percentile_interval(np.ones(99)))), "what never varies says nothing of how much it does"
-    with pytest.raises(NbkitError, match=r"level is a probability such as 0\.95, not 95"):
+    with pytest.raises(NbkitError, match=r"level must be a probability such as 0\.95, not 95"):
         percentile_interval(np.ones(99), level=95)
     with pytest.raises(NbkitError, match="at least 1 resample"):
         bootstrap_draws(np.ones((2, 2)), resamples=0)

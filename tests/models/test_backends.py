@@ -102,8 +102,8 @@ def test_they_are_listed_and_the_doctor_looks_at_them(monkeypatch):
 def test_a_folder_with_a_backend_that_there_is_not(checkpoints):
     folder = checkpoints["marian"]
     for suffix in ("ct3", "int8"):
-        wrong = f"{folder} is one, and '{suffix}' is no backend; there are: ct2, ct2-int8"
+        wrong = f"{folder} exists, but '{suffix}' is not a backend; there are: ct2, ct2-int8"
         assert wrong in check_model(f"{folder}@{suffix}", "en", "de")
-        with pytest.raises(ModelError, match=f"'{suffix}' is no backend"):
+        with pytest.raises(ModelError, match=f"'{suffix}' is not a backend"):
             load_translator(f"{folder}@{suffix}", "en", "de")
     assert "backend" not in check_model(f"{folder}-gone@ct3", "en", "de")

@@ -49,7 +49,7 @@ def test_unknown_names_say_what_was_meant():
         resolve("opus_mt", "en", "de")
     with pytest.raises(ModelError, match="NO_SUCH_VARIABLE is not set"):
         resolve("${NO_SUCH_VARIABLE}/x", "en", "de")
-    with pytest.raises(ModelError, match=r"\{lang\} cannot be filled in"):
+    with pytest.raises(ModelError, match=r"unknown placeholder \{lang\}"):
         resolve("models/x-{lang}", "en", "de")
 
 
@@ -119,7 +119,7 @@ def test_a_folder_that_is_no_model(tmp_path, checkpoints):
     (tmp_path / "config.json").write_text('{"model_type": "t5"}')
     assert "holds no safetensors weights" in check_model(str(tmp_path), "en", "de")
     (tmp_path / "pytorch_model.bin").write_bytes(b"")
-    assert "pickled ones can run any code" in check_model(str(tmp_path), "en", "de")
+    assert "pickled ones, which can run arbitrary code" in check_model(str(tmp_path), "en", "de")
     (tmp_path / "model.safetensors").write_bytes(b"")
     assert "'t5' model" in check_model(str(tmp_path), "en", "de")
     (tmp_path / "config.json").write_text("{")
@@ -141,7 +141,7 @@ def test_a_cached_model_is_found_under_any_of_its_branches(own_cache, checkpoint
     main.mkdir(parents=True)
     (main / "config.json").write_text("{}")
     (main / "pytorch_model.bin").write_bytes(b"")
-    assert "only as pickled weights" in check_model("org/tiny", "en", "de")
+    assert "holds only pickled weights" in check_model("org/tiny", "en", "de")
     assert model_identity("org/tiny", "en", "de")["weights"] is None
 
     branch.symlink_to(checkpoints["marian"])

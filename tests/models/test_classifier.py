@@ -211,11 +211,11 @@ def test_labels_are_read_and_never_assumed(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (("LABEL_0", "LABEL_1", "LABEL_2"), "its outputs are called 'LABEL_0', 'LABEL_1', 'LABEL_2'"),
+        (("LABEL_0", "LABEL_1", "LABEL_2"), "its outputs are named 'LABEL_0', 'LABEL_1', 'LABEL_2'"),
         (("entailment", "not_entailment"), "'entailment', 'not_entailment'"),
-        (("entailment", "neutral", "maybe"), "which are not entailment, neutral, contradiction"),
+        (("entailment", "neutral", "maybe"), "not entailment, neutral, contradiction"),
         (("entailment", "neutral", "contradiction", "other"), "'other'"),
-        (None, "its outputs are called nothing"),
+        (None, "its outputs are named nothing"),
     ],
 )
 def test_labels_that_are_not_the_three(folder, labels, message):
@@ -241,7 +241,7 @@ def test_settings_that_contradict_themselves(folder):
 def test_checkpoints_that_are_no_classifiers(folder, tmp_path):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "architectures": ["RobertaForMaskedLM"]}))
-    assert "holds RobertaForMaskedLM, which is no classifier; fine-tune it" in check_classifier(str(folder))
+    assert "holds RobertaForMaskedLM, which is not a classifier; fine-tune it" in check_classifier(str(folder))
     (folder / "config.json").write_text(json.dumps(config))
 
     from safetensors.torch import load_file, save_file
@@ -262,11 +262,11 @@ def test_checkpoints_that_are_no_classifiers(folder, tmp_path):
 def test_names_languages_and_devices_that_cannot_be(folders):
     with pytest.raises(UnknownNameError, match="did you mean 'sick-roberta'"):
         load_classifier("sick-robrta")
-    assert "is not for 'de'; it is for: en" in check_classifier("bart-large-mnli", "de")
+    assert "does not support 'de'; it supports: en" in check_classifier("bart-large-mnli", "de")
     assert "'x' is not" not in (
         check_classifier(str(folders["bart"]), "zh") or ""
     )  # a folder of one's own: any language
-    with pytest.raises(ModelError, match="are not entailment, neutral, contradiction"):
+    with pytest.raises(ModelError, match="not entailment, neutral, contradiction"):
         load_classifier(f"{folders['bart']}?labels=a,b,c")
     with pytest.raises(ModelError, match="'float3'"):
         load_classifier(str(folders["bart"]), dtype="float3")

@@ -103,11 +103,11 @@ def test_architectures_without_a_conversion_are_refused_before_anything_is_loade
     monkeypatch.setattr("nbkit.models.classifiers.training.train_classifier", None)
     for place in (str(folders[name]), f"sick-{name}"):
         message = check_classifier(f"{place}@ct2-int8")
-        assert message is not None and f"classifier '{place}@ct2-int8': ctranslate2 has no conversion" in message
-        assert "but of: bert, camembert, distilbert, roberta, xlm-roberta" in message
-        assert message.endswith(f"Leave the backend out, transformers runs it: '{place}'")
+        assert message is not None and f"classifier '{place}@ct2-int8': ctranslate2 does not support its" in message
+        assert "it supports: bert, camembert, distilbert, roberta, xlm-roberta" in message
+        assert message.endswith(f"Drop the backend suffix to run it with transformers: '{place}'")
         for attempt in (load_classifier, ensure_classifier):
-            with pytest.raises(ModelError, match="has no conversion of its architecture"):
+            with pytest.raises(ModelError, match="does not support its architecture"):
                 attempt(f"{place}@ct2")
     assert set(ENCODERS) == set(CONVERTED)
 
@@ -115,15 +115,15 @@ def test_architectures_without_a_conversion_are_refused_before_anything_is_loade
 def test_settings_that_the_engine_does_not_know(folders, tmp_path):
     for changed, message in (
         ({"hidden_act": "gelu_10"}, "the activation 'gelu_10'"),
-        ({"position_embedding_type": "relative_key"}, "positions that are 'relative_key'"),
+        ({"position_embedding_type": "relative_key"}, "'relative_key' positions"),
         ({"is_decoder": True}, "is_decoder"),
     ):
         folder = shutil.copytree(folders["roberta"], tmp_path / message.split("'")[-2 if "'" in message else 0][:12])
         config = json.loads((folder / "config.json").read_text())
         (folder / "config.json").write_text(json.dumps(config | changed))
-        with pytest.raises(ModelError, match="ctranslate2 does not know") as error:
+        with pytest.raises(ModelError, match="ctranslate2 does not support") as error:
             load_classifier(f"{folder}@ct2")
-        assert message in str(error.value) and str(error.value).endswith(f"take '{folder}'")
+        assert message in str(error.value) and str(error.value).endswith(f"use '{folder}'")
 
 
 def test_names_labels_and_types_that_cannot_be(folders, own_cache):
@@ -131,9 +131,9 @@ def test_names_labels_and_types_that_cannot_be(folders, own_cache):
         resolve_classifier("sick-roberta@ct2-int4", "en")
     labels = "?labels=contradiction,neutral,entailment"
     assert resolve_classifier(f"org/model@v2{labels}@ct2", "en").revision == "v2"
-    with pytest.raises(ModelError, match=r"the backend comes last of all: 'org/model\?labels=.*@ct2'"):
+    with pytest.raises(ModelError, match=r"the backend suffix must come last: 'org/model\?labels=.*@ct2'"):
         resolve_classifier(f"org/model@ct2{labels}", "en")
-    with pytest.raises(ModelError, match=r"cannot compute in 'bfloat16' on 'cpu'; there are: .*float32"):
+    with pytest.raises(ModelError, match=r"dtype 'bfloat16' not available on 'cpu'; there are: .*float32"):
         load_classifier(f"{folders['roberta']}@ct2", device="cpu", dtype="bfloat16")
     (converted,) = (own_cache / "models" / "ctranslate2").glob("[!.]*")
     (converted / ct2.HEAD_FILE).write_bytes(b"damaged")

@@ -95,10 +95,12 @@ def test_what_is_not_a_gpt2_is_refused_before_anything_is_loaded(folders, monkey
     monkeypatch.setattr("nbkit.models.language_models.training.train_language_model", None)
     for place in (str(folders["bert"]), "sandbox-bert"):
         message = check_language_model(f"{place}@ct2")
-        assert message is not None and f"language model '{place}@ct2': ctranslate2 has no conversion" in message
-        assert message.endswith(f"(bert), but of: gpt2. Leave the backend out, transformers runs it: '{place}'")
+        assert message is not None and f"language model '{place}@ct2': ctranslate2 does not support its" in message
+        assert message.endswith(
+            f"(bert); it supports: gpt2. Drop the backend suffix to run it with transformers: '{place}'"
+        )
         for attempt in (load_language_model, ensure_language_model):
-            with pytest.raises(ModelError, match="has no conversion of its architecture"):
+            with pytest.raises(ModelError, match="does not support its architecture"):
                 attempt(f"{place}@ct2-int8")
 
 
@@ -106,9 +108,9 @@ def test_settings_and_types_that_the_engine_does_not_know(folders, tmp_path):
     folder = shutil.copytree(folders["gpt2"], tmp_path / "gpt2")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"scale_attn_by_inverse_layer_idx": True}))
-    with pytest.raises(ModelError, match=r"scale_attn_by_inverse_layer_idx: True, which ctranslate2 does not know"):
+    with pytest.raises(ModelError, match=r"scale_attn_by_inverse_layer_idx: True, which ctranslate2 does not support"):
         load_language_model(f"{folder}@ct2")
-    with pytest.raises(ModelError, match=r"cannot compute in 'bfloat16' on 'cpu'; there are: .*float32"):
+    with pytest.raises(ModelError, match=r"dtype 'bfloat16' not available on 'cpu'; there are: .*float32"):
         load_language_model(f"{folders['gpt2']}@ct2", device="cpu", dtype="bfloat16")
     with pytest.raises(UnknownNameError, match="unknown backend 'ct2-int4'; did you mean 'ct2-int8'"):
         resolve_language_model("gpt2@ct2-int4")

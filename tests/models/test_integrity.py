@@ -87,7 +87,7 @@ def kept_of(name, sentences, store):
 def test_zeros_in_trained_weights_compute_nothing(trained, sentences, own_cache):
     store = Store()
     before = zeros(trained / "model.safetensors")
-    with pytest.raises(ModelError, match=r"model.safetensors is damaged: .*; delete the folder .*trained again"):
+    with pytest.raises(ModelError, match=r"model.safetensors is damaged: .*; delete the folder .*to train the model"):
         translated("sandbox-marian", sentences, store)
     assert kept_of("sandbox-marian", sentences, store) == 0
     (trained / "model.safetensors").write_bytes(before)
@@ -108,7 +108,7 @@ def test_a_damaged_settings_or_tokenizer_file_is_named(trained, name, file):
 
 def test_a_file_that_is_gone_is_named(trained):
     (trained / "generation_config.json").unlink()
-    with pytest.raises(ModelError, match=r"generation_config.json is missing: .*trained again"):
+    with pytest.raises(ModelError, match=r"generation_config.json is missing: .*to train the model again"):
         load_translator("sandbox-marian", "en", "de", device="cpu")
 
 
@@ -130,7 +130,7 @@ def test_one_bit_of_a_conversion_computes_nothing(checkpoints, sentences, own_ca
     ensure_model(name, "en", "de")
     (path,) = own_cache.glob(f"models/ctranslate2/*/{file}")
     flipped(path)
-    with pytest.raises(ModelError, match=rf"{file} is damaged: .*; delete the folder .*converted again"):
+    with pytest.raises(ModelError, match=rf"{file} is damaged: .*; delete the folder .*to convert the model again"):
         translated(name, sentences, store)
     assert kept_of(name, sentences, store) == 0
     shutil.rmtree(path.parent)
@@ -207,7 +207,7 @@ def test_a_model_that_changes_between_key_and_load_is_not_remembered(checkpoints
 
     monkeypatch.setattr(TRANSLATOR, "load", load)
     before = model_identity(str(folder), "en", "de")
-    with pytest.raises(ModelError, match="was changed while it was used: run it again"):
+    with pytest.raises(ModelError, match="changed while it was being loaded: run again"):
         translated(str(folder), sentences, store)
     assert model_identity(str(folder), "en", "de") != before
     assert kept_of(str(folder), sentences, store) == 0
@@ -253,7 +253,7 @@ def test_a_damaged_blob_of_the_hub_is_named(checkpoints, own_cache, file):
     load_translator("org/mt", "en", "de", device="cpu")
     path = (folder / file).resolve()
     flipped(path)
-    with pytest.raises(ModelError, match=f"{file} is damaged: .*delete {path}, and it is downloaded again"):
+    with pytest.raises(ModelError, match=f"{file} is damaged: .*delete {path} to download it again"):
         load_translator("org/mt", "en", "de", device="cpu")
 
 

@@ -226,7 +226,7 @@ def test_candidates_and_places_that_cannot_be(folders):
     model = load_language_model(str(folders["bert"]))
     with pytest.raises(ModelError, match="has no token for it"):
         model.masked_log_probabilities([KITCHEN], [TABLE], [["dog", " "]], progress=False)
-    with pytest.raises(ModelError, match="1 texts, 2 places and 1 lists"):
+    with pytest.raises(ModelError, match="1 texts, 2 spans and 1 lists"):
         model.masked_log_probabilities([KITCHEN], [TABLE, TABLE], [["dog"]], progress=False)
     with pytest.raises(ModelError, match="more than 510 tokens"):
         model.masked_log_probabilities([KITCHEN], [TABLE], [["dog " * 600]], progress=False)
@@ -276,11 +276,11 @@ def test_names_languages_and_kinds():
     assert resolve_language_model("sandbox-bert", "ja").lang == "ja"
     with pytest.raises(UnknownNameError, match="did you mean 'sandbox-gpt'"):
         resolve_language_model("sandbox-gtp")
-    assert "is not for 'fr'; it is for: de" in check_language_model("bert-german", "fr")
+    assert "does not support 'fr'; it supports: de" in check_language_model("bert-german", "fr")
     assert "HF_HUB_OFFLINE is set" in check_language_model("gpt2")
     assert "is masked; a causal one is needed" in check_language_model("sandbox-bert", "de", kind="causal")
     LANGUAGE_MODELS.register("mine", LanguageModelEntry())
-    assert "neither hub id, folder nor recipe" in check_language_model("mine")
+    assert "no hub id, folder or recipe" in check_language_model("mine")
 
 
 def test_identity_is_that_of_the_files(folders, bert):

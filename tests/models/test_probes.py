@@ -342,7 +342,7 @@ def test_a_tokenizer_without_offsets_is_named(checkpoints, sentences, monkeypatc
 
 
 def test_a_text_that_spells_special_tokens_out(translators, sentences):
-    with pytest.raises(ModelError, match="do not fit its subwords of 'A </s> dog'"):
+    with pytest.raises(ModelError, match="do not match its subwords of 'A </s> dog'"):
         probe(translators["marian"], [whole("A </s> dog", sentences[1])], "en", "de", SHORT, progress=False)
 
 
@@ -351,7 +351,7 @@ def test_a_text_that_spells_special_tokens_out(translators, sentences):
     [
         ("openai:gpt-4o", "behind a service"),
         ("opus-mt@ct2", "its encoder runs in CT2"),
-        ("placeholder:opus-mt", "probe the model by its own name"),
+        ("placeholder:opus-mt", "probe the model without 'placeholder:'"),
         ("opus-nt", "did you mean 'opus-mt'"),
     ],
 )

@@ -132,7 +132,7 @@ def test_the_doctests_copy_scores_and_others_are_not_measurable():
     MODELS.register("copy", Copy())
     MODELS.register("mine", upper)
     assert load_translator("copy", "en", "de").score(["Tom"], ["Thomas"], "en", "de") == [float("-inf")]
-    with pytest.raises(ModelError, match=r"not measurable with model 'mine': it has no score\(\)"):
+    with pytest.raises(ModelError, match=r"model 'mine' has no score\(\), which this measurement needs"):
         load_translator("mine", "en", "de").score(["Tom"], ["Thomas"], "en", "de")
     assert "cannot be probed: it is Python code" in (probe_problem("mine", "en", "fr") or "")
 
@@ -333,18 +333,18 @@ def fails_at(word: str) -> Callable[[list[str]], list[str]]:
 @pytest.mark.parametrize(
     ("thing", "message"),
     {
-        "too few": (lambda texts: texts[1:], "model 'mine' gave 4 answers to 5 texts; give one string for each text"),
+        "too few": (lambda texts: texts[1:], "model 'mine' returned 4 answers for 5 texts; return one string per text"),
         "None": (lambda texts: [t if t != "text 2" else None for t in texts],
-                 "model 'mine', text 3 ('text 2'): NoneType given, a string expected; give one string"),
-        "bytes": (lambda texts: [b"x" for _ in texts], "text 1 ('text 0'): bytes given, a string expected"),
-        "nothing": (lambda texts: None, "model 'mine' gave None to 5 texts; give one string for each text"),
-        "one string": (lambda texts: "x" * len(texts), "model 'mine' gave 'xxxxx' to 5 texts"),
-        "surrogates": (lambda texts: ["\ud800" for _ in texts], "a string that is no valid Unicode"),
-        "inside": (fails_at("text 3"), "model 'mine' failed at text 4 ('text 3'): KeyError: 'text 3'; give one string"),
+                 "model 'mine', text 3 ('text 2'): string expected, NoneType given; return one string"),
+        "bytes": (lambda texts: [b"x" for _ in texts], "text 1 ('text 0'): string expected, bytes given"),
+        "nothing": (lambda texts: None, "model 'mine' returned None for 5 texts; return one string per text"),
+        "one string": (lambda texts: "x" * len(texts), "model 'mine' returned 'xxxxx' for 5 texts"),
+        "surrogates": (lambda texts: ["\ud800" for _ in texts], "the string is not valid Unicode"),
+        "inside": (fails_at("text 3"), "model 'mine' failed at text 4 ('text 3'): KeyError: 'text 3'; return"),
         "all of them": (lambda texts: 1 / 0 if len(texts) > 4 else texts, "failed at texts 1 to 5 ('text 0'): ZeroDiv"),
         "its making": (lambda device: [][1], "model 'mine': "),
-        "what it makes": (lambda: 5, "which has no translate() and is no function; a function that answers itself"),
-        "its identity": (type("Bad", (Upper,), {"identity": 3}), "an identity is a text or a JSON-able mapping: Type"),
+        "what it makes": (lambda: 5, "which is neither callable nor has translate(); if"),
+        "its identity": (type("Bad", (Upper,), {"identity": 3}), "identity must be a string or a JSON-serialisable"),
     }.values(),
 )  # fmt: skip
 def test_what_is_no_answer_is_named_with_the_way_out(store, thing, message):
@@ -357,7 +357,7 @@ def test_what_is_no_answer_is_named_with_the_way_out(store, thing, message):
     ("answer", "message"),
     [
         ("maybe", "classifier 'mine', pair 1 (('a', 'b')): unknown label 'maybe'"),
-        ((0.5, 0.5), "[0.5, 0.5] given, 3 probabilities that sum to 1 expected; give a label or the prob"),
+        ((0.5, 0.5), "3 probabilities that sum to 1 expected, [0.5, 0.5] given; return a label or the prob"),
         ((2.0, -1.0, 0.0), "3 probabilities that sum to 1 expected"),
         (None, "pair 1"),
     ],
@@ -379,23 +379,24 @@ def test_suffixes_of_other_models_are_errors_and_the_placeholder_is_not(store):
     MODELS.register("mine", upper)
     CLASSIFIERS.register("mine", overlap)
     LANGUAGE_MODELS.register("mine", lengths)
-    no_backend = "'mine' is Python code of your own: no backend 'ct2' runs it; leave it out"
+    no_backend = "'mine' is custom Python code, which backend 'ct2' cannot run; drop the suffix '@ct2'"
     assert check_model("mine@ct2", "en", "de") == no_backend
     assert check_classifier("mine@ct2") == check_language_model("mine@ct2") == no_backend
-    assert check_model("mine#2", "en", "de") == "model 'mine#2': 'mine' is not trained here, so it has no other seeds"
-    assert "?labels=… says nothing about it" in (check_classifier("mine?labels=neutral,entailment,contradiction") or "")
+    no_seed = "model 'mine#2': 'mine' is not trained here, so its seed cannot be changed; drop '#…'"
+    assert check_model("mine#2", "en", "de") == no_seed
+    assert "?labels=… does not apply" in (check_classifier("mine?labels=neutral,entailment,contradiction") or "")
     found = translate_remembered("placeholder:mine", ["it cost 1,234.5 dollars"], "en", "de", store=store)
     assert found == ["IT COST 1.234,5 DOLLARS"]
 
 
 @pytest.mark.parametrize("name", ["mine@ct2", "mine#2", "placeholder:mine", "openai:mine", "{src}", "", " mine"])
 def test_names_that_mean_something_else_are_refused(name):
-    with pytest.raises(ModelError, match="holds none of"):
+    with pytest.raises(ModelError, match="must not contain"):
         MODELS.register(name, upper)
 
 
 def test_what_cannot_be_a_model_is_refused_where_it_is_registered():
-    with pytest.raises(ModelError, match=r"model 'mine': 5 cannot be registered: a function of a list, an object"):
+    with pytest.raises(ModelError, match=r"model 'mine': 5 cannot be registered; register a function of a list"):
         MODELS.register("mine", 5)
     MODELS.register("gone", "tests.models.test_python:gone")
     with pytest.raises(NbkitError, match=r"model 'gone': 'tests.models.test_python:gone' cannot be imported"):
@@ -409,9 +410,9 @@ def test_a_model_without_files_is_no_start_for_training():
 
     MODELS.register("mine", upper)
     LANGUAGE_MODELS.register("mine", Lengths)
-    with pytest.raises(ModelError, match="start 'mine' is in Python code: a model with files is needed"):
+    with pytest.raises(ModelError, match="start 'mine' is Python code, which cannot be fine-tuned"):
         started(TranslatorRecipe.checked({"start": "mine", "src": "en", "targets": ["de"], "steps": 1}, "here"))
-    with pytest.raises(ModelError, match="start 'mine' is in Python code: a model with files is needed"):
+    with pytest.raises(ModelError, match="start 'mine' is Python code, which cannot be fine-tuned"):
         start_files("mine", "en")
 
 

@@ -19,8 +19,8 @@ TEXTS = [f"sentence {number}" for number in range(12)]
 GOOD = 5
 #: Each fault, and what is said of it.
 FAULTS = {
-    "hangs": (says("WRONG", pause=30.0), r"no answer within 0\.3 s, after 2 attempts"),
-    "says wait": (Reply({"error": {"message": "slow down"}}, 429), "answers 429: slow down, after 2 attempts"),
+    "hangs": (says("WRONG", pause=30.0), r"no answer within 0\.3 s; gave up after 2 attempts"),
+    "says wait": (Reply({"error": {"message": "slow down"}}, 429), "answered 429: slow down; gave up after 2 attempts"),
     "garbage": (Reply(b'{"choices": [{"message": {"content": "WRO'), "no chat completion in the answer"),
     "another page": (Reply(b"<html>WRONG</html>", 200), "no chat completion in the answer '<html>WRONG"),
     "error as an answer": (Reply({"error": {"message": "CUDA out of memory"}}, 200), "no chat completion"),
@@ -44,7 +44,7 @@ def test_a_server_that_goes_bad_costs_what_it_did_not_answer(fault, tmp_path, mo
     with chat_server(answer) as server:
         name = f"openai:tiny@{server.url}?concurrency=1&timeout=0.3&attempts=2&backoff=0.01"
         store = Store(tmp_path)
-        with pytest.raises(ModelError, match=rf"{message}.*run again to go on"):
+        with pytest.raises(ModelError, match=rf"{message}.*run again to continue"):
             translate_remembered(name, TEXTS, "en", "de", store=store, progress=False)
         assert usage_remembered(name, "en", "de", store=store).texts == GOOD
         is_bad[0] = False
@@ -70,7 +70,7 @@ def test_a_gigabyte_of_packed_zeros_is_not_unpacked(status, tmp_path, monkeypatc
         name = f"openai:tiny@{server.url}?concurrency=1&attempts=1"
         tracemalloc.start()
         try:
-            with pytest.raises(ModelError, match="answers with more than 4194304 bytes"):
+            with pytest.raises(ModelError, match="answered with more than 4194304 bytes"):
                 translate_remembered(name, ["a"], "en", "de", store=Store(tmp_path), progress=False)
             peak = tracemalloc.get_traced_memory()[1]
         finally:

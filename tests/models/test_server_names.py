@@ -66,7 +66,7 @@ def test_the_key_is_written_nowhere(tmp_path, monkeypatch):
     with chat_server(lambda asked: Reply({"error": {"message": f"bad key {KEY}"}}, 401)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        with pytest.raises(ModelError, match="the key in OPENAI_API_KEY is not accepted") as caught:
+        with pytest.raises(ModelError, match="the key in OPENAI_API_KEY was rejected") as caught:
             translate_remembered("openai:tiny", ["a"], "en", "de", store=store, progress=False)
         server.reply = upper
         translate_remembered("openai:tiny", ["a"], "en", "de", store=store, progress=False)
@@ -125,7 +125,7 @@ def test_a_key_is_not_sent_unencrypted_over_a_network(monkeypatch):
     monkeypatch.setenv("NBKIT_KEY_NODE_7__HTTP_8000", KEY)
     monkeypatch.setenv("NBKIT_KEY_NODE_7__HTTPS_8000", KEY)
     problem = check_model("openai:tiny@http://node.7:8000/v1", "en", "de")
-    assert "would go to http://node.7:8000/v1 unencrypted: write https://" in problem and KEY not in problem
+    assert "would be sent to http://node.7:8000/v1 unencrypted: write https://" in problem and KEY not in problem
     with pytest.raises(ModelError, match="unencrypted"):
         load_translator("openai:tiny@http://node.7:8000/v1", "en", "de")
     assert check_model("openai:tiny@https://node.7:8000/v1", "en", "de") is None
@@ -133,7 +133,7 @@ def test_a_key_is_not_sent_unencrypted_over_a_network(monkeypatch):
     assert check_model("openai:tiny@http://node.7:8000/v1", "en", "de") is None
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://node.7/v1")
-    assert "the key in OPENAI_API_KEY would go to http://node.7/v1 unencrypted" in check_model(
+    assert "the key in OPENAI_API_KEY would be sent to http://node.7/v1 unencrypted" in check_model(
         "openai:tiny", "en", "de"
     )
 
@@ -173,7 +173,7 @@ def test_no_form_and_no_part_of_a_key_is_in_an_error(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("port", ["99999", "0", "-1", "x"])
 def test_a_port_that_there_is_not(port):
-    with pytest.raises(ModelError, match="a port is a number from 1 to 65535"):
+    with pytest.raises(ModelError, match="the port must be a number from 1 to 65535"):
         resolve(f"openai:tiny@http://localhost:{port}/v1", "en", "de")
 
 
@@ -186,7 +186,7 @@ def test_what_is_missing_is_said_without_a_call(monkeypatch, tmp_path):
     assert check_model("openai:gpt", "en", "de") is None
     assert check_model("placeholder:openai:gpt", "en", "de") is None
     monkeypatch.setenv("OPENAI_BASE_URL", "localhost:1")
-    assert "OPENAI_BASE_URL: 'localhost:1' is no base URL" in check_model("openai:gpt", "en", "de")
+    assert "OPENAI_BASE_URL: 'localhost:1' is not a base URL" in check_model("openai:gpt", "en", "de")
     monkeypatch.delenv("OPENAI_BASE_URL")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     assert check_model("openai:gpt", "en", "de") is None
@@ -199,14 +199,14 @@ def test_what_is_missing_is_said_without_a_call(monkeypatch, tmp_path):
     [
         ("openai:", "write openai:MODEL"),
         ("openai:@http://localhost/v1", "write openai:MODEL"),
-        ("openai:x@http://user:word@localhost/v1", "a URL holds no user and password"),
+        ("openai:x@http://user:word@localhost/v1", "a URL must not contain user and password"),
         ("openai:x?temprature=1", "did you mean 'temperature'"),
-        ("openai:x?temperature=warm", "temperature: 'warm' given, a number expected"),
-        ("openai:x?concurrency=2.5", "concurrency: '2.5' given, a whole number expected"),
-        ("openai:x?concurrency=0", "concurrency: 0 given, at least 1 expected"),
-        ("openai:x?timeout=nan", "timeout: nan given"),
+        ("openai:x?temperature=warm", "temperature: a number expected, 'warm' given"),
+        ("openai:x?concurrency=2.5", "concurrency: a whole number expected, '2.5' given"),
+        ("openai:x?concurrency=0", "concurrency: at least 1 expected, 0 given"),
+        ("openai:x?timeout=nan", "timeout: a number of at most 4,294,967,296 expected, nan given"),
         ("openai:x?limit=tokens", "one of max_tokens, max_completion_tokens, none expected"),
-        ("openai:x?concurrency", "options are written"),
+        ("openai:x?concurrency", "write options as"),
     ],
 )
 def test_names_that_cannot_be_read(name, message):
@@ -234,7 +234,7 @@ def test_a_server_can_be_an_entry_of_the_catalogue(monkeypatch, tmp_path):
         assert "does not translate to 'fr'; it translates to: de" in check_model("mine", "en", "fr")
         assert translate_remembered("mine", ["a"], "en", "de", store=Store(tmp_path), progress=False) == ["A"]
         assert server.asked[0].body["model"] == "tiny-en-ger"
-        with pytest.raises(ModelError, match="no backend 'ct2' runs it here"):
+        with pytest.raises(ModelError, match="backend 'ct2' does not apply"):
             resolve("mine@ct2", "en", "de")
 
 
@@ -242,7 +242,7 @@ def test_nothing_is_trained_downloaded_or_scored(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
     assert ensure_model("openai:tiny", "en", "de") is None
     assert is_trained("openai:tiny", "en", "de")
-    with pytest.raises(ModelError, match="scores no references"):
+    with pytest.raises(ModelError, match="cannot score references"):
         load_translator("openai:tiny", "en", "de").score(["a"], ["b"], "en", "de")
 
 
@@ -261,13 +261,13 @@ def test_identity_holds_what_changes_an_answer(monkeypatch):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("messages: []", "a prompt has messages"),
-        ("- a", "a mapping with messages expected, list found"),
-        ("messages: [{user: Hello}]", r"no message of this prompt holds \{text\}"),
-        ("messages: [{user: '{text} {txt}'}]", r"nothing can be put into \{txt\}; there are: \{text\}"),
-        ("messages: [{user: '{text} {'}]", "a brace that is meant is doubled"),
-        ("messages: [{usr: '{text}'}]", "a message is one of system, user, assistant"),
-        ("messages: [{user: '{text}'}]\nlabel: [a]", "not 'label'"),
+        ("messages: []", "'messages' must be a list"),
+        ("- a", "a mapping with 'messages' expected, list found"),
+        ("messages: [{user: Hello}]", r"no message of this prompt contains \{text\}"),
+        ("messages: [{user: '{text} {txt}'}]", r"unknown placeholder \{txt\}; there are: \{text\}"),
+        ("messages: [{user: '{text} {'}]", "double a literal brace"),
+        ("messages: [{usr: '{text}'}]", r"a message must be a role \(system, user, assistant\)"),
+        ("messages: [{user: '{text}'}]\nlabel: [a]", "unknown field 'label'"),
         ("messages: [", "cannot be read"),
     ],
 )
@@ -327,7 +327,7 @@ def test_a_change_of_server_or_key_holds_in_the_same_process(tmp_path, monkeypat
 
     with chat_server(needs_key) as first, chat_server(lambda asked: says("other")) as second:
         monkeypatch.setenv("OPENAI_BASE_URL", first.url)
-        for key, message in (("sk-wrong", "not accepted"), ("sk-ü", "OPENAI_API_KEY holds a character")):
+        for key, message in (("sk-wrong", "rejected"), ("sk-ü", "OPENAI_API_KEY contains an invalid character")):
             monkeypatch.setenv("OPENAI_API_KEY", key)
             with pytest.raises(ModelError, match=message) as caught:
                 translate_remembered("openai:tiny", ["a"], "en", "de", store=store, progress=False)
@@ -342,14 +342,14 @@ def test_a_change_of_server_or_key_holds_in_the_same_process(tmp_path, monkeypat
 def test_a_server_that_is_no_url_is_not_taken_for_the_vendors_model(place, monkeypatch):
     """Else texts would go to where the key in the environment is for."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with pytest.raises(ModelError, match=f"'{place}' is no base URL, such as http://localhost:8000/v1"):
+    with pytest.raises(ModelError, match=f"'{place}' is not a base URL; write one such as http://localhost:8000/v1"):
         resolve(f"openai:tiny@{place}", "en", "de")
     assert resolve("openai:org/tiny@2024-07", "en", "de").remote.model == "org/tiny@2024-07"
 
 
 @pytest.mark.parametrize("url", ["http://[::1/v1", "http://x/v1@ct2"])
 def test_urls_that_are_none(url):
-    with pytest.raises(ModelError, match=r"model 'openai:tiny@…': no "):
+    with pytest.raises(ModelError, match=r"model 'openai:tiny@…': (not a base URL: |a base URL must not contain @)"):
         resolve(f"openai:tiny@{url}", "en", "de")
 
 

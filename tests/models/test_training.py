@@ -104,7 +104,7 @@ def test_the_same_recipe_gives_the_same_weights_and_is_trained_once(corpus, tmp_
     changed = (first / "model.safetensors").stat().st_mtime_ns
     train_translator(tiny(corpus), first)
     assert (first / "model.safetensors").stat().st_mtime_ns == changed
-    with pytest.raises(ModelError, match="is there already, and not by this recipe"):
+    with pytest.raises(ModelError, match="exists and was not made by this recipe"):
         train_translator(tiny(corpus, seed=2), first)
 
 

@@ -45,4 +45,4 @@ def test_a_model_that_does_not_fit_is_told_and_made_once_there_is_room(tmp_path)
     assert len(told) == 2 and made == "['model.safetensors', 'nbkit.digests', 'nbkit.json']"
     for each in told:
         assert each.startswith(f"training stopped: the disk of {disk}/models is full (")
-        assert each.endswith("; make room there and run it again, which goes on from the last checkpoint")
+        assert each.endswith("; free space there and run again to continue from the last checkpoint")

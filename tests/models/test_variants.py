@@ -43,7 +43,7 @@ def test_a_condition_can_be_part_of_a_folder_of_ones_own(tmp_path):
 
 
 def test_names_that_are_none():
-    with pytest.raises(ModelError, match="'opus-mt' is not trained here, so it has no other seeds"):
+    with pytest.raises(ModelError, match="'opus-mt' is not trained here, so its seed cannot be changed"):
         resolve("opus-mt#2", "en", "de")
     with pytest.raises(UnknownNameError, match="unknown model 'sandbox-marian#two'; did you mean 'sandbox-marian'"):
         resolve("sandbox-marian#two", "en", "de")
@@ -94,7 +94,7 @@ def test_a_recipe_that_is_not_there():
         ({"architecture": "lstm", "targets": ("de", "fr")}, "architecture lstm takes one target, 2 given"),
         ({"kernel": 4}, "kernel 4: an odd number expected"),
         ({"condition": "upsample"}, "condition 'upsample' is unknown; there are zero, joint and upsample-N"),
-        ({"condition": "zero"}, "condition zero: no idioms given that could be trained on"),
+        ({"condition": "zero"}, "condition zero: set idioms"),
         ({"mask": 1.0}, "mask: Input should be less than 1"),
     ],
 )

@@ -98,7 +98,7 @@ def test_services_are_told_codes_and_not_names(monkeypatch):
 
 @needs_package
 def test_what_is_missing_is_said_without_a_call(monkeypatch):
-    assert "DEEPL_API_KEY is not set, which DeepL asks for" in check_model("deep-translator:deepl", "en", "de")
+    assert "DEEPL_API_KEY is not set; DeepL requires it" in check_model("deep-translator:deepl", "en", "de")
     assert "BAIDU_APPID and BAIDU_APPKEY are not set" in check_model("deep-translator:baidu", "en", "de")
     monkeypatch.setenv("DEEPL_API_KEY", KEY)
     assert check_model("deep-translator:deepl", "en", "de") is None
@@ -148,6 +148,6 @@ def test_a_service_that_is_gone_shows_no_key_either(libre, monkeypatch):
 def test_a_service_that_hangs_is_given_up(libre):
     libre.reply = lambda asked: Reply("", pause=30.0)
     start = time.monotonic()
-    with pytest.raises(ModelError, match=r"no answer within 0\.3 s, after 2 attempts"):
+    with pytest.raises(ModelError, match=r"no answer within 0\.3 s; gave up after 2 attempts"):
         load_translator(f"{NAME}&timeout=0.3&attempts=2", "en", "de").translate(["a"], "en", "de", progress=False)
     assert time.monotonic() - start < 15

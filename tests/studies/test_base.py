@@ -114,9 +114,9 @@ def test_every_number_has_a_range(study):
         (
             "word_order",
             {"models": ["openai:x@http://h:99999/v1"]},
-            "models: model 'openai:x@…': a port is a number from",
+            "models: model 'openai:x@…': the port must be a number from",
         ),
-        ("numbers", {"models": ["sandbox-marian#99999999999999999999999"]}, "a seed is a number from 0 to 4294967295"),
+        ("numbers", {"models": ["sandbox-marian#99999999999999999999999"]}, "write a number from 0 to 4294967295"),
         ("numbers", {"device": "meta"}, "device: unknown device 'meta'"),
         ("idioms", {"conditions": ["upsample-99999999999"]}, "upsample-20 (at most 10000)"),
         ("disambiguation", {"perplexity_rise": float("inf")}, "perplexity_rise: must be at most 1000.0"),

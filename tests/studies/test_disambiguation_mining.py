@@ -129,7 +129,7 @@ def test_links_of_a_file_are_taken_by_their_places(tmp_path: Path):
     lines = path.read_text(encoding="utf-8").splitlines()
     for text, line, reason in [
         (lines[:20], 20, "no links for the pair after it"),
-        ([*lines[:16], "0~0", *lines[17:]], 17, "'0~0' is no link"),
+        ([*lines[:16], "0~0", *lines[17:]], 17, "'0~0' is not a link"),
     ]:
         path.write_text("\n".join(text), encoding="utf-8")
         with pytest.raises(DataError, match=reason) as caught:

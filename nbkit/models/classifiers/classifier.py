@@ -31,7 +31,7 @@ from nbkit.progress import progress_bar
 # ----------------------------------------------------------------------------
 # Pairs as token ids: for classifying, for training, and padded into batches.
 
-#: The ids of a pair, special tokens included, and, where the model is told, which side each belongs to (0 or 1).
+#: The ids of a pair, special tokens included, and, if the model uses them, the side of each (0 or 1).
 Encoded = tuple[tuple[int, ...], ...]
 
 
@@ -43,9 +43,9 @@ _CHUNK = 4096
 
 
 def encode_pairs(tokenizer: Any, pairs: Iterable[Pair], most: int, name: str) -> Iterator[Encoded]:
-    """The ids of each pair, tokenized in bulk; a pair of more than *most* tokens is cut at its longer side.
+    """The ids of each pair, tokenized in bulk; the longer side of a pair of more than *most* tokens is truncated.
 
-    The first one that is cut is warned of. Marks such as ``</s>`` that stand in a text are text like any other.
+    Warns of the first truncated pair. Marks such as ``</s>`` in a text are treated as ordinary text.
     """
     stream, warn = iter(pairs), CutWarning(f"classifier '{name}'")
     while chunk := list(islice(stream, _CHUNK)):
@@ -76,12 +76,12 @@ def _tokenized(tokenizer: Any, pairs: Sequence[Pair], **options: Any) -> Iterato
 
 
 def positions_of(model: Any, tokenizer: Any) -> int:
-    """How many tokens a pair may have at most."""
+    """The maximum number of tokens of a pair."""
     return at_most(positions(model), tokenizer)
 
 
 def at_most(positions: int | None, tokenizer: Any) -> int:
-    """The same for a model of so many *positions*, None where it does not say."""
+    """The same for a model with that many *positions*, None if it does not state them."""
     return min(positions or tokenizer.model_max_length, tokenizer.model_max_length)
 
 
@@ -126,7 +126,7 @@ class CollatePairs:
 # The classifiers that transformers loads: Transformers that read both texts at once, and encoders of single
 # sentences.
 
-#: Pairs looked at together: what is in memory at a time, and what equal lengths are looked for in.
+#: Pairs per window: those in memory, among which equal lengths are searched.
 WINDOW = 4096
 
 
@@ -135,7 +135,7 @@ _COMPARED = 512
 
 
 def load_pair_classifier(reference: ClassifierReference, folder: Path, device: str, dtype: str) -> PairClassifier:
-    """The classifier that transformers makes of the files in *folder*."""
+    """Load the classifier in *folder* with transformers."""
     from transformers import AutoModelForSequenceClassification as Auto
 
     what = reference.called
@@ -147,10 +147,10 @@ def load_pair_classifier(reference: ClassifierReference, folder: Path, device: s
 class PairClassifier(Budgeted):
     """A transformers model that reads premise and hypothesis together, and its tokenizer.
 
-    positions: the longest pair in tokens, None where the model does not say.
+    positions: the longest pair in tokens, None if the model does not state it.
     """
 
-    #: Tokens of one batch, both sides of its pairs. More are slower on a CPU, whose caches they outgrow.
+    #: Tokens per batch, both sides of its pairs. Larger batches are slower on a CPU, as they exceed its caches.
     budgets: ClassVar = {"cpu": 1024, "cuda": 131072}
 
     def __init__(self, reference: ClassifierReference, folder: Path, model: Any, *, positions: int | None):
@@ -162,18 +162,18 @@ class PairClassifier(Budgeted):
         self._positions = at_most(positions, self.tokenizer)
 
     def probabilities(self, pairs: Sequence[Pair], *, progress: bool = True) -> np.ndarray:
-        """p(label | premise, hypothesis), one row a pair; the columns are in the order of `LABELS`.
+        """p(label | premise, hypothesis), one row per pair; the columns are in the order of `LABELS`.
 
-        Shape (pairs × 3), float64; each row sums to 1. Equal pairs are classified once. Rows do not depend on what else
-        is classified, as far as float arithmetic allows. A pair longer than the model's positions is cut at
-        its longer side, with a warning.
+        Shape (pairs × 3), float64; each row sums to 1. Equal pairs are classified once. Rows do not depend on other
+        pairs, as far as float arithmetic allows. If a pair exceeds the model's positions, its longer side is truncated,
+        with a warning.
         """
         with progress_bar(f"{classifier_label(self.name)} {self.reference.lang}", len(pairs), progress) as bar:
             rows = list(self.rows(pairs, done=bar.update))
         return np.array(rows, dtype=np.float64).reshape(len(pairs), len(LABELS))
 
     def rows(self, pairs: Iterable[Pair], done: Callable[[int], object] = lambda count: None) -> Iterator[Row]:
-        """The same for a stream of pairs, row by row: a window of them is in memory at a time."""
+        """The same for a stream of pairs, row by row; one window at a time is in memory."""
         return self._batches(
             self._encoded(pairs),
             lambda item: len(item[0]),
@@ -188,7 +188,7 @@ class PairClassifier(Budgeted):
         return encode_pairs(self.tokenizer, pairs, self._positions, self.name)
 
     def _group(self, item: Encoded) -> Hashable:
-        """What pairs of one batch have in common: of one length none is padded, and without a mask torch is fastest."""
+        """The common property of pairs in a batch: with one length there is no padding or mask, which is fastest."""
         return len(item[0])
 
     def _classify(self, batch: list[Encoded]) -> list[Row]:

@@ -1,6 +1,6 @@
-"""The life of a classifier: what each of them offers, how it is had and loaded, and its answers, remembered.
+"""The life cycle of a classifier: its protocol, checks, identity and loading, and the probabilities in the store.
 
-Pairs that were classified once are never classified again; a model is loaded only for what is missing.
+No pair is classified twice; a model is loaded only if probabilities are missing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Row = tuple[float, ...]
 
 
 class Classifier(Protocol):
-    """What every classifier offers."""
+    """The protocol of every classifier."""
 
     name: str
 
@@ -57,7 +57,7 @@ class Classifier(Protocol):
 
 
 class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier]):
-    """What is classifiers' own: three labels, and checkpoints that one is fine-tuned from."""
+    """What is specific to classifiers: three labels, and checkpoints to fine-tune from."""
 
     field = "classification"
     recipe_file, recipe_type = "classifier_recipes.yaml", ClassifierRecipe
@@ -85,7 +85,7 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
         return recipe.digest(*more)
 
     def check_known(self, reference: ClassifierReference) -> None:
-        """Raises `ModelError` where the backend does not run what would be trained."""
+        """Raises `ModelError` if the backend does not support the model to be trained."""
         if reference.backend == TRANSFORMERS or reference.recipe is None:
             return
         recipe = self.recipe(reference)
@@ -95,12 +95,12 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
         elif recipe.start is not None:
             folder = weights.find(_start(recipe.start, recipe.lang))
             if folder is None:
-                return  # not known before it is downloaded; whoever converts it looks at it again
+                return  # unknown before the download; the conversion checks it again
             architecture = weights.read_json(folder / "config.json").get("model_type")
         self.check_architecture(reference, architecture, ENCODERS)
 
     def recipe_problem(self, recipe: ClassifierRecipe) -> str | None:
-        """What stands in the way of its corpora, or of the language model that it starts from."""
+        """Problems of its corpora, or of the language model that it starts from."""
         corpora = dict.fromkeys((recipe.train, recipe.dev, recipe.test))
         problems = [problem for corpus in corpora for problem in check_nli(corpus, recipe.lang, n=1)]
         if recipe.start is not None and recipe.start in LANGUAGE_MODELS:
@@ -108,14 +108,14 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
         return problems[0] if problems else None
 
     def check_folder(self, reference: ClassifierReference, folder: Path) -> None:
-        """Raises `ModelError` where *folder* holds no classifier of the three labels, for the language."""
+        """Raises `ModelError` if *folder* holds no classifier with the three labels for the language."""
         weights.check_files(reference, folder)
         config = weights.read_json(folder / "config.json")
         kinds = config.get("architectures") or []
         if not any("Classif" in kind for kind in kinds):
-            found = ", ".join(kinds) or f"a '{config.get('model_type')}' model of no stated kind"
+            found = ", ".join(kinds) or f"a '{config.get('model_type')}' model of unspecified kind"
             raise ModelError(
-                f"{reference.called}: {folder} holds {found}, which is no classifier; fine-tune it first: "
+                f"{reference.called}: {folder} holds {found}, which is not a classifier; fine-tune it first: "
                 f"nbkit train classifier OUTPUT --start {folder}"
             )
         self.check_architecture(reference, config.get("model_type"), ENCODERS)
@@ -143,7 +143,7 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
         return super().answering(reference, device, dtype)
 
     def more_identity(self, reference: ClassifierReference) -> dict[str, Any]:
-        """The head is torch's in every case; labels, where the name or the catalogue gives them."""
+        """torch's version, as the head always runs in torch, and labels if the name or the catalogue gives them."""
         if not reference.has_files:
             return {}
         labels = {} if reference.labels is None else {"labels": list(reference.labels)}
@@ -215,11 +215,11 @@ def as_row(said: str) -> Row:
 
 
 def classifier_identity(name: str, lang: str = "en", *, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
-    """All about a classifier that can change what it answers, JSON-able; costs no model load.
+    """Identity of a classifier: everything that can change its output, JSON-serialisable; loads no model.
 
-    A folder stands there as the digest of its files, a hub model as its id and the commit in the cache, a model
-    trained here as the digest of its recipe and data; beside it the labels, where the name or the catalogue
-    gives them, the backend, its version and torch's, the kind of device and the dtype.
+    A folder is identified by the digest of its files, a hub model by its id and the cached commit, a model trained here
+    by the digest of its recipe and data; together with the labels, if the name or the catalogue gives them, the
+    backend, its version and torch's, the kind of device and the dtype.
 
     Raises `UnknownNameError` and `ModelError` as `resolve_classifier` does.
 
@@ -230,31 +230,30 @@ def classifier_identity(name: str, lang: str = "en", *, device: str = "auto", dt
 
 
 def check_classifier(name: str, lang: str = "en") -> str | None:
-    """Why a classifier cannot be had for a language, in one message; None where nothing stands against it.
+    """Check whether a classifier can be used for a language: the problem in one message, or None.
 
-    Looks at the name, the backend, the language, the labels and the files (on disk, in the Hugging Face cache, or
-    offered by the hub) or the training data, without loading the model.
+    Checks the name, the backend, the language, the labels and the files (on disk, in the Hugging Face cache, or
+    available from the hub) or the training data, without loading the model.
 
     >>> check_classifier("distilbert-mnli", "zh")
-    "classifier 'distilbert-mnli' is not for 'zh'; it is for: en"
+    "classifier 'distilbert-mnli' does not support 'zh'; it supports: en"
     """
     return CLASSIFIER.check(name, lang)
 
 
 def ensure_classifier(name: str, lang: str = "en") -> Path | None:
-    """Makes sure that a classifier's files are on this machine: trains, downloads, converts them; gives their folder.
+    """Train, download or convert a classifier's files if they are missing; returns their folder.
 
-    Python code has no files: None.
+    Returns None for Python code, which has no files. The first stage of a grid calls this once per model, so that its
+    workers find all files.
 
-    The first stage of a grid calls this once a model, so that the workers after it find everything there.
-
-    Raises what `load_classifier` raises for a classifier that cannot be had.
+    Raises what `load_classifier` raises for a classifier that is not available.
     """
     return CLASSIFIER.ensure(name, lang)
 
 
 def is_classifier_here(name: str, lang: str = "en") -> bool:
-    """Whether a classifier's files are on this machine: trained, or downloaded, already.
+    """Whether a classifier's files are on this machine, trained or downloaded.
 
     >>> is_classifier_here("nowhere/none")
     False
@@ -263,24 +262,41 @@ def is_classifier_here(name: str, lang: str = "en") -> bool:
 
 
 def load_classifier(name: str, *, lang: str = "en", device: str = "auto", dtype: str = "auto") -> Classifier:
-    """The classifier of that name, on the device; downloaded or trained first where it must be.
+    """Load a classifier of premise–hypothesis pairs; download or train it first if necessary.
 
-    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder, each with an optional ``?labels=…``, as
-    `resolve_classifier` has it, and with ``@ct2`` or ``@ct2-int8`` after it where CTranslate2 is to run it. device:
-    ``auto`` (CUDA where there is one), ``cpu``, ``cuda``, ``cuda:1``. dtype: ``auto`` (bfloat16 on CUDA, float32 on the
-    CPU) or a torch dtype's name.
+    Parameters
+    ----------
+    name : str
+        A catalogue name, a hub id (``id@revision`` pins it) or a folder, each with an optional ``?labels=…`` (see
+        `resolve_classifier`); the suffix ``@ct2`` or ``@ct2-int8`` selects CTranslate2.
+    lang : str
+        Language of the pairs.
+    device : str
+        ``auto`` (CUDA if available), ``cpu``, ``cuda``, ``cuda:1``.
+    dtype : str
+        ``auto`` (bfloat16 on CUDA, float32 on the CPU) or the name of a torch dtype.
 
-    Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
-    language it is not for, a checkpoint that is no classifier, or one whose labels are not the three, an architecture
-    that the backend does not run, and `MissingExtraError` for a backend that is not installed.
+    Returns
+    -------
+    Classifier
+
+    Raises
+    ------
+    UnknownNameError
+        The name is unknown.
+    ModelError
+        The weights or the device are not available, the language or the architecture is not supported, or the
+        checkpoint is not a classifier with the three labels.
+    MissingExtraError
+        The backend is not installed.
     """
     return CLASSIFIER.load(name, lang, device=device, dtype=dtype)
 
 
 def start_files(start: str, lang: str) -> Path:
-    """The folder of what a classifier is fine-tuned from; trained or downloaded now where it is not there yet.
+    """The folder of the model to fine-tune from; trains or downloads it if it is missing.
 
-    Raises `ModelError` where it cannot be had, and for a causal language model.
+    Raises `ModelError` if it is not available, and for a causal language model.
     """
     if start not in LANGUAGE_MODELS:
         return weights.fetch(_start(start, lang))
@@ -289,7 +305,7 @@ def start_files(start: str, lang: str) -> Path:
         raise ModelError(problem)
     folder = ensure_language_model(start, lang)
     if folder is None:
-        raise ModelError(f"start '{start}' is in Python code: a model with files is needed to be trained on")
+        raise ModelError(f"start '{start}' is Python code, which cannot be fine-tuned; give a model with files")
     return folder
 
 
@@ -298,7 +314,7 @@ def _start(start: str, lang: str) -> ClassifierReference:
 
 
 def classification_config(name: str, lang: str = "en", *, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
-    """The store's address of a classifier's probabilities, for `Store.missing` in estimates."""
+    """Store key of a classifier's probabilities, for `Store.missing` in estimates."""
     identity = classifier_identity(name, lang, device=device, dtype=dtype)
     return {"kind": "classification", "version": 1, "model": identity, "lang": lang}
 
@@ -306,11 +322,11 @@ def classification_config(name: str, lang: str = "en", *, device: str = "auto", 
 def classify_remembered(name: str, pairs: Sequence[Pair], *, store: Store, **settings: Any) -> np.ndarray:
     """p(label | premise, hypothesis) of every pair, (pairs × 3) in the order of `LABELS`.
 
-    Taken from *store* where it is known, else computed now and kept, shard by shard; where nothing is missing, no model
-    is loaded and torch is not imported. The largest p is the label, −Σ p ln p the entropy. settings: lang, device,
-    dtype and progress, as `iter_classified` takes them.
+    Reads known probabilities from *store*, and computes and stores missing ones, shard by shard; if none is missing, no
+    model is loaded and torch is not imported. The largest p gives the label, −Σ p ln p the entropy. settings: lang,
+    device, dtype and progress, as for `iter_classified`.
 
-    Raises what `load_classifier` raises, but only where something is missing.
+    Raises what `load_classifier` raises, but only if a probability is missing.
     """
     table = np.empty((len(pairs), len(LABELS)))
     for i, row in enumerate(iter_classified(name, pairs, store=store, **settings)):

@@ -42,14 +42,14 @@ class LabelledPair(NamedTuple):
 def training_pairs(recipe: ClassifierRecipe) -> Iterator[LabelledPair]:
     """The pairs to train on; a drawn share of them joined from tokens, as permuted text is.
 
-    Otherwise spacing, and not word order, would be what a model learns to tell the two apart by. Raises as
-    `nbkit.corpora.nli.load_nli` does.
+    Otherwise a model would learn to distinguish the two by spacing instead of word order. Raises what
+    `nbkit.corpora.nli.load_nli` raises.
     """
     return _labelled(recipe, recipe.train, recipe.joined, recipe.pairs, 0)
 
 
 def dev_pairs(recipe: ClassifierRecipe) -> Iterator[LabelledPair]:
-    """The pairs that decide when to stop, as they are in their corpus."""
+    """The pairs that decide when to stop, unchanged."""
     return _labelled(recipe, recipe.dev, 0.0, recipe.held_out, recipe.dev_start)
 
 
@@ -57,7 +57,7 @@ def _labelled(
     recipe: ClassifierRecipe, corpus: str, joined: float, n: int | None, start: int
 ) -> Iterator[LabelledPair]:
     """Pairs ``start … start + n - 1`` with their permuted copies; one too short for these comes without any."""
-    if not joined and not recipe.max_entropy:  # words are cut only where something is made of them
+    if not joined and not recipe.max_entropy:  # words are cut only if they are needed
         for premise, hypothesis, label in raw_nli(corpus, recipe.lang, n=n, start=start):
             yield LabelledPair((premise, hypothesis), label)
         return
@@ -81,11 +81,11 @@ def held_out_pairs(recipe: ClassifierRecipe, split: str) -> tuple[list[Pair], li
 
 
 # ----------------------------------------------------------------------------
-# The model card of a classifier trained here: what it was trained on, how, and how good it is.
+# The model card of a classifier trained here: data, settings and accuracy.
 
 
 def measure(recipe: ClassifierRecipe, folder: Path) -> list[tuple[object, ...]]:
-    """A row each for dev and test: split, corpus, pairs, accuracy of the model in *folder*, most frequent label."""
+    """One row each for dev and test: split, corpus, pairs, accuracy of the model in *folder*, most frequent label."""
     classifier = load_classifier(str(folder.absolute()), lang=recipe.lang, device="cpu")
     rows: list[tuple[object, ...]] = []
     for split, corpus in (("dev", recipe.dev), ("test", recipe.test)):
@@ -99,7 +99,7 @@ def measure(recipe: ClassifierRecipe, folder: Path) -> list[tuple[object, ...]]:
 
 
 def card(recipe: ClassifierRecipe, rows: list[tuple[object, ...]]) -> Card:
-    """What is said of the model; *rows*: as `measure` has them."""
+    """The model's card; *rows*: from `measure`."""
     kind = "classifier" if recipe.start is None else "tuned classifier"
     return Card(kind, rows, {"outputs": ", ".join(LABELS)})
 
@@ -109,17 +109,17 @@ def card(recipe: ClassifierRecipe, rows: list[tuple[object, ...]]) -> Card:
 
 
 def train_classifier(recipe: ClassifierRecipe, output: Path, *, resume: bool = True) -> Path:
-    """Trains a classifier and writes it to the folder *output*, which appears when it is complete.
+    """Train a classifier and write it to the folder *output*, which appears when it is complete.
 
-    The folder holds safetensors weights, tokenizer, a model card (``README.md``: data, settings, accuracy beside that
-    of the majority label) and the recipe in ``nbkit.json``. Every ``save_every`` steps the model is measured on dev;
-    the best one is kept: by accuracy, with ``max_entropy`` by the mean of accuracy and of the entropy on
-    permuted copies as a share of its largest, ln 3. A run that was killed goes on from its last checkpoint when it is
-    started again with the same recipe (``resume=False`` begins anew); the same recipe gives the same weights again
+    The folder holds safetensors weights, tokenizer, a model card (``README.md``: data, settings, accuracy compared with
+    that of the majority label) and the recipe in ``nbkit.json``. Every ``save_every`` steps the model is evaluated on
+    dev; the best one is selected: by accuracy, or, with ``max_entropy``, by the mean of accuracy and of the entropy on
+    permuted copies relative to its maximum, ln 3. A run that was killed resumes from its last checkpoint when it is
+    started again with the same recipe (``resume=False`` starts over); the same recipe gives the same weights again
     on the same machine.
 
-    Returns *output*. Raises `ModelError` where *output* is there already and was not made by this recipe, where there
-    is nothing to train on, or for a checkpoint to start from that cannot be had; errors of the corpora pass through.
+    Returns *output*. Raises `ModelError` if *output* exists and was not made by this recipe, if there is no training
+    data, or if a checkpoint to start from is not available; errors of the corpora pass through.
     """
     return train_by(recipe, {"lang": recipe.lang}, output, _train, resume=resume)
 
@@ -129,15 +129,15 @@ def _train(training: Training) -> Path:
 
     recipe: ClassifierRecipe = training.recipe
     if recipe.pairs is None and find_nli(recipe.train)[0].endless:
-        raise ModelError(f"'{recipe.train}' has no last pair: say how many are wanted (pairs)")
+        raise ModelError(f"corpus '{recipe.train}' is unbounded: set pairs")
     pairs, dev = list(training_pairs(recipe)), list(dev_pairs(recipe))
     if not pairs or not dev:
         empty = recipe.dev if pairs else recipe.train
-        raise ModelError(f"nothing to train on: '{empty}' holds no pair in '{recipe.lang}'")
-    held_out_pairs(recipe, "test")  # what is wrong with them is to be known before a long training
+        raise ModelError(f"nothing to train on: corpus '{empty}' has no pairs in '{recipe.lang}'")
+    held_out_pairs(recipe, "test")  # fails early, before a long training
     set_seed(recipe.seed)
     if recipe.start is None:
-        # Each text once, so that a premise of many pairs weighs no more than others in the vocabulary.
+        # Each text once, so that all premises have equal weight in the vocabulary.
         tokenizer = train_tokenizer(dict.fromkeys(text for pair in pairs for text in pair.pair), recipe)
         model = new_classifier(recipe, tokenizer)
     else:
@@ -236,6 +236,6 @@ def _started(recipe: ClassifierRecipe) -> tuple[Any, Any]:
         model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32, **SAFELY, **options)
     if tokenizer.pad_token_id is None:
         raise ModelError(
-            f"checkpoint '{recipe.start}' has no padding token: start from a masked model, not a causal one"
+            f"checkpoint '{recipe.start}' has no padding token; start from a masked model, not a causal one"
         )
     return model, tokenizer

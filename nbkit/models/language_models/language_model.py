@@ -1,4 +1,4 @@
-"""Language models: texts in, perplexities out; of masked ones also the probabilities of words in a place.
+"""Language models: texts in, perplexities out; masked ones also give the probabilities of words in context.
 
 In the order of the file: texts as token ids; log-probabilities of chosen tokens without all logits in memory; the
 causal and the masked model, with their formulas.
@@ -29,7 +29,7 @@ from nbkit.models.pretrained import positions
 from nbkit.progress import progress_bar
 
 # ----------------------------------------------------------------------------
-# Texts as token ids for language models: whole, masked token by token, and with candidates in a place.
+# Texts as token ids for language models: whole, masked token by token, and with candidates in a span.
 
 Ids = tuple[int, ...]
 
@@ -38,7 +38,7 @@ _CHUNK = 1024
 
 
 class Filled(NamedTuple):
-    """A text as ids with its special tokens; what stands in the place are those from *start* to before *stop*."""
+    """A text as ids with its special tokens; *start* to *stop* (exclusive) are those in the span."""
 
     ids: Ids
     start: int
@@ -47,7 +47,7 @@ class Filled(NamedTuple):
 
 @dataclass(frozen=True)
 class TextEncoder:
-    """A fast tokenizer and the most *positions* its model has; what goes beyond them is cut, with a warning."""
+    """A fast tokenizer and its model's number of *positions*; longer texts are truncated, with a warning."""
 
     tokenizer: Any
     positions: int
@@ -56,14 +56,14 @@ class TextEncoder:
     def __post_init__(self) -> None:
         if not self.tokenizer.is_fast:
             raise ModelError(
-                f"language model '{self.name}': its tokenizer, {type(self.tokenizer).__name__}, has no offsets: it "
-                "cannot say where a token stands. Take a model with a fast tokenizer (tokenizer.json)"
+                f"language model '{self.name}': its tokenizer, {type(self.tokenizer).__name__}, has no offsets, so it "
+                "cannot locate tokens. Use a model with a fast tokenizer (tokenizer.json)"
             )
 
     def contents(self, texts: Iterable[str], room: int) -> Iterator[Ids]:
         """The ids of each text without special tokens, the first *positions* less *room* of them.
 
-        Marks such as ``<|endoftext|>`` that stand in a text are text like any other.
+        Marks such as ``<|endoftext|>`` in a text are treated as ordinary text.
         """
         stream, most = iter(texts), self.positions - room
         warn = CutWarning(f"language model '{self.name}'")
@@ -86,10 +86,10 @@ class TextEncoder:
         return tuple(ids[:middle]), tuple(ids[middle:])
 
     def filled(self, asked: Iterable[tuple[str, Span, str]]) -> Iterator[Filled]:
-        """Each text with its candidate written in the place; of a long one as much as fits around the place.
+        """Each text with its candidate in the span; a long one is truncated on both sides of it.
 
-        A place within a word is widened to the whole subwords that it touches. Raises `ModelError` for a place that is
-        not in the text, and for a candidate without any subword.
+        A span within a word is extended to the whole subwords that it touches. Raises `ModelError` for a span outside
+        the text, and for a candidate without any subword.
         """
         stream, warn = iter(asked), CutWarning(f"language model '{self.name}'")
         before, after = self.frame()
@@ -97,13 +97,13 @@ class TextEncoder:
         while chunk := list(islice(stream, _CHUNK)):
             for text, (start, stop), _ in chunk:
                 if not 0 <= start <= stop <= len(text):
-                    raise ModelError(f"place {start}:{stop} is not in the text of {len(text)} characters: {text!r}")
+                    raise ModelError(f"span {start}:{stop} is outside the text of {len(text)} characters: {text!r}")
             texts = [text[:start] + candidate + text[stop:] for text, (start, stop), candidate in chunk]
             encoded = self._tokenized(texts, add_special_tokens=False, return_offsets_mapping=True)
             rows = zip(chunk, texts, encoded["input_ids"], encoded["offset_mapping"], strict=True)
             for (_, (start, _), candidate), text, ids, offsets in rows:
                 end = start + len(candidate)
-                # RoBERTa's piece for the space before a word, where it stands alone, is empty and at the word's start.
+                # RoBERTa's separate piece for the space before a word is empty and at the word's start.
                 places = [i for i, (a, b) in enumerate(offsets) if (a < end and b > start) or a == b == start]
                 if not places or not candidate.strip():
                     raise ModelError(f"candidate {candidate!r}: language model '{self.name}' has no token for it")
@@ -112,7 +112,7 @@ class TextEncoder:
                     raise ModelError(f"candidate {candidate[:60]!r} has more than {most} tokens")
                 if len(ids) > most:
                     warn(len(ids), self._cut(most), text)
-                # As much on the one side as on the other, and all that there is on a short one.
+                # As much on either side, and all of a short side.
                 left = max(0, min(first - (most - (last - first)) // 2, len(ids) - most))
                 shift = len(before) - left
                 yield Filled((*before, *ids[left : left + most], *after), first + shift, last + shift)
@@ -134,17 +134,17 @@ class TextEncoder:
 # ----------------------------------------------------------------------------
 # Log-probabilities of chosen tokens from any transformers language model, without all of its logits in memory.
 #
-# Batch × length × vocabulary logits are what fills memory when sentences are scored. Here the network's last layer is
-# given its inputs only at the places asked for, and these a few rows at a time; of each chunk of logits nothing but
-# the normaliser and the tokens asked for is kept.
+# Batch × length × vocabulary logits dominate memory when sentences are scored. Here the network's last layer gets its
+# inputs only at the requested positions, a few rows at a time; each chunk of logits is reduced to the normaliser and
+# the requested tokens.
 
-#: Logits in memory at a time, by kind of device.
+#: Maximum number of logits in memory, by kind of device.
 LOGITS = {"cpu": 2**23, "cuda": 2**28}
 
 
 @contextmanager
 def given_instead(layer: torch.nn.Module, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
-    """Within it *layer* is given what *change* makes of its input."""
+    """Within this context *layer* gets *change* of its input."""
     hook = layer.register_forward_pre_hook(lambda _, given: (change(given[0]), *given[1:]))
     try:
         yield
@@ -155,30 +155,33 @@ def given_instead(layer: torch.nn.Module, change: Callable[[Tensor], Tensor]) ->
 class OutputLayer:
     """The layer of *model* that has an output for each entry of the vocabulary.
 
-    Raises `ModelError` where it has none, or where something is done to its logits afterwards (soft caps, scales).
+    Raises `ModelError` if there is none, or if its logits are modified afterwards (soft caps, scales).
     """
 
     def __init__(self, model: Any, name: str):
         self.model, self.layer = model, model.get_output_embeddings()
         if self.layer is None:
-            raise ModelError(f"language model '{name}': {type(model).__name__} has no output layer over a vocabulary")
+            raise ModelError(
+                f"language model '{name}': {type(model).__name__} has no output layer over a vocabulary, so it cannot "
+                "be scored; use another model"
+            )
         self.vocabulary: int = self.layer.weight.shape[0]
         self._check(name)
 
     def states(self, chosen: Tensor, **inputs: Any) -> Tensor:
-        """What the layer is given at the places that *chosen* (texts × tokens) is true at, (places × width)."""
+        """The layer's input at the positions where *chosen* (texts × tokens) is true, (positions × width)."""
         caught: list[Tensor] = []
 
         def catch(given: Tensor) -> Tensor:
             caught.append(given[chosen])
-            return given[:0]  # nothing is left to compute for the layer
+            return given[:0]  # leaves nothing to compute for the layer
 
         with given_instead(self.layer, catch):
             self.model(**inputs)
         return caught[0]
 
     def log_probabilities(self, states: Tensor, tokens: Tensor) -> Tensor:
-        """log p of *tokens* (places × any number) at the places of *states*, float32, the same shape."""
+        """log p of *tokens* (positions × any number) at the positions of *states*, float32, the same shape."""
         parts = []
         for rows, wanted in zip(self._chunks(states), self._chunks(tokens), strict=True):
             logits = self._logits(rows)
@@ -190,7 +193,7 @@ class OutputLayer:
         return iter(rows.split(size)) if len(rows) else iter(())
 
     def _logits(self, rows: Tensor) -> Tensor:
-        """Logits in float32. Half precision would be out by up to half a nat, as GPT-2's are about −100."""
+        """Logits in float32. Half precision would err by up to half a nat, as GPT-2's are about −100."""
         weight, bias = self.layer.weight, getattr(self.layer, "bias", None)
         if rows.is_cuda and rows.dtype != torch.float32:
             logits = torch.mm(rows, weight.t(), out_dtype=torch.float32)
@@ -199,14 +202,14 @@ class OutputLayer:
 
     @torch.inference_mode()
     def _check(self, name: str) -> None:
-        """One look at both ways: a model that does more with its logits would be scored wrongly."""
+        """Compare both ways once: a model that modifies its logits would be scored wrongly."""
         ids = torch.arange(min(8, self.vocabulary), device=self.layer.weight.device).unsqueeze(0)
         whole = self.model(input_ids=ids).logits[0].float()
         ours = self._logits(self.states(torch.ones_like(ids, dtype=torch.bool), input_ids=ids))
         if not torch.allclose(whole, ours, rtol=0.05, atol=0.05):
             raise ModelError(
                 f"language model '{name}': {type(self.model).__name__} changes its logits after the output layer, "
-                "and cannot be scored here"
+                "so it cannot be scored; use another model"
             )
 
 
@@ -217,24 +220,24 @@ class OutputLayer:
 #
 #     exp(−1/n · Σᵢ log p(tᵢ | BOS, t₁ … tᵢ₋₁))
 #
-# with the model's own token for the beginning (GPT-2's ``<|endoftext|>``) before the text, so that the first
-# token counts like the others; the end is not scored. A model without such a token cannot predict the first
-# one: the sum is then over i = 2 … n, n − 1 of them.
+# with the model's start token (GPT-2's ``<|endoftext|>``) before the text, so that the first token counts like the
+# others; the end is not scored. A model without such a token cannot predict the first one: the sum is then over the
+# n − 1 tokens i = 2 … n.
 #
 # **Masked** (BERT): the pseudo-perplexity of Salazar et al. 2020, "Masked Language Model Scoring",
 #
 #     exp(−1/n · Σᵢ log p(tᵢ | the text with tᵢ masked))
 #
-# A text without a token that is scored has no perplexity: NaN.
+# A text without scored tokens has no perplexity: NaN.
 
-#: Texts, or candidates in a place, that are looked at together.
+#: Texts, or candidates in a span, per window.
 WINDOW = 4096
 
 
 def load_trained_language_model(
     reference: LanguageModelReference, folder: Path, device: str, dtype: str
 ) -> CausalLanguageModel | MaskedLanguageModel:
-    """The language model that transformers makes of the files in *folder*."""
+    """Load the language model in *folder* with transformers."""
     import transformers
 
     kind = kind_of(reference, folder)
@@ -247,11 +250,11 @@ def load_trained_language_model(
 class LanguageModel(Budgeted, ABC):
     """A language model's tokenizer, and batches of the network that a subclass runs.
 
-    positions: the longest text in tokens, None where the model does not say.
+    positions: the longest text in tokens, None if the model does not state it.
     """
 
     kind: ClassVar[Kind]
-    #: Tokens of one batch. More are slower on a CPU, whose caches they outgrow.
+    #: Tokens per batch. Larger batches are slower on a CPU, as they exceed its caches.
     budgets: ClassVar = {"cpu": 2048, "cuda": 131072}
 
     def __init__(self, reference: LanguageModelReference, folder: Path, device: torch.device, positions: int | None):
@@ -261,11 +264,10 @@ class LanguageModel(Budgeted, ABC):
         self._encoder = TextEncoder(self.tokenizer, at_most(positions, self.tokenizer), self.name)
 
     def perplexities(self, texts: Sequence[str], *, progress: bool = True) -> np.ndarray:
-        """The perplexity of every text, float64, in order; see the head of this module for what it is.
+        """The perplexity of every text, float64, in order; for the formula see the section's comment.
 
-        Equal texts are scored once. Perplexities do not depend on what else is scored, as far as float arithmetic
-        allows. Of a text longer than the model's positions the beginning is scored, with a warning; a text without a
-        scored token is NaN.
+        Equal texts are scored once. Perplexities do not depend on other texts, as far as float arithmetic allows. A
+        text longer than the model's positions is truncated, with a warning; a text without a scored token is NaN.
         """
         with progress_bar(language_model_label(self.name), len(texts), progress) as bar:
             found = [each.perplexity for each in self.likelihoods(texts, done=bar.update)]
@@ -275,17 +277,17 @@ class LanguageModel(Budgeted, ABC):
     def likelihoods(
         self, texts: Iterable[str], done: Callable[[int], object] = lambda count: None
     ) -> Iterator[Likelihood]:
-        """What `perplexities` come from, for a stream of texts, one by one: a window of them is in memory at a time."""
+        """The likelihoods behind `perplexities`, for a stream of texts; one window at a time is in memory."""
 
 
 class NextTokenModel(LanguageModel):
-    """A model of the next token, such as GPT-2, whatever runs it."""
+    """A model of the next token, such as GPT-2, on any backend."""
 
     kind = "causal"
 
     @abstractmethod
     def _score(self, batch: list[Ids]) -> list[Likelihood]:
-        """What the tokens of each row but its first one have."""
+        """The likelihood of the tokens of each row except the first."""
 
     def likelihoods(
         self, texts: Iterable[str], done: Callable[[int], object] = lambda count: None
@@ -294,12 +296,12 @@ class NextTokenModel(LanguageModel):
         begin = self.tokenizer.bos_token_id
         before: Ids = () if begin is None else (begin,)
         ids = ((*before, *content) for content in self._encoder.contents(texts, len(before)))
-        # Later tokens change nothing for earlier ones, so that texts of different lengths are padded behind, unmasked.
+        # Later tokens do not affect earlier ones, so texts of different lengths are padded at the end, unmasked.
         return self._batches(ids, len, self._score, done=done, ahead=self.device.type == "cuda")
 
 
 class CausalLanguageModel(NextTokenModel):
-    """One that transformers runs."""
+    """A model of the next token, run by transformers."""
 
     def __init__(self, reference: LanguageModelReference, folder: Path, model: Any):
         super().__init__(reference, folder, model.device, positions(model))
@@ -323,7 +325,7 @@ class CausalLanguageModel(NextTokenModel):
 
 
 class MaskedPlace(NamedTuple):
-    """A text with masks, the place that is looked at, and the tokens whose probabilities there are wanted."""
+    """A text with masks, a position, and the tokens whose probabilities are requested there."""
 
     ids: Ids
     at: int
@@ -331,7 +333,7 @@ class MaskedPlace(NamedTuple):
 
 
 class MaskedLanguageModel(LanguageModel):
-    """A model of tokens between others, such as BERT, run by transformers."""
+    """A model of masked tokens, such as BERT, run by transformers."""
 
     kind = "masked"
 
@@ -366,18 +368,18 @@ class MaskedLanguageModel(LanguageModel):
         *,
         progress: bool = True,
     ) -> list[np.ndarray]:
-        """log p of each candidate in the masked place of its text: an array a text, one entry a candidate, in nats.
+        """log p of each candidate in the masked span of its text: one array per text, one entry per candidate, in nats.
 
-        spans: the characters (first, after the last) that the candidates stand in place of. A candidate of one subword
-        has the probability that the model gives it at one mask. One of k subwords stands over k masks, which are
+        spans: the characters (first, after the last) that the candidates replace. A candidate of one subword
+        has the probability that the model gives it at one mask. One of k subwords replaces k masks, which are
         filled from left to right:
 
             log p = Σᵢ log p(cᵢ | the text, c₁ … cᵢ₋₁, masks for cᵢ … cₖ)
 
-        which is a probability among all fillers of k subwords. A candidate that holds a character unknown to the
-        vocabulary has −∞. A place within a word is widened to the whole subwords that it touches.
+        which is a probability among all fillers of k subwords. A candidate with a character unknown to the
+        vocabulary has −∞. A span within a word is extended to the whole subwords that it touches.
 
-        Raises `ModelError` for a place that is not in its text and for a candidate without any subword.
+        Raises `ModelError` for a span outside its text and for a candidate without any subword.
         """
         asked = one_by_one(texts, spans, candidates)
         with progress_bar(language_model_label(self.name), len(asked), progress) as bar:
@@ -387,11 +389,11 @@ class MaskedLanguageModel(LanguageModel):
     def fits(
         self, asked: Iterable[tuple[str, Span, str]], done: Callable[[int], object] = lambda count: None
     ) -> Iterator[float]:
-        """`masked_log_probabilities` for a stream of (text, place, candidate)."""
+        """`masked_log_probabilities` for a stream of (text, span, candidate)."""
         stream = self._encoder.filled(asked)
         while window := list(islice(stream, WINDOW)):
             steps = [self._steps(each) for each in window]
-            # All candidates of a place are looked up in one pass over its text.
+            # All candidates of a span are looked up in one pass over its text.
             wanted: dict[tuple[Ids, int], dict[int, None]] = {}
             for ids, at, token in (step for each in steps for step in each):
                 wanted.setdefault((ids, at), {})[token] = None
@@ -408,12 +410,12 @@ class MaskedLanguageModel(LanguageModel):
             done(len(window))
 
     def _steps(self, filled: Filled) -> list[tuple[Ids, int, int]]:
-        """Masked ids, place and token of each subword in the place, those before it filled in."""
+        """Masked ids, position and token of each subword in the span, with those before it filled in."""
         mask, (ids, start, stop) = self.tokenizer.mask_token_id, filled
         return [((*ids[:i], *(mask,) * (stop - i), *ids[stop:]), i, ids[i]) for i in range(start, stop)]
 
     def _run(self, places: Iterable[MaskedPlace]) -> Iterator[tuple[float, ...]]:
-        # Of texts of one length none is padded, so that no mask is needed and attention takes its fastest way.
+        # Texts of one length need no padding and no mask, which makes attention fastest.
         def length(place: MaskedPlace) -> int:
             return len(place.ids)
 

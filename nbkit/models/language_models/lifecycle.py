@@ -1,6 +1,6 @@
-"""The life of a language model: how it is had and loaded, and what it said of texts, remembered.
+"""The life cycle of a language model: checks, identity and loading, and the scores of texts in the store.
 
-Texts that were scored once are never scored again; a model is loaded only for what is missing.
+No text is scored twice; a model is loaded only if scores are missing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #: A model of either kind, or Python code.
 AnyLanguageModel: TypeAlias = "NextTokenModel | MaskedLanguageModel | PythonLanguageModel"
 
-#: What the name of a file with a text a line, and of a set of pairs that are read together, begins with.
+#: Prefixes of the name of a file with one text per line, and of a set of pairs that are read together.
 LINES, PAIRS = "text:", "nli:"
 
 
@@ -47,14 +47,14 @@ Span = tuple[int, int]
 
 
 class Likelihood(NamedTuple):
-    """log_probability: the sum over a text's scored tokens, in nats. tokens: how many these are."""
+    """log_probability: the sum over a text's scored tokens, in nats. tokens: number of scored tokens."""
 
     log_probability: float
     tokens: int
 
     @property
     def perplexity(self) -> float:
-        """exp of the mean negative log-probability; NaN where no token is scored.
+        """exp of the mean negative log-probability; NaN if no token is scored.
 
         >>> round(Likelihood(-6.0, 3).perplexity, 4), Likelihood(0.0, 0).perplexity
         (7.3891, nan)
@@ -68,7 +68,7 @@ class Likelihood(NamedTuple):
 
 
 class LanguageModelKind(ModelKind[LanguageModelReference, LanguageModelRecipe, "AnyLanguageModel"]):
-    """What is language models' own: causal and masked ones, and texts of several kinds."""
+    """What is specific to language models: causal and masked ones, and texts of several kinds."""
 
     field = "language_model"
     recipe_file, recipe_type = "language_model_recipes.yaml", LanguageModelRecipe
@@ -83,7 +83,7 @@ class LanguageModelKind(ModelKind[LanguageModelReference, LanguageModelRecipe, "
     shards: ClassVar = {"cpu": 4096, "cuda": 65536}
 
     def recipe_changes(self, reference: LanguageModelReference, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The language, English where nobody says which."""
+        """The language, English by default."""
         return {"lang": reference.lang or "en"}
 
     def recipe_digest(self, recipe: LanguageModelRecipe) -> str:
@@ -91,40 +91,40 @@ class LanguageModelKind(ModelKind[LanguageModelReference, LanguageModelRecipe, "
         return recipe.digest(*(corpus_digest(corpus, recipe.lang) for corpus in recipe.train))
 
     def architecture(self, reference: LanguageModelReference) -> str | None:
-        """The architecture as ``config.json`` has it, None where its files are not here."""
+        """The architecture as named in ``config.json``, None if its files are not here."""
         if reference.recipe is not None:
             return self.recipe(reference).architecture
         folder = weights.find(reference)
         return None if folder is None else weights.read_json(folder / "config.json").get("model_type")
 
     def check_known(self, reference: LanguageModelReference) -> None:
-        """Raises `ModelError` where the backend does not run what would be trained."""
+        """Raises `ModelError` if the backend does not support the model to be trained."""
         if reference.recipe is not None:
             self.check_architecture(reference, self.architecture(reference), DECODERS)
 
     def recipe_problem(self, recipe: LanguageModelRecipe) -> str | None:
-        """What stands in the way of its corpora."""
+        """Problems of its corpora."""
         corpora = dict.fromkeys((*recipe.train, recipe.dev, recipe.test))
         return next(filter(None, (corpus_problem(corpus, recipe.lang) for corpus in corpora)), None)
 
     def check_folder(self, reference: LanguageModelReference, folder: Path) -> None:
-        """Raises `ModelError` where *folder* holds no language model with its tokenizer."""
+        """Raises `ModelError` if *folder* holds no language model with its tokenizer."""
         weights.check_files(reference, folder)
         kind_of(reference, folder)
         self.check_architecture(reference, self.architecture(reference), DECODERS)
         self.check_tokenizer(reference, folder)
 
     def check_answering(self, reference: LanguageModelReference) -> None:
-        """See `ModelKind.check_answering`; what a factory is to make is made."""
+        """See `ModelKind.check_answering`; calls a factory."""
         super().check_answering(reference)
         self.other_than("masked", reference)
 
     def more_identity(self, reference: LanguageModelReference) -> dict[str, Any]:
-        """The language that Python code is asked for; weights are the same for each."""
+        """The language passed to Python code; weights are the same for all languages."""
         return {} if reference.has_files else {"lang": reference.lang}
 
     def other_than(self, wanted: str, reference: LanguageModelReference) -> str | None:
-        """The kind of a model, "causal" or "masked", where it is known and not the one that is wanted."""
+        """The kind of a model, "causal" or "masked", if it is known and not the *wanted* one."""
         if reference.entry.python is not None:
             # Whatever else it does, it scores texts.
             found = None if wanted == "causal" else self.load(reference.name, reference.lang).kind
@@ -142,11 +142,11 @@ LANGUAGE_MODEL = LanguageModelKind()
 def language_model_identity(
     name: str, lang: str | None = None, *, device: str = "auto", dtype: str = "auto"
 ) -> dict[str, Any]:
-    """All about a language model that can change what it answers, JSON-able; costs no model load.
+    """Identity of a language model: everything that can change its output, JSON-serialisable; loads no model.
 
-    A folder stands there as the digest of its files, a hub model as its id and the commit in the cache, a model
-    trained here as the digest of its recipe and data; beside it the backend, its version and torch's, the kind of
-    device and the dtype.
+    A folder is identified by the digest of its files, a hub model by its id and the cached commit, a model trained here
+    by the digest of its recipe and data; together with the backend, its version and torch's, the kind of device and the
+    dtype.
 
     Raises `UnknownNameError` and `ModelError` as `resolve_language_model` does.
 
@@ -158,13 +158,13 @@ def language_model_identity(
 
 @as_problem
 def check_language_model(name: str, lang: str | None = None, *, kind: str | None = None) -> str | None:
-    """Why a language model cannot be had for a language, in one message; None where nothing stands against it.
+    """Check whether a language model can be used for a language: the problem in one message, or None.
 
-    Looks at the name, the backend, the language and the files (on disk, in the Hugging Face cache, or offered by the
-    hub) or the training data, without loading the model. kind: "causal" or "masked", where only one of them will do.
+    Checks the name, the backend, the language and the files (on disk, in the Hugging Face cache, or available from the
+    hub) or the training data, without loading the model. kind: "causal" or "masked" if only that kind is suitable.
 
     >>> check_language_model("gpt2", "de")
-    "language model 'gpt2' is not for 'de'; it is for: en"
+    "language model 'gpt2' does not support 'de'; it supports: en"
     >>> check_language_model("sandbox-gpt", kind="masked")
     "language model 'sandbox-gpt' is causal; a masked one is needed"
     """
@@ -176,19 +176,18 @@ def check_language_model(name: str, lang: str | None = None, *, kind: str | None
 
 
 def ensure_language_model(name: str, lang: str | None = None) -> Path | None:
-    """Makes sure that a language model's files are here: trains, downloads, converts them; gives their folder.
+    """Train, download or convert a language model's files if they are missing; returns their folder.
 
-    Python code has no files: None.
+    Returns None for Python code, which has no files. The first stage of a grid calls this once per model, so that its
+    workers find all files.
 
-    The first stage of a grid calls this once a model, so that the workers after it find everything there.
-
-    Raises what `load_language_model` raises for a language model that cannot be had.
+    Raises what `load_language_model` raises for a language model that is not available.
     """
     return LANGUAGE_MODEL.ensure(name, lang)
 
 
 def is_language_model_here(name: str, lang: str | None = None) -> bool:
-    """Whether a language model's files are on this machine: trained, or downloaded, already.
+    """Whether a language model's files are on this machine, trained or downloaded.
 
     >>> is_language_model_here("nowhere/none")
     False
@@ -199,31 +198,48 @@ def is_language_model_here(name: str, lang: str | None = None) -> bool:
 def load_language_model(
     name: str, *, lang: str | None = None, device: str = "auto", dtype: str = "auto"
 ) -> AnyLanguageModel:
-    """The language model of that name, on the device; downloaded or trained first where it must be.
+    """Load a language model, causal or masked; download or train it first if necessary.
 
-    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder; with ``@ct2`` or ``@ct2-int8`` after it
-    CTranslate2 runs it, where it is a GPT-2. lang: the language of the texts; without
-    one, the first that the catalogue has for the name. device: ``auto`` (CUDA where there is one), ``cpu``, ``cuda``,
-    ``cuda:1``. dtype: ``auto`` (bfloat16 on CUDA, float32 on the CPU) or a torch dtype's name.
+    Parameters
+    ----------
+    name : str
+        A catalogue name, a hub id (``id@revision`` pins it) or a folder; the suffix ``@ct2`` or ``@ct2-int8`` selects
+        CTranslate2, for GPT-2 only.
+    lang : str or None
+        Language of the texts; None: the first in the catalogue's entry.
+    device : str
+        ``auto`` (CUDA if available), ``cpu``, ``cuda``, ``cuda:1``.
+    dtype : str
+        ``auto`` (bfloat16 on CUDA, float32 on the CPU) or the name of a torch dtype.
 
-    Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
-    language it is not for, a checkpoint that is no language model, or one that the backend does not run, and
-    `MissingExtraError` for a backend that is not installed.
+    Returns
+    -------
+    NextTokenModel or MaskedLanguageModel or PythonLanguageModel
+
+    Raises
+    ------
+    UnknownNameError
+        The name is unknown.
+    ModelError
+        The weights or the device are not available, the language is not supported, or the checkpoint is not a language
+        model that the backend supports.
+    MissingExtraError
+        The backend is not installed.
     """
     return LANGUAGE_MODEL.load(name, lang, device=device, dtype=dtype)
 
 
 # ----------------------------------------------------------------------------
-# What models said, remembered.
+# Scores in the store.
 
 
 def perplexities_remembered(name: str, texts: Sequence[str], *, store: Store, **settings: Any) -> np.ndarray:
-    """The perplexity of every text, as `language_models.language_model` defines it; NaN where no token is scored.
+    """The perplexity of every text, as defined in `language_models.language_model`; NaN if no token is scored.
 
-    Taken from *store* where it is known, else computed now and kept, shard by shard; where nothing is missing, no model
-    is loaded and torch is not imported. settings: lang, device, dtype and progress, as `iter_perplexities` takes them.
+    Reads known perplexities from *store*, and computes and stores missing ones, shard by shard; if none is missing, no
+    model is loaded and torch is not imported. settings: lang, device, dtype and progress, as for `iter_perplexities`.
 
-    Raises what `load_language_model` raises, but only where something is missing.
+    Raises what `load_language_model` raises, but only if a perplexity is missing.
     """
     return np.fromiter(iter_perplexities(name, texts, store=store, **settings), np.float64, len(texts))
 
@@ -238,12 +254,12 @@ def iter_perplexities(
     dtype: str = "auto",
     progress: bool = True,
 ) -> Iterator[float]:
-    """`perplexities_remembered` for a stream of texts without end, in memory that does not grow."""
+    """`perplexities_remembered` for an unbounded stream of texts, in constant memory."""
     config = _downloaded("perplexity", name, lang, device, dtype)
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
         model = LANGUAGE_MODEL.kept(config["model"], name, lang, device=device, dtype=dtype)
-        if isinstance(model, PythonLanguageModel):  # says no more than that
+        if isinstance(model, PythonLanguageModel):  # gives nothing but perplexities
             for perplexity in model.perplexities([text for (text,) in missing], progress=progress):
                 yield {"perplexity": perplexity}
             return
@@ -268,9 +284,9 @@ def masked_remembered(
     dtype: str = "auto",
     progress: bool = True,
 ) -> list[np.ndarray]:
-    """`MaskedLanguageModel.masked_log_probabilities`, from *store* where it is known: an array a text.
+    """`MaskedLanguageModel.masked_log_probabilities`, read from *store* if known: one array per text.
 
-    Raises what `load_language_model` and that method raise, but only where something is missing.
+    Raises what `load_language_model` and that method raise, but only if a value is missing.
     """
     asked = one_by_one(texts, spans, candidates)
     config = _downloaded("masked-candidate", name, lang, device, dtype)
@@ -278,7 +294,7 @@ def masked_remembered(
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
         model: Any = LANGUAGE_MODEL.kept(config["model"], name, lang, device=device, dtype=dtype)
         if model.kind != "masked":
-            raise ModelError(f"language model '{name}' is causal; a masked one is needed to judge words in a place")
+            raise ModelError(f"language model '{name}' is causal; a masked one is needed to score words in context")
         wanted = ((text, _span(place), candidate) for text, place, candidate in missing)
         with progress_bar(language_model_label(name), len(missing), progress) as bar:
             for log_p in model.fits(wanted, done=bar.update):
@@ -293,9 +309,10 @@ def masked_remembered(
 def one_by_one(
     texts: Sequence[str], spans: Sequence[Span], candidates: Sequence[Sequence[str]]
 ) -> list[tuple[str, Span, str]]:
-    """Each candidate with its text and place. Raises `ModelError` where these are not as many."""
+    """Each candidate with its text and span. Raises `ModelError` if the lists differ in length."""
     if not len(texts) == len(spans) == len(candidates):
-        raise ModelError(f"{len(texts)} texts, {len(spans)} places and {len(candidates)} lists of candidates given")
+        given = f"{len(texts)} texts, {len(spans)} spans and {len(candidates)} lists of candidates given"
+        raise ModelError(f"{given}; one of each per text expected")
     return [
         (text, (span[0], span[1]), candidate)
         for text, span, several in zip(texts, spans, candidates, strict=True)
@@ -317,11 +334,11 @@ def _span(place: str) -> Span:
 
 
 # ----------------------------------------------------------------------------
-# The texts that language models are trained on, as far as keys and checks need them.
+# The training texts of language models, as far as keys and checks need them.
 
 
 def corpus_digest(corpus: str, lang: str) -> dict[str, Any]:
-    """What the texts of *corpus* depend on, for cache keys; texts are not parsed, so that no parser is part of it."""
+    """What the texts of *corpus* depend on, for store keys; no parser, as texts are not parsed."""
     if corpus.startswith(LINES):
         return {"lines": file_digest(line_file(corpus))}
     if corpus.startswith(PAIRS):
@@ -333,7 +350,7 @@ def corpus_digest(corpus: str, lang: str) -> dict[str, Any]:
 
 @as_problem
 def corpus_problem(corpus: str, lang: str) -> str | None:
-    """What stands in the way of reading *corpus*, or None."""
+    """What prevents reading *corpus*, or None."""
     if corpus.startswith(LINES):
         line_file(corpus)
         return None
@@ -352,7 +369,7 @@ def _request(corpus: str, lang: str, n: int | None = None) -> tuple[Corpus, Requ
 
 
 def other_language(corpus: Any, lang: str) -> str:
-    """The other language of the pairs, whose texts are not read."""
+    """The other language of the pairs; its texts are not read."""
     pivot = getattr(getattr(corpus, "layout", None), "pivot", None)
     others = [pivot, *corpus.languages, "en", "de"]
     return next(other for other in others if other not in (None, lang))
@@ -361,5 +378,5 @@ def other_language(corpus: Any, lang: str) -> str:
 def line_file(corpus: str) -> Path:
     path = Path(expand_path(corpus.removeprefix(LINES), "corpus")).expanduser()
     if not path.is_file():
-        raise NbkitError(f"corpus '{corpus}': there is no file {path}; text:FILE names one with a text a line")
+        raise NbkitError(f"corpus '{corpus}': there is no file {path}; text:FILE names a file with one text per line")
     return path

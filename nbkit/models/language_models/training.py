@@ -56,7 +56,7 @@ def training_samples(recipe: LanguageModelRecipe) -> Iterator[Sample]:
 
 
 def _drawn(share: float, *parts: object) -> bool:
-    """Whether what *parts* stand for is of the drawn *share*."""
+    """Whether the item identified by *parts* is in the drawn *share*."""
     return address(*parts) % 1000 < 1000 * share
 
 
@@ -73,7 +73,7 @@ def _samples(corpus: str, lang: str, n: int | None, wants_joined: bool) -> Itera
         return
     name, is_nli = corpus.removeprefix(PAIRS), corpus.startswith(PAIRS)
     if n is None and (find_nli(name)[0].endless if is_nli else is_endless(name)):
-        raise ModelError(f"'{name}' has no last text: say how many are wanted (texts)")
+        raise ModelError(f"corpus '{name}' is unbounded: set texts")
     if not is_nli:
         for pair in text_pairs(name, lang, other_language(find_corpus(name)[0], lang), n):
             yield (pair.source,), (pair.joined,)
@@ -91,7 +91,7 @@ def _lines(path: Path) -> Iterator[str]:
             try:
                 yield line.decode("utf-8").strip()
             except UnicodeDecodeError as error:
-                raise DataError(f"no UTF-8: {error.reason}", path, number) from None
+                raise DataError(f"not valid UTF-8: {error.reason}", path, number) from None
 
 
 # ----------------------------------------------------------------------------
@@ -105,7 +105,7 @@ _CHUNK = 1024
 
 
 class LanguageModelExample(NamedTuple):
-    """ids: of a text or a pair, special tokens included. sides: 0 or 1 a token, empty where the model is not told."""
+    """ids: of a text or a pair, special tokens included. sides: 0 or 1 per token, empty if the model has none."""
 
     ids: Ids
     sides: Ids = ()
@@ -138,10 +138,10 @@ def examples(tokenizer: Any, samples: Iterable[Sample], *, is_causal: bool) -> I
 
 
 class Rounds(Dataset):
-    """Rounds over all batches, one after the other, each in an order of its own, with the number of each batch.
+    """Rounds over all batches, each in a different order, with the number of each batch.
 
-    A whole training in one data set: what is masked in a batch is drawn from its number, so that every round masks
-    other tokens, and a run that was interrupted the same ones.
+    A whole training in one data set: masks are drawn from a batch's number, so that every round masks other tokens, and
+    a resumed run the same ones.
     """
 
     def __init__(self, batches: Batches[LanguageModelExample], rounds: int, seed: int):
@@ -260,7 +260,7 @@ def _train(training: Training) -> Path:
     recipe: LanguageModelRecipe = training.recipe
     samples = list(training_samples(recipe))
     if not samples:
-        raise ModelError(f"nothing to train on: {', '.join(recipe.train)} hold no text in '{recipe.lang}'")
+        raise ModelError(f"nothing to train on: no text in '{recipe.lang}' in {', '.join(recipe.train)}")
     for corpus in (recipe.dev, recipe.test):
         held_out_texts(corpus, recipe)  # what is wrong with them is to be known before a long training
     vocabulary = training.work / "tokenizer"

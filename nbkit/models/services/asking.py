@@ -1,4 +1,4 @@
-"""Asking a service for many texts: several at a time, what each answer says and costs, and the line it comes to."""
+"""Requests to a service for many texts: concurrency and retries, the answers with their cost, and their one line."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from nbkit.progress import progress_bar
 from nbkit.store import Store
 
 # ----------------------------------------------------------------------------
-# What came back for a text from a server, the rule that makes one line of it, and what it cost.
+# A server's answer to a text, its cost, and the rule that reduces it to one line.
 
-#: What became of an answer. as is: one line, taken as it is. trimmed: a label, quotes, a fence or reasoning around the
-#: translation was taken off. cut: lines after it were left out. truncated: the model ran into its limit. empty: there
-#: was nothing. refused: the server's filter kept it back.
+#: Outcome of an answer. as is: one line, unchanged. trimmed: a label, quotes, a fence or reasoning around the
+#: translation was removed. cut: lines after it were dropped. truncated: the model reached its limit. empty: no text.
+#: refused: the server's filter withheld it.
 Outcome = Literal["as is", "trimmed", "cut", "truncated", "empty", "refused"]
 _QUOTES = ('""', "''", "“”", "„“", "„”", "‘’", "‚‘", "«»", "»«", "‹›", "「」", "『』", "``")
 _REASONING = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -34,10 +34,10 @@ _REASONING = re.compile(r"\A\s*<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DO
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server said to one text, as it is remembered: the rule of `one_line` can change without asking again.
+    """A server's answer to one text, stored unchanged: the rule of `one_line` can change without new requests.
 
-    finish: why the model stopped, in the server's words (``stop``, ``length``, ``content_filter``), empty where it
-    does not say. prompt_tokens, completion_tokens: what was counted, None where nobody did.
+    finish: why the model stopped, in the server's words (``stop``, ``length``, ``content_filter``), empty if not
+    stated. prompt_tokens, completion_tokens: as counted by the server, None if not counted.
     """
 
     raw: str
@@ -48,7 +48,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Line:
-    """A hypothesis, and what had to be done for it to be one line."""
+    """A hypothesis, and how it was reduced to one line."""
 
     hypothesis: str
     outcome: Outcome
@@ -56,9 +56,9 @@ class Line:
 
 @dataclass
 class Usage:
-    """What answers cost and what became of them, summed up.
+    """The total cost and the outcomes of answers.
 
-    prompt_tokens, completion_tokens: as far as the server counts them. characters: of the source texts, which is what
+    prompt_tokens, completion_tokens: as far as the server counts them. characters: of the source texts, the unit that
     translation services charge for.
 
     >>> usage = Usage()
@@ -74,30 +74,30 @@ class Usage:
     outcomes: Counter[str] = field(default_factory=Counter)
 
     def add(self, text: str, answer: Answer, line: Line) -> None:
-        """Counts one more answer."""
+        """Count one more answer."""
         tokens = answer.prompt_tokens or 0, answer.completion_tokens or 0
         self.update(Usage(1, *tokens, len(text), Counter([line.outcome])))
 
     def update(self, other: Usage) -> None:
-        """Adds what *other* has counted."""
+        """Add the counts of *other*."""
         for each in fields(self):
             setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
 
     def facts(self) -> dict[str, int]:
-        """Flat and JSON-able, for provenance."""
+        """The counts as a flat, JSON-serialisable mapping, for provenance."""
         counts = {name: value for name, value in asdict(self).items() if name != "outcomes"}
         return counts | dict(sorted(self.outcomes.items()))
 
 
 def one_line(answer: Answer, text: str, labels: Iterable[str] = ()) -> Line:
-    """The one line of an answer that is taken as the translation of *text*.
+    """The one line of an answer that counts as the translation of *text*.
 
-    In this order: reasoning in tags (``<think>``) and code fences are left out; of the lines that are not blank the
-    first is taken, the second where the first is a lead-in that ends in a colon and *text* does not; a label and its
-    colon (``Translation:``) are taken off, and quotation marks around the whole, each only where *text* has none
-    itself. The outcome is the gravest of what happened.
+    In this order: reasoning in tags (``<think>``) and code fences are dropped; the first non-blank line is taken, or
+    the second if the first is a lead-in that ends in a colon and *text* does not; a label with its colon
+    (``Translation:``) and quotation marks around the whole are removed, each only if *text* has none. The outcome is
+    the most serious of these.
 
-    labels: what an answer may begin with that is no part of it.
+    labels: labels that may precede an answer.
 
     >>> one_line(Answer("Tom schläft."), "Tom sleeps.")
     Line(hypothesis='Tom schläft.', outcome='as is')
@@ -128,7 +128,7 @@ def _outcome(answer: Answer, line: str, kept: Sequence[str]) -> Outcome:
     if answer.finish == "content_filter":
         return "refused"
     if answer.finish == "length":
-        return "truncated"  # of a model that reasons without an end nothing is left
+        return "truncated"  # also if nothing is left, because the model reasoned without end
     if not line:
         return "empty"
     if len(kept) > 1:
@@ -157,16 +157,16 @@ def _is_quoted(text: str) -> bool:
 
 
 # ----------------------------------------------------------------------------
-# How a service is asked for many texts: several at a time, patiently, and so that nothing it said is lost.
+# Requests for many texts: concurrent, with retries, and without losing an answer.
 
-#: Seconds that a server may ask to wait; what asks for more is told to the user, who can come back.
+#: Longest waiting time in seconds accepted from a server; a longer one is reported to the user.
 LONGEST_WAIT = 600.0
-#: Seconds between two attempts at most, where the server says nothing.
+#: Longest time in seconds between two attempts if the server does not specify it.
 _LONGEST_BACKOFF = 60.0
 
 
 class TransientError(ModelError):
-    """A request that may succeed when it is made again. wait: seconds the server asks for, None where it does not."""
+    """A request that may succeed when repeated. wait: the server's waiting time in seconds, None if not given."""
 
     def __init__(self, reason: str, wait: float | None = None):
         self.reason, self.wait = reason, wait
@@ -174,13 +174,13 @@ class TransientError(ModelError):
 
 
 class StoppedError(ModelError):
-    """A request that was not made, because another one failed for good."""
+    """A request that was not sent, because another one failed for good."""
 
 
 class RemoteTranslator(ABC):
-    """A translator behind a service; a subclass asks for one text (`ask`).
+    """A translator behind a service; a subclass sends the request for one text (`ask`).
 
-    ``usage`` counts what all answers so far cost and what became of them.
+    ``usage`` counts the cost and outcomes of all answers so far.
     """
 
     def __init__(self, model: RemoteModel):
@@ -190,33 +190,33 @@ class RemoteTranslator(ABC):
 
     @abstractmethod
     def ask(self, text: str, src: str, tgt: str, decoding: Decoding) -> Answer:
-        """One attempt for one text, of one line; called from several threads.
+        """One attempt for one text on one line; called from several threads.
 
-        Raises `TransientError` where another attempt may succeed, and `ModelError` where it cannot.
+        Raises `TransientError` if another attempt may succeed, and `ModelError` if it cannot.
         """
 
     def translate(
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
     ) -> list[str]:
-        """The one line that is taken of every answer (`nbkit.models.services.asking.one_line`), in order.
+        """The one line of every answer (`nbkit.models.services.asking.one_line`), in order.
 
-        Equal texts are asked for once, blank ones not at all. Raises what `answers` raises.
+        Equal texts are requested once, blank ones not at all. Raises what `answers` raises.
         """
         said = dict(self.answers(texts, src, tgt, decoding, progress=progress))
         return [line_of(self.model, said[text], text, src, tgt).hypothesis if text in said else "" for text in texts]
 
     def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
-        """Raises `ModelError`: a service does not say how likely it finds a translation that is not its own."""
-        raise ModelError(f"model '{self.name}' scores no references: a service only translates")
+        """Raises `ModelError`: a service does not report the probability of a given translation."""
+        raise ModelError(f"model '{self.name}' cannot score references: a service only translates")
 
     def answers(
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
     ) -> Iterator[tuple[str, Answer]]:
-        """Every distinct text that is not blank, with what was said to it, as answers come in.
+        """Yield every distinct, non-blank text with its answer, as answers arrive.
 
-        Where one is given up, no new one is asked for, those under way are still handed out, and the error comes
-        last: `ModelError`, for a text that was asked in vain as often as the pacing has it, or that the service
-        refuses for good.
+        If a text fails, no new request is sent, pending answers are still yielded, and the error is raised last:
+        `ModelError` for a text that failed after the configured number of attempts, or that the service refuses for
+        good.
         """
         wanted = list(dict.fromkeys(text for text in texts if text.strip()))
         stop = threading.Event()
@@ -245,7 +245,7 @@ class RemoteTranslator(ABC):
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _answer(self, text: str, src: str, tgt: str, decoding: Decoding, stop: threading.Event) -> Answer:
-        """The answer to one text, after as many attempts as it takes and the pacing allows."""
+        """The answer to one text, after as many attempts as necessary and configured."""
         pacing = self.model.pacing
         line = " ".join(text.split())
 
@@ -268,36 +268,36 @@ class RemoteTranslator(ABC):
             stop.set()
             times = f"{pacing.attempts} attempt{'s' * (pacing.attempts != 1)}"
             raise ModelError(
-                f"model '{self.name}': {error.reason}, after {times} for {line[:60]!r}; "
-                "what was answered before is kept: run again to go on"
+                f"model '{self.name}': {error.reason}; gave up after {times} for {line[:60]!r}; "
+                "earlier answers are stored: run again to continue"
             ) from error
         except ModelError as error:
             stop.set()  # before this thread takes the next text
-            raise ModelError(f"{error} (asked for {line[:60]!r})") from error
+            raise ModelError(f"{error} (text: {line[:60]!r})") from error
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
-        """Seconds until the next attempt; where the server names them, they hold for all requests."""
+        """Seconds until the next attempt; if the server specifies them, they hold for all requests."""
         error = state.outcome.exception() if state.outcome is not None else None
         first = self.model.pacing.backoff
-        # Jitter keeps requests apart that failed together; it has no part in any result.
+        # Jitter spreads requests that failed together; it does not affect results.
         if not isinstance(error, TransientError) or error.wait is None:
             grown = first * 2 ** (state.attempt_number - 1)
             return min(_LONGEST_BACKOFF, grown) * random.uniform(0.5, 1.0)
         if error.wait > LONGEST_WAIT:
             raise ModelError(
-                f"model '{self.name}': {error.reason}, and asks to wait {error.wait:.0f} s; "
-                "what was answered before is kept: run again then"
+                f"model '{self.name}': {error.reason}; the server asks to wait {error.wait:.0f} s; "
+                "earlier answers are stored: run again after that time"
             )
         self._gate.hold(error.wait)
         return error.wait + random.uniform(0.0, min(first, 1.0))
 
     def hold(self, seconds: float) -> None:
-        """No request goes out for so long: what a server says of its limits beside an answer."""
+        """Send no request for that long, as requested by a server along with an answer."""
         self._gate.hold(min(seconds, LONGEST_WAIT))
 
 
 class _Gate:
-    """When the next request may go out: not more than *rate* a minute, and not before the server said."""
+    """Decides when the next request may be sent: at most *rate* per minute, and not before the server allows it."""
 
     def __init__(self, rate: float):
         self._gap = 60.0 / rate if rate else 0.0
@@ -309,7 +309,7 @@ class _Gate:
             self._free = max(self._free, time.monotonic() + seconds)
 
     def enter(self, stop: threading.Event) -> None:
-        """Waits for its turn; `StoppedError` where *stop* is set meanwhile."""
+        """Wait for a turn. Raises `StoppedError` if *stop* is set meanwhile."""
         while not stop.is_set():
             with self._lock:
                 wait = self._free - time.monotonic()

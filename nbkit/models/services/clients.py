@@ -1,4 +1,4 @@
-"""One request to a service, and what its answer means."""
+"""A single request to a service, and the interpretation of its answer."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from nbkit.models.services.asking import Answer, RemoteTranslator, TransientErro
 from nbkit.models.services.names import ServerModel, WebModel, is_this_machine, load_prompt, without_secrets
 
 # ----------------------------------------------------------------------------
-# One request to a server that speaks OpenAI's chat protocol, and what its answers mean.
+# A request to a server with OpenAI's chat protocol.
 
-#: Bytes that an answer may have; more is no translation of a sentence.
+#: Maximum size of an answer in bytes; a translation of a sentence is never larger.
 _MOST_BYTES = 4 * 2**20
-#: What passes: a time-out, a conflict, "too early", too many requests; and whatever a server blames on itself.
+#: Temporary errors besides server errors (5xx): time-out, conflict, "too early", too many requests.
 _PASSING = frozenset({408, 409, 425, 429})
-#: Codes of a 429 that no waiting helps against.
+#: Codes of a 429 for which waiting does not help.
 _FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
 
 
 class ServerTranslator(RemoteTranslator):
-    """A chat model that is asked for one translation a request."""
+    """A chat model that translates one text per request."""
 
     model: ServerModel
 
@@ -47,12 +47,12 @@ class ServerTranslator(RemoteTranslator):
             headers={"User-Agent": f"nbkit/{nbkit.__version__}", "Accept-Encoding": "gzip"},
             timeout=httpx.Timeout(pacing.timeout, connect=min(10.0, pacing.timeout)),
             limits=httpx.Limits(max_connections=pacing.concurrency),
-            trust_env=not is_this_machine(model.url),  # no proxy stands between this machine and itself
+            trust_env=not is_this_machine(model.url),  # no proxy for a server on this machine
         )
         self._url = f"{model.url}/chat/completions"
 
     def ask(self, text: str, src: str, tgt: str, decoding: Decoding) -> Answer:
-        """One request. Raises as `RemoteTranslator.ask` says."""
+        """One request. Raises what `RemoteTranslator.ask` documents."""
         deadline = time.monotonic() + self.model.pacing.timeout
         payload = self._payload(text, src, tgt, decoding)
         try:
@@ -69,12 +69,15 @@ class ServerTranslator(RemoteTranslator):
         return self._parsed(body)
 
     def _authorization(self) -> dict[str, str]:
-        """The key as it is now: one that was wrong may have been put right."""
+        """The current key: a wrong one may have been corrected meanwhile."""
         key = self.model.key
         if key is None:
             return {}
-        if not (key.isascii() and key.isprintable()):  # httpx's own message would show it
-            raise ModelError(f"model '{self.name}': {self.model.key_variable} holds a character that no key can hold")
+        if not (key.isascii() and key.isprintable()):  # httpx's message would show it
+            raise ModelError(
+                f"model '{self.name}': the key in {self.model.key_variable} contains an invalid character; "
+                "set it to printable ASCII"
+            )
         return {"Authorization": f"Bearer {key}"}
 
     def _payload(self, text: str, src: str, tgt: str, decoding: Decoding) -> dict[str, Any]:
@@ -84,21 +87,21 @@ class ServerTranslator(RemoteTranslator):
             "temperature": model.temperature, "seed": model.seed,
         }  # fmt: skip
         if model.limit != "none":
-            # How a server cuts text is not known here; no tokenizer makes more tokens than there are bytes.
+            # The server's tokenizer is unknown here; none makes more tokens than there are bytes.
             payload[model.limit] = decoding.limit(len(text.encode()))
         return {name: value for name, value in payload.items() if value is not None}
 
     def _read(self, response: httpx.Response, deadline: float) -> bytes:
-        """The whole body; a server that sends a byte now and then does not keep anybody beyond the deadline."""
+        """The whole body; the deadline also holds for a server that sends it slowly."""
         body = b""
         try:
-            # Not httpx's own decoded parts: 64 KB of them can be 64 MB of zeros.
+            # Not httpx's decoded parts: 64 KB can unpack to 64 MB of zeros.
             for part in _unpacked(response):
                 body += part
                 if time.monotonic() > deadline:
                     raise TransientError(self._late())
                 if len(body) > _MOST_BYTES:
-                    raise ModelError(f"model '{self.name}': {self._url} answers with more than {_MOST_BYTES} bytes")
+                    raise ModelError(f"model '{self.name}': {self._url} answered with more than {_MOST_BYTES} bytes")
         except (zlib.error, httpx.DecodingError) as error:
             raise TransientError(f"{self._url}: the answer cannot be unpacked: {error}") from None
         return body
@@ -107,13 +110,13 @@ class ServerTranslator(RemoteTranslator):
         return f"{self._url}: no answer within {self.model.pacing.timeout:g} s"
 
     def _error(self, response: httpx.Response, body: bytes) -> ModelError:
-        """What a status other than 200 means."""
+        """The error for a status other than 200."""
         status, (message, code) = response.status_code, _message(body)
-        said = f"{self._url} answers {status}" + (f": {self._shown(message)}" if message else "")
+        said = f"{self._url} answered {status}" + (f": {self._shown(message)}" if message else "")
         if (status in _PASSING or status >= 500) and code not in _FINAL_CODES:
             return TransientError(said, _wait(response.headers))
         variable = self.model.key_variable
-        sent = f"the key in {variable} is not accepted" if self.model.key else f"no key was sent: {variable} is not set"
+        sent = f"the key in {variable} was rejected" if self.model.key else f"no key was sent: {variable} is not set"
         unknown = f"is '{self.model.model}' the server's name for the model?"
         hint = {401: f" ({sent})", 403: f" ({sent})", 404: f" ({unknown})"}.get(status, _remedy(message))
         return ModelError(f"model '{self.name}': {said}{hint}")
@@ -125,7 +128,7 @@ class ServerTranslator(RemoteTranslator):
             content = choice["message"].get("content") or ""
             if not isinstance(content, str):  # some servers answer in parts
                 content = "".join(part.get("text") or "" for part in content)
-            content.encode()  # half a surrogate pair is no text, and no file could hold it
+            content.encode()  # an unpaired surrogate is not valid text and could not be stored
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
             start = self._shown(body.decode("utf-8", "replace"))[:80]
             raise TransientError(f"{self._url}: no chat completion in the answer {start!r}") from None
@@ -139,12 +142,12 @@ class ServerTranslator(RemoteTranslator):
         )
 
     def _shown(self, message: str) -> str:
-        """A message of the server in one short line, without the key, which some servers repeat."""
+        """A server's message as one short line, without the key, which some servers repeat."""
         return without_secrets(message, [self.model.key])[:300]
 
 
 def _unpacked(response: httpx.Response) -> Iterator[bytes]:
-    """The body in parts, none of them much larger than what is read at all, however well it was packed."""
+    """The unpacked body in parts, none much larger than `_MOST_BYTES`, whatever the compression ratio."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding in ("", "identity"):
         yield from response.iter_raw()
@@ -153,13 +156,13 @@ def _unpacked(response: httpx.Response) -> Iterator[bytes]:
         raise httpx.DecodingError(f"'{encoding}', which was not asked for")
     stream = zlib.decompressobj(zlib.MAX_WBITS | 32)  # with the header of gzip or of zlib
     for packed in response.iter_raw():
-        # What does not fit into these stays packed: nobody reads on behind it.
+        # Whatever exceeds this stays packed: the caller stops there.
         yield stream.decompress(packed, _MOST_BYTES + 1)
     yield stream.flush()
 
 
 def seconds(text: str) -> float | None:
-    """The seconds that a header names: a number, ``6m0s``, ``20ms``, or a date; None where it cannot be read.
+    """The seconds given in a header: a number, ``6m0s``, ``20ms``, or a date; None if it cannot be parsed.
 
     >>> seconds("3"), seconds("6m0s"), seconds("20ms"), seconds("1m30.5s"), seconds("soon")
     (3.0, 360.0, 0.02, 90.5, None)
@@ -183,13 +186,13 @@ def seconds(text: str) -> float | None:
 
 
 def _wait(headers: httpx.Headers) -> float | None:
-    """Seconds that the server asks to wait; None where it does not say."""
+    """The server's requested waiting time in seconds; None if not given."""
     thousandths = seconds(headers.get("retry-after-ms", ""))
     return seconds(headers.get("retry-after", "")) if thousandths is None else thousandths / 1000
 
 
 def _message(body: bytes) -> tuple[str, str]:
-    """Message and code of an error's body, in the forms that servers have for it."""
+    """Message and code in the body of an error, in the formats that servers use."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -201,16 +204,16 @@ def _message(body: bytes) -> tuple[str, str]:
 
 
 def _remedy(message: str) -> str:
-    """What can be done about a request that a server will not have, as far as its message tells.
+    """The remedy for a rejected request, if the server's message names an unsupported field.
 
     >>> _remedy("Unsupported value: 'temperature' does not support 0 with this model")
-    '; options of the name leave a field out or call it otherwise: ?temperature=none'
+    '; omit or rename the field by options of the model name: ?temperature=none'
     >>> _remedy("context too long")
     ''
     """
     written = {"max_tokens": "limit=max_completion_tokens", "temperature": "temperature=none", "seed": "seed=none"}
     options = [option for field, option in written.items() if field in message]
-    return f"; options of the name leave a field out or call it otherwise: ?{'&'.join(options)}" if options else ""
+    return f"; omit or rename the field by options of the model name: ?{'&'.join(options)}" if options else ""
 
 
 def _count(value: Any) -> int | None:
@@ -222,10 +225,10 @@ def _count(value: Any) -> int | None:
 
 
 class WebTranslator(RemoteTranslator):
-    """A service that is asked for one text a request.
+    """A web service that translates one text per request.
 
-    The library's objects change while they translate, and know no time limit: each is used by one thread at a time, and
-    one that does not come back is left behind.
+    The library's objects are not thread-safe and have no time limit: each is used by one thread at a time, and one that
+    does not return is abandoned.
     """
 
     model: WebModel
@@ -236,7 +239,7 @@ class WebTranslator(RemoteTranslator):
         self._idle: dict[tuple[str, str], LifoQueue[Any]] = {}
 
     def ask(self, text: str, src: str, tgt: str, decoding: Decoding) -> Answer:
-        """One request. Raises as `RemoteTranslator.ask` says."""
+        """One request. Raises what `RemoteTranslator.ask` documents."""
         idle = self._idle.setdefault((src, tgt), LifoQueue())
         future: Future[str | None] = Future()
 
@@ -261,7 +264,7 @@ class WebTranslator(RemoteTranslator):
 
 
 def _settle(future: Future[str | None], work: Any) -> None:
-    """Does *work* and puts its result or its error into *future*."""
+    """Run *work* and put its result or its error into *future*."""
     try:
         future.set_result(work())
     except BaseException as error:  # noqa: BLE001 - handed over to the thread that asked

@@ -1,8 +1,8 @@
-"""Which names mean a model behind a service: what they say, and the settings that all of them share.
+"""Names of models behind a service, and the settings that they share.
 
-Chat models behind a server that speaks OpenAI's protocol (vLLM, ``transformers serve``, llama.cpp, or a vendor) are
-asked by prompts (``prompts.yaml``, or a file of one's own), and translation services of the web (``web.yaml``) by way
-of the package deep-translator.
+Chat models behind a server with OpenAI's protocol (vLLM, ``transformers serve``, llama.cpp, or a vendor) are prompted
+(``prompts.yaml``, or a custom file); web translation services (``web.yaml``) are called through the package
+deep-translator.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _MOST = 2**32
 
 @dataclass(frozen=True)
 class Pacing:
-    """How a service is asked; nothing of it changes an answer.
+    """Rate and retry settings of a service; none of them changes an answer.
 
-    concurrency: requests under way at a time. rate: most requests a minute, 0: as many as it takes.
-    timeout: seconds that an answer may take, from the request to its last byte.
-    attempts: how often a text is asked before it is given up. backoff: seconds before the second attempt, doubled with
-    each further one, up to a minute, with jitter; what the server says of waiting comes first.
+    concurrency: concurrent requests. rate: maximum number of requests per minute, 0: unlimited.
+    timeout: maximum duration in seconds, from the request to the last byte of the answer.
+    attempts: maximum number of attempts per text. backoff: seconds before the second attempt, doubled for each further
+    one, up to a minute, with jitter; a waiting time given by the server takes precedence.
     """
 
     concurrency: int = 8
@@ -60,19 +60,19 @@ class Pacing:
     def __post_init__(self) -> None:
         for name, least in (("concurrency", 1), ("attempts", 1), ("rate", 0.0), ("backoff", 0.0)):
             if not getattr(self, name) >= least:
-                raise ModelError(f"{name}: {getattr(self, name):g} given, at least {least:g} expected")
+                raise ModelError(f"{name}: at least {least:g} expected, {getattr(self, name):g} given")
         if not self.timeout > 0:
-            raise ModelError(f"timeout: {self.timeout:g} given, more than 0 seconds expected")
+            raise ModelError(f"timeout: more than 0 seconds expected, {self.timeout:g} given")
 
 
 @dataclass(frozen=True)
 class RemoteModel(ABC):
-    """A model behind a service, by its full name; a subclass says which service and how it is asked."""
+    """A model behind a service, by its full name; a subclass defines the service and its requests."""
 
     name: str
     pacing: Pacing
 
-    #: What such a name begins with, and what asks the service: a class that is imported with the first question.
+    #: The prefix of such a name, and the class that sends requests, imported with the first one.
     prefix: ClassVar[str]
     client: ClassVar[str]
     #: Whether answers are stored; not where they are read from files.
@@ -83,12 +83,12 @@ class RemoteModel(ABC):
     @classmethod
     @abstractmethod
     def parsed(cls, name: str) -> Self:
-        """The model that a name means. Raises `ModelError` for one that cannot be read."""
+        """Parse a name. Raises `ModelError` for an invalid one."""
 
     @property
     @abstractmethod
     def label(self) -> str:
-        """What figures call it."""
+        """Its name in figures."""
 
     def for_pair(self, src: str, tgt: str) -> Self:
         """The model with the languages filled in where its name has places for them."""
@@ -104,32 +104,32 @@ class RemoteModel(ABC):
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
-        """What stands for it in a cache key: all that changes an answer, and nothing else."""
+        """Its part of a store key: everything that changes an answer, and nothing else."""
 
     @abstractmethod
     def problem(self, src: str, tgt: str) -> str | None:
-        """Why it cannot be used for the pair here; None where nothing stands against it. Asks nobody."""
+        """What prevents its use for the pair; None if nothing does. Sends no request."""
 
     def decoding(self, decoding: Decoding) -> dict[str, Any]:
-        """What of these settings it can be told, for the cache key: a beam search cannot be asked for."""
+        """The decoding settings that it accepts, for the store key: beam search cannot be requested."""
         return {}
 
     def labels(self, src: str, tgt: str) -> tuple[str, ...]:
-        """What its answers may begin with that is no part of them (`nbkit.models.services.asking.one_line`)."""
+        """Labels that may precede its answers (`nbkit.models.services.asking.one_line`)."""
         return ()
 
     def translator(self) -> RemoteTranslator:
-        """A translator that asks it. Raises `MissingExtraError` where a package is missing."""
+        """A translator that sends requests to it. Raises `MissingExtraError` if a package is missing."""
         return resolve_name(self.client)(self)
 
 
 def read_options(
     name: str, own: Mapping[str, type], defaults: Mapping[str, float] = MappingProxyType({})
 ) -> tuple[str, dict[str, Any], Pacing]:
-    """A name without the options behind its question mark, what is given of its *own* options, and its pacing.
+    """Split a name into the part before its question mark, its model options, and its pacing.
 
-    own: what type each has; a number may be ``none``. defaults: of the pacing. Raises `ModelError` for an option that
-    there is not, and for a value that cannot be read.
+    own: the model options and their types; a number may be ``none``. defaults: of the pacing. Raises `ModelError` for
+    an unknown option and for an invalid value.
 
     >>> read_options("openai:gpt-4o-mini?prompt=plain&concurrency=16", {"prompt": str})[:2]
     ('openai:gpt-4o-mini', {'prompt': 'plain'})
@@ -138,7 +138,7 @@ def read_options(
     try:
         given = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=True)) if mark else {}
     except ValueError:
-        raise ModelError(f"model '{name}': options are written ?option=value&option=value") from None
+        raise ModelError(f"model '{name}': write options as ?option=value&option=value") from None
     kinds = {**own, **{each.name: type(each.default) for each in fields(Pacing)}}
     if unknown := [option for option in given if option not in kinds]:
         guess = closest(unknown[0], kinds)
@@ -162,17 +162,17 @@ def _read_value(name: str, option: str, value: str, kind: type) -> Any:
         number = kind(value)
         if abs(number) <= _MOST:  # false of nan, too
             return number
-        raise ModelError(f"model '{name}': {option}: {value} given, a number of at most {_MOST:,} expected")
+        raise ModelError(f"model '{name}': {option}: a number of at most {_MOST:,} expected, {value} given")
     except ValueError:
         noun = "a whole number" if kind is int else "a number"
-        raise ModelError(f"model '{name}': {option}: {value!r} given, {noun} expected") from None
+        raise ModelError(f"model '{name}': {option}: {noun} expected, {value!r} given") from None
 
 
 def without_secrets(text: str, secrets: Iterable[str | None]) -> str:
-    """*text* in one line, without *secrets* in any of the forms that servers and libraries repeat them in.
+    """*text* on one line, without *secrets* in any of the forms in which servers and libraries repeat them.
 
-    These are the secret itself, and as it stands in addresses, in JSON, in hexadecimal digits and in Base64, there also
-    as a part of something longer (``Basic …``, ``Bearer …``).
+    These are the secret itself and its encodings in URLs, JSON, hexadecimal digits and Base64, there also as part of a
+    longer string (``Basic …``, ``Bearer …``).
 
     >>> without_secrets("no key 'sk-1234' or c2stMTIzNA==", ["sk-1234", None])
     "no key '…' or …"
@@ -181,7 +181,7 @@ def without_secrets(text: str, secrets: Iterable[str | None]) -> str:
     for secret in filter(None, secrets):
         for form in sorted({secret, *_quoted(secret)}, key=len, reverse=True):
             line = re.sub(re.escape(form), "…", line, flags=re.IGNORECASE)
-        for form in _coded(secret):  # with all that is coded together with it
+        for form in _coded(secret):  # with everything encoded together with it
             line = re.sub(rf"[\w+/-]*{re.escape(form)}[\w+/=-]*", "…", line)
     return line
 
@@ -192,16 +192,16 @@ def _quoted(secret: str) -> Iterator[str]:
 
 
 def _coded(secret: str) -> Iterator[str]:
-    """The secret in Base64: the characters that hold bits of it alone, whatever stands before and behind it."""
+    """The secret in Base64: the characters that encode only its bits, whatever precedes or follows it."""
     data = secret.encode("utf-8", "surrogateescape")
-    for before in range(3 if len(data) > 3 else 0):  # what stands before shifts the bits
+    for before in range(3 if len(data) > 3 else 0):  # preceding bytes shift the bits
         coded = base64.b64encode(bytes(before) + data).decode()
         own = coded[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
         yield from (own, own.translate(str.maketrans("+/", "-_")))
 
 
 # ----------------------------------------------------------------------------
-# What a chat model is asked.
+# Prompts of chat models.
 
 _FILE = Path(__file__).with_name("prompts.yaml")
 _ROLES = ("system", "user", "assistant")
@@ -210,16 +210,16 @@ _FIELDS = ("text", "source", "target", "src", "tgt")
 
 @dataclass(frozen=True)
 class Prompt:
-    """Messages of a chat with places for a text and its languages, as (role, content).
+    """Chat messages with placeholders for a text and its languages, as (role, content).
 
-    labels: what an answer may begin with that is no part of it (`nbkit.models.services.asking.one_line`).
+    labels: labels that may precede an answer (`nbkit.models.services.asking.one_line`).
     """
 
     messages: tuple[tuple[str, str], ...]
     labels: tuple[str, ...] = ()
 
     def filled(self, text: str, src: str, tgt: str) -> list[dict[str, str]]:
-        """The messages that ask for one text, as a server takes them.
+        """The messages that request one text, in the server's format.
 
         >>> load_prompt("plain").filled("Tom {sleeps}.", "en", "ta")
         [{'role': 'user', 'content': 'Translate the following sentence into Tamil: Tom {sleeps}.'}]
@@ -228,20 +228,20 @@ class Prompt:
         return [{"role": role, "content": content.format(**values)} for role, content in self.messages]
 
     def labels_for(self, src: str, tgt: str) -> tuple[str, ...]:
-        """The labels with the names of the languages in them."""
+        """The labels with the languages filled in."""
         return tuple(label.format(text="", **_languages(src, tgt)) for label in self.labels)
 
     @property
     def digest(self) -> str:
-        """What stands for the messages in a cache key; labels have no part in what a model is asked."""
+        """The digest of the messages for a store key; labels are not sent to the model."""
         return hashlib.blake2b(json.dumps(self.messages).encode(), digest_size=8).hexdigest()
 
 
 def load_prompt(name: str) -> Prompt:
-    """The prompt of that name, or that of a YAML file (``messages`` and, where wanted, ``labels``).
+    """The prompt of that name, or from a YAML file (``messages`` and, optionally, ``labels``).
 
-    Raises `UnknownNameError` for a name that is neither, and `DataError`, with the file, for a prompt that cannot be
-    used: no ``{text}`` in it, a place that nothing can be put into, a role that there is not.
+    Raises `UnknownNameError` for a name that is neither, and `DataError`, with the file, for an invalid prompt: no
+    ``{text}`` in it, an unknown placeholder, an unknown role.
     """
     path = Path(name).expanduser()
     if path.suffix in (".yaml", ".yml"):
@@ -261,34 +261,34 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise DataError(f"this prompt cannot be read: {error}", path) from None
-    _, values = load(text, path, "this prompt cannot be read")
+        raise DataError(f"the prompt cannot be read: {error}", path) from None
+    _, values = load(text, path, "the prompt cannot be read")
     if not isinstance(values, dict):
-        raise DataError(f"a mapping with messages expected, {type(values).__name__} found", path)
+        raise DataError(f"a mapping with 'messages' expected, {type(values).__name__} found", path)
     return values
 
 
 def _checked(values: Mapping[str, Any], path: Path) -> Prompt:
     if not isinstance(values.get("messages"), list) or not values["messages"]:
-        raise DataError("a prompt has messages: a list of role and content (user: Translate {text})", path)
+        raise DataError("'messages' must be a list of roles with their content (user: Translate {text})", path)
     strange = sorted(set(values) - {"messages", "labels"})
     if strange:
-        raise DataError(f"a prompt has messages and labels, not '{strange[0]}'", path)
+        raise DataError(f"unknown field '{strange[0]}'; a prompt has the fields messages and labels", path)
     messages = tuple(_message(message, path) for message in values["messages"])
     labels = tuple(map(str, values.get("labels") or ()))
     texts: Sequence[str] = (*(content for _, content in messages), *labels)
     used = {field for text in texts for field in _fields(text, path)}
     if used - set(_FIELDS):
         known = ", ".join(f"{{{field}}}" for field in _FIELDS)
-        raise DataError(f"nothing can be put into {{{min(used - set(_FIELDS))}}}; there are: {known}", path)
+        raise DataError(f"unknown placeholder {{{min(used - set(_FIELDS))}}}; there are: {known}", path)
     if not any("text" in _fields(content, path) for _, content in messages):
-        raise DataError("no message of this prompt holds {text}", path)
+        raise DataError("no message of this prompt contains {text}; add it where the source text belongs", path)
     return Prompt(messages, labels)
 
 
 def _message(message: Any, path: Path) -> tuple[str, str]:
     if not isinstance(message, dict) or len(message) != 1 or not set(message) <= set(_ROLES):
-        raise DataError(f"a message is one of {', '.join(_ROLES)} and its content, not {message!r:.80}", path)
+        raise DataError(f"a message must be a role ({', '.join(_ROLES)}) with its content, not {message!r:.80}", path)
     ((role, content),) = message.items()
     return role, str(content)
 
@@ -297,7 +297,7 @@ def _fields(text: str, path: Path) -> set[str]:
     try:
         return {field for _, field, _, _ in Formatter().parse(text) if field is not None}
     except ValueError as error:
-        raise DataError(f"{error}: {text!r:.80} (a brace that is meant is doubled)", path) from None
+        raise DataError(f"{error}: {text!r:.80} (double a literal brace)", path) from None
 
 
 def _languages(src: str, tgt: str) -> Mapping[str, str]:
@@ -307,10 +307,10 @@ def _languages(src: str, tgt: str) -> Mapping[str, str]:
 # ----------------------------------------------------------------------------
 # Chat models behind a server.
 
-#: The server where neither the name nor ``$OPENAI_BASE_URL`` says another.
+#: The default server, unless the name or ``$OPENAI_BASE_URL`` gives another.
 VENDOR = "https://api.openai.com/v1"
 URL_VARIABLE, KEY_VARIABLE = "OPENAI_BASE_URL", "OPENAI_API_KEY"
-#: What looks like a server behind an ``@``, and is not a URL: another protocol, a port, a path that ends in a version.
+#: A server after ``@`` that is not a base URL: another protocol, a port, a path that ends in a version.
 _PLACE = re.compile(r"@(\w+://.*|[^@]*:\d+(/.*)?|[^@]*/v\d+/?)$")
 _PORTS = {"http": 80, "https": 443}
 _LIMITS = ("max_tokens", "max_completion_tokens", "none")
@@ -318,16 +318,16 @@ _LIMITS = ("max_tokens", "max_completion_tokens", "none")
 
 @dataclass(frozen=True)
 class ServerModel(RemoteModel):
-    """``openai:MODEL``, ``openai:MODEL@URL``, with options behind a question mark.
+    """``openai:MODEL``, ``openai:MODEL@URL``, with options after a question mark.
 
-    MODEL is what the server calls it. URL is the base of its addresses (``http://localhost:8000/v1``);
-    ``$OPENAI_BASE_URL`` where the name has none, else OpenAI's own. The key in ``$OPENAI_API_KEY`` is sent to that
-    server alone. That of another, named by URL, is in a variable called after it (`key_variable`), so that a run file
-    from elsewhere cannot call a key to where it does not belong.
-    Keys go over https alone, but for this machine itself.
+    MODEL is the server's name for the model. URL is the base URL (``http://localhost:8000/v1``); without it
+    ``$OPENAI_BASE_URL``, or else OpenAI's. The key in ``$OPENAI_API_KEY`` is sent only to that server. The key for a
+    server named by URL is in a variable named after the server (`key_variable`), so that a run file from elsewhere
+    cannot direct a key to another server.
+    Keys are sent over https only, except to this machine.
 
     Options: *prompt* (a name of ``prompts.yaml`` or a YAML file), *temperature* (0) and *seed* (0), ``none`` for a
-    server that will not have them, *limit* (the field that carries the most new tokens: ``max_tokens``,
+    server that rejects them, *limit* (the field for the maximum number of new tokens: ``max_tokens``,
     ``max_completion_tokens`` or ``none``), and those of `Pacing`.
 
     >>> model = ServerModel.parsed("openai:qwen3:8b@http://localhost:11434/v1?temperature=none&concurrency=2")
@@ -354,24 +354,24 @@ class ServerModel(RemoteModel):
         found = re.fullmatch(r"(.*)@(https?://.*)", rest, re.DOTALL)
         model, url = found.groups() if found else (rest, None)
         if not model:
-            raise ModelError(f"model '{name}': write {cls.prefix}MODEL, where MODEL is what the server calls it")
+            raise ModelError(f"model '{name}': write {cls.prefix}MODEL, where MODEL is the server's name for the model")
         if url is None and _PLACE.search(model):
             place = model.rpartition("@")[2]
-            raise ModelError(f"model '{name}': '{place}' is no base URL, such as http://localhost:8000/v1")
+            raise ModelError(f"model '{name}': '{place}' is not a base URL; write one such as http://localhost:8000/v1")
         limit = options.get("limit", _LIMITS[0])
         if limit not in _LIMITS:
-            raise ModelError(f"model '{name}': limit: '{limit}' given, one of {', '.join(_LIMITS)} expected")
+            raise ModelError(f"model '{name}': limit: one of {', '.join(_LIMITS)} expected, '{limit}' given")
         named_url = None if url is None else _checked_url(url, f"model '{cls.prefix}{model}@…'")
         return cls(name, pacing, model, named_url, **options)
 
     @property
     def url(self) -> str:
-        """The base of the server's addresses. Raises `ModelError` where ``$OPENAI_BASE_URL`` is no URL."""
+        """The server's base URL. Raises `ModelError` if ``$OPENAI_BASE_URL`` is not a URL."""
         return self.named_url or server_url()
 
     @property
     def label(self) -> str:
-        """The model's own name, with what was changed of how it is asked."""
+        """The model's name, with the options that differ from the defaults."""
         changed = [self.prompt.rpartition("/")[2].removesuffix(".yaml")] if self.prompt != "translate" else []
         changed += [f"t={self.temperature:g}"] if self.temperature else []
         changed += [f"seed {self.seed}"] if self.seed else []
@@ -390,15 +390,15 @@ class ServerModel(RemoteModel):
 
     @property
     def key(self) -> str | None:
-        """The key for this server, None where there is none to send.
+        """The key for this server, None if there is none to send.
 
-        Raises `ModelError` for one that would go over a network unencrypted.
+        Raises `ModelError` for a key that would be sent over a network unencrypted.
         """
         key = os.environ.get(self.key_variable) or None
         if key is not None and urlsplit(self.url).scheme != "https" and not is_this_machine(self.url):
             raise ModelError(
-                f"model '{self.name}': the key in {self.key_variable} would go to {self.url} unencrypted: write "
-                "https://, reach the server by a tunnel (http://localhost:…), or unset the key where it wants none"
+                f"model '{self.name}': the key in {self.key_variable} would be sent to {self.url} unencrypted: write "
+                "https://, use a tunnel (http://localhost:…), or unset the key if the server needs none"
             )
         return key
 
@@ -409,7 +409,7 @@ class ServerModel(RemoteModel):
         return load_prompt(self.prompt).labels_for(src, tgt)
 
     def identity(self) -> dict[str, Any]:
-        """Model, host, digest of the prompt and what is sent of sampling; a server does not tell its weights."""
+        """Model, host, digest of the prompt and sampling settings; a server does not report its weights."""
         return {
             "backend": "openai",
             "model": self.model,
@@ -429,33 +429,33 @@ class ServerModel(RemoteModel):
         url, key = self.url, self.key
         load_prompt(self.prompt)
         if key is not None or _host(url) != _host(VENDOR):
-            return None  # servers of one's own mostly want no key; one that does says so when it is asked
+            return None  # most private servers need no key; one that does rejects the request
         return (
-            f"model '{self.name}': {self.key_variable} is not set, and {url} asks for a key; "
+            f"model '{self.name}': {self.key_variable} is not set, and {url} requires a key; "
             f"for another server set {URL_VARIABLE} (http://localhost:8000/v1) or write openai:MODEL@URL"
         )
 
 
 def server_url() -> str:
-    """The server of names without a URL. Raises `ModelError` where ``$OPENAI_BASE_URL`` is no URL."""
+    """The server of names without a URL. Raises `ModelError` if ``$OPENAI_BASE_URL`` is not a URL."""
     return _checked_url(os.environ.get(URL_VARIABLE) or VENDOR, f"the environment variable {URL_VARIABLE}")
 
 
 def _checked_url(url: str, place: str) -> str:
-    """*url* without its last slash; `ModelError`, without showing what may be a password, where it is not one."""
+    """*url* without its last slash. Raises `ModelError`, which shows no possible password, for an invalid one."""
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise ModelError(f"{place}: no base URL, such as http://localhost:8000/v1: {error}") from None
+        raise ModelError(f"{place}: not a base URL: {error}; write one such as http://localhost:8000/v1") from None
     if "@" in parts.netloc:
-        raise ModelError(f"{place}: a URL holds no user and password; put a key into {KEY_VARIABLE}")
+        raise ModelError(f"{place}: a URL must not contain user and password; put a key into {KEY_VARIABLE}")
     if "@" in parts.path:
-        raise ModelError(f"{place}: no @ stands in a base URL; what runs a server's model is not said here")
+        raise ModelError(f"{place}: a base URL must not contain @; a server's model takes no backend suffix")
     if not _is_port(parts):
-        raise ModelError(f"{place}: a port is a number from 1 to 65535, such as in http://localhost:8000/v1")
+        raise ModelError(f"{place}: the port must be a number from 1 to 65535, as in http://localhost:8000/v1")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
         shown = url.partition("?")[0]
-        raise ModelError(f"{place}: '{shown}' is no base URL, such as http://localhost:8000/v1")
+        raise ModelError(f"{place}: '{shown}' is not a base URL; write one such as http://localhost:8000/v1")
     return url.rstrip("/")
 
 
@@ -473,10 +473,10 @@ def _server(url: str) -> tuple[str, str, int]:
 
 
 def key_variable(url: str) -> str:
-    """The environment variable that holds the key for the server of *url*; no two servers have the same.
+    """The environment variable that holds the key for the server of *url*; no two servers share one.
 
-    A dot between letters or digits is an underscore, any other character two and its code; behind the host stand scheme
-    and port where they are not those of ``https://HOST``.
+    A dot between letters or digits becomes an underscore, any other character two underscores and its code; scheme and
+    port follow the host unless they are those of ``https://HOST``.
 
     >>> [key_variable(f"https://{host}/v1") for host in ("api.mistral.ai", "api-mistral.ai", "api_mistral.ai")]
     ['NBKIT_KEY_API_MISTRAL_AI', 'NBKIT_KEY_API__2DMISTRAL_AI', 'NBKIT_KEY_API__5FMISTRAL_AI']
@@ -484,7 +484,7 @@ def key_variable(url: str) -> str:
     ('NBKIT_KEY_LOCALHOST__HTTP_8000', 'NBKIT_KEY_LOCALHOST__HTTPS_8000')
     """
     scheme, host, port = _server(url)
-    # An underscore is always followed by a letter or digit, or is one of two with a code or a scheme behind them.
+    # An underscore always precedes a letter or digit, or is one of two that precede a code or a scheme.
     written = re.sub(r"(?<=[a-z0-9])\.(?=[a-z0-9])", "_", re.sub(r"[^a-z0-9.]", _escaped, host))
     place = "" if (scheme, port) == ("https", 443) else f"__{scheme}_{port}"
     return f"NBKIT_KEY_{written.replace('.', '__2e')}{place}".upper()
@@ -495,7 +495,7 @@ def _escaped(character: re.Match[str]) -> str:
 
 
 def is_this_machine(url: str) -> bool:
-    """Whether the server of *url* is reached without a network.
+    """Whether the server of *url* is reachable without a network.
 
     >>> [is_this_machine(f"http://{host}/v1") for host in ("localhost:8000", "127.0.0.1", "[::1]", "localhost.me")]
     [True, True, True, False]
@@ -508,19 +508,19 @@ def is_this_machine(url: str) -> bool:
 
 
 def _host(url: str) -> str:
-    """Host and port, which tell servers apart."""
+    """Host and port, which distinguish servers."""
     return urlsplit(url).netloc.lower()
 
 
 # ----------------------------------------------------------------------------
-# Translation services of the web.
+# Web translation services.
 
 PACKAGE = "deep_translator"
-#: The library's errors that say that a language is not spoken, and all that no second attempt helps against. All else
-#: may pass: the library has many ways to say that a request failed, down to a bare Exception.
+#: The library's errors for an unsupported language, and all errors that are final. Any other error may be temporary:
+#: the library reports failed requests in many ways, down to a bare Exception.
 _LANGUAGE = ("LanguageNotSupportedException", "InvalidSourceOrTargetLanguage")
 _FINAL = (*_LANGUAGE, "NotValidPayload", "NotValidLength", "ApiKeyException", "AuthorizationException")
-#: What such services bear, most of them without a contract.
+#: Pacing that such services tolerate, most of them without a contract.
 _PACING = {"concurrency": 2, "rate": 240.0, "timeout": 60.0}
 
 
@@ -538,7 +538,7 @@ class Service:
     asks: bool = False
 
     def environment(self) -> dict[str, str]:
-        """Its arguments that come from the environment, as far as they are set."""
+        """Its arguments that are set in the environment."""
         return {name: os.environ[key] for name, key in {**self.keys, **self.wishes}.items() if os.environ.get(key)}
 
 
@@ -551,7 +551,7 @@ def services() -> Mapping[str, Service]:
 
 @dataclass(frozen=True)
 class WebModel(RemoteModel):
-    """``deep-translator:SERVICE``, with the options of `Pacing` behind a question mark.
+    """``deep-translator:SERVICE``, with the options of `Pacing` after a question mark.
 
     >>> WebModel.parsed("deep-translator:deepl?rate=60").label
     'DeepL'
@@ -564,7 +564,7 @@ class WebModel(RemoteModel):
 
     @classmethod
     def parsed(cls, name: str) -> Self:
-        """Raises `UnknownNameError` for a service that there is not, and `ModelError` for an unknown option."""
+        """Parse a name. Raises `UnknownNameError` for an unknown service, `ModelError` for an unknown option."""
         rest, _, pacing = read_options(name, {}, _PACING)
         service = rest.removeprefix(cls.prefix)
         if service not in services():
@@ -573,21 +573,21 @@ class WebModel(RemoteModel):
 
     @property
     def entry(self) -> Service:
-        """What is known of its service."""
+        """The description of its service."""
         return services()[self.service]
 
     @property
     def label(self) -> str:
-        """The service's own name."""
+        """The service's name."""
         return self.entry.label
 
     def identity(self) -> dict[str, Any]:
-        """The service, and where it is if that was said; what runs there, a service does not tell."""
+        """The service, and its address if given; a service does not report its model."""
         own = {} if "custom_url" not in self.entry.wishes else {"server": self.entry.environment().get("custom_url")}
         return {"backend": "deep-translator", "service": self.service, **own}
 
     def require(self) -> None:
-        """Raises `MissingExtraError` where the package is not installed."""
+        """Raises `MissingExtraError` if the package is not installed."""
         if find_spec(PACKAGE) is None:
             raise MissingExtraError(
                 f"model '{self.name}' needs the package deep-translator: pip install \"nbkit[deep-translator]\""
@@ -598,8 +598,8 @@ class WebModel(RemoteModel):
         self.require()
         unset = [variable for variable in self.entry.keys.values() if not os.environ.get(variable)]
         if unset:
-            verb = "is not set" if len(unset) == 1 else "are not set"
-            return f"model '{self.name}': {' and '.join(unset)} {verb}, which {self.label} asks for"
+            verb, them = ("is", "it") if len(unset) == 1 else ("are", "them")
+            return f"model '{self.name}': {' and '.join(unset)} {verb} not set; {self.label} requires {them}"
         if self.entry.asks:
             return None
         from deep_translator.exceptions import BaseError
@@ -611,7 +611,7 @@ class WebModel(RemoteModel):
         return None
 
     def made(self, src: str, tgt: str) -> Any:
-        """The library's object for the pair. Raises what the library raises for what the service does not translate."""
+        """The library's object for the pair. Raises the library's errors for unsupported languages."""
         import deep_translator
 
         entry = self.entry
@@ -623,9 +623,9 @@ class WebModel(RemoteModel):
         )
 
     def told(self, error: BaseException) -> tuple[str, bool]:
-        """What an error of the library says, in one short line without keys, and whether no second attempt helps.
+        """An error of the library as one short line without keys, and whether it is final.
 
-        The library writes keys into addresses and messages.
+        The library writes keys into URLs and messages.
         """
         keys = [value for name, value in self.entry.environment().items() if name in self.entry.keys]
         kind, shown = type(error).__name__, without_secrets(str(error), keys)[:200]
@@ -649,7 +649,7 @@ KINDS: Mapping[str, str] = {
 
 
 def is_remote(name: str) -> bool:
-    """Whether a name means a model behind a service.
+    """Whether a name refers to a model behind a service.
 
     >>> is_remote("openai:gpt-4o-mini"), is_remote("deep-translator:google"), is_remote("opus-mt")
     (True, True, False)
@@ -664,10 +664,10 @@ def parse_remote(name: str) -> RemoteModel:
 
 
 def offered() -> list[tuple[str, str, str]]:
-    """Name, place and summary of what can be asked for by name, for lists; MODEL stands for what a server has."""
+    """Name, address and summary of the available services, for lists; MODEL stands for a server's models."""
     server = f"{ServerModel.prefix}MODEL"
     rows = [
-        (server, server_url(), "a chat model behind a server that speaks OpenAI's protocol, also openai:MODEL@URL"),
+        (server, server_url(), "a chat model behind a server with OpenAI's protocol, also openai:MODEL@URL"),
         (
             "command:PROGRAM",
             "a program here",

@@ -1,6 +1,6 @@
-"""The life of a translator: what each of them offers, how it is had and loaded, and what it said, remembered.
+"""The life cycle of a translator: its protocol, checks, identity and loading, and the translations in the store.
 
-Translations that were made once are never made again; a model is loaded only for what is missing.
+No text is translated twice; a model is loaded only if translations are missing.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from nbkit.store import Store
 
 
 class Translator(Protocol):
-    """What every backend offers. name: stands for it in tables and keys.
+    """The protocol of every translator. name: identifies it in tables and keys.
 
-    >>> class Copy:  # a baseline that leaves every text as it is
+    >>> class Copy:  # a baseline that returns every text unchanged
     ...     name = "copy"
     ...     def translate(self, texts, src, tgt, decoding=DEFAULT, *, progress=True):
     ...         return [text.strip() for text in texts]
@@ -51,31 +51,65 @@ class Translator(Protocol):
     def translate(
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
     ) -> list[str]:
-        """The best hypothesis that the search finds for every text, in order: one a text.
+        """Translate texts: the best hypothesis that beam search finds for each.
 
+        Parameters
+        ----------
+        texts : sequence of str
+            Source texts; a blank one gives an empty hypothesis.
+        src, tgt : str
+            Source and target language.
+        decoding : Decoding
+            Beams, limits and the length penalty λ of the search.
+        progress : bool
+            Whether to show a progress bar.
+
+        Returns
+        -------
+        list of str
+            One hypothesis per text, in order. It depends on its text alone, not on its batch.
+
+        Raises
+        ------
+        ModelError
+            The model does not support a language.
+
+        Notes
+        -----
         y* = argmax_y log p(y | x) / |y|^λ
 
-        decoding: beams, limits and the length penalty λ of the search. progress: whether a bar is shown.
-        A blank text gives an empty hypothesis. A hypothesis depends on its own text alone, not on its batch.
-
-        Raises `ModelError` for a language that the model does not speak.
-        Source: Wu et al. 2016, §7 (beam search with a length penalty), in the form that transformers gives it.
+        References
+        ----------
+        Wu et al. 2016, §7 (beam search with a length penalty), in the form that transformers implements.
         """
         ...
 
     def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
-        """How likely the model finds each reference, given its text: natural logarithms a token, at most 0.
+        """Score each reference given its text: mean log-probability per token (natural logarithm, at most 0).
 
+        Returns
+        -------
+        list of float
+            One score per reference, in order.
+
+        Raises
+        ------
+        ModelError
+            The numbers of texts and references differ, or the model does not support a language.
+
+        Notes
+        -----
         score(y | x) = 1/|y| · Σ_t log p(y_t | y_<t, x)
 
-        Raises `ModelError` where texts and references are not of the same number, or for an unknown language.
-        Source: Sennrich 2017, "How Grammatical is Character-level Neural Machine Translation?" (contrastive scoring).
+        References
+        ----------
+        Sennrich 2017, "How Grammatical is Character-level Neural Machine Translation?" (contrastive scoring).
         """
         ...
 
 
 class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
-    """What is translators' own: language pairs, families of architectures, services."""
+    """What is specific to translators: language pairs, families of architectures, services."""
 
     field = "translation"
     recipe_file, recipe_type = "recipes.yaml", TranslatorRecipe
@@ -89,9 +123,9 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
     }
 
     def recipe(self, reference: Reference) -> TranslatorRecipe:
-        """The recipe of a model that is trained here, for the pair asked for.
+        """The recipe of a model that is trained here, for the requested pair.
 
-        Raises `ModelError` for a language the recipe is not for, and for a backend that does not run its architecture.
+        Raises `ModelError` if the recipe does not cover a language or the backend does not support its architecture.
         """
         family = families()[reference.entry.family or "marian"]
         check_pair(reference, family)
@@ -99,18 +133,18 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
         return super().recipe(reference)
 
     def recipe_changes(self, reference: Reference, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """A Marian recipe is for one pair; one of several targets is for all that the catalogue gives it.
+        """A Marian recipe is for one pair; a multilingual one covers all targets in the catalogue.
 
-        That way every pair finds the same model.
+        This way every pair finds the same model.
         """
         targets = reference.entry.targets if fields.get("architecture") == "m2m100" else (reference.tgt,)
         return {"src": reference.src, "targets": targets, **reference.variant.changes}
 
     def recipe_digest(self, recipe: TranslatorRecipe) -> str:
-        """What a trained model is known by: its recipe, the training code's version and the sandbox's.
+        """The digest that identifies a trained model: its recipe, the versions of the training code and the sandbox.
 
-        Of other data than the sandbox's general sentences, which the version stands for, their identity is part of it,
-        and so is that of a checkpoint to start from.
+        The sandbox's version covers its general sentences; any other data, and a checkpoint to start from, add their
+        identity.
         """
         more: list[Any] = []
         decides = recipe.dev if recipe.keep == "best" else None
@@ -122,34 +156,34 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
         return recipe.digest(sandbox.VERSION, *more)
 
     def check_known(self, reference: Reference) -> None:
-        """Raises `ModelError` for a pair that the catalogue's family does not speak."""
+        """Raises `ModelError` for a pair that the catalogue's family does not support."""
         if reference.entry.family in families():
             check_pair(reference, families()[reference.entry.family or ""])
 
     def check_folder(self, reference: Reference, folder: Path) -> None:
-        """Raises `ModelError` where *folder* holds no translator for the pair, or not for the backend."""
+        """Raises `ModelError` if *folder* holds no translator for the pair, or none that the backend supports."""
         weights.check_files(reference, folder)
         family = family_of(reference, folder)
         check_pair(reference, family, folder)
         check_backend(reference, family)
 
     def fetched(self, reference: Reference) -> Path:
-        """The folder of a model, whose files are read once their bytes were checked."""
+        """The folder of a model; its files are read only after their bytes have been checked."""
         return weights.fetch(reference)
 
     def check_answering(self, reference: Reference) -> None:
-        """Raises `ModelError` where a model behind a service, or in Python, is not for the pair here; asks nobody."""
+        """Raises `ModelError` if a service or Python model does not support the pair; sends no request."""
         self._check_spoken(reference)
         super().check_answering(reference)
 
     def answering_identity(self, reference: Reference, device: str, dtype: str) -> dict[str, Any]:
-        """A model behind a service is known by what it is called, where it is and what it is asked."""
+        """A model behind a service is identified by its name, its address and its prompt."""
         if reference.remote is not None:
             return reference.remote.identity()
         return super().answering_identity(reference, device, dtype)
 
     def more_identity(self, reference: Reference) -> dict[str, Any]:
-        """What every source text begins with."""
+        """The prefix of every source text."""
         prefix = reference.entry.prefixes.get(reference.tgt)
         return {"prefix": prefix} if prefix else {}
 
@@ -166,16 +200,16 @@ class TranslatorKind(ModelKind[Reference, TranslatorRecipe, Translator]):
             raise ModelError(problem)
 
     def kept_under(self, reference: Reference, identity: Mapping[str, Any]) -> Hashable:
-        """One model for all of its languages, without what a source begins with: it knows that for each of them."""
+        """One key for all languages of a model, without the prefix, which it looks up per language."""
         identity = {field: value for field, value in identity.items() if field != "prefix"}
         return (json.dumps(identity, sort_keys=True), *self.place(reference))
 
     def place(self, reference: Reference) -> tuple[str | None, ...]:
-        """Where the model's files belong; equal for two pairs that one and the same model translates."""
+        """The place of the model's files; equal for two pairs that the same model translates."""
         if reference.recipe is not None:
             return (str(self.trained_folder(reference)),)
         if reference.remote is not None:
-            # Where it is may come from the environment, and what it is asked from a file: both can change meanwhile.
+            # The address may come from the environment and the prompt from a file: both can change meanwhile.
             return (repr(reference.remote.identity()),)
         if reference.entry.python is not None:
             return (reference.entry.python.token,)
@@ -186,17 +220,35 @@ TRANSLATOR = TranslatorKind()
 
 
 def model_identity(name: str, src: str, tgt: str, *, device: str = "auto", dtype: str = "auto") -> dict[str, Any]:
-    """All about a model that can change what it answers, JSON-able; costs no model load and, on CPU builds, no torch.
+    """Identity of a model: everything that can change its output, as part of store keys.
 
-    A folder stands there as the digest of its files (so that equal copies share results wherever they lie), a hub
-    model as its id and the commit in the cache, a model trained here as the digest of its recipe; beside it the
-    backend, its version and torch's, the kind of device and the dtype. A model behind a service stands there by what
-    it is called, where it is and what it is asked. Python code stands there by its name and the identity that it gives;
-    without one by `nbkit.store.NOT_REMEMBERED`.
+    Computing it loads no model and, on CPU builds, does not import torch.
 
-    Raises `UnknownNameError` and `ModelError` as `resolve` does. Files that are missing are no error here: their
-    digest or commit is None then.
+    Parameters
+    ----------
+    name : str
+        Name of a model, as for `load_translator`.
+    src, tgt : str
+        Source and target language.
+    device, dtype : str
+        Device and floating-point type, as for `load_translator`.
 
+    Returns
+    -------
+    dict
+        JSON-serialisable. A folder is identified by the digest of its files (so that equal copies share results), a
+        hub model by its id and the cached commit, a model trained here by the digest of its recipe, each together with
+        the backend, its version and torch's, the kind of device and the dtype; a model behind a service by its name,
+        address and prompt; Python code by its name and its ``identity``, or `nbkit.store.NOT_REMEMBERED` without one.
+        The digest or commit of missing files is None.
+
+    Raises
+    ------
+    UnknownNameError, ModelError
+        The name cannot be resolved (`resolve`).
+
+    Examples
+    --------
     >>> model_identity("opus-mt", "en", "de", device="cpu")["hub"]
     'Helsinki-NLP/opus-mt-en-de'
     """
@@ -205,11 +257,18 @@ def model_identity(name: str, src: str, tgt: str, *, device: str = "auto", dtype
 
 
 def check_model(name: str, src: str, tgt: str) -> str | None:
-    """Why a model cannot be had for a pair, in one message; None where nothing stands against it.
+    """Check whether a model can be used for a pair, without loading it.
 
-    Looks at the name, the backend, the languages, the family and the files (on disk, in the Hugging Face cache, or
-    offered by the hub), without loading the model. Where no network is reachable this takes seconds at most.
+    Checks the name, the backend, the languages, the family and the files (on disk, in the Hugging Face cache, or
+    available from the hub). Without a network this takes a few seconds at most.
 
+    Returns
+    -------
+    str or None
+        What prevents the model from being used, in one message; None if nothing does.
+
+    Examples
+    --------
     >>> check_model("sandbox-marian", "en", "sw")
     "model 'sandbox-marian' does not translate to 'sw'; it translates to: de, fr, es, it, ru, zh, ja"
     """
@@ -217,30 +276,45 @@ def check_model(name: str, src: str, tgt: str) -> str | None:
 
 
 def ensure_model(name: str, src: str, tgt: str) -> Path | None:
-    """Makes sure that a model's files are on this machine: trains, downloads and converts them; gives their folder.
+    """Train, download or convert a model's files if they are missing; returns their folder.
 
-    A model behind a service, or in Python code, has no files: None.
+    Returns None for a model behind a service or in Python code, which has no files. The first stage of a grid calls
+    this once per model, so that its workers find all files.
 
-    The first stage of a grid calls this once a model, so that the workers after it find everything there.
-
-    Raises what `load_translator` raises for a model that cannot be had.
+    Raises what `load_translator` raises for a model that is not available.
     """
     return TRANSLATOR.ensure(name, src, tgt)
 
 
 def load_translator(name: str, src: str, tgt: str, *, device: str = "auto", dtype: str = "auto") -> Translator:
-    """The translator of that name for the pair, on the device; downloaded or trained first where it must be.
+    """Load a translator; download or train it first if necessary.
 
-    name: a catalogue name, a hub id (``id@revision`` pins it) or a folder; ``{src}`` and ``{tgt}`` are filled in. With
-    ``placeholder:`` before it, its numbers are carried over by rule; with ``@ct2`` or ``@ct2-int8`` after it,
-    CTranslate2 runs it.
-    device: ``auto`` (CUDA where there is one), ``cpu``, ``cuda``, ``cuda:1``. dtype: ``auto`` (bfloat16 on CUDA,
-    float32 on the CPU) or a torch dtype's name. Neither means anything to a model behind a service
-    (``openai:MODEL``, ``deep-translator:SERVICE``), which is asked for the pair here and nothing is loaded.
+    Parameters
+    ----------
+    name : str
+        A catalogue name, a hub id (``id@revision`` pins it), a folder, or a model behind a service
+        (``openai:MODEL``, ``deep-translator:SERVICE``); ``{src}`` and ``{tgt}`` are filled in. The prefix
+        ``placeholder:`` carries numbers over by rule; the suffix ``@ct2`` or ``@ct2-int8`` selects CTranslate2.
+    src, tgt : str
+        Source and target language.
+    device : str
+        ``auto`` (CUDA if available), ``cpu``, ``cuda``, ``cuda:1``. Services ignore it.
+    dtype : str
+        ``auto`` (bfloat16 on CUDA, float32 on the CPU) or the name of a torch dtype. Services ignore it.
 
-    Raises `UnknownNameError` for a name that nothing is known by, and `ModelError` for weights that cannot be had, a
-    device that is not there, an unknown architecture, or a language that the model does not speak, and
-    `MissingExtraError` for a backend that is not installed.
+    Returns
+    -------
+    Translator
+
+    Raises
+    ------
+    UnknownNameError
+        The name is unknown.
+    ModelError
+        The weights or the device are not available, the architecture is unknown, or the model does not support a
+        language.
+    MissingExtraError
+        The backend is not installed.
     """
     if name.startswith(BY_RULE):
         inner = load_translator(name.removeprefix(BY_RULE), src, tgt, device=device, dtype=dtype)
@@ -249,7 +323,7 @@ def load_translator(name: str, src: str, tgt: str, *, device: str = "auto", dtyp
 
 
 def is_trained(name: str, src: str, tgt: str) -> bool:
-    """Whether a model that is trained here has been trained already; True for every other model.
+    """Whether a model that is trained here has already been trained; True for every other model.
 
     >>> is_trained("opus-mt", "en", "de")
     True
@@ -260,7 +334,20 @@ def is_trained(name: str, src: str, tgt: str) -> bool:
 def translation_config(
     name: str, src: str, tgt: str, decoding: Decoding, *, device: str = "auto", dtype: str = "auto"
 ) -> dict[str, Any]:
-    """The store's address of a model's translations, for `Store.missing` in estimates."""
+    """Store key of a model's translations, for `Store.missing` in estimates.
+
+    Parameters
+    ----------
+    name, src, tgt, device, dtype
+        As for `load_translator`.
+    decoding : Decoding
+        Settings of the search.
+
+    Returns
+    -------
+    dict
+        JSON-serialisable.
+    """
     remote = resolve(name, src, tgt).remote
     return {
         "kind": "translation" if remote is None else "answer",
@@ -284,15 +371,37 @@ def translate_remembered(
     dtype: str = "auto",
     progress: bool = True,
 ) -> list[str]:
-    """The hypothesis of every text, in order: from *store* where it is known, else translated now and kept.
+    """Translate texts, reading known translations from the store and adding new ones to it.
 
-    Every distinct text is translated once per model and settings, whatever the number of perturbations or
-    runs; where nothing is missing, no model is loaded and torch is not imported.
+    Parameters
+    ----------
+    name, src, tgt, device, dtype
+        As for `load_translator`.
+    texts : sequence of str
+        Source texts.
+    decoding : Decoding
+        Settings of the search.
+    store : Store
+        Where translations are stored.
+    progress : bool
+        Whether to show a progress bar.
 
-    Of ``placeholder:NAME`` the translations that NAME makes with stand-ins are remembered; numbers are put in anew.
-    Of a model behind a service its whole answers are (`answers_remembered`).
+    Returns
+    -------
+    list of str
+        One hypothesis per text, in order.
 
-    Raises what `load_translator` raises, but only where something is missing.
+    Raises
+    ------
+    UnknownNameError, ModelError, MissingExtraError
+        As `load_translator`, but only if a translation is missing.
+
+    Notes
+    -----
+    Every distinct text is translated once per model and settings, whatever the number of perturbations or runs. If no
+    translation is missing, no model is loaded and torch is not imported. For ``placeholder:NAME`` the store holds the
+    translations with stand-ins; numbers are inserted on every call. For a model behind a service it holds the complete
+    answers (`answers_remembered`).
     """
     if name.startswith(BY_RULE):
         carried = carry_remembered(
@@ -328,10 +437,10 @@ def answers_remembered(
     store: Store,
     progress: bool = True,
 ) -> list[Answer]:
-    """What a model behind a service said to every text, in order, with what it cost: from *store*, or asked for now.
+    """The answer of a service to every text, in order, with its cost: read from *store*, or requested now.
 
-    Every answer that came is kept, even where another one fails or the user interrupts: the next run asks for the rest.
-    A blank text has an empty answer, which nobody was asked for.
+    Every answer received is stored, even if another request fails or the user interrupts: the next run requests only
+    the rest. A blank text gets an empty answer without a request.
 
     Raises what `load_translator` and `nbkit.models.services.asking.RemoteTranslator.answers` raise.
     """
@@ -357,10 +466,10 @@ def usage_remembered(
     store: Store,
     texts: Iterable[str] | None = None,
 ) -> Usage:
-    """What all answers of a model behind a service that *store* holds cost when they were asked for; asks nobody.
+    """The total cost of the answers of a service in *store*; sends no request.
 
-    texts: those whose answers count, None: all. Zero for a model that runs here. Of ``placeholder:NAME`` what NAME was
-    asked counts.
+    texts: count only their answers; None: all. Zero for a model that runs here. ``placeholder:NAME`` counts the
+    answers of NAME.
     """
     remote = resolve(name, src, tgt).remote
     usage = Usage()
@@ -379,7 +488,7 @@ def usage_remembered(
 def costs(
     names: Sequence[str], pairs: Sequence[tuple[str, str]], decoding: Decoding = DEFAULT, *, store: Store
 ) -> dict[str, dict[str, int]]:
-    """`usage_remembered` of the models behind services among *names*, over language pairs, for provenance."""
+    """`usage_remembered` of the models behind services among *names*, summed over language pairs, for provenance."""
     found = {}
     for name in dict.fromkeys(name.removeprefix(BY_RULE) for name in names):
         if resolve(name, *pairs[0]).remote is not None:
@@ -393,9 +502,9 @@ def costs(
 def carry_remembered(
     name: str, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, **settings: Any
 ) -> list[Carried]:
-    """`translate_remembered` of a ``placeholder:NAME``, with what became of each text's numbers.
+    """`translate_remembered` of a ``placeholder:NAME``, with the outcome for each text's numbers.
 
-    settings: store, device, dtype and progress, as `translate_remembered` takes them.
+    settings: store, device, dtype and progress, as for `translate_remembered`.
     """
     inner = name.removeprefix(BY_RULE)
     return carry(texts, src, tgt, lambda some: translate_remembered(inner, some, src, tgt, decoding, **settings))

@@ -22,19 +22,19 @@ from nbkit.numbers import Number, find_numbers, forms, in_place, write_number
 if TYPE_CHECKING:
     from nbkit.models.translators.lifecycle import Translator
 
-#: What became of a text: it has no number to carry; its numbers were carried over; or the stand-in of one was lost,
-#: or there more than once, in every attempt, and the model's own translation was taken as it is.
+#: Outcome of a text: it has no number to carry over; its numbers were carried over; or a stand-in was lost or occurred
+#: more than once in every attempt, and the model's translation of the original text was used.
 Outcome = Literal["no number", "carried", "lost", "doubled"]
 
 
-#: What stands in for numbers while the model translates, one attempt after the other: small numbers, which models have
-#: seen most, so that they carry them over best, and which keep a plural a plural; in digits, then in words.
+#: Stand-ins for numbers while the model translates, by attempt: small numbers, which are most frequent in training, so
+#: that models preserve them best, and which are plural; in digits, then in words.
 _ATTEMPTS = (("digits", (7, 8, 6, 9, 5)), ("words", (5, 4, 6, 3, 7, 8, 9)))
 
 
 @dataclass(frozen=True)
 class Carried:
-    """A hypothesis, and what became of the numbers in it."""
+    """A hypothesis, and the outcome for its numbers."""
 
     hypothesis: str
     outcome: Outcome
@@ -49,7 +49,7 @@ class _Masked:
 
 
 class PlaceholderTranslator:
-    """A translator that sees stand-ins for numbers; ``counts`` says what became of all texts so far."""
+    """A translator of texts with stand-ins for numbers; ``counts`` has the outcomes of all texts so far."""
 
     def __init__(self, inner: Translator, name: str):
         self.inner, self.name = inner, name
@@ -66,21 +66,20 @@ class PlaceholderTranslator:
         return [each.hypothesis for each in carried]
 
     def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
-        """The inner translator's scores: how likely it finds a reference has nothing to do with the rules."""
+        """The inner translator's scores, which do not depend on the rules."""
         return self.inner.score(texts, references, src, tgt)
 
 
 def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[str]], list[str]]) -> list[Carried]:
     """Translate *texts* with their numbers carried over by rule.
 
-    Each number of a text is replaced by a small number that the text does not hold, the text is translated, and the
-    number's own translation (`nbkit.numbers.write_number`, in the form of the source where the target language has
-    it) is put where the stand-in is found, in whatever form. Where a stand-in is not found exactly once, a second
-    attempt is made with number words; where that fails too, the model's own translation is taken, and the outcome is
-    what became of the first stand-in. Articles, the number one and ordinals are left to the model, as grammar hangs
-    on them.
+    Each number of a text is replaced by a small number that the text does not contain, the text is translated, and the
+    stand-in, in whatever form, is replaced by the number's translation (`nbkit.numbers.write_number`, in the form of
+    the source if the target language has it). If a stand-in is not found exactly once, a second attempt uses number
+    words; if that fails as well, the model's translation of the original text is used, and the outcome is that of the
+    first stand-in. Articles, the number one and ordinals are left to the model, as grammar depends on them.
 
-    translate: asked at most three times, in batches.
+    translate: called at most three times, in batches.
 
     >>> def shout(texts): return [text.upper() for text in texts]
     >>> carry(["it cost 1,234.5 dollars", "it cost a lot"], "en", "de", shout)
@@ -108,7 +107,7 @@ def carry(texts: Sequence[str], src: str, tgt: str, translate: Callable[[list[st
 
 
 def masked_texts(texts: Sequence[str], src: str) -> list[str]:
-    """What the inner translator is asked first: the texts with small numbers for their own.
+    """The first input of the inner translator: the texts with small numbers instead of theirs.
 
     >>> masked_texts(["It cost 1,234.5 dollars."], "en")
     ['It cost 7 dollars.']
@@ -118,7 +117,7 @@ def masked_texts(texts: Sequence[str], src: str) -> list[str]:
 
 @cache
 def rules_digest() -> str:
-    """What stands for these rules in a cache key: a digest of their source and of the number rules behind them."""
+    """Digest of these rules for a store key: of their source and of the number rules that they use."""
     sources = fingerprint(["nbkit.numbers", "nbkit.models.translators.placeholder"]).sources
     own = sorted(
         item
@@ -144,12 +143,12 @@ def _mask(text: str, there: Sequence[Number], src: str, form: str, stand_ins: Se
 
 
 def _free(taken: set[Decimal], stand_ins: Sequence[int]) -> Iterator[Decimal]:
-    """Stand-ins that are not in the text, without end."""
+    """An unbounded sequence of stand-ins that are not in the text."""
     return (Decimal(number) for number in chain(stand_ins, count(11)) if number not in taken)
 
 
 def _unmask(hypothesis: str, masked: _Masked, tgt: str) -> tuple[str | None, Outcome]:
-    """The hypothesis with its stand-ins replaced; None, and why, where one is not there exactly once."""
+    """The hypothesis with its stand-ins replaced; None, and the outcome, if one does not occur exactly once."""
     there = [number for number in find_numbers(hypothesis, tgt) if number.value in masked.numbers]
     found = Counter(number.value for number in there)
     if any(found[stand_in] == 0 for stand_in in masked.numbers):
@@ -165,5 +164,5 @@ def _unmask(hypothesis: str, masked: _Masked, tgt: str) -> tuple[str | None, Out
 
 
 def _write(number: Number, tgt: str) -> str:
-    """The number in the target language, written as the source writes it where that language can."""
+    """The number in the target language, in the form of the source if possible."""
     return write_number(number.value, tgt, number.form if number.form in forms(tgt) else "digits")

@@ -1,4 +1,4 @@
-"""Translators over a transformers tokenizer: what all of them share, and the reference backend on torch.
+"""Translators with a transformers tokenizer: their common part, and the reference backend on torch.
 
 `nbkit.models.ct2` runs the same checkpoints by CTranslate2.
 """
@@ -74,19 +74,19 @@ class TokenizedTranslator(Budgeted, ABC):
 
     @abstractmethod
     def _log_probabilities(self, batch: list[tuple[Ids, Ids]], *, forced: bool) -> list[float]:
-        """The mean log-probability of the labels of every (source, labels); *forced*: the first label left out."""
+        """The mean log-probability of the labels of every (source, labels); *forced*: without the first label."""
 
     def translate(
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
     ) -> list[str]:
         """The model's best hypothesis for every text, in order; equal texts are translated once.
 
-        A blank text gives an empty hypothesis, and so does one of which the tokenizer leaves nothing but special tokens
-        (``</s>``, a zero-width space), for which transformers makes up a sentence and CTranslate2 none. A text longer
-        than the model's positions is cut, with a warning.
-        Hypotheses do not depend on what else is translated, as far as float arithmetic allows.
+        A blank text gives an empty hypothesis, and so does one that the tokenizer reduces to special tokens (``</s>``,
+        a zero-width space), for which transformers invents a sentence and CTranslate2 does not. A text longer than the
+        model's positions is truncated, with a warning.
+        Hypotheses do not depend on other texts, as far as float arithmetic allows.
 
-        Raises `ModelError` for a language that the model does not speak.
+        Raises `ModelError` for a language that the model does not support.
         """
         target = self._languages(src, tgt)
         filled = [text for text in texts if text.strip()]
@@ -104,17 +104,17 @@ class TokenizedTranslator(Budgeted, ABC):
             return [next(hypotheses) if text.strip() else "" for text in texts]
 
     def score(self, texts: Sequence[str], references: Sequence[str], src: str, tgt: str) -> list[float]:
-        """How likely the model finds each reference, given its text.
+        """Score each reference given its text.
 
         score(y | x) = 1/|y| · Σ_t log p(y_t | y_<t, x)
 
-        in natural logarithms per token of the model, the end token included and the language token, which is forced,
-        left out. For Marian this is what beam search with length penalty 1 ranks hypotheses by.
+        in natural logarithms per token of the model, including the end token and excluding the forced language token.
+        For Marian this is the criterion of beam search with length penalty 1.
 
-        Raises `ModelError` where texts and references are not of the same number, or for an unknown language.
+        Raises `ModelError` if texts and references differ in number, or for an unknown language.
         """
         if len(texts) != len(references):
-            raise ModelError(f"{len(texts)} texts and {len(references)} references: as many of both expected")
+            raise ModelError(f"{len(texts)} texts but {len(references)} references; one reference per text expected")
         target = self._languages(src, tgt)
         sources = self._encoded(texts, tgt)
         labels = self._encoded(references, tgt, target=True)
@@ -156,7 +156,7 @@ class TokenizedTranslator(Budgeted, ABC):
         reference = resolve(self.name, src, tgt)
         if TRANSLATOR.place(reference) != TRANSLATOR.place(self.reference):
             pair = f"{self.reference.src}→{self.reference.tgt}"
-            raise ModelError(f"model '{self.name}' was loaded for {pair}: load it for {src}→{tgt}")
+            raise ModelError(f"model '{self.name}' was loaded for {pair}; load it again for {src}→{tgt}")
         check_pair(reference, self.family, self.folder)
         if self.family.token is None:
             return None

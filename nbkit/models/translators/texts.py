@@ -18,7 +18,7 @@ from nbkit.languages import base_language, is_unspaced
 
 
 class TextPair(NamedTuple):
-    """A source and its reference; *joined* is the source as joined tokens, where the corpus knows its tokens."""
+    """A source and its reference; *joined* is the source as joined tokens, if the corpus has tokens."""
 
     id: str
     source: str
@@ -41,7 +41,7 @@ def text_pairs(
 
 
 def corpus_texts_identity(corpus: str, src: str, tgt: str, n: int | None) -> dict[str, Any]:
-    """What the texts of the first *n* pairs (None: all) depend on, for cache keys; parsers play no part."""
+    """What the texts of the first *n* pairs (None: all) depend on, for store keys; no parser."""
     found, split = find_corpus(corpus)
     request = Request(src, tgt, split, n)
     identity = FileCorpus.identity(found, request) if isinstance(found, RawCorpus) else found.identity(request)
@@ -49,14 +49,14 @@ def corpus_texts_identity(corpus: str, src: str, tgt: str, n: int | None) -> dic
 
 
 def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int | None, parameter: str = "n") -> list[str]:
-    """What stands in the way of reading the first *n* pairs of a corpus (None: all) as texts, one message each.
+    """The problems of reading the first *n* pairs of a corpus (None: all) as texts, one message each.
 
-    parameter: what *n* is called where it is given.
+    parameter: the name of the parameter that sets *n*.
     """
     try:
         found, split = find_corpus(corpus)
         if n is None and is_endless(corpus):
-            return [f"corpus '{corpus}' has no last pair: say how many are wanted ({parameter})"]
+            return [f"corpus '{corpus}' is unbounded: set {parameter}"]
     except NbkitError as error:
         return [str(error)]
     request = Request(src, tgt, split, n)
@@ -66,7 +66,7 @@ def corpus_texts_problems(corpus: str, src: str, tgt: str, n: int | None, parame
 # ----------------------------------------------------------------------------
 # BLEU and chrF of a whole corpus, by sacreBLEU, with bootstrap intervals over sentences.
 
-#: sacreBLEU's tokenizers of languages written without spaces that have one of their own.
+#: sacreBLEU's specific tokenizers for languages written without spaces.
 _TOKENIZERS = {"zh": "zh"}
 
 
@@ -75,10 +75,10 @@ RESAMPLES = 999
 
 
 class CorpusScore(NamedTuple):
-    """A score in per cent, its 95 % interval (NaN without resamples, and where they
-    all score the same, as of the references themselves), how many sentences it is of, its signature.
+    """A score in per cent, its 95 % interval (NaN without resamples, and if all resamples have the same score), its
+    number of sentences and its signature.
 
-    Of no sentences the score is NaN and the signature empty.
+    Without sentences the score is NaN and the signature empty.
     """
 
     score: float
@@ -109,10 +109,10 @@ def corpus_chrf(hypotheses: Sequence[str], references: Sequence[str], *, resampl
 def sentence_sums(
     measure: Literal["bleu", "chrf"], hypotheses: Sequence[str], references: Sequence[str], lang: str
 ) -> list[list[int]]:
-    """What corpus BLEU or chrF adds up, of each sentence, in sacreBLEU's order.
+    """The statistics of each sentence that corpus BLEU or chrF adds up, in sacreBLEU's order.
 
-    Of BLEU: length of the hypothesis and of the reference, matches by order of n-gram, n-grams of the hypothesis by
-    order. Of chrF, by order: n-grams of the hypothesis, of the reference, and matches.
+    BLEU: length of the hypothesis and of the reference, matches by order of n-gram, n-grams of the hypothesis by
+    order. chrF, by order: n-grams of the hypothesis, of the reference, and matches.
 
     >>> sentence_sums("bleu", ["the cat sat"], ["the cat lay"], "en")
     [[3, 3, 2, 1, 0, 0, 3, 2, 1, 0]]
@@ -123,7 +123,7 @@ def sentence_sums(
 def score_of_sums(measure: Literal["bleu", "chrf"], sums: Sequence[Sequence[float]], *, alone: bool = False) -> float:
     """The corpus score in per cent of the `sentence_sums` of its sentences; NaN without any.
 
-    alone: of one sentence, in which n-grams longer than it do not count (sacreBLEU's effective order).
+    alone: for a single sentence, excludes n-grams longer than it (sacreBLEU's effective order).
 
     >>> pairs = ["the cat sat on it", "a dog"], ["the cat sat on that", "a dog"]
     >>> score_of_sums("bleu", sentence_sums("bleu", *pairs, "en")) == corpus_bleu(*pairs, "en", resamples=0).score

@@ -55,9 +55,9 @@ from nbkit.seeding import address, generator
 class Noise:
     """The recipe's shares of tokens, and what they become; special tokens are never touched.
 
-    Each ordinary token is hit with the probability of its share by itself; a source token that is both masked and
+    Each ordinary token is hit independently with the probability of its share; a source token that is both masked and
     replaced is masked.
-    mask: what masked tokens become. special: ids that are left alone. vocabulary: how many ids there are; replacements
+    mask: id of masked tokens. special: ids that are never changed. vocabulary: number of ids; replacements
     are drawn uniformly from those that are not special. start: the decoder's start.
     """
 
@@ -112,9 +112,9 @@ class Noise:
 
 
 class NoisyBatches(Batches[Example], TrainerCallback):
-    """`Batches` whose examples get their noise when they are asked for.
+    """`Batches` whose examples get their noise on access.
 
-    Its trainer tells it which pass over the data begins, also where a run goes on in the middle of one.
+    The trainer reports which pass over the data begins, also if a run resumes in the middle of one.
     """
 
     def __init__(self, examples: Sequence[Example], budget: int, seed: int, noise: Noise):
@@ -131,7 +131,7 @@ class NoisyBatches(Batches[Example], TrainerCallback):
 # ----------------------------------------------------------------------------
 # What a translator is trained on: pairs as text, by the condition of its idioms, then token ids.
 
-#: Longest side of a training pair, in tokens; longer pairs are left out.
+#: Longest side of a training pair, in tokens; longer pairs are skipped.
 LONGEST = 256
 
 
@@ -206,15 +206,15 @@ def checkpoint_examples(
 def started(recipe: TranslatorRecipe) -> tuple[Any, Any, Family]:
     """The checkpoint to start from, with the recipe's dropout, its own tokenizer, and its family.
 
-    With one target, the language it is asked for stays in its settings, so that any program translates into that one.
-    Raises `ModelError` where it cannot be had, does not speak a language, or is behind a service or in Python code.
+    With one target, its settings keep the requested language, so that any program translates into it.
+    Raises `ModelError` if it is not available, does not support a language, or is behind a service or in Python code.
     """
     assert recipe.start is not None
     reference = resolve(recipe.start, recipe.src, recipe.targets[0])
     folder = ensure_model(recipe.start, recipe.src, recipe.targets[0])
     if folder is None:
         where = "in Python code" if reference.remote is None else "behind a service"
-        raise ModelError(f"start '{recipe.start}' is {where}: a model with files is needed to be trained on")
+        raise ModelError(f"start '{recipe.start}' is {where}, so it cannot be fine-tuned; give a model with files")
     family = family_of(reference, folder)
     for target in recipe.targets:
         check_pair(resolve(recipe.start, recipe.src, target), family, folder)
@@ -233,9 +233,9 @@ def started(recipe: TranslatorRecipe) -> tuple[Any, Any, Family]:
 
 
 class BestByBleu(Trainer):
-    """Looks at the dev corpus by translating it, as anybody would: from a folder.
+    """Evaluates on dev by translating it with the model saved to a folder.
 
-    What was best so far stands in the trainer's state, so that a run that goes on knows it.
+    The best result so far is in the trainer's state, so that a resumed run knows it.
     """
 
     def __init__(self, training: Training, tokenizer: Any, **options: Any):
@@ -244,7 +244,7 @@ class BestByBleu(Trainer):
         self._training, self._tokenizer = training, tokenizer
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
-        """BLEU on dev, in percent; measured by one process and told to the others."""
+        """BLEU on dev, in per cent; measured by one process and sent to the others."""
         from accelerate.utils import broadcast_object_list
 
         found = [0.0]
@@ -278,11 +278,11 @@ def put_in(model: torch.nn.Module, tensors: dict[str, Tensor]) -> None:
     """Sets a model's weights; those that share a stored tensor follow it. Raises `ModelError` for strange names."""
     strange = model.load_state_dict(tensors, strict=False).unexpected_keys
     if strange:
-        raise ModelError(f"checkpoint: no such weights in the model: {', '.join(strange[:5])}")
+        raise ModelError(f"checkpoint: the model has no weights named {', '.join(strange[:5])}")
 
 
 # ----------------------------------------------------------------------------
-# The model card of a translator trained here: what it was trained on, how, and how good it is.
+# The model card of a translator trained here: data, settings and BLEU.
 
 
 def measure(recipe: TranslatorRecipe, folder: Path) -> list[dict[str, Any]]:
@@ -305,15 +305,17 @@ def dev_bleu(recipe: TranslatorRecipe, folder: Path) -> float:
 
 
 def check_held_out(recipe: TranslatorRecipe) -> None:
-    """Reads dev and test as they will be measured on: what is wrong with them is to be known before a long training.
+    """Read dev and test as for the evaluation, so that their errors appear before a long training.
 
-    Raises as the corpora do, and `ModelError` where a checkpoint is to be chosen on dev, and dev has no pair.
+    Raises what the corpora raise, and `ModelError` if checkpoints are chosen by dev and dev has no pairs.
     """
     looked_at = recipe.dev_pairs if recipe.keep == "best" else 0
     for target in recipe.targets:
         dev = list(text_pairs(recipe.dev, recipe.src, target, max(recipe.card_pairs, looked_at)))
         if looked_at and not dev:
-            raise ModelError(f"no checkpoint can be chosen: '{recipe.dev}' holds no pair {recipe.src}→{target}")
+            raise ModelError(
+                f"dev: corpus '{recipe.dev}' has no pairs {recipe.src}→{target}, so no checkpoint can be chosen by it"
+            )
         for _ in text_pairs(recipe.test, recipe.src, target, recipe.card_pairs):
             pass
 
@@ -329,7 +331,7 @@ def _bleu(recipe: TranslatorRecipe, folder: Path, target: str, corpus: str, n: i
 
 
 def card(recipe: TranslatorRecipe, rows: list[dict[str, Any]]) -> Card:
-    """What is said of the model; *rows*: as `measure` has them."""
+    """The model's card; *rows*: from `measure`."""
     lines = [{**row, "BLEU": shown(row["BLEU"], ".1f", "no pairs")}.values() for row in rows]
     module = module_of(recipe)
     said = {
@@ -347,18 +349,17 @@ _SCHEDULES = {"linear": "linear", "inverse_sqrt": "inverse_sqrt", "constant": "c
 
 
 def train_translator(recipe: TranslatorRecipe, output: Path, *, resume: bool = True) -> Path:
-    """Trains a translator and writes it to the folder *output*, which appears when it is complete.
+    """Train a translator and write it to the folder *output*, which appears when it is complete.
 
     The folder holds safetensors weights, tokenizer, generation settings, a model card (``README.md``: data,
-    settings, BLEU) and the recipe in ``nbkit.json``. What is unfinished lies in a hidden folder beside it: a run
-    that was killed goes on from its last checkpoint when it is started again with the same recipe (``resume=False``
-    begins anew). Of several processes that train one folder one works and the others wait. The same recipe gives
+    settings, BLEU) and the recipe in ``nbkit.json``. Unfinished training is in a hidden folder beside it: a run
+    that was killed resumes from its last checkpoint when it is started again with the same recipe (``resume=False``
+    starts over). If several processes train one folder, one works and the others wait. The same recipe gives
     the same weights again on the same machine. For several GPUs, start the command by ``accelerate launch``: each
     of them then gets its own batches.
 
-    Returns *output*. Raises `ModelError` where *output* is there already and was not made by this recipe, where
-    there is nothing to train on, and for a checkpoint to start from that cannot be had; errors of the corpora pass
-    through.
+    Returns *output*. Raises `ModelError` if *output* exists and was not made by this recipe, if there is no training
+    data, or if a checkpoint to start from is not available; errors of the corpora pass through.
     """
     return train_by(recipe, {"sources": [recipe.src], "targets": list(recipe.targets)}, output, _train, resume=resume)
 
@@ -367,7 +368,8 @@ def _train(training: Training) -> Path:
     recipe: TranslatorRecipe = training.recipe
     regular = {target: regular_texts(recipe, target) for target in recipe.targets}
     if not any(regular.values()):
-        raise ModelError(f"nothing to train on: '{recipe.train}' holds no pair {recipe.src}→{recipe.targets}")
+        targets = ", ".join(recipe.targets)
+        raise ModelError(f"nothing to train on: corpus '{recipe.train}' has no pairs {recipe.src}→{targets}")
     idioms = {target: idiom_texts(recipe, target) for target in recipe.targets}
     check_held_out(recipe)
     encode: Callable[..., Iterator[Example]]
@@ -438,7 +440,7 @@ def _trainer(training: Training, model: Any, tokenizer: Any, family: Family, exa
 
 
 def _keep(training: Training, model: Any, state: Any) -> dict[str, Any]:
-    """Puts the weights that are kept into *model*, and says in words which they are."""
+    """Put the selected weights into *model*; returns their description."""
     recipe: TranslatorRecipe = training.recipe
     if recipe.keep == "average":
         folders = checkpoints_in(training.checkpoints)[-recipe.averaged :]
