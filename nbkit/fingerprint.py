@@ -29,7 +29,7 @@ from nbkit.errors import NbkitError
 from nbkit.files import cache_folder, first_sight
 
 PACKAGE = "nbkit"
-#: Rooms that `digest` leaves out: what comes from there is remembered under keys of its own.
+#: Rooms that `digest` omits: what comes from there is remembered under keys of its own.
 KEYED = ("nbkit/models/", "nbkit/store/")
 #: A definition: its module and its name. The name "" stands for all of a module.
 Node: TypeAlias = tuple[str, str]
@@ -70,7 +70,7 @@ def fingerprint(
     counts if a definition that is reached reads files beside its module and names this one, or names none.
     without: beginnings of paths that are neither counted nor followed; but: paths among these that are. declarations:
     whether decorators count that declare a step or work of a study (``@STUDY.step(…)``): they say when a function is
-    called and under which key its table is kept, not what it computes.
+    called and under which key its table is stored, not what it computes.
     Raises `NbkitError` for a root that does not exist.
 
     >>> found = fingerprint(["nbkit.seeding:generator"])
@@ -91,7 +91,7 @@ def fingerprint(
 def digest(*roots: str, without: tuple[str, ...] = KEYED, but: tuple[str, ...] = ()) -> str:
     """16 hexadecimal digits of what is behind *roots*: what a remembered table carries of the code that makes it.
 
-    without: beginnings of paths that do not count, by default those of rooms whose results have keys of their own.
+    without: beginnings of paths that do not count, by default those of rooms whose results have separate keys.
     but: paths among these that count. Raises as `fingerprint` does.
 
     >>> digest("nbkit.seeding") == digest("nbkit.seeding"), digest("nbkit.seeding") == digest("nbkit.errors")
@@ -219,7 +219,7 @@ class _Module:
         self.effects = [place for place, statement in enumerate(statements) if not statement.bound]
 
     def mentions(self, statement: _Statement) -> Iterator[Node]:
-        """What *statement* mentions: modules, and dotted names below them, as its imports have it."""
+        """What *statement* mentions: modules, and dotted names below them, according to its imports."""
         for name, attribute in statement.uses:
             if name in statement.imports or name in self.imports:
                 module, imported = statement.imports.get(name) or self.imports[name]

@@ -160,7 +160,7 @@ def test_symbols_are_typeset_and_headings_have_none(path: Path) -> None:
 
 @every_bounded_page
 def test_a_page_has_floor_and_ceiling_and_says_what_was_left_out(path: Path) -> None:
-    for heading in ("Floor and ceiling", "**What was left out.**"):
+    for heading in ("Floor and ceiling", "**What was excluded.**"):
         assert heading in prose_of(path)
 
 

@@ -17,22 +17,7 @@ PHRASES = {
 }
 #: Rooms and files that have still to be rewritten: paths, or how they begin. It must become empty.
 PENDING = (
-    "nbkit/batch/",
-    "nbkit/cli/",
-    "nbkit/figures/",
-    "nbkit/measure/",
-    "nbkit/models/",
-    "nbkit/report/",
-    "nbkit/studies/",
-    "notebooks/disambiguation/",
-    "notebooks/explore.ipynb",
-    "notebooks/idioms/",
-    "notebooks/nli_permutation/",
-    "notebooks/numbers/",
-    "notebooks/word_order/",
-    "docs/servers.md",
-    "docs/systems.md",
-    "params/",
+    "nbkit/measure/senses.py",  # a field of its results is called told
 )
 #: Keys of YAML files whose values are shown, in any file of nbkit.
 SHOWN = {"caption", "description", "headings", "label", "note", "summary", "title"}

@@ -1,6 +1,6 @@
 """The work of a run, and the local processes that do it, any of which may be killed.
 
-A unit of work is a function call; a notebook is executed by papermill in a kernel of its own.
+A unit of work is a function call; a notebook is executed by papermill in its own kernel.
 """
 
 from __future__ import annotations
@@ -275,7 +275,7 @@ _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS
 
 
 def places() -> dict[str, str]:
-    """The variables that tell a worker on any machine where results and data are, and whether programs may start."""
+    """The variables that say to a worker on any machine where results and data are, and whether programs may start."""
     found = {"NBKIT_CACHE": cache_folder()}
     return found | {name: os.environ[name] for name in ("NBKIT_DATA", PLUGINS, COMMANDS) if name in os.environ}
 
@@ -410,7 +410,7 @@ _INLINE = "module://matplotlib_inline.backend_inline"
 class OwnKernelManager(AsyncKernelManager):
     """Starts the ipykernel of the running Python, whatever kernel the user has installed under ``python3``.
 
-    Configure it with ``transport="ipc"`` and a connection file of its own: kernels that are started at the
+    Configure it with ``transport="ipc"`` and its own connection file: kernels that are started at the
     same time over TCP can pick the same port.
 
     environment: variables that the kernel gets beside those of this process.

@@ -58,7 +58,7 @@ def save_table(table: Table, name: str) -> Table:
 def save_text_table(table: Table, name: str) -> Table:
     """Keep a table that holds corpus text as ``tables/<name>.texts.csv``; returns the table.
 
-    The suffix marks what a report without text leaves out; there is no LaTeX copy for the same reason.
+    The suffix marks what a report without text omits; there is no LaTeX copy for the same reason.
     """
     _write(_path("tables", name, ".texts.csv"), as_csv(_frame(table)))
     return table
@@ -213,7 +213,7 @@ def share_axis(panel: Axes, what: str) -> None:
 
 
 def in_paper_order(names: Iterable[str]) -> list[str]:
-    """Perturbations without repeats in the paper's order, one's own after them, the control last.
+    """Perturbations without repeats in the paper's order, custom ones after them, the control last.
 
     >>> in_paper_order(["control", "reversed", "mine", "noun_swaps", "reversed"])
     ['noun_swaps', 'reversed', 'mine', 'control']

@@ -192,7 +192,7 @@ def _probability(p: float) -> str:
 
 
 def with_interval(mean: Any, low: Any, high: Any, decimals: int = 3, n: float | None = None) -> str:
-    """A mean with its interval, as it stands in a cell. n: how many units it is of, where no column says so.
+    """A mean with its interval, as written in a cell. n: how many units it is of, where no column says so.
 
     >>> with_interval(0.4123, 0.38, 0.45), with_interval(float("nan"), 0, 1)
     ('0.412 [0.380, 0.450]', '–')
@@ -214,7 +214,7 @@ def _cell(mean: Any, low: Any, high: Any, form: str, n: float | None) -> str:
 def cells(
     table: pd.DataFrame, of: str, ends: Sequence[str] = (), form: str = ".3f", times: float = 1, n: str | None = None
 ) -> list[str]:
-    """A cell a row: the number in the column *of*, with its interval where *ends* names the two columns of its ends.
+    """One cell per row: the number in the column *of*, with its interval if *ends* names the columns of its ends.
 
     form: how numbers are written, as in `format`. times: what they are multiplied by, 100 for percent. n: the column
     with how many units they are of, where the table that is shown has none.
@@ -258,7 +258,7 @@ def best(numbers: pd.DataFrame, by: str = "row") -> pd.DataFrame:
 
 
 def varying(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Those of *columns* that tell rows apart.
+    """Those of *columns* that distinguish rows.
 
     >>> varying(pd.DataFrame({"language": ["fr", "fr"], "model": ["a", "b"]}), ["language", "model"])
     ['model']
@@ -272,7 +272,7 @@ def marked(text: str, spans: Iterable[tuple[int, int]], element: str = MARK) -> 
 
 
 def marked_by(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
-    """*text* as HTML with each half-open range of characters in an element of its own; all of the text is escaped.
+    """*text* as HTML with each half-open range of characters in its own element; all of the text is escaped.
 
     Of overlapping ranges the first has what both want.
 

@@ -389,7 +389,7 @@ def _names(ids: Iterable[int]) -> list[str]:
 class ConvertedClassifier(PairClassifier):
     """`PairClassifier` on a converted encoder: the same pairs, cut as there, and the same head.
 
-    The engine leaves padding out of all products but attention's, so that batches are of like lengths, not of one.
+    The engine omits padding from all products but attention's, so that batches are of like lengths, not of one.
     """
 
     budgets: ClassVar = {"cpu": 2048, "cuda": 131072}

@@ -78,7 +78,7 @@ class ModelKind(ABC, Generic[ReferenceT, RecipeT, ModelT]):
         """Raises `ModelError` for errors that can be detected before the files exist."""
 
     def recipe_problem(self, recipe: RecipeT) -> str | None:
-        """What prevents training by *recipe*, as far as this is known beforehand; None otherwise."""
+        """What prevents training by *recipe*, as far as this is known in advance; None otherwise."""
         return None
 
     def check_answering(self, reference: ReferenceT) -> None:

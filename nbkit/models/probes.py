@@ -590,8 +590,8 @@ def word_entropies(probe: ContextProbe, words: Sequence[Span]) -> np.ndarray:
 
     H(w) = 1/|w| Σ_{t in w} H(p(· | y_<t, H))
 
-    words: characters of the reference. A subword of two words (*word.*) counts for both; the reference's end is no
-    word. The paper says that it maps subwords to words, not how; the mean keeps a word of many subwords comparable.
+    words: characters of the reference. A subword of two words (*word.*) counts for both; the reference's end is not
+    a word. The paper says that it maps subwords to words, not how; the mean keeps a word of many subwords comparable.
     Source: idioms paper, §4.3 and footnote 7.
 
     >>> probe = ContextProbe("full", "", (-1.0,) * 4, (0.5, 1.0, 2.0, 9.0), ((0, 2), (3, 5), (5, 9), (0, 0)), 0)

@@ -176,7 +176,7 @@ class Training:
     ) -> Path:
         """The folder of the model that *trainer* made, trained on from its last checkpoint, with tokenizer and card.
 
-        facts: what the card says of the training, by its result; weights that it changes are those that are kept.
+        facts: what the card says of the training, by its result; weights that it changes are those that are stored.
         card: of the model in a folder.
         """
         for bars in (PrinterCallback, ProgressCallback):  # the trainer's own bars and raw numbers

@@ -54,7 +54,7 @@ _STYLED_TABLE = re.compile(r"T_\w+")
 def clean_html(html: str) -> str:
     """*html* with harmless tags kept, everything else shown as text, SVG turned into pictures.
 
-    The rules of pandas' Styler (``#T_…``) are kept, after cleaning; other ``<style>`` blocks are not.
+    The rules of pandas' Styler (``#T_…``) stay, after cleaning; other ``<style>`` blocks are not.
 
     >>> clean_html('<b onclick="x()">bold</b> <script>alert(1)</script>')
     '<b>bold</b> &lt;script&gt;alert(1)&lt;/script&gt;'
@@ -230,7 +230,7 @@ class Excerpt:
 def read_notebook(path: Path) -> dict[str, Any]:
     """The notebook at *path* as plain data, its multi-line strings joined. Raises `DataError`.
 
-    Cells that papermill adds are left out: its banner of an error is one, and the page has a better one.
+    Cells that papermill adds are skipped: its banner of an error is one, and the page has a better one.
     """
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
@@ -249,7 +249,7 @@ def leave_out_text(notebook: dict[str, Any]) -> dict[str, Any]:
     """A copy of *notebook* without the sentences of its corpus.
 
     Outputs of cells tagged ``corpus-text`` become a note; printed lines and the messages of errors,
-    which may quote a sentence, are left out everywhere.
+    which may quote a sentence, are skipped everywhere.
     """
     note = {"output_type": "display_data", "data": {"text/html": f'<p class="left-out">{escape(_LEFT_OUT)}</p>'}}
 
@@ -331,7 +331,7 @@ def _shown(outputs: Iterable[Mapping[str, Any]], alt: str) -> Iterator[Markup]:
 
 
 def _display(output: Mapping[str, Any], alt: str) -> Markup | None:
-    """The richest form of an output that a still page can show; widgets (progress bars) are left out."""
+    """The richest form of an output that a still page can show; widgets (progress bars) are skipped."""
     data = output["data"]
     if _WIDGET in data:
         return None

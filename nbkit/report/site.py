@@ -345,7 +345,7 @@ def archive(output_folder: Path) -> Path:
 def archive_without_text(output_folder: Path) -> Path:
     """Pack an archive without sentences of the corpus, for data that may not be shared; return its path.
 
-    It leaves out the outputs of cells tagged ``corpus-text``, printed lines, error messages, and
+    It omits the outputs of cells tagged ``corpus-text``, printed lines, error messages, and
     files under ``figures/`` and ``tables/`` whose name ends in ``.texts`` before the suffix.
     """
     full = _site(output_folder)

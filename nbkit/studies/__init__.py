@@ -8,7 +8,7 @@ from nbkit.studies.results import headline, item_id, outcomes, read_outcomes, wr
 
 __all__ = ["STUDIES", "headline", "item_id", "outcomes", "read_outcomes", "write_outcomes"]
 
-STUDIES: Registry[Study] = Registry("study", way_out="; one of your own comes with its file: nbkit --plugin FILE.py …")
+STUDIES: Registry[Study] = Registry("study", way_out="; a custom one comes with its file: nbkit --plugin FILE.py …")
 STUDIES.register(
     "word_order",
     "nbkit.studies.word_order:STUDY",

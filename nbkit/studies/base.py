@@ -1,4 +1,4 @@
-"""What the parameters of several studies have in common: the types of their fields, checked alike and told alike.
+"""What the parameters of several studies have in common: the types of their fields, checked and reported alike.
 
 A check raises ValueError, which pydantic collects with all others of a run file.
 """
@@ -56,7 +56,7 @@ def without_repeats(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-#: A list whose repeats are left out.
+#: A list whose repeats are skipped.
 Once: TypeAlias = Annotated[list[T], AfterValidator(without_repeats)]
 
 
@@ -64,7 +64,7 @@ Once: TypeAlias = Annotated[list[T], AfterValidator(without_repeats)]
 MOST = 10**9
 
 
-_RENAME = "rename a folder, or register them under names of their own (nbkit.models.{})"
+_RENAME = "rename a folder, or register them under separate names (nbkit.models.{})"
 
 
 def told_apart(names: list[str], label: Callable[[str], str], way_out: str) -> list[str]:

@@ -4,7 +4,7 @@ A study declares what it computes, once, with decorators of its `Study`:
 
 - a **step** is a table that the store remembers. From its declaration follow its key (the digest of the code behind it
   and what its ``key`` says), and, with ``unit``, the unit of work that fills it;
-- **work** is a unit of work that is no table of its own: it translates, or fills several steps;
+- **work** is a unit of work that is not a table itself: it translates, or fills several steps;
 - **outcomes** are the study's results, one row an item, system and measure (`nbkit.studies.outcomes`).
 
 From these the runner takes units, stages, counts for a dry run, and which of them need a GPU; models that have to be
@@ -56,7 +56,7 @@ class Axis:
 class Cuts:
     """The axis of chunks, which can be long: what is at a time of the items, such as pairs, that stand at a point.
 
-    known: where the units of work begin, as far as that can be told without reading anything; None for all of it.
+    known: where the units of work begin, as far as that is known without reading anything; None for all of it.
     starts: where the chunks of the unit that begins there do, read or counted by now: ``starts(params, start, store,
     **point)``, in which *start* is None for all of it.
     """
@@ -334,7 +334,7 @@ class Study:
         return self.params.__module__.partition(".")[0]
 
     def cells(self, params: Any) -> list[Cell]:
-        """One cell a point of the grid, with the parameters narrowed to it; none where an axis is empty."""
+        """One cell per point of the grid, with the parameters narrowed to it; none where an axis is empty."""
         return [
             Cell(
                 label=cell_label(*(self.label(name, value) for name, value in at.items())),
@@ -364,7 +364,7 @@ class Study:
         return [*absent, *sorted(found, key=lambda unit: unit.stage)]
 
     def problems(self, params: Any) -> list[str]:
-        """What stands in the way of this run here, one message each; loads no model."""
+        """Problems of this run here, one message each; loads no model."""
         uses = list(dict.fromkeys(self.uses(params)))
         device = params.model_dump().get("device")
         found = [no_device(device)] if uses and device is not None else []
@@ -372,7 +372,7 @@ class Study:
         return list(dict.fromkeys(problem for problem in found if problem))
 
     def misdeclared(self) -> Iterator[str]:
-        """What is wrong in the study's own outcomes, as far as can be told without computing any."""
+        """What is wrong in the study's own outcomes, as far as is known without computing any."""
         if self.results is None:
             return
         stream, headline = self.results.stream, self.results.headline
@@ -607,7 +607,7 @@ class _Wanted:
 
 
 class Held:
-    """The last *size* things that were made in this process, each told apart by its key: all that can change it.
+    """The last *size* things that were made in this process, each distinguished by its key: all that can change it.
 
     >>> held, made = Held(size=1), []
     >>> [held({"n": n}, lambda: made.append(n) or n) for n in (1, 1, 2)], made

@@ -104,7 +104,7 @@ class Page:
             The table that is saved as CSV in place of the one that is shown, or beside a figure.
         text
             The same for a table that holds sentences of a corpus, saved as ``tables/NAME.texts.csv`` only; a copy of
-            the report without text leaves it out.
+            the report without text omits it.
         fold
             The line behind which a long table is folded.
         beside
@@ -182,12 +182,12 @@ class Sheets:
 
     - caption, with {fields}.
     - empty: what stands there in place of a table without rows, by default that there is no model in the run.
-    - columns: those that are shown, in their order, between spaces or as a list, as far as the table has them; all,
-      if there are none. With a question mark behind it, a column is shown where it tells rows apart.
+    - columns: those that are shown, in their order, between spaces or as a list, if the table has them; all,
+      if there are none. With a question mark behind it, a column is shown where it distinguishes rows.
     - cells: columns made of numbers, each with the arguments of `nbkit.figures.styles.cells`; ``of`` is by default the
       column of the same name.
     - headings of columns that go by another name; those of the entry ``headings`` hold for all tables.
-    - html: columns that hold HTML, made by *texts* or beforehand.
+    - html: columns that hold HTML, made by *texts* or before.
     - css: rules for the cells of a column, if it is there.
 
     Names of columns in ``columns``, ``cells`` and ``headings`` may hold {fields}, too.
@@ -240,7 +240,7 @@ class Sheets:
         why: str = "",
         **fields: str,
     ) -> Styler:
-        """*frame* as the entry *name* has it; its ``data`` is what a CSV copy holds.
+        """*frame* by the entry *name*; its ``data`` is what a CSV copy holds.
 
         best: True where a cell is set in bold. headings, why: in place of the entry's. fields: what stands in its
         texts for {field}. Raises `KeyError` for an entry or a field that there is not.
@@ -271,7 +271,7 @@ class Sheets:
         return table.set_table_styles(rules, overwrite=False)  # type: ignore[arg-type]
 
     def printed(self, artefact: str, rows: str | Sequence[str], columns: str, name: str = _PRINTED) -> Styler:
-        """A whole table of the paper, *rows* × *columns*, as the entry ``printed`` has it; it may use {title}.
+        """A whole table of the paper, *rows* × *columns*, by the entry ``printed``; it may use {title}.
 
         Numbers are texts, as they are printed, or, where the entry says ``numbers: true``, numbers like our own. What
         is printed in bold is bold. Raises as `Paper.load`.
@@ -290,7 +290,7 @@ class Sheets:
 
         ours: as in `Paper.beside`; a column ``coded`` holds what the paper's research code would compute, and is
         compared, too. Shown are *on*, our number, the printed one and the difference, then coded and
-        coded_difference, and notes where there are any, as the entry ``beside`` has it, or ``beside_coded``; it may
+        coded_difference, and notes where there are any, by the entry ``beside``, or ``beside_coded``; it may
         use {title}, and {value} for the column of our number. Raises as `Paper.beside`.
         """
         title = self.paper.title(artefact)

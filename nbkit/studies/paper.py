@@ -1,6 +1,6 @@
 """`Paper`: what one paper prints and what it only draws, from a folder of data.
 
-One CSV a table (tidy: one row a printed number) with a ``note`` column where numbers contradict each other;
+One CSV a table (tidy: one row per printed number) with a ``note`` column where numbers contradict each other;
 ``artefacts.yaml`` says what there is.
 """
 
@@ -88,7 +88,7 @@ class Paper:
         return self._artefact(name)["value"]
 
     def load(self, name: str) -> pd.DataFrame:
-        """A printed table, tidy: one row a number, with the column ``note``. Raises `NbkitError` for a figure."""
+        """A printed table, tidy: one row per number, with the column ``note``. Raises `NbkitError` for a figure."""
         import pandas as pd
 
         self.value_column(name)  # an error for a figure
@@ -129,7 +129,7 @@ class Paper:
 
         ours: any table that has the columns *on* and, for a printed table, its value column (`value_column`).
         Returns the rows of *ours*, in their order, with four more columns: ``published`` (number or NaN),
-        ``printed`` (as the paper writes it, or "not printed"), ``difference`` (ours − published, NaN where there
+        ``printed`` (as the paper writes it, or "not printed"), ``difference`` (ours − published, NaN if there
         is none) and ``note``.
         Raises `NbkitError` where a column is missing or *on* does not single out one printed number.
         """

@@ -68,7 +68,7 @@ def item_id(texts: Sequence[str | None], treatment: Mapping[str, Any], draw: Seq
     """The id of an item: the digest of its texts, of what was done to them, and of the draw; the same in every run.
 
     texts: what is given before any system answers, such as source and reference, with their languages. treatment: what
-    was done, by name; settings that change nothing of the texts are no part of it. draw: seed and number of a random
+    was done, by name; settings that change nothing of the texts are not part of it. draw: seed and number of a random
     treatment; a treatment with one outcome has none.
 
     >>> item_id(["en", "de", "It weighs 12 kg."], {"number": "12"})
@@ -205,7 +205,7 @@ def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
 
 
 def _completed(table: pd.DataFrame, study: str, texts: bool) -> pd.DataFrame:
-    """*table* with all columns, in their order; what a study leaves out is the usual value."""
+    """*table* with all columns, in their order; what a study omits is the usual value."""
     usual: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "study": study, "count": 1}
     usual |= {"target_language": "", "sums": None, "verdict": None, "reason": ""}
     wanted = [*COLUMNS, *(TEXTS if texts else ())]

@@ -230,7 +230,7 @@ def measure(recipe: LanguageModelRecipe, folder: Path) -> list[tuple[object, ...
 
 
 def card(recipe: LanguageModelRecipe, rows: list[tuple[object, ...]]) -> Card:
-    """What is said of the model; *rows*: as `measure` has them."""
+    """What is said of the model; *rows*: as in `measure`."""
     kind = "causal language model" if recipe.is_causal else "masked language model"
     return Card(kind, rows, {"corpora": ", ".join(f"`{corpus}`" for corpus in recipe.train)})
 

@@ -140,7 +140,7 @@ class CommandModel(RemoteModel):
         if isolate not in _ISOLATE:
             raise ModelError(f"model '{name:.120}': isolate: '{isolate}' given, one of {', '.join(_ISOLATE)} expected")
         if stay and isolate == "text":
-            raise ModelError(f"model '{name:.120}': a program that stays is given several texts: leave out isolate")
+            raise ModelError(f"model '{name:.120}': a program that stays is given several texts: omit isolate")
         workers = options.get("workers") or os.cpu_count() or 1
         try:
             pacing = Pacing(concurrency=workers, timeout=float(options.get("timeout", 60.0)), attempts=1)
@@ -168,7 +168,7 @@ class CommandModel(RemoteModel):
 
     @cached_property
     def program(self) -> Path | None:
-        """The program's file, None where there is none."""
+        """The program's file, None if there is none."""
         found = shutil.which(self.words[0])
         return None if found is None else Path(found).resolve()
 
@@ -303,7 +303,7 @@ class Program:
                     return
                 if now > deadline:
                     got = self._read.count(b"\n")
-                    hint = "; does it write only when its input ends? Then leave out stay" if keep else ""
+                    hint = "; does it write only when its input ends? Then omit stay" if keep else ""
                     raise self._error(f"wrote {got} of {lines} lines in {timeout:.0f} s and did not end{hint}")
                 for key, _ in selector.select(min(0.5, max(0.0, deadline - now))):
                     if key.fileobj is process.stdin:
@@ -436,5 +436,5 @@ class CommandTranslator(RemoteTranslator):
                 raise ModelError(
                     f"model '{self.model.name:.120}' translates {text!r:.80} in two ways: {found[text]!r:.80} among "
                     f"other texts, {line!r:.80} {how}; one text influences the next: give each its own process, "
-                    f"leave out {where}"
+                    f"omit {where}"
                 )

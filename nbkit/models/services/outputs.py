@@ -94,7 +94,7 @@ class OutputsModel(RemoteModel):
         return Path(self.place)
 
     def files(self, src: str, tgt: str) -> list[tuple[Path, Path]]:
-        """The pairs of files with sources and translations. Raises `ModelError` where there are none."""
+        """The pairs of files with sources and translations. Raises `ModelError` if there are none."""
         if self.path.is_dir():
             return self._rounds(src, tgt)
         if not self.path.is_file():

@@ -286,7 +286,7 @@ def put_in(model: torch.nn.Module, tensors: dict[str, Tensor]) -> None:
 
 
 def measure(recipe: TranslatorRecipe, folder: Path) -> list[dict[str, Any]]:
-    """Corpus BLEU of the model in *folder* on the recipe's dev and test pairs, one row a target and split."""
+    """Corpus BLEU of the model in *folder* on the recipe's dev and test pairs, one row per target and split."""
     return [
         _bleu(recipe, folder, target, corpus, recipe.card_pairs)
         for target in recipe.targets
@@ -295,7 +295,7 @@ def measure(recipe: TranslatorRecipe, folder: Path) -> list[dict[str, Any]]:
 
 
 def dev_bleu(recipe: TranslatorRecipe, folder: Path) -> float:
-    """The mean over targets of corpus BLEU on dev: what decides which checkpoint is kept.
+    """The mean over targets of corpus BLEU on dev: what decides which checkpoint is saved.
 
     Raises as `check_held_out` does.
     """

@@ -54,7 +54,7 @@ def senses_figure(clusters: pd.DataFrame) -> Figure:
 
 
 def bleu_figure(bleu: pd.DataFrame, published: pd.DataFrame) -> Figure:
-    """BLEU of every model with bootstrap intervals, a panel a test corpus (Table 2).
+    """BLEU of every model with bootstrap intervals, one panel per test corpus (Table 2).
 
     bleu: `disambiguation.bleu`. published: printed values of the run's domain (columns model, bleu), drawn as crosses
     where the run has a model of that name.
@@ -80,7 +80,7 @@ def bleu_figure(bleu: pd.DataFrame, published: pd.DataFrame) -> Figure:
 
 
 def correlations_figure(correlations: pd.DataFrame, published: pd.DataFrame, why: str = "") -> Figure:
-    """Rank-biserial correlations with 95% intervals, a row a measure (Tables 3 and 5).
+    """Rank-biserial correlations with 95% intervals, one row per measure (Tables 3 and 5).
 
     correlations: `disambiguation.correlations` (its main rows) or `disambiguation.attack_correlations`. published:
     printed values (columns measure, rbc), grey crosses. Shaded: smaller than the largest model's threshold of a
@@ -109,7 +109,7 @@ def correlations_figure(correlations: pd.DataFrame, published: pd.DataFrame, why
 
 
 def error_rates_figure(challenge_errors: pd.DataFrame, errors: pd.DataFrame) -> Figure:
-    """WSD error rates on the challenge set, the random one and that of rare senses, a row a model (Figure 1).
+    """WSD error rates on the challenge set, the random one and that of rare senses, one row per model (Figure 1).
 
     challenge_errors: `disambiguation.challenge_errors`. errors: `disambiguation.errors`, over all test pairs, as bars.
     """
@@ -120,7 +120,7 @@ def error_rates_figure(challenge_errors: pd.DataFrame, errors: pd.DataFrame) -> 
 
 
 def success_figure(attack_challenge: pd.DataFrame) -> Figure:
-    """Attack success on the challenge set and on random ones, a row a model (Figure 3).
+    """Attack success on the challenge set and on random ones, one row per model (Figure 3).
 
     attack_challenge: `disambiguation.attack_challenge`. Every set has its own ceiling, beside its own rate: seeds of
     the challenge set are not those of a random one.
@@ -191,7 +191,7 @@ def undecided_figure(undecided: pd.DataFrame) -> Figure:
 
 
 def _sets(table: pd.DataFrame, marks: pd.Series, mark: Look, what: str) -> Figure:
-    """Rates of several sets, a row a model, each with a short bar at its own value of *marks*."""
+    """Rates of several sets, one row per model, each with a short bar at its own value of *marks*."""
     shown = {name: look for name, look in styled.set_looks().items() if name in set(table["set"])}
     models = list(dict.fromkeys(table["model"]))
     points = table.assign(row=table["model"].map(models.index), mark=marks)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 FILE = "pharaoh:"
 
 
-#: Corpora, parsers and aligners have keys of their own.
+#: Corpora, parsers and aligners have separate keys.
 _KEYED = (
     *KEYED,
     *("nbkit/corpora/", "nbkit/sandbox/", "nbkit/text/parsers", "nbkit/text/conllu"),
@@ -125,7 +125,7 @@ def n_pairs(mining: Mining, store: Store, *, keep: bool = True) -> int:
     """
     if is_endless(mining.corpus):
         if mining.n is None:
-            raise NbkitError(f"corpus '{mining.corpus}' has no last pair: say how many are wanted (n)")
+            raise NbkitError(f"corpus '{mining.corpus}' is unbounded: set n")
         return mining.n
     identity = corpus_identity(mining.corpus, mining.src, mining.tgt, n=mining.n, parsers=mining.parsers)
     key = {"kind": "disambiguation.n_pairs", "version": 2, "corpus": identity, "on_error": mining.on_error}
@@ -169,7 +169,7 @@ def shard_pairs(mining: Mining, start: int, store: Store) -> Iterator[Pair]:
 
 
 def links_file(mining: Mining) -> Path:
-    """The file of ``pharaoh:FILE``. Raises `NbkitError` where there is none, or where pairs have no fixed places."""
+    """The file of ``pharaoh:FILE``. Raises `NbkitError` if there is none, or where pairs have no fixed places."""
     assert isinstance(mining.aligner, str)
     path = Path(expand_path(mining.aligner.removeprefix(FILE), "aligner"))
     if not path.is_file():
@@ -178,7 +178,7 @@ def links_file(mining: Mining) -> Path:
         )
     if mining.on_error != "raise":
         raise NbkitError(
-            f"aligner '{mining.aligner}' knows pairs by their places, which move where malformed lines are left out: "
+            f"aligner '{mining.aligner}' knows pairs by their places, which move where malformed lines are skipped: "
             "mend the corpus, and let on_error be 'raise'"
         )
     return path
@@ -252,7 +252,9 @@ def _read_links(path: Path, start: int, n: int) -> Iterator[Alignment]:
             except NbkitError as error:
                 raise DataError(str(error), path, number) from None
     if number < start + n:
-        raise DataError(f"no links for the pair after it; one line a pair expected, {start + n} at least", path, number)
+        raise DataError(
+            f"no links for the pair after it; one line per pair expected, {start + n} at least", path, number
+        )
 
 
 def _link_tables(mining: Mining, store: Store) -> dict[int, pd.DataFrame]:

@@ -76,13 +76,13 @@ def parts(params: DisambiguationParams) -> list[tuple[int, int]]:
 
 
 def _problems(params: DisambiguationParams) -> Iterator[str | None]:
-    """What stands in the way of this run beside its models; loads none."""
+    """Problems of this run beside its models; loads none."""
     source, target, parsers = params.source, params.target, params.parsers or None
     for corpus, limit, n in params.read:
         yield from check_corpus(corpus, source, target, parsers, n=n, on_error=params.on_error)
         with suppress(NbkitError):  # `check_corpus` says what is wrong with it
             if n is None and is_endless(corpus):
-                yield f"corpus '{corpus}' has no last pair: say how many are wanted ({limit})"
+                yield f"corpus '{corpus}' is unbounded: set {limit}"
     yield check_homographs(params.lexicon, target, src=source, on_conflict=params.on_conflict)
     yield from _link_problems(params)
     yield check_aligner(params.hypothesis_aligner, source, target)
@@ -176,7 +176,7 @@ STUDY = Study(
 
 
 def character_of(text: Text, token: int) -> int:
-    """Where in its running text a token begins, counted in characters. Raises `NbkitError` where there is none.
+    """Where in its running text a token begins, counted in characters. Raises `NbkitError` if there is none.
 
     >>> from nbkit.text.sentences import Sentence
     >>> character_of(Text((Sentence(("I", "'m", "in"), "en", (False, True, False)),)), 2)
@@ -254,7 +254,7 @@ def tested(params: DisambiguationParams, corpus: str, store: Store, *, keep: boo
 
 
 def linked(params: DisambiguationParams, corpus: str, store: Store) -> Mining:
-    """As `tested`, with links of its own: gold ones where the training corpus has them."""
+    """As `tested`, with its own links: gold ones where the training corpus has them."""
     mining = tested(params, corpus, store)
     if params.aligner == "gold" or params.is_cross_fitted(corpus):
         return mining
@@ -334,7 +334,7 @@ def _counts(run: ByContent, fold: int) -> SenseCounts:
     key=lambda params, corpus, start: {"corpus": corpus, "start": start, **params.pool_key()},
 )
 def pool_shard(params: DisambiguationParams, corpus: str, start: int, store: Store) -> pd.DataFrame:
-    """The pool's rows from one shard of a test corpus, and what was left out of it.
+    """The pool's rows from one shard of a test corpus, and what was excluded from it.
 
     Columns: those of `pool`, and left_out ("" for rows of the pool, else why) with n (how many).
     """
@@ -361,7 +361,7 @@ def pool_starts(params: DisambiguationParams, corpus: str, store: Store, *, keep
 
 
 def pool(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
-    """All test pairs of the run, one row a pair and homograph.
+    """All test pairs of the run, one row per pair and homograph.
 
     Columns: key (unique), corpus, pair, homograph, token (its place in the source), sense (the reference's), word (that
     the homograph is linked to), source, reference, start, end (characters of that word), length (tokens of the source),
@@ -403,7 +403,7 @@ def source_of(params: DisambiguationParams, pair: Mapping[str, Any]) -> Text:
 
 
 def stacked(tables: Sequence[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    """*tables* one below the other, with these columns also where there is none."""
+    """*tables* one below the other, with these columns also if there is none."""
     import pandas as pd
 
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
@@ -480,7 +480,7 @@ EXPECTED, UNEXPECTED, BIASED, NOT_DRAWN = "seed", "another sense expected", "mos
 
 @STUDY.step(key=lambda params: params.seeds_key(), uses=uses_masked)
 def seeds(params: DisambiguationParams, store: Store) -> pd.DataFrame:
-    """What becomes of each pair of the pool as a seed: one row a pair, in the pool's order.
+    """What becomes of each pair of the pool as a seed: one row per pair, in the pool's order.
 
     Columns: key, expected (the sense that the masked language model expects; "" without one), fate ("seed", "another
     sense expected", "most biased", "not drawn").

@@ -209,7 +209,7 @@ PUBLISHED_CODE = "published code"
 class Found(NamedTuple):
     """What a translator made of one text: the whole hypothesis, the words aligned with the homograph, their sense.
 
-    sense: "" where it cannot be told, and then *reason* says why. reached: what is found by each `Reach`.
+    sense: "" where it cannot be identified, and then *reason* says why. reached: what is found by each `Reach`.
     """
 
     hypothesis: str
@@ -225,9 +225,9 @@ class Found(NamedTuple):
     uses=uses_translator,
 )
 def judged(params: DisambiguationParams, model: str, store: Store) -> pd.DataFrame:
-    """What *model* made of every pair of the pool: one row a pair, in the pool's order.
+    """What *model* made of every pair of the pool: one row per pair, in the pool's order.
 
-    Columns: key, hypothesis, words (aligned with the homograph), found (their sense, "" where it cannot be told),
+    Columns: key, hypothesis, words (aligned with the homograph), found (their sense, "" where it cannot be identified),
     reason (why not), outcome ("right", "wrong": another sense than the reference's, "undecided"), and outcomes by the
     variants of the rule: outcome_window, outcome_translation, and "outcome_published code".
     """
@@ -251,7 +251,7 @@ def judged(params: DisambiguationParams, model: str, store: Store) -> pd.DataFra
     uses=lambda params, model, start: [*uses_translator(params, model), *uses_language_models(params)],
 )
 def attacked_chunk(params: DisambiguationParams, model: str, start: int, store: Store) -> pd.DataFrame:
-    """What *model* made of the fluent samples of one chunk: one row a sample.
+    """What *model* made of the fluent samples of one chunk: one row per sample.
 
     Columns: sample, hypothesis, words, found, reason, seed_hypothesis, seed_words, outcome ("success": the seed was
     right and the sample is in the adversarial sense; "kept": right both times; "another sense"; "seed not right";
@@ -367,7 +367,7 @@ def _marked(params: DisambiguationParams, tokens: Sequence[str], homograph: str,
 
 
 def read_words(params: DisambiguationParams, texts: Sequence[str], store: Store) -> list[Text | None]:
-    """Translations with tokens and lemmas: parsed, or cut and looked up as they stand; None for an empty one."""
+    """Translations with tokens and lemmas: parsed, or cut and looked up unchanged; None for an empty one."""
     if params.target_words == "forms":
         cuts = [tuple(cut(text, params.target)) for text in texts]
         return [Text((Sentence(tokens, params.target),)) if tokens else None for tokens in cuts]
@@ -561,7 +561,7 @@ def outcomes(params: DisambiguationParams, store: Store, texts: bool) -> Iterato
 
     *sense* passes where the translation of the homograph has the reference's sense, and fails where it has another;
     *attack* fails where a sample made from a pair that was right has the adversarial sense, and passes where it kept
-    the right one. Undecided is what cannot be told, with the reason; of attacks also those on pairs that were not
+    the right one. Undecided is what cannot be identified, with the reason; of attacks also those on pairs that were not
     right, and those that end in a third sense. Cluster: the pair of sentences.
     """
     pairs = pool(params, store)

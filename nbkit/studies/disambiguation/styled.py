@@ -291,7 +291,7 @@ def left_out_table(left_out: pd.DataFrame) -> Styler:
 
 
 def reasons_table(undecided: pd.DataFrame) -> Styler:
-    """Why senses of training pairs could not be told, over all homographs. undecided: `undecided_senses`."""
+    """Why senses of training pairs could not be identified, over all homographs. undecided: `undecided_senses`."""
     rows = undecided.groupby("reason", sort=False)
     names = [", ".join(group["homograph"].head(5)) for _, group in rows]
     shown = pd.DataFrame({"reason": list(rows.groups), "n": rows["n"].sum().to_numpy(), "most often of": names})
@@ -299,7 +299,7 @@ def reasons_table(undecided: pd.DataFrame) -> Styler:
 
 
 def coverage_table(coverage: pd.DataFrame) -> Styler:
-    """How many senses of training pairs are told by the rule and its variants. coverage: `sense_coverage`."""
+    """How many senses of training pairs are identified by the rule and its variants. coverage: `sense_coverage`."""
     return show(
         "coverage", coverage if coverage[["decided", "undecided", "set_aside"]].any(axis=None) else coverage[:0]
     )
@@ -354,9 +354,9 @@ def overlap_table(overlap: pd.DataFrame) -> Styler:
 
 
 def correlations_table(correlations: pd.DataFrame, yes: str = "errors") -> Styler:
-    """RBC with intervals, a row a measure, the largest of each model in bold (Table 3); N: *yes* and others.
+    """RBC with intervals, one row per measure, the largest of each model in bold (Table 3); N: *yes* and others.
 
-    correlations: rows of `disambiguation.correlations` with one row a model and measure, or `attack_correlations`.
+    correlations: rows of `disambiguation.correlations` with one row per model and measure, or `attack_correlations`.
     """
     if correlations["rbc"].isna().all():
         return shown_if(False, "correlations", correlations)

@@ -1,8 +1,8 @@
 """Tables of the disambiguation study: how biased pairs and models are, and which attacks succeed.
 
 Each rate has an interval over test pairs, as the samples of one seed are not independent. Undecided translations count
-in no error rate, and are told beside it; a success rate is over all samples, and its ceiling is the share of samples
-whose seed was translated right.
+in no error rate, and are reported beside it; a success rate is over all samples, and its ceiling is the share of
+samples whose seed was translated right.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def sense_clusters(params: DisambiguationParams, store: Store | None = None) -> 
 
 
 def undecided_senses(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
-    """Homographs of the training corpus whose sense could not be told, by reason. Columns: homograph, reason, n."""
+    """Homographs of the training corpus without an identified sense, by reason. Columns: homograph, reason, n."""
     found = counts(params, store).undecided
     rows = sorted(((*key, n) for key, n in found.items()), key=lambda row: (-row[2], row[:2]))
     return frame(rows, "homograph reason n")
@@ -239,8 +239,8 @@ def model_settings(params: DisambiguationParams) -> pd.DataFrame:
 def errors(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
     """How often each model took another sense than the reference, over the whole pool.
 
-    Columns: model, n (decided translations), errors, rate, low, high, undecided (translations whose sense cannot be
-    told).
+    Columns: model, n (decided translations), errors, rate, low, high, undecided (translations without an identified
+    sense).
     """
     groups = pair_groups(pool(params, store))
     return _errors((model, found["outcome"].to_numpy(), groups) for model, found in _by_model(judged, params, store))
@@ -264,7 +264,7 @@ def errors_of_outcomes(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def undecided_translations(params: DisambiguationParams, store: Store | None = None) -> pd.DataFrame:
-    """Why the sense of translations of the pool could not be told. Columns: model, reason, n."""
+    """Why the sense of translations of the pool could not be identified. Columns: model, reason, n."""
     rows = []
     for model, found in _by_model(judged, params, store):
         reasons = found.loc[found["outcome"] == UNDECIDED, "reason"].value_counts(sort=True)
@@ -455,7 +455,7 @@ def sense_coverage(params: DisambiguationParams, store: Store | None = None) -> 
     """How many occurrences of homographs in the training corpus have a sense, by where it is looked for.
 
     Columns: reach (`Reach`), decided, undecided, set_aside (translated by a verb or an adjective: mostly wrong tags, in
-    no share), share (of the decided ones), by_gender (how many of them nothing but the gender of a noun tells that the
+    no share), share (of the decided ones), by_gender (how many of them only the gender of a noun decides, which the
     lexicon calls ambiguous).
     """
     reached = counts(params, store).reached

@@ -192,7 +192,7 @@ def generic_keys(params: IdiomsParams, language: str) -> dict[str, Any]:
 
 
 def data_problems(params: IdiomsParams, language: str) -> list[str]:
-    """What stands in the way of the run's texts, one message each; small files are read, no corpus is parsed."""
+    """Problems of the run's texts, one message each; small files are read, no corpus is parsed."""
     found: list[str] = []
     try:
         if params.data == "sandbox-idioms":
@@ -242,7 +242,7 @@ _CHARACTER = re.compile(r"\S")
 
 
 def tokens(text: str, lang: str) -> tuple[str, ...]:
-    """The tokens of *text*, as all token metrics have them."""
+    """The tokens of *text*, as in all token metrics."""
     return tuple(cut(text, lang))
 
 

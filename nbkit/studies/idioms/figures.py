@@ -29,7 +29,7 @@ _NAMED = 48
 
 
 def litter_figure(errors: pd.DataFrame, pairs: str = "paper") -> Figure:
-    """LitTER by training condition and model, a panel a language (Figures 2a, 12a and 12c).
+    """LitTER by training condition and model, one panel per language (Figures 2a, 12a and 12c).
 
     errors: `idioms.literal_errors`. pairs: which of the two signatures is drawn.
     """
@@ -108,7 +108,7 @@ def _measure(name: str) -> str:
 
 
 def _bars(parts: Mapping[str, pd.DataFrame], title: Callable[[str], str], *, share: bool = True) -> Figure:
-    """A row of panels a language, a panel a part: groups by condition, a bar a model, controls as lines."""
+    """A row of panels a language, one panel per part: groups by condition, a bar a model, controls as lines."""
     rows = pd.concat(parts.values())
     systems = rows[~rows["model"].map(is_control).astype(bool)]
     if systems.empty:
@@ -173,7 +173,7 @@ def _condition_axis(panel: Axes, conditions: Sequence[str]) -> None:
 
 
 def context_figure(effects: pd.DataFrame, measures: Sequence[str]) -> Figure:
-    """*measures* by context, a row a measure and a column a language. effects: `idioms.context_effects`."""
+    """*measures* by context, one row per measure and one column per language. effects: `idioms.context_effects`."""
     if effects.empty:
         return theme.message(TABLES.why("contexts"))
     languages, looks, conditions = _layout(effects, effects)

@@ -1,6 +1,6 @@
 """The idioms study's steps: mined, aligned and judged, probed; a language pair and system at a time, remembered.
 
-Beside the run's systems two are judged whose scores are known beforehand: the references themselves, which have no
+Beside the run's systems two are judged whose scores are known in advance: the references themselves, which have no
 literal error by construction, and a copy of the source, which has a word of the target language by accident only.
 """
 
@@ -109,7 +109,7 @@ def with_states(params: IdiomsParams, language: str) -> list[System]:
 
 
 def _problems(params: IdiomsParams) -> Iterator[str]:
-    """What stands in the way of this run beside its translators."""
+    """Problems of this run beside its translators."""
     for language in params.languages:
         yield from data_problems(params, language)
         yield from alignment_problems(params, language)
@@ -182,7 +182,7 @@ _CHUNK = 5000
 
 @STUDY.step(per=("language", "corpus"), key=mining_key, unit="mine {corpus} {source}→{language}")
 def mined(params: IdiomsParams, language: str, corpus: str, store: Store) -> pd.DataFrame:
-    """The idiom pairs of one corpus and how many pairs there are, fit and are regular, as `mined_pairs` has them."""
+    """The idiom pairs of one corpus and how many pairs there are, fit and are regular, as in `mined_pairs`."""
     import pandas as pd
 
     config = mined.config(params, language=language, corpus=corpus)
@@ -355,7 +355,7 @@ def _regular(params: IdiomsParams, language: str, store: Store) -> Iterator[tupl
 
 
 def _write(pairs: Iterable[tuple[str, str]], *paths: Path) -> int:
-    """One file a side, a line a pair; each under a temporary name until all is there."""
+    """One file a side, one line per pair; each under a temporary name until all is there."""
     count = 0
     with ExitStack() as stack:
         unfinished = [stack.enter_context(atomic_write(path)) for path in paths]
@@ -424,7 +424,7 @@ def aligned_pairs(params: IdiomsParams, language: str, store: Store) -> list[Tok
 
 
 def alignment_problems(params: IdiomsParams, language: str) -> list[str]:
-    """What stands in the way of the run's aligners, one message each."""
+    """Problems of the run's aligners, one message each."""
     found = [check_aligner(name, params.source, language) for name in params.aligners]
     problems = [problem for problem in found if problem]
     for corpus in params.aligned_corpora:
@@ -488,7 +488,7 @@ def dictionary_key(params: IdiomsParams, language: str) -> dict[str, Any]:
 
 
 def dictionary_problems(params: IdiomsParams, language: str) -> list[str]:
-    """What stands in the way of the dictionary; a file is read, MUSE's is asked for and not fetched."""
+    """Problems of the dictionary; a file is read, MUSE's is asked for and not fetched."""
     pairs = ((params.source, language), (language, params.source))
     try:
         if params.dictionary == "sandbox":
@@ -571,7 +571,7 @@ def _key(params: IdiomsParams, language: str, system: System, **more: Any) -> di
     uses=_uses,
 )
 def judged(params: IdiomsParams, language: str, system: System, store: Store) -> pd.DataFrame:
-    """LitTER of one system: a row a pair of idiom-test, in its order.
+    """LitTER of one system: one row per pair of idiom-test, in its order.
 
     Columns: id, idiom, source, spans, reference, hypothesis, blocklists (candidates, with whether the reference leaves
     each), triggers (with their tokens in the hypothesis), covered and open (a blocklist is left), both also as
@@ -613,7 +613,7 @@ def run_litters(params: IdiomsParams, language: str, store: Store) -> dict[str, 
     *("unigram_precision", "unigram_precision_published", "aligned_chrf"),
 )
 def aligned(params: IdiomsParams, language: str, system: System, aligner: str, store: Store) -> Iterator[Any]:
-    """APT-Eval of one system by one aligner: a row a pair of idiom-test, in its order.
+    """APT-Eval of one system by one aligner: one row per pair of idiom-test, in its order.
 
     Columns: id, idiom, reference_words, hypothesis_words (aligned to the idiom), hypothesis_tokens (their places;
     JSON), unigram_precision, unigram_precision_published (as the research code computes it), aligned_chrf.
@@ -739,7 +739,7 @@ def _probes(
     *("entropy_idiom", "entropy_other", "idiom_words", "other_words", "replaced"),
 )
 def probed(params: IdiomsParams, language: str, system: System, store: Store) -> Iterator[Any]:
-    """One row a pair and context, in the order of the pairs.
+    """One row per pair and context, in the order of the pairs.
 
     Columns: id, idiom, context, hypothesis, chrf (of the hypothesis, a share), log_probability (of the reference, in
     nats) and subwords (of it), entropy_idiom and entropy_other (means over words, in nats; NaN without any),

@@ -72,7 +72,7 @@ def label(kind: str, name: str) -> str:
 
 
 def model_looks(models: Iterable[str]) -> dict[str, Look]:
-    """Name, colour and marker of each model, in the order given; controls are left out.
+    """Name, colour and marker of each model, in the order given; controls are skipped.
 
     >>> looks = model_looks(["random", "pretrained", "references"])
     >>> looks["pretrained"].label, looks["pretrained"].colour == model_looks(["mBART"])["mBART"].colour, len(looks)
@@ -94,7 +94,7 @@ def control_looks() -> dict[str, Look]:
 
 
 def shade(colour: str, context: str) -> tuple[float, float, float]:
-    """*colour* as it stands for a context: the less context, the lighter.
+    """*colour* for a context: the less context, the lighter.
 
     >>> shade("#000000", "full"), shade("#000000", "word")[0]
     ((0.0, 0.0, 0.0), 0.75)
@@ -123,7 +123,7 @@ def condition_tick(condition: str) -> str:
 
 
 def in_order(conditions: Iterable[str]) -> list[str]:
-    """Conditions without repeats, from least to most of idiom-train, then "as it is"; controls' empty one is left out.
+    """Conditions without repeats, from least to most of idiom-train, then "as it is"; controls' empty one is skipped.
 
     >>> in_order(["as it is", "upsample-100", "joint", "", "zero", "upsample-20", "joint"])
     ['zero', 'joint', 'upsample-20', 'upsample-100', 'as it is']
@@ -196,7 +196,7 @@ def statistics_table(statistics: pd.DataFrame) -> Styler:
 
 
 def litter_table(errors: pd.DataFrame) -> Styler:
-    """LitTER as the paper's text and as its figures have it, and of covered pairs. errors: `idioms.literal_errors`."""
+    """LitTER as the paper's text and as in its figures, and of covered pairs. errors: `idioms.literal_errors`."""
     every, covered, figures = (
         errors[(errors["variant"] == variant) & (errors["pairs"] == pairs)].reset_index(drop=True)
         for variant, pairs in (("paper", "paper"), ("paper", "covered"), ("published", "paper"))
@@ -208,7 +208,7 @@ def litter_table(errors: pd.DataFrame) -> Styler:
 
 
 def coverage_table(errors: pd.DataFrame) -> Styler:
-    """How far the dictionary reaches, a row a language. errors: `idioms.literal_errors`."""
+    """How far the dictionary reaches, one row per language. errors: `idioms.literal_errors`."""
     return show("coverage", errors[errors["model"] == "references"].drop_duplicates("language"))
 
 
@@ -253,7 +253,7 @@ def printed_table(artefact: str) -> Styler:
 
 
 def _all_results(name: str, table: pd.DataFrame, title: str = "") -> Styler:
-    """A row a system and a column a measure, in the order in which they first appear."""
+    """One row per system and one column per measure, in the order in which they first appear."""
     rows = table.assign(column=list(map(_measure, table["measure"], table["of"])), cell=_numbers(table, "value"))
     columns = dict(zip(rows["column"], rows["measure"], strict=True))
     shown = styles.wide(rows, _keys(table), "column", "cell").fillna(styles.NOTHING)

@@ -139,7 +139,7 @@ def idiom_frequencies(params: IdiomsParams, store: Store | None = None) -> Itera
     *("covered_pairs", "open_pairs", "covered_idioms", "signature"),
 )
 def literal_errors(params: IdiomsParams, store: Store | None = None) -> Iterator[Any]:
-    """LitTER of every system and control, as the paper's text and its figures have it and by each variant.
+    """LitTER of every system and control, as in the paper's text and in its figures and by each variant.
 
     Columns: language, condition, model, variant ("paper": the text; "published": what the research code computes for
     the figures (`nbkit.measure.literal.published_litter`); and `IdiomsParams.variants`), pairs ("paper": every pair
@@ -310,7 +310,7 @@ def _phrase(reference: str, hypothesis: str) -> AlignedPhrase:
 def _averages(model: str, values: np.ndarray, idioms: Iterable[str], *, share: bool = False) -> Iterator[Any]:
     """The six numbers of `_INTERVALS`, the number of pairs and of idioms.
 
-    What the references score against themselves is known beforehand and not of a sample: it has no interval.
+    What the references score against themselves is known in advance and not of a sample: it has no interval.
     """
     found = macro_average(values, list(idioms), share=share)
     for mean, low, high, _ in (found.macro, found.micro):
@@ -465,7 +465,7 @@ def findings(params: IdiomsParams, store: Store | None = None) -> Iterator[Any]:
     Columns: language, finding, difference (of the two LitTER, mean over idioms), low, high (idioms are the units, the
     same ones of both), holds: "yes" where the whole interval is above 0, "no" where it is below, else "not sure"; n
     (idioms). Compared are *zero*, *joint* and the least upsampling of one model, each with the next, and *random* with
-    what stands for mBART. Of more upsampling the paper claims nothing: in Table 3 it leaves as many errors, or more.
+    the model in mBART's place. Of more upsampling the paper claims nothing: in Table 3 it leaves as many errors, or more.
     """
     for language, (worse, better, finding) in product(params.languages, _claims(params)):
         sides = [judged(params, language, system, store=store) for system in (worse, better)]
@@ -631,7 +631,7 @@ def find_phrases(
 
 
 def matcher_recall(params: IdiomsParams, store: Store | None = None) -> pd.DataFrame:
-    """Whether the matcher finds the idioms of the data where the data says they are, by rules made of their own names.
+    """Whether the matcher finds the idioms of the data where the data says they are, by rules made from their names.
 
     Columns: language, pairs (of idiom-train and idiom-test), spans (given), found (a match of the same idiom shares a
     word with it), exact (a match has exactly its words), extra (matches of an idiom of the list in these sentences that

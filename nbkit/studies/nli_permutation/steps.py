@@ -77,7 +77,7 @@ def _starts(params: NliPermutationParams, start: int | None, store: Store, corpu
 
 
 def _problems(params: NliPermutationParams) -> Iterator[str]:
-    """What stands in the way of this run beside its models: sets, tokenizers, filled forms."""
+    """Problems of this run beside its models: sets, tokenizers, filled forms."""
     how: Any = {"parsers": params.parsers or None, "on_error": params.on_error}
     for corpus in params.corpora:
         yield from check_nli(corpus, params.language, n=params.n_pairs, **how)
@@ -167,7 +167,7 @@ def extent(params: NliPermutationParams, corpus: str, store: Store) -> Iterator[
 def n_pairs(params: NliPermutationParams, corpus: str, store: Store | None = None) -> int:
     """How many labelled pairs of the set are read, counted once and remembered.
 
-    Raises `NbkitError` where there is none: nothing to study.
+    Raises `NbkitError` if there is none: nothing to study.
     """
     n = int(extent(params, corpus, store=store)["read"].iloc[0])
     if n == 0:
@@ -198,7 +198,7 @@ class Permuted:
         return [self.original, self.permuted.control, *self.permuted.texts()]
 
     def mean_of_sides(self, measured: Any) -> list[Any]:
-        """The mean of what ``measured(sentence, orders)`` says of premise and hypothesis, a row a permutation."""
+        """The mean of what ``measured(sentence, orders)`` says of premise and hypothesis, one row per permutation."""
         both, found = self.permuted, []
         for side, orders in ((both.premise, both.premise_orders), (both.hypothesis, both.hypothesis_orders)):
             own = np.arange(len(side))
@@ -341,7 +341,7 @@ REFUSED = -1
 def scores_chunk(
     params: NliPermutationParams, corpus: str, classifier: str, scheme: str, start: int, store: Store
 ) -> Iterator[Any]:
-    """What a classifier answers to one chunk under *scheme*: one row a kept pair.
+    """What a classifier answers to one chunk under *scheme*: one row per kept pair.
 
     Columns: index, label, length; original and control (its answers to the pair as written and re-joined in its own
     order, as numbers of `LABELS`, or `REFUSED`), control_entropy; answers and entropies (in nats; a list each, an
@@ -510,7 +510,7 @@ def outcomes(params: NliPermutationParams, store: Store, texts: bool) -> Iterato
     The measure "accepted" passes where the system answers with the gold label of the pair as it is written. Of an
     original that is right; of a permutation it says no more than that the system goes by something else than the order
     of the words: the paper counts it as accepted nonsense. A pair by its texts is a cluster; the group "comparison"
-    tells systems of the main comparison ("main") from those that only stand beside their usual training
+    separates systems of the main comparison ("main") from those that only stand beside their usual training
     ("maximum entropy").
     """
     import pandas as pd

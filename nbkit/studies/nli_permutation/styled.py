@@ -284,7 +284,7 @@ def beside(ours: pd.DataFrame, artefact: str, on: Sequence[str]) -> Styler:
     """This run's numbers beside those that the paper prints, with their difference.
 
     ours: a table with the columns *on* and value. Only rows for which the paper prints a number are shown. Where *ours*
-    has the measure p_correct_coded, it stands in columns of its own beside 𝒫^c.
+    has the measure p_correct_coded, it stands in separate columns beside 𝒫^c.
     """
     coded = ours[ours["measure"] == "p_correct_coded"].assign(measure="p_correct")
     if len(coded):

@@ -65,7 +65,7 @@ def results(params: NliPermutationParams, store: Store | None = None) -> Iterato
 @outcomes.table
 @as_table(*_RESULT)
 def results_of_outcomes(found: pd.DataFrame) -> Iterator[Any]:
-    """`results`, from outcomes alone; a set of which no pair was kept is not among them."""
+    """`results`, from outcomes alone; a set of which no pair was usable is not among them."""
     names = ("corpus", "scheme", "comparison")
     rows = found.assign(**{name: [groups[name] for groups in found["groups"]] for name in names})
     rows = rows[rows["comparison"] == "main"]
@@ -77,7 +77,7 @@ def results_of_outcomes(found: pd.DataFrame) -> Iterator[Any]:
 
 
 def _matrix(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Whether each permutation of a pair is accepted, and whether its original is, one row a pair.
+    """Whether each permutation of a pair is accepted, and whether its original is, one row per pair.
 
     A pair that the set holds twice is two rows; in which order permutations stand says nothing.
     """

@@ -1,4 +1,4 @@
-"""Figures of the numbers study: what Table 3 of the paper holds, and what its text only tells.
+"""Figures of the numbers study: what Table 3 of the paper holds, and what its text only describes.
 
 Each takes tables of `nbkit.studies.numbers` and returns a matplotlib figure; a table without rows gives a figure that
 says why. What copying the source's number would pass is drawn in as the floor.
@@ -47,10 +47,10 @@ def rates_figure(pass_rates: pd.DataFrame, copies: pd.DataFrame) -> Figure:
 
 
 def digits_figure(rates: pd.DataFrame, in_training: pd.DataFrame) -> Figure:
-    """The pass rate of integers by their number of digits, a panel a language pair.
+    """The pass rate of integers by their number of digits, one panel per language pair.
 
     rates: `numbers.rates_by_digits`. in_training: `numbers.lengths_in_training`; the longest of a model is a dashed
-    line in its colour, and what is longer than any known model has seen is shaded.
+    line in its colour, and what is longer than anything in known training data is shaded.
     """
     if rates.empty:
         return theme.message(panels.NO_MODEL)
@@ -66,7 +66,7 @@ def fraction_figure(rates: pd.DataFrame, in_training: pd.DataFrame) -> Figure:
 
 
 def errors_figure(results: pd.DataFrame) -> Figure:
-    """What failures are made of: the share of the cases of each type of error, a panel a capability (Table 4).
+    """What failures are made of: the share of the cases of each type of error, one panel per capability (Table 4).
 
     results: `numbers.results`. The bars' whole length is the share that fails the strict rate.
     """
@@ -90,12 +90,12 @@ def errors_figure(results: pd.DataFrame) -> Figure:
 
 
 def notation_figure(pass_rates: pd.DataFrame) -> Figure:
-    """Strict and lenient pass rates, a panel a capability. pass_rates: `numbers.pass_rates`."""
+    """Strict and lenient pass rates, one panel per capability. pass_rates: `numbers.pass_rates`."""
     return _dumbbells(pass_rates, "rates", panels.NO_MODEL)
 
 
 def placeholder_figure(mitigation: pd.DataFrame) -> Figure:
-    """Strict pass rates without and with the placeholder step, a panel a capability.
+    """Strict pass rates without and with the placeholder step, one panel per capability.
 
     mitigation: `numbers.mitigation`.
     """
@@ -103,7 +103,7 @@ def placeholder_figure(mitigation: pd.DataFrame) -> Figure:
 
 
 def _lengths(rates: pd.DataFrame, seen: pd.DataFrame, column: str, what: str) -> Figure:
-    """Pass rates by a length, a panel a language pair. seen: lengths in training."""
+    """Pass rates by a length, one panel per language pair. seen: lengths in training."""
     pairs, models = _in_order(rates["pair"]), styled.model_looks(rates["model"])
     seen = seen[seen["model"].isin(models)]
     longest = seen.groupby(["pair", "model"])["length"].max()
@@ -169,7 +169,7 @@ def _dumbbells(table: pd.DataFrame, kind: str, why: str) -> Figure:
 def _each_capability(
     table: pd.DataFrame, rows: Sequence[str], height: float, what: str = "pass rate (%)"
 ) -> tuple[Figure, Iterator[tuple[str, Axes]]]:
-    """A panel a capability, side by side; once drawn in, it gets the names of its *rows* and an axis of the share."""
+    """One panel per capability, side by side; after drawing it gets the names of its *rows* and a share axis."""
     names = _in_order(table["capability"])
     figure, axes = panels.grid(1, len(names), theme.WIDTH, height, sharey=True)
 

@@ -167,7 +167,7 @@ class NumbersParams(StudyParams):
         ]
 
     def patterns(self, src: str) -> dict[str, tuple[str, ...]]:
-        """The formats to draw from in a source language, by capability; those without a format are left out."""
+        """The formats to draw from in a source language, by capability; those without a format are skipped."""
         if not self.formats:
             return formats(src)
         chosen = {name: tuple(p for p in self.formats if capability(p) == name) for name in CAPABILITIES}

@@ -190,7 +190,7 @@ def numbers_of(params: NumbersParams, pattern: str, lang: str) -> list[DrawnNumb
 def templates_of(params: NumbersParams, pair: Direction, model: str, store: Store) -> dict[str, list[Template]]:
     """The templates of each capability: the first ones of a file; drawn ones where they come from a corpus.
 
-    Raises `NbkitError` where there is none for a capability.
+    Raises `NbkitError` if there is none for a capability.
     """
     wanted = params.patterns(pair.src)
     if params.template_corpus is None:
@@ -244,7 +244,7 @@ def _by_reference(corpus: str, src: str, tgt: str, n: int, content: str) -> tupl
 
 
 def _problems(params: NumbersParams) -> Iterator[str]:
-    """What stands in the way of this run beside its models: templates, and formats that a language does not have."""
+    """Problems of this run beside its models: templates, and formats that a language does not have."""
     for pair in params.pairs:
         yield from _template_problems(params, pair)
         known = forms(pair.src)
@@ -329,7 +329,7 @@ def _counts(params: NumbersParams, pair: Direction, model: str, store: Store) ->
 
 @STUDY.step(per=("pair", "model"), key=_key, uses=_uses)
 def judged(params: NumbersParams, pair: Direction, model: str, store: Store) -> pd.DataFrame:
-    """One row a case: what was asked, what came, whether the number was carried.
+    """One row per case: what was asked, what came, whether the number was carried.
 
     Columns: capability, format, digits, fraction_digits (of the format), template, value (exact, as text), written,
     source, hypothesis, strict, lenient, error, found ("" where it passed), outcome (what the placeholder step did

@@ -64,13 +64,13 @@ def rates_by_format(params: NumbersParams, store: Store | None = None) -> pd.Dat
 
 
 def rates_by_digits(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
-    """Pass rates of integers by number of digits, which §2 only tells of. Columns as `pass_rates`, with digits."""
+    """Pass rates of integers by number of digits, which §2 only describes. Columns as `pass_rates`, with digits."""
     table = results(params, store)
     return _rates(table[table["capability"] == "integers"], [*OF, "digits"])
 
 
 def rates_by_fraction(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
-    """Pass rates of decimals by length of the fraction, which §2 only tells of.
+    """Pass rates of decimals by length of the fraction, which §2 only describes.
 
     Columns as `pass_rates`, with fraction_digits in place of capability.
     """
@@ -82,7 +82,7 @@ def averages(params: NumbersParams, store: Store | None = None) -> pd.DataFrame:
     """Average pass rates of capabilities and of systems, in percent, with those that the paper prints.
 
     An average is the mean of the strict rates of Table 3's cells, as in the paper. Systems whose numbers are carried
-    over by rule are no part of a capability's average.
+    over by rule are not part of a capability's average.
     Columns: kind ("capability", "system"), name, percent (NaN for the paper's systems), cells, published,
     printed, difference, note.
     """

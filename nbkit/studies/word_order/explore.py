@@ -33,8 +33,8 @@ METRICS = ("bleu", "levenshtein", "chrf")
 class Probe:
     """What one perturbation does to one sentence and to its translation.
 
-    perturbed is None where the perturbation does not apply; reference and perturbed_reference are None where
-    there is none. scores: one row a score, one column a metric. moved, moved_in_reference: where in the perturbed
+    perturbed is None where the perturbation does not apply; reference and perturbed_reference are None if
+    there is none. scores: one row per score, one column per metric. moved, moved_in_reference: where in the perturbed
     forms the words stand that moved (`moved_spans`).
     """
 

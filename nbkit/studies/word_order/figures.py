@@ -126,7 +126,7 @@ def fig6_length(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
 def fig7_correlations(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
     """Does quality go with robustness? Spearman's ρ(β₁, β) and ρ(β₂, β) by language (Figure 7).
 
-    rows: `word_order.correlations`; one panel a model, lines are 95% confidence intervals.
+    rows: `word_order.correlations`; one panel per model, lines are 95% confidence intervals.
     """
     languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
     scores = ["beta1", "beta2"]
@@ -151,7 +151,7 @@ def fig7_correlations(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
 
 @of_known("beta1")
 def fig8_robustness_and_faithfulness(rows: pd.DataFrame, metric: str = "bleu", spacing: str = "joined") -> Figure:
-    """β₁ and β₂ of every perturbation, a row of panels a language, a column a model (Figures 8 to 11).
+    """β₁ and β₂ of every perturbation, a row of panels a language, one column per model (Figures 8 to 11).
 
     rows: `word_order.by_perturbation`. Bars: β of the unperturbed source on the same pairs, and the
     chance level of β₂, κ of two independent draws of a random perturbation on the reference.
@@ -234,7 +234,7 @@ def _dumbbells(panel: Axes, own: pd.DataFrame, heights: dict[str, float]) -> Non
 
 
 def _length_lines(panel: Axes, own: pd.DataFrame, looks: dict[str, theme.Look], linestyle: str = "-") -> None:
-    """One line a model over the bins of length, with its interval at each."""
+    """One line per model over the bins of length, with its interval at each."""
     for model, look in looks.items():
         line = own[own["model"] == model].sort_values("length_low")
         middle = (line["length_low"] + line["length_high"]) / 2
@@ -272,7 +272,7 @@ def fig5_similarity(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
 
 @of_known("kappa", panels.NO_ROWS, side="target")
 def fig14_similarity_by_language(rows: pd.DataFrame, metric: str = "levenshtein") -> Figure:
-    """κ between every two perturbations of the same reference, one panel a language (Figure 14).
+    """κ between every two perturbations of the same reference, one panel per language (Figure 14).
 
     rows: `word_order.similarity`, of which the target sides are shown.
     """
@@ -321,7 +321,7 @@ def fig12_difficulty(rows: pd.DataFrame, metric: str = "levenshtein") -> Figure:
 def fig15_difficulty_by_length(rows: pd.DataFrame, metric: str = "levenshtein") -> Figure:
     """α of the source against its length, the length divided by the longest plus one (Figure 15).
 
-    rows: `word_order.difficulty_by_length`; one panel a language, lines are 95% intervals.
+    rows: `word_order.difficulty_by_length`; one panel per language, lines are 95% intervals.
     """
     languages = in_order(rows["language"])
     looks = theme.language_looks(languages)

@@ -387,9 +387,9 @@ def _text_counts(
 
 
 def _problems(params: WordOrderParams) -> Iterator[str | None]:
-    """What stands in the way of this run here beside its models: corpora, and metrics' weights."""
+    """Problems of this run here beside its models: corpora, and metrics' weights."""
     if params.n_pairs is None and _is_endless(params.corpus):
-        yield f"corpus '{params.corpus}' has no last pair: say how many are wanted (n_pairs)"
+        yield f"corpus '{params.corpus}' is unbounded: set n_pairs"
     for language in params.languages:
         n, parsers = params.pairs_wanted(language), params.parsers or None
         yield from corpora.check_corpus(params.corpus, params.source, language, parsers, n=n, on_error=params.on_error)
@@ -484,7 +484,7 @@ def model_key(params: WordOrderParams, language: str, model: str, **more: Any) -
 
 @STUDY.step(per=("language",), key=lambda params, language: params.language_key(language))
 def extent(params: WordOrderParams, language: str, store: Store) -> pd.DataFrame:
-    """Pairs used and left out, by reason: columns n_pairs, reason, n, example."""
+    """Pairs used and excluded, by reason: columns n_pairs, reason, n, example."""
     import pandas as pd
 
     skipped, short, total = Skipped(), [], 0
@@ -525,7 +525,7 @@ def is_counted(params: WordOrderParams, language: str, store: Store) -> bool:
 def texts_chunk(params: WordOrderParams, language: str, start: int, store: Store) -> pd.DataFrame:
     """The distinct texts of one chunk that each model is asked to translate: as they are, and under every variant.
 
-    Remembered, because it is asked for beforehand (how many are translated already) once a model. Column: text.
+    Remembered, because it is asked for first (how many are translated already) once a model. Column: text.
     """
     import pandas as pd
 
@@ -538,7 +538,7 @@ def texts_chunk(params: WordOrderParams, language: str, start: int, store: Store
 
 @STUDY.step(per=("language", "start"), key=metrics_key)
 def difficulty_chunk(params: WordOrderParams, language: str, start: int, store: Store) -> pd.DataFrame:
-    """α and chance level of one chunk: one row a pair, perturbation and metric.
+    """α and chance level of one chunk: one row per pair, perturbation and metric.
 
     Columns: pair, perturbation, metric, length (source tokens), alpha_source, alpha_target, chance
     (κ of two independent draws on the reference; NaN where the reference has one outcome, as two verbs to swap do).
@@ -596,10 +596,10 @@ def similarity_chunk(params: WordOrderParams, language: str, start: int, store: 
 
 @STUDY.step(per=("language", "model", "start"), key=model_key, uses=uses)
 def behaviour_chunk(params: WordOrderParams, language: str, model: str, start: int, store: Store) -> pd.DataFrame:
-    """β, β1 and β2 of one chunk: one row a pair, perturbation, spacing and metric.
+    """β, β1 and β2 of one chunk: one row per pair, perturbation, spacing and metric.
 
     Columns: pair, perturbation, spacing, metric, beta, beta1, beta2 (β2 of the control is κ against the
-    re-joined reference, which no κ of nbkit can tell from the reference).
+    re-joined reference, which every κ of nbkit scores like the reference).
     """
     import pandas as pd
 
@@ -648,7 +648,7 @@ def score_chunk(params: WordOrderParams, language: str, model: str, start: int, 
 
 
 def scores(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
-    """Every per-sentence score of the run: one row a language, model, pair, perturbation, spacing and metric.
+    """Every per-sentence score of the run: one row per language, model, pair, perturbation, spacing and metric.
 
     Columns: language, model, pair, perturbation, category, spacing, metric, length, beta, beta1, beta2,
     alpha_source, alpha_target, chance. It holds the whole grid, about 60 bytes a row; `score_chunk` streams.

@@ -160,7 +160,7 @@ def sentences(table: pd.DataFrame, caption: str) -> Styler:
 
 @of_known("beta1", empty=styles.empty)
 def perturbation_scores(rows: pd.DataFrame, metric: str = "bleu", signature: str = "") -> Styler:
-    """β₁, β₂ and their difference with intervals, one row a perturbation (and language, model, spacing)."""
+    """β₁, β₂ and their difference with intervals, one row per perturbation (and language, model, spacing)."""
     rank = {name: i for i, name in enumerate(panels.in_paper_order(rows["perturbation"]))}
     rows = rows.sort_values("perturbation", key=lambda names: names.map(rank), kind="stable")
     cells = styles.cells(rows, "chance", ["chance_low", "chance_high"], ".2f")
@@ -171,7 +171,7 @@ def perturbation_scores(rows: pd.DataFrame, metric: str = "bleu", signature: str
 
 @of_known("rho", empty=styles.empty)
 def correlation_table(rows: pd.DataFrame, metric: str, what: str) -> Styler:
-    """Spearman's ρ with interval and p, one row a language, model and score.
+    """Spearman's ρ with interval and p, one row per language, model and score.
 
     rows: `word_order.correlations` or `word_order.length_correlations`; what: what is correlated with.
     """
@@ -181,7 +181,7 @@ def correlation_table(rows: pd.DataFrame, metric: str, what: str) -> Styler:
 def model_tests(tests: pd.DataFrame, metric: str = "bleu", min_n: int = 1) -> Styler:
     """Two models compared over all perturbations: in how many of the paired tests one is above the other.
 
-    tests: `word_order.model_tests` (Wilcoxon, Holm-corrected); its full table is kept as a file. min_n: the run's;
+    tests: `word_order.model_tests` (Wilcoxon, Holm-corrected); its full table is saved as a file. min_n: the run's;
     tests of fewer pairs are not counted here.
     """
     rows = tests[(tests["metric"] == metric) & (tests["n"] >= min_n)]
@@ -314,9 +314,9 @@ def counts_beside(counts: pd.DataFrame) -> Styler:
 def flips_beside(flips: pd.DataFrame, artefact: str) -> Styler:
     """Flips of this run beside the paper's, compared as shares of N, because the sets differ in size.
 
-    flips: `word_order.flips`, by what the table *artefact* ("table3", "table6_by_language", "table6_by_model") tells
-    apart. The paper prints numbers of flips; its share is of the perturbed sentences of its Table 1, under each of
-    its models where the table adds them up.
+    flips: `word_order.flips`, by what the table *artefact* ("table3", "table6_by_language", "table6_by_model")
+    distinguishes. The paper prints numbers of flips; its share is of the perturbed sentences of its Table 1, under
+    each of its models where the table adds them up.
     """
     keys = [name for name in ("language", "model", "perturbation") if name in PUBLISHED.load(artefact)]
     known = PUBLISHED.beside(flips, artefact, [*keys, "metric"]).query("published.notna()")

@@ -6,7 +6,7 @@ languages or models is the mean of their means, each of at least `min_n` pairs: 
 they apply to. Flips are shares of all sentences instead, as the paper adds them up.
 
 Everything is made from sums (`steps.Block`), so that memory does not grow with the grid. The blocks of a run are read
-once for all tables that follow from them, which are kept for the next call.
+once for all tables that follow from them, which are cached for the next call.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def flips(
 ) -> pd.DataFrame:
     """How often the perturbed source is translated better (Tables 3 and 6), by both of `steps.flip_criteria`.
 
-    by: of "language", "model" and "perturbation" those to be told apart; the sentences of the others are added up.
+    by: of "language", "model" and "perturbation" those to distinguish; the sentences of the others are added up.
     Columns: those of *by*, metric, flips (β1 > β), n, share, low, high (of the share); inferred, inferred_share,
     inferred_low, inferred_high: the same by the inferred criterion, β ≤ ½ < β1.
     """
@@ -377,7 +377,7 @@ class _Pool:
 class _MeanOfMeans:
     """Mean β1 − β2 of the cells (language, model, perturbation) that agree in *keys*, a block after the other.
 
-    Cells of fewer pairs than the run's min_n are left out.
+    Cells of fewer pairs than the run's min_n are skipped.
     """
 
     def __init__(self, params: WordOrderParams, keys: list[str]):
@@ -411,7 +411,7 @@ def ranges(params: WordOrderParams, score: str = "") -> dict[str, tuple[float, f
 
 
 def _side_by_side(table: pd.DataFrame, by: list[str], scores: dict[str, str]) -> pd.DataFrame:
-    """One row a combination of *by*: mean and interval of each of *scores* (score → name in the result), and n."""
+    """One row per combination of *by*: mean and interval of each of *scores* (score → name in the result), and n."""
     first = next(iter(scores))
     wide = table.loc[table["score"] == first, [*by, "n"]]
     for score, name in scores.items():
