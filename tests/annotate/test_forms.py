@@ -141,7 +141,7 @@ def test_what_is_no_form_or_no_key(form, tmp_path):
     (tmp_path / "no.key.json").write_text('{"kind": "nbkit annotation key"}')
     with pytest.raises(NbkitError, match="lacks items, labels, texts, version"):
         read_form(form, tmp_path / "no.key.json")
-    with pytest.raises(NbkitError, match="there is not an annotation key"):
+    with pytest.raises(NbkitError, match="there is no annotation key"):
         read_form(form, tmp_path / "none.key.json")
 
 
@@ -167,7 +167,7 @@ def test_what_makes_no_form(form, tmp_path):
     assert not (tmp_path / "bad.xlsx").exists() and not key_path(tmp_path / "bad.xlsx").exists()
     with pytest.raises(NbkitError, match="exists already"):
         make_form(made, form, labels=LABELS, instructions="")
-    with pytest.raises(NbkitError, match=r"ends in \.xlsx"):
+    with pytest.raises(NbkitError, match=r"must end in \.xlsx"):
         make_form(made, tmp_path / "form.csv", labels=LABELS, instructions="")
 
 

@@ -218,7 +218,7 @@ def test_marks_in_a_text_are_text(folders):
 @pytest.mark.parametrize("place", [(5, 100), (9, 3), (-1, 2)])
 def test_places_that_are_not_in_the_text(place, folders):
     model = load_language_model(str(folders["bert"]))
-    with pytest.raises(ModelError, match="is not in the text of 58 characters"):
+    with pytest.raises(ModelError, match="is outside the text of 58 characters"):
         model.masked_log_probabilities([KITCHEN], [place], [["dog"]], progress=False)
 
 

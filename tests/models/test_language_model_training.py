@@ -130,7 +130,7 @@ def test_a_classifier_starts_from_it(learnt, nli, tmp_path):
     assert check_classifier(str(folder)) is None
     classifier = load_classifier(str(folder))
     assert classifier.tokenizer.get_vocab() == load_language_model(start).tokenizer.get_vocab()
-    with pytest.raises(ModelError, match="has no padding token: start from a masked model"):
+    with pytest.raises(ModelError, match="has no padding token; start from a masked model"):
         train_classifier(ClassifierRecipe(start=str(learnt["gpt2"]), **settings), tmp_path / "causal")
 
 
@@ -237,7 +237,7 @@ def test_files_that_hold_no_text(tmp_path):
     with pytest.raises(ModelError, match=r"nothing to train on: no text in 'en' in .*empty\.txt"):
         train_language_model(tiny(f"text:{tmp_path / 'empty.txt'}"), tmp_path / "model")
     (tmp_path / "latin.txt").write_bytes("Tom sieht Käse.\n".encode("latin-1"))
-    with pytest.raises(DataError, match=r"latin\.txt:1: no UTF-8"):
+    with pytest.raises(DataError, match=r"latin\.txt:1: not valid UTF-8"):
         train_language_model(tiny(f"text:{tmp_path / 'latin.txt'}"), tmp_path / "model")
 
 

@@ -410,9 +410,9 @@ def test_a_model_without_files_is_no_start_for_training():
 
     MODELS.register("mine", upper)
     LANGUAGE_MODELS.register("mine", Lengths)
-    with pytest.raises(ModelError, match="start 'mine' is Python code, which cannot be fine-tuned"):
+    with pytest.raises(ModelError, match=r"start 'mine' is (in )?Python code, .*cannot be fine-tuned"):
         started(TranslatorRecipe.checked({"start": "mine", "src": "en", "targets": ["de"], "steps": 1}, "here"))
-    with pytest.raises(ModelError, match="start 'mine' is Python code, which cannot be fine-tuned"):
+    with pytest.raises(ModelError, match=r"start 'mine' is (in )?Python code, .*cannot be fine-tuned"):
         start_files("mine", "en")
 
 

@@ -172,7 +172,7 @@ def test_batches_keep_their_budget_and_every_pair():
         ({"step": 5}, "r.yaml: step: unknown field; did you mean 'steps'?"),
         ({}, "neither steps nor epochs given"),
         ({"steps": 5, "epochs": 2}, "both steps (5) and epochs (2.0) given"),
-        ({"steps": 5, "targets": ("de", "fr")}, "architecture marian takes one target, 2 given"),
+        ({"steps": 5, "targets": ("de", "fr")}, "architecture marian takes one, 2 given"),
         ({"steps": 5, "d_model": 30, "heads": 4}, "an even multiple of heads"),
         ({"steps": 5, "dropout": 1.5}, "r.yaml: dropout: Input should be less than 1"),
     ],

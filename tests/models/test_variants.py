@@ -91,7 +91,7 @@ def test_a_recipe_that_is_not_there():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"architecture": "lstm", "targets": ("de", "fr")}, "architecture lstm takes one target, 2 given"),
+        ({"architecture": "lstm", "targets": ("de", "fr")}, "architecture lstm takes one, 2 given"),
         ({"kernel": 4}, "kernel 4: an odd number expected"),
         ({"condition": "upsample"}, "condition 'upsample' is unknown; there are zero, joint and upsample-N"),
         ({"condition": "zero"}, "condition zero: set idioms"),
