@@ -465,7 +465,8 @@ def findings(params: IdiomsParams, store: Store | None = None) -> Iterator[Any]:
     Columns: language, finding, difference (of the two LitTER, mean over idioms), low, high (idioms are the units, the
     same ones of both), holds: "yes" where the whole interval is above 0, "no" where it is below, else "not sure"; n
     (idioms). Compared are *zero*, *joint* and the least upsampling of one model, each with the next, and *random* with
-    the model in mBART's place. Of more upsampling the paper claims nothing: in Table 3 it leaves as many errors, or more.
+    the model in mBART's place. The paper claims nothing about more upsampling: in Table 3 it leaves as many errors or
+    more.
     """
     for language, (worse, better, finding) in product(params.languages, _claims(params)):
         sides = [judged(params, language, system, store=store) for system in (worse, better)]
