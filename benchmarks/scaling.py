@@ -162,7 +162,7 @@ def rows(params: WordOrderParams, costs: Costs) -> Iterator[Row]:
 
 def table(found: Iterable[Row]) -> Iterator[str]:
     """The lines of Markdown that docs/cluster.md has."""
-    yield "| workers | units, min | speed-up | at work | loading | waiting | all, min | speed-up | units cut coarsely |"
+    yield "| workers | units, min | speed-up | working | loading | waiting | total, min | speed-up | coarse units |"
     yield "|---" * 9 + "|"
     for row in found:
         shares = " | ".join(f"{share:.0%}" for share in row.shares.values())

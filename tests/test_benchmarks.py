@@ -134,9 +134,9 @@ def test_what_the_page_on_clusters_says_of_scaling_is_what_is_simulated(module):
 
     found = list(scaling.rows(params, scaling.Costs(scaling.RATES)))
     assert "\n".join(scaling.table(found)) in page
-    assert f"(5 s a model and to start: {hours(scaling.Costs(scaling.RATES, load=5, start=5))[1]:.1f}×" in page
+    assert f"(5 s per model and start: {hours(scaling.Costs(scaling.RATES, load=5, start=5))[1]:.1f}×" in page
     (alone, many), faster = hours(scaling.Costs({model: rate / 40 for model, rate in scaling.RATES.items()}))
-    assert f"takes {alone:.0f} hours alone and {many} hours on 64 workers, {faster:.0f}×" in page.replace("\n", " ")
+    assert f"takes {alone:.0f} hours on one worker and {many} hours on 64, {faster:.0f}×" in page.replace("\n", " ")
 
 
 def test_streams_of_two_lengths_are_compared(module, tmp_path, monkeypatch, capsys):

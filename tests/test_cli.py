@@ -229,7 +229,7 @@ def test_train_translator_takes_its_options_from_the_recipe():
     for name in TranslatorRecipe.model_fields.keys() - {"src", "targets"} | {"pair"}:
         assert f"--{name.replace('_', '-')}" in shown
     wrong = nbkit("train", "translator", "out", "--pair", "en-de,en-fr", "--steps", "1")
-    assert wrong.exit_code == 2 and "marian takes one target" in wrong.stderr
+    assert wrong.exit_code == 2 and "architecture marian takes one" in wrong.stderr
     assert not Path("out").exists()
 
 

@@ -423,7 +423,7 @@ def fill(values: Mapping[str, Any], settings: Mapping[str, str], lines: Lines) -
     ['/data/a']
     >>> fill({"title": "${OPENAI_API_KEY}"}, {}, Lines("demo.yaml", {("title",): 2}))
     Traceback (most recent call last):
-    nbkit.errors.ParamsError: demo.yaml:2: ${OPENAI_API_KEY} looks like a key or a password: no run file holds one; ...
+    nbkit.errors.ParamsError: demo.yaml:2: ${OPENAI_API_KEY} looks like a key or a password, ...
     """
     declared = _declared(values.get("variables"), settings, lines)
     known = {**{name: os.environ.get(name) or None for name in FROM_ENVIRONMENT}, **declared}

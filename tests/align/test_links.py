@@ -73,7 +73,7 @@ def test_links_outside_the_texts(link):
 
 
 def test_tokens_that_are_none():
-    with pytest.raises(NbkitError, match="pair 1: 3 is no token"):
+    with pytest.raises(NbkitError, match="pair 1: 3 is not a token"):
         token_pairs([(["a"], ["b"]), (["a", 3], ["b"])])
 
 

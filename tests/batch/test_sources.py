@@ -54,11 +54,15 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run_file(study: str, params: dict, system: str) -> Path:
+def run_file(study: str, params: dict, system: str, notebooks: list[str] | None = None) -> Path:
     """A run file with *system* among its models."""
     text = json.dumps({"models": ["{system}"], **params}).replace("{system}", system)
     path = Path(f"{study}.yaml")
-    path.write_text(yaml.safe_dump({"name": "exported", "runs": [{"study": study, "params": json.loads(text)}]}))
+    path.write_text(
+        yaml.safe_dump(
+            {"name": "exported", "runs": [{"study": study, "params": json.loads(text), "notebooks": notebooks}]}
+        )
+    )
     return path
 
 
@@ -141,6 +145,6 @@ def test_texts_that_wait_for_a_translation_are_not_written_again(folder):
 
 
 def test_a_run_file_without_such_a_system_is_refused(folder):
-    path = run_file("word_order", {"languages": ["de"], "n_pairs": 4, "models": []}, "x")
+    path = run_file("word_order", {"languages": ["de"], "n_pairs": 4, "models": []}, "x", ["perturbations"])
     with pytest.raises(NbkitError, match="no model of this run file is outputs:there"):
         write_sources(read(path), Path("there"))

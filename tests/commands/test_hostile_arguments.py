@@ -37,7 +37,7 @@ def here(tmp_path, monkeypatch) -> Path:
         (("train", "translator", "", "--steps", "1"), "OUTPUT: '.' names no new folder"),
         (("train", "classifier", "..", "--steps", "1"), "OUTPUT: '..' names no new folder"),
         (("train", "lm", "/", "--steps", "1"), "OUTPUT: '/' names no new folder"),
-        (("train", "translator", "new", "--epochs", "inf"), "epochs: inf given, at most 1,000,000,000 expected"),
+        (("train", "translator", "new", "--epochs", "inf"), "epochs: at most 1,000,000,000 expected, inf given"),
         (("train", "translator", "new", "--steps", "1", "--seed", str(2**32)), "seed: must be at most 4294967295"),
         ((*TRANSLATE, "--length-penalty", "1e308"), "length_penalty: 1e+308 given, a number from -10 to 10 expected"),
         ((*TRANSLATE, "--length-penalty", "nan"), "length_penalty: nan given"),

@@ -14,7 +14,6 @@ from matplotlib.patches import Rectangle
 from nbkit.figures import styles, theme
 from nbkit.studies import idioms as study
 from nbkit.studies.idioms import figures, styled
-from nbkit.text.phrases import PhraseMatcher
 
 MODELS = ["random", "tuned", "my own"]
 CONDITIONS = ["zero", "joint", "upsample-20"]
@@ -127,7 +126,7 @@ def test_contexts_are_as_high_as_their_values_and_lighter_with_less_context():
 
 def test_empty_tables_say_why():
     nothing = errors().head(0)
-    assert "No model in this run" in svg_text(figures.litter_figure(nothing))
+    assert "This run has no model" in svg_text(figures.litter_figure(nothing))
     assert "Nothing was probed" in svg_text(figures.context_figure(effects().head(0), ["chrf"]))
     printed = study.published_results(study.IdiomsParams(languages=["de"]))
     assert "none of the languages" in svg_text(figures.published_figure(printed, [("litter", "")]))
@@ -188,7 +187,7 @@ def test_ours_beside_the_papers():
     html = styled.beside_table(results, ["litter"]).to_html()
     assert "+0.037" in html and "my own" not in html
     assert "0.571" in html and "+0.008" in html and "as their code computes it" in html
-    assert "not printed" in styled.beside_table(results.tail(1), ["litter"]).to_html()
+    assert "does not print" in styled.beside_table(results.tail(1), ["litter"]).to_html()
     assert "0.563" not in styled.results_table(results).to_html()
 
 
@@ -217,8 +216,7 @@ def test_what_the_matcher_finds_is_drawn():
     html = styled.matches_table(found).to_html()
     assert "&lt;b&gt;" in html and "pulled the wool over her eyes</mark>" in html and "none" in html
     assert "pull the wool" in styled.matches(found).data and "<b>" not in styled.matches(found).data
-    rules = PhraseMatcher([phrase]).rules(phrase)
-    assert "LEMMA" in styled.rules_table(rules).to_html()
+    assert "LEMMA" in styled.rules_table(phrase).to_html()
 
 
 def test_a_model_looks_the_same_whatever_it_is_called():
@@ -229,6 +227,6 @@ def test_a_model_looks_the_same_whatever_it_is_called():
 
 def test_pages_say_which_states_are_replaced():
     kept, replaced = (styled.replaced_states(study.IdiomsParams(end_state=each)).data for each in ("kept", "replaced"))
-    assert "as the paper words it" in kept and "end_state" in kept
+    assert "as the paper describes" in kept and "end_state" in kept
     assert "research code" in replaced and "set end_state" not in replaced
     assert "special tokens after the sentence" in replaced

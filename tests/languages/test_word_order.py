@@ -76,7 +76,7 @@ def test_sentences_are_read_as_they_are_written(lang: str, tmp_path: Path):
     assert len(found) == (5 if lang == "th" else 30) == len({bag(text.text) for text in found})
     assert all(5 <= len(text) <= 11 or (lang == "tr" and len(text) == 4) for text in found)
     (tmp_path / "wrong.conllu").write_text(as_conllu(lang, [1]).replace("\t0\troot", "\t1\troot"), encoding="utf-8")
-    with pytest.raises(DataError, match="a cycle of heads"):
+    with pytest.raises(DataError, match="the heads form a cycle"):
         list(read_conllu(tmp_path / "wrong.conllu", lang))
 
 
@@ -228,7 +228,13 @@ def test_eight_languages_without_a_look_of_their_own_look_different():
 
 
 def test_the_command_line_takes_them(all_at_once: WordOrderParams, tmp_path: Path):
-    runs = [{"study": "word_order", "params": all_at_once.model_dump(mode="json") | {"models": []}}]
+    runs = [
+        {
+            "study": "word_order",
+            "notebooks": ["perturbations"],
+            "params": all_at_once.model_dump(mode="json") | {"models": []},
+        }
+    ]
     (tmp_path / "run.yaml").write_text(yaml.safe_dump({"name": "many", "runs": runs}), encoding="utf-8")
     valid = CliRunner().invoke(main, ["validate", str(tmp_path / "run.yaml"), "--offline"])
     assert valid.exit_code == 0, valid.output

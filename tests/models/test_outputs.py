@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from nbkit.errors import DataError, ModelError
+from nbkit.errors import ModelError
 from nbkit.models import Decoding, check_model, label, model_identity, translate_remembered, translation_config
 from nbkit.models.services.outputs import MissingOutputsError, first_shift, read_lines, read_pairs
 from nbkit.store import Store
@@ -90,7 +90,7 @@ FAULTS = {
 @pytest.mark.parametrize(("lines", "message"), FAULTS.values(), ids=FAULTS)
 def test_files_that_do_not_fit_name_file_and_line(files, lines, message):
     name = files(lines)
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(ModelError, match=message):
         translate(name, SOURCES[:1])
     assert name in (check_model(name, "en", "de") or "")
 

@@ -20,7 +20,7 @@ def test_texts_of_a_file_are_known_by_their_content(tmp_path):
 
 def test_a_split_has_a_last_pair_or_not():
     (problem,) = corpus_texts_problems("sandbox-idioms:regular", "en", "fr", None, "n_aligned")
-    assert problem.endswith("has no last pair: say how many are wanted (n_aligned)")
+    assert problem.endswith("is unbounded: set n_aligned")
     assert corpus_texts_problems("sandbox-idioms:regular", "en", "fr", 10) == []
     assert corpus_texts_problems("sandbox-idioms:idiom-test", "en", "fr", None) == []
     assert len(list(text_pairs("sandbox-idioms:idiom-test", "en", "fr"))) == 690

@@ -200,7 +200,7 @@ def test_languages_devices_and_types_that_cannot_be(checkpoints, translators, se
         load_translator(str(checkpoints["marian"]), "en", "de", device="nonsense")
     with pytest.raises(ModelError, match="unknown dtype 'int8'"):
         load_translator(str(checkpoints["marian"]), "en", "de", dtype="int8")
-    with pytest.raises(ModelError, match="2 texts and 1 references"):
+    with pytest.raises(ModelError, match="2 texts but 1 references"):
         translators["marian"].score(["a", "b"], ["c"], "en", "de")
 
 

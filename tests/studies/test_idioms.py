@@ -419,13 +419,13 @@ def test_problems_name_files_and_models(params, tmp_path):
 
 def test_what_has_no_last_pair_is_told_beforehand():
     found = STUDY.problems(IdiomsParams(models={}, n_generic=None, n_aligned=None))
-    assert [problem.rpartition("(")[2] for problem in found] == ["n_generic)", "n_aligned)"]
+    assert [problem.rpartition("set ")[2] for problem in found] == ["n_generic", "n_aligned"]
     finite = {"generic": {"own": "sandbox-idioms:idiom-test"}, "aligned_corpora": ["sandbox-idioms:idiom-train"]}
     assert STUDY.problems(IdiomsParams(models={}, n_generic=None, n_aligned=None, **finite)) == []
     by_order = WordOrderParams(corpus="sandbox-idioms:idiom-test", languages=["fr"], models=[], n_pairs=None)
     assert WordOrderParams.study.problems(by_order) == []
     found = WordOrderParams.study.problems(by_order.model_copy(update={"corpus": "sandbox-idioms:dev"}))
-    assert found == ["corpus 'sandbox-idioms:dev' has no last pair: say how many are wanted (n_pairs)"]
+    assert found == ["corpus 'sandbox-idioms:dev' is unbounded: set n_pairs"]
 
 
 def test_the_study_is_registered():

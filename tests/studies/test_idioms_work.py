@@ -33,7 +33,7 @@ def test_all_systems_are_judged_against_one_alignment_of_the_references(params, 
 
     def sample(pairs, settings, priors):
         sampled.append({target for _, target in pairs})
-        return ["0-0"] * len(pairs), ["0-0"] * len(pairs)
+        return {way: ["0-0"] * len(pairs) for way in ("forward", "backward")}
 
     monkeypatch.setattr(eflomal_aligner, "_sample", sample)
     monkeypatch.setattr(eflomal_aligner.EflomalAligner, "_priors", ["a b 1"])
@@ -70,7 +70,8 @@ def test_mining_goes_on_where_it_was_killed(params, tmp_path, monkeypatch):
     assert steps.mine(mined, "fr", other) == whole and asked == [3, 3, 3, 3, 2]  # the first chunk once
 
 
-def test_units_mine_first_and_probe_last(params, tmp_path):
+def test_units_mine_first_and_probe_last(params, tmp_path, monkeypatch):
+    monkeypatch.setattr(steps, "has_states", lambda *_: True)  # the dummy is Python code
     mined = mined_params(params, tmp_path).model_copy(update={"contexts": ["full", "word"]})
     stages = {unit.label.partition(" ")[0]: unit.stage for unit in STUDY.units(mined, count=True)}
     assert stages == {"mine": 0, "align": 2, "translate": 1, "judge": 2, "probe": 3}

@@ -343,7 +343,7 @@ def test_problems_are_told_without_a_model(monkeypatch):
     assert any("parsers: {zh: jieba}" in problem for problem in study.STUDY.problems(chinese))
     assert study.STUDY.problems(NliPermutationParams(models=[])) == []
     endless = study.STUDY.problems(NliPermutationParams(models=[], n_pairs=None))
-    assert any("no last pair" in problem for problem in endless)
+    assert any("is unbounded" in problem for problem in endless)
     forms = NliPermutationParams(models=[], annotations={"X": "no.xlsx"}, annotation_key="no.key.json")
     assert any("there is no file no.xlsx" in problem for problem in study.STUDY.problems(forms))
 

@@ -37,7 +37,7 @@ def test_the_idioms_study_has_commands_as_values():
         ({"command": "rev -x"}, "command: 'rev -x' given, expected a list"),
         ({"command": ["rev"], "workers": 0.5}, "workers: 0.5 given, expected a int"),
         ({"command": ["rev"], "version": __import__("datetime").date(2024, 5, 1)}, "put text in quotes"),
-        (3, "text is expected"),
+        (3, "expected text"),
     ],
 )
 def test_a_mapping_that_is_no_command_is_refused(model, said):

@@ -233,7 +233,7 @@ def test_a_folder_of_other_things_is_refused(toy):
     (toy / "thesis" / "chapter.tex").write_text("x")
     with pytest.raises(NbkitError, match=r"holds files but no run\.json"):
         run(grid("[eins]"), output="thesis")
-    with pytest.raises(NbkitError, match="is a file where"):
+    with pytest.raises(NbkitError, match="is a file, but"):
         run(grid("[eins]"), output="thesis/chapter.tex")
     assert [path.name for path in (toy / "thesis").iterdir()] == ["chapter.tex"]
 
