@@ -64,7 +64,7 @@ def test_many_texts_go_to_one_process(program, options, tmp_path):
 def test_context_that_is_carried_over_is_found(program, options):
     """A program whose answer depends on the line before; alone it answers otherwise."""
     source = "before = ''\nfor line in sys.stdin: print(before, line.strip(), flush=True); before = line.strip()[:1]"
-    with pytest.raises(ModelError, match=r"in two ways: .*each its own process, leave out"):
+    with pytest.raises(ModelError, match=r"in two ways: .*each its own process, omit"):
         translate(program(source, **options), ["one", "two", "three"])
     assert translate(program(source), ["one", "two"]) == ["one", "two"]
 
@@ -95,7 +95,7 @@ def test_a_program_that_misbehaves_is_an_error(program, source, message, tmp_pat
 
 STAYING_FAULTS = {
     "print('ready', flush=True)\n" + UPPER: r"wrote \d+ lines for 1|more than one line|in two ways",
-    "data = sys.stdin.read(); print(data.upper())": r"leave out stay",
+    "data = sys.stdin.read(); print(data.upper())": r"omit stay",
     "for n, line in enumerate(sys.stdin):\n  if n == 90: sys.exit(2)\n  print(line, end='', flush=True)": r"ended",
     "for line in sys.stdin: print(line, end=''); print(line, end='', flush=True)": r"more than one line|wrote 2 lines",
 }

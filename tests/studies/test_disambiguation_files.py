@@ -340,7 +340,7 @@ def test_problems_of_corpora_are_told(files, tmp_path: Path):
     assert problems() == ""
     endless = {"training_corpus": "sandbox-homographs:train", "test_corpora": ["sandbox-homographs:test"]}
     found = problems(**endless, aligner="gold")
-    assert "no last pair: say how many are wanted (training_pairs)" in found and "(n_pairs)" in found
+    assert "is unbounded: set training_pairs" in found and "set n_pairs" in found
     found = problems(aligner="gold", hypothesis_aligner="lexicon")
     assert found.count("has no gold links: name what is to link its pairs") == 3
     assert "let on_error be 'raise'" in problems(on_error="skip")

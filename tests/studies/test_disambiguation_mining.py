@@ -110,7 +110,7 @@ def test_shards_are_remembered_and_add_up(tmp_path: Path):
 
 def test_what_cannot_be_mined(tmp_path: Path):
     store = Store(tmp_path)
-    with pytest.raises(NbkitError, match="has no last pair: say how many are wanted"):
+    with pytest.raises(NbkitError, match="is unbounded: set n"):
         n_pairs(Mining("sandbox"), store)
     with pytest.raises(NbkitError, match="shard is 0; at least one pair"):
         shard_starts(Mining("sandbox", n=5, shard=0), store)
