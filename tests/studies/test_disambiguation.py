@@ -53,13 +53,14 @@ def run(tmp_path_factory: pytest.TempPathFactory):
     )  # fmt: skip
     store = Store()
     known, lexicon = study.counts(params, store), params.homographs
+    # Plain tables: the model may run within any page, and is none of the code that a page's key counts.
+    attractors, of_homograph = known.attractors, known.of_word_and_homograph
 
     def likelihood(homograph: str, sense: str, words: list[str]) -> float:
         n = known.pairs[homograph, sense]
-        seen = [word for word in words if known.of_word_and_homograph[homograph][word]]
-        return math.log(n + 1) + sum(
-            math.log((known.frequency(word, homograph, sense) + 0.5) / (n + 1)) for word in seen
-        )
+        seen = [word for word in words if of_homograph[homograph][word]]
+        of_sense = attractors.get((homograph, sense), {})
+        return math.log(n + 1) + sum(math.log((of_sense.get(word, 0) + 0.5) / (n + 1)) for word in seen)
 
     def follow(text: str) -> str:
         words = [word.strip(".,?!").lower() for word in text.split()]
