@@ -301,7 +301,8 @@ class Study:
     the report's filters know a cell by. problems: what is wrong with the parameters in this installation, one message
     each, beside what is asked of models and devices; loads no model. inputs: what stands behind the parameters outside
     the code (digests of corpora, weights, parsers), JSON-able. uses: the models that a run asks. verdict: what pass,
-    fail and undecided mean in its outcomes, one sentence. used: how many items the parts of a run had,
+    fail and undecided mean in its outcomes, one sentence. behaviour: the file that declares what the study says of a
+    system (`nbkit.studies.behaviours.Behaviour`). used: how many items the parts of a run had,
     by the parameter that bounds them (a corpus may hold fewer than ``n_pairs``); reads the store alone.
     """
 
@@ -317,6 +318,7 @@ class Study:
     inputs: Callable[[Any], Mapping[str, Any]] = lambda params: {}
     uses: Callable[[Any], Iterable[Use]] = lambda params: ()
     verdict: str = ""
+    behaviour: Path | None = None
     used: Callable[[Any, Store], Mapping[str, Sequence[int]]] = lambda params, store: {}
 
     def __post_init__(self) -> None:

@@ -142,6 +142,7 @@ STUDY = Study(
     "Model-Agnostic Adversarial Attacks",
     params=DisambiguationParams,
     verdict="pass: the sense of the gold translation; fail: another; undecided: no sense shows, or several do",
+    behaviour=Path(__file__).with_name("behaviour.yaml"),
     axes={
         "corpus": Axis(lambda params: [params.domain]),
         "model": Axis(lambda params: params.models, label),

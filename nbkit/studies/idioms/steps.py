@@ -152,6 +152,7 @@ STUDY = Study(
     },
     grid=("language", "model"),
     verdict="fail: a word of the idiom is translated literally (LitTER); undecided: no word could be looked for",
+    behaviour=Path(__file__).with_name("behaviour.yaml"),
     check=_problems,
     inputs=_inputs,
     uses=lambda params: [

@@ -126,6 +126,7 @@ STUDY = Study(
     },
     grid=("language", "model"),
     verdict="pass: the classifier says the gold label; fail: another label, which is the reason",
+    behaviour=Path(__file__).with_name("behaviour.yaml"),
     used=lambda params, store: {"n_pairs": sorted({n_pairs(params, corpus, store) for corpus in params.corpora})},
     tags=lambda params: {"corpus": ", ".join(params.corpora)},
     check=_problems,

@@ -294,6 +294,7 @@ STUDY = Study(
     },
     grid=("language", "model"),
     verdict="pass: the number is carried over with its value and, for strict, in the target language's notation",
+    behaviour=Path(__file__).with_name("behaviour.yaml"),
     tags=lambda params: {"templates": params.templates},
     check=_problems,
     inputs=_inputs,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, combinations, pairwise, product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -434,6 +435,7 @@ STUDY = Study(
     },
     grid=("language", "model"),
     verdict="fail: a flip: the scrambled source is translated better than the plain one (β₁ > β); else pass",
+    behaviour=Path(__file__).with_name("behaviour.yaml"),
     used=lambda params, store: {"n_pairs": sorted({n_pairs(params, each, store) for each in params.languages})},
     tags=lambda params: {"corpus": params.corpus},
     check=_problems,

@@ -1,0 +1,289 @@
+"""What a study says of a system in one sentence: its measures, read from outcomes alone, whatever the study.
+
+A study's `behaviour.yaml` declares the question, the measures (the first is the headline) and how to read them.
+Everything that looks across studies (a system's card, comparisons, the report's index) is built on this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from nbkit.errors import NbkitError
+from nbkit.measure.statistics import (
+    Interval,
+    bootstrap_draws,
+    macro_average,
+    mean_interval,
+    mean_of_draws,
+    share_interval,
+    share_of_draws,
+)
+from nbkit.registry import Registry
+from nbkit.studies.engine import Study
+from nbkit.yaml_text import load
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Words = Annotated[tuple[str, ...], BeforeValidator(lambda said: (said,) if isinstance(said, str) else said)]
+#: Items below which a value says little; pages warn.
+FEW = 30
+_PAIR = ["source_language", "target_language"]
+_OF = ["system", *_PAIR]
+
+
+class _Declared(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Mark(_Declared):
+    """A value that helps to read others: a floor, a ceiling, the middle of a scale, a published system."""
+
+    value: float
+    label: str
+
+
+class Published(Mark):
+    """A value that a paper prints. pair: the direction, as ``en-de``. source: paper and table."""
+
+    pair: str = ""
+    source: str
+
+
+class Answers(_Declared):
+    """A sentence for each case: the interval lies above the measure's `zero`, below it, or contains it.
+
+    Fields: system, value, interval, zero, n, clusters; where the measure has groups also lowest, highest (names),
+    lowest_value, highest_value, n_groups, and n_above: how many groups' values are above `zero`.
+    """
+
+    above: str
+    below: str = ""
+    unsure: str = ""
+
+
+class Measure(_Declared):
+    """How one number follows from a study's outcomes.
+
+    measure, minus: names of the outcomes' column; minus is subtracted at the same item. where, unlike: groups that an
+    item must have, must not have. average: "item", "cluster" (each cluster weighs alike) or the name of a group, whose
+    values weigh alike. by: the group that a page breaks the value down by. range: of possible values. share: whether
+    values are 0 or 1. better: what is an improvement; None: neither. zero: what `answer` compares with.
+    """
+
+    label: str
+    measure: str
+    minus: str = ""
+    where: dict[str, Words] = {}
+    unlike: dict[str, Words] = {}
+    average: str = "item"
+    by: str = ""
+    range: tuple[float, float] | None = (0.0, 1.0)
+    share: bool = True
+    better: Literal["higher", "lower"] | None = "higher"
+    zero: Mark | None = None
+    floor: Mark | None = None
+    ceiling: Mark | None = None
+    published: tuple[Published, ...] = ()
+    answer: Answers
+    reading: str = Field(description="One sentence on how to read the number.")
+
+    def written(self, value: float) -> str:
+        """*value* as pages write it: shares in per cent.
+
+        >>> measure = Measure(label="", measure="", reading="", answer=Answers(above=""))
+        >>> measure.written(0.935), measure.written(float("nan"))
+        ('93.5%', '–')
+        """
+        if np.isnan(value):
+            return "–"
+        return f"{value:.1%}" if self.share else f"{value:.2f}".replace("-", "−")
+
+    def interval(self, low: float, high: float) -> str:
+        """An interval as pages write it, "" where there is none."""
+        return "" if np.isnan(low) else f"[{self.written(low)}, {self.written(high)}]"
+
+
+class Fit(_Declared):
+    """How a run of the study is made that fits one system and pair; {system}, {label}, {src} and {tgt} are filled in.
+
+    reads: whether the system is a "translator" or a "classifier". params: what every such run has; sandbox, data: what
+    comes with the sandbox's corpora and with ``$NBKIT_DATA``, by pair ("" for any). sizes: parameters that say how
+    much is asked, with the value of a full run, and least: below these a run says nothing.
+    """
+
+    reads: Literal["translator", "classifier"] = "translator"
+    params: dict[str, Any]
+    sandbox: dict[str, Any] = {}
+    data: dict[str, dict[str, Any]] = {}
+    sizes: dict[str, int] = {}
+    least: dict[str, int] = {}
+
+
+class Behaviour(_Declared):
+    """What a study says of a system: title and question, measures by name (the first is the headline), and how to run.
+
+    changed: what pages call the text that the system was given, where something was done to the source.
+    """
+
+    title: str
+    question: str
+    measures: dict[str, Measure] = Field(min_length=1)
+    changed: str = "as given"
+    fit: Fit | None = None
+
+    @property
+    def headline(self) -> Measure:
+        """The first measure."""
+        return next(iter(self.measures.values()))
+
+
+@cache
+def _read(file: Path) -> Behaviour:
+    return Behaviour(**load(file.read_text(encoding="utf-8"), file)[1])
+
+
+def behaviour_of(study: Study) -> Behaviour | None:
+    """What *study* declares in its `behaviour.yaml`; None where it declares nothing."""
+    return None if study.behaviour is None else _read(study.behaviour)
+
+
+def behaviours(studies: Registry[Study]) -> dict[str, Behaviour]:
+    """The behaviours of all *studies* that declare one, by the study's name.
+
+    >>> from nbkit.studies import STUDIES
+    >>> list(behaviours(STUDIES))
+    ['word_order', 'nli_permutation', 'numbers', 'idioms', 'disambiguation']
+    """
+    found = {name: behaviour_of(studies.get(name)) for name in studies}
+    return {name: each for name, each in found.items() if each is not None}
+
+
+# ----------------------------------------------------------------------------
+# From outcomes to values.
+
+
+def scored(found: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    """The outcomes of one measure with the column score, and group: what `Measure.by` and `Measure.average` name.
+
+    Rows keep all their columns; a score is NaN where the measure is not defined (undecided).
+    """
+    rows = _chosen(found, measure, measure.measure)
+    rows = rows.assign(score=rows["value"].astype(float))
+    if measure.minus:
+        other = _chosen(found, measure, measure.minus)
+        keys = [*_OF, "item"]
+        both = [part.assign(again=part.groupby(keys).cumcount()) for part in (rows, other)]
+        taken = both[1].set_index([*keys, "again"])["value"].astype(float)
+        there = both[0].join(taken.rename("minus"), on=[*keys, "again"])
+        rows = rows.assign(score=(there["score"] - there["minus"]).to_numpy())
+    return rows.assign(
+        group=[groups.get(measure.by, "") for groups in rows["groups"]],
+        part=[groups.get(measure.average, "") for groups in rows["groups"]],
+    )
+
+
+def _chosen(found: pd.DataFrame, measure: Measure, name: str) -> pd.DataFrame:
+    rows = found[found["measure"] == name]
+    fits = [
+        all(groups.get(key) in values for key, values in measure.where.items())
+        and not any(groups.get(key) in values for key, values in measure.unlike.items())
+        for groups in rows["groups"]
+    ]
+    return rows[np.array(fits, dtype=bool)].reset_index(drop=True)
+
+
+def estimates(found: pd.DataFrame, measure: Measure, by: Sequence[str] = ()) -> pd.DataFrame:
+    """The value of *measure* with its 95% interval, for each system and direction, and each value of columns *by*.
+
+    by: "group" for the parts that the measure is broken down by.
+    Columns: system, source_language, target_language, *by, value, low, high, n (scores), clusters, undecided.
+    """
+    import pandas as pd
+
+    rows = []
+    of = [*_OF, *by]
+    for key, part in scored(found, measure).groupby(of, sort=False):
+        times = part.loc[part.index.repeat(part["count"])]
+        known = times[times["score"].notna()]
+        value, low, high, _ = interval_of(known, measure)
+        rows.append((*key, value, low, high, len(known), known["cluster"].nunique(), len(times) - len(known)))
+    return pd.DataFrame(rows, columns=[*of, "value", "low", "high", "n", "clusters", "undecided"])
+
+
+def interval_of(known: pd.DataFrame, measure: Measure) -> Interval:
+    """The value of scored rows with its interval; clusters are resampled, as their items are not independent."""
+    scores, clusters = known["score"].to_numpy(float), known["cluster"].tolist()
+    if measure.average == "cluster":
+        return macro_average(scores, clusters, share=measure.share).macro
+    if measure.average != "item" and known["part"].nunique() > 1:
+        table = known.pivot_table(index="cluster", columns="part", values="score", aggfunc="mean", sort=False)
+        value, draws = float(table.mean().mean()), np.nanmean(bootstrap_draws(table.to_numpy()), axis=1)
+        if measure.share:
+            return Interval(value, *share_of_draws(value, draws, units=len(table), values=len(known)), len(table))
+        return Interval(value, *mean_of_draws(value, draws, units=len(table), within=measure.range), len(table))
+    if measure.share:
+        return share_interval(scores, groups=clusters)
+    return mean_interval(scores, groups=clusters, within=measure.range)
+
+
+def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> str:
+    """The sentence that answers the behaviour's question for one system.
+
+    whole: a row of `estimates`; parts: its rows by group (empty where the measure has none).
+    """
+    zero = measure.zero.value if measure.zero else 0.0
+    case = "above" if not whole["low"] <= zero else "below" if whole["high"] < zero else "unsure"
+    if np.isnan(whole["low"]):
+        case = "above" if whole["value"] > zero else "unsure"
+    elif whole["low"] <= zero <= whole["high"]:
+        case = "unsure"
+    sentence = getattr(measure.answer, case) or measure.answer.above
+    fields: dict[str, Any] = {
+        "system": whole["system"],
+        "value": measure.written(whole["value"]),
+        "interval": measure.interval(whole["low"], whole["high"]),
+        "zero": measure.written(zero),
+        "n": f"{whole['n']:,}",
+        "clusters": f"{whole['clusters']:,}",
+    }
+    known = parts[parts["value"].notna()].sort_values("value", kind="stable")
+    if len(known):
+        first, last = known.iloc[0], known.iloc[-1]
+        fields |= {
+            "lowest": first["group"],
+            "lowest_value": measure.written(first["value"]),
+            "highest": last["group"],
+            "highest_value": measure.written(last["value"]),
+            "n_groups": len(known),
+            "n_above": int((known["value"] > zero).sum()),
+        }
+    try:
+        return sentence.format(**fields)
+    except KeyError as error:
+        raise NbkitError(f"the answer of '{measure.label}' names {error}, which this measure does not have") from None
+
+
+def telling(rows: pd.DataFrame, measure: Measure) -> dict[str, Any]:
+    """Positions of the worst, a typical and the best of one system's scored *rows*; where nothing is better, by value.
+
+    A typical one has the score nearest to the mean; among equals the one with the smallest item id is taken, so that
+    the choice is the same in every run. Items without a score are not considered.
+    """
+    known = rows[rows["score"].notna()]
+    if known.empty:
+        return {}
+    ranked = known.assign(far=(known["score"] - known["score"].mean()).abs()).sort_values("item", kind="stable")
+    low, high = ranked["score"].idxmin(), ranked["score"].idxmax()
+    typical = ranked[~ranked.index.isin([low, high])]["far"]
+    found = {"lowest": low, "typical": typical.idxmin() if len(typical) else None, "highest": high}
+    if measure.better is not None:
+        worst, best = (low, high) if measure.better == "higher" else (high, low)
+        found = {"worst": worst, "typical": found["typical"], "best": best}
+    return {name: place for name, place in found.items() if place is not None}
