@@ -14,22 +14,25 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo
 
+from nbkit import models
 from nbkit.errors import NbkitError, ParamsError, schema_problems
 from nbkit.languages import check_language, in_order
-from nbkit.models import classifier_label, label, resolve
+from nbkit.models import Decoding, classifier_label, label, resolve
 from nbkit.models.backends import check_device
 from nbkit.models.catalogue import BY_RULE
+from nbkit.models.decoding import MOST_BEAMS, MOST_NEW_TOKENS
 from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.services.commands import CommandModel
 from nbkit.models.services.outputs import OutputsModel
 from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.models.weights import RECORD_FILE, read_json
+from nbkit.store import Store
 
 T = TypeVar("T")
 
@@ -217,6 +220,12 @@ Device: TypeAlias = Annotated[str, AfterValidator(_device)]
 Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]
 
 
+#: How many beams a search has; each study has its paper's number as default.
+Beams: TypeAlias = Annotated[
+    int, Field(ge=1, le=MOST_BEAMS, strict=True, description="Beams of the search; 1: greedy decoding.")
+]
+
+
 # ----------------------------------------------------------------------------
 # Whether the device that a run asks for is there; asked by `nbkit validate` before anything is loaded.
 
@@ -346,6 +355,50 @@ class StudyParams(BaseModel):
             if get_origin(cls.model_fields[name].annotation) is list and isinstance(values[name], str | int | float):
                 values[name] = [values[name]]
         return cls.checked(values, "notebook")
+
+
+class ModelParams(StudyParams):
+    """Base of the parameters of a study that runs models."""
+
+    device: Device = Field(default="auto", description="Where models run: auto, cpu, cuda or cuda:N.")
+    dtype: Dtype = Field(
+        default="auto", description="Precision in which models run; auto: bfloat16 on a GPU, else float32."
+    )
+
+    @property
+    def running(self) -> dict[str, Any]:
+        """Where and in which precision models run, as the functions of `nbkit.models` take it."""
+        return {"device": self.device, "dtype": self.dtype}
+
+
+class TranslatorParams(ModelParams):
+    """Base of the parameters of a study that runs translators."""
+
+    beams: Beams = 4
+    max_new_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_NEW_TOKENS,
+        strict=True,
+        description="Longest translation, in subwords; None: depends on the length of the source.",
+    )
+
+    @cached_property
+    def decoding(self) -> Decoding:
+        """The decoding settings of every translation of this run."""
+        return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
+
+    def translator_key(self, name: str, src: str, tgt: str) -> dict[str, Any]:
+        """Everything that can change the translations of one model; part of store keys."""
+        return {"model": models.model_identity(name, src, tgt, **self.running), "decoding": self.decoding.identity()}
+
+    def translate(
+        self, name: str, texts: Sequence[str], src: str, tgt: str, store: Store, *, progress: bool = True
+    ) -> list[str]:
+        """*texts* in the order given, each distinct one translated once ever with the settings of this run."""
+        return models.translate_remembered(
+            name, texts, src, tgt, self.decoding, store=store, progress=progress, **self.running
+        )
 
 
 def _assigned(executed: Sequence[str], fields: Collection[str]) -> set[str]:

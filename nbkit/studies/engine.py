@@ -28,7 +28,7 @@ from nbkit.errors import NbkitError
 from nbkit.fingerprint import KEYED, check_definition, digest
 from nbkit.models.lifecycle import is_missing
 from nbkit.store import Store
-from nbkit.studies.base import Cell, Notebook, StudyParams, Unit, cell_label, no_device
+from nbkit.studies.base import Cell, Notebook, StudyParams, TranslatorParams, Unit, cell_label, no_device
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -572,6 +572,13 @@ def asked(config: Mapping[str, Any], texts: Iterable[Any], store: Store) -> tupl
     """
     distinct = list(dict.fromkeys(text if isinstance(text, tuple) else (text,) for text in texts))
     return len(distinct), len(distinct) - len(store.missing(config, distinct))
+
+
+def asked_translations(
+    params: TranslatorParams, name: str, src: str, tgt: str, texts: Iterable[str], store: Store
+) -> tuple[int, int]:
+    """The same of a translator with the settings of a run."""
+    return asked(models.translation_config(name, src, tgt, params.decoding, **params.running), texts, store)
 
 
 def as_table(*columns: str) -> Callable[[Callable[P, Iterable[Any]]], Callable[P, pd.DataFrame]]:

@@ -13,15 +13,12 @@ from nbkit.corpora import corpus_identity
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
 from nbkit.measure.aligners import load_aligner
 from nbkit.measure.senses import TargetNouns, nouns_of
-from nbkit.models import Decoding
-from nbkit.models.decoding import MOST_BEAMS, MOST_NEW_TOKENS
 from nbkit.studies.base import (
     MOST,
-    Device,
-    Dtype,
+    Beams,
     Language,
     Parsers,
-    StudyParams,
+    TranslatorParams,
     Translators,
     or_value_error,
     without_repeats,
@@ -32,7 +29,7 @@ from nbkit.text.parsers import OnError, parser_for, parser_identity
 Kind = Literal["IH", "RH", "InH", "RnH"]
 
 
-class DisambiguationParams(StudyParams):
+class DisambiguationParams(TranslatorParams):
     """Parameters of the disambiguation study: where homographs are tested, who translates them, how they are attacked.
 
     References
@@ -205,16 +202,7 @@ class DisambiguationParams(StudyParams):
     parsers: Parsers = Field(
         default={}, description="spaCy pipelines (name or folder) by language, in place of the default ones."
     )
-    beams: int = Field(default=5, ge=1, le=MOST_BEAMS, strict=True, description="Beams of beam search; the paper: 5.")
-    max_new_tokens: int | None = Field(
-        default=None,
-        ge=1,
-        le=MOST_NEW_TOKENS,
-        strict=True,
-        description="Longest translation, in subwords; None: depends on the length of the source.",
-    )
-    device: Device = Field(default="auto", description="Device on which models run: auto, cpu, cuda or cuda:0.")
-    dtype: Dtype = Field(default="auto", description="Precision in which models run.")
+    beams: Beams = 5
     on_error: OnError = Field(
         default="raise",
         description="What to do with a malformed line of a corpus: raise an error, or skip and count it.",
@@ -269,11 +257,6 @@ class DisambiguationParams(StudyParams):
                 f"hypothesis_aligner: 'lexicon' is made from the gold alignment, and 'aligner: {self.aligner}' has "
                 f"none; {ways_out}"
             )
-
-    @cached_property
-    def decoding(self) -> Decoding:
-        """The decoding settings of every translation of this run."""
-        return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
 
     @property
     def translated_by(self) -> list[str]:
@@ -371,8 +354,7 @@ class DisambiguationParams(StudyParams):
 
     def language_model_key(self, name: str | None, lang: str) -> Mapping[str, Any] | None:
         """Everything that can change the scores of a language model; None without a model."""
-        settings = {"device": self.device, "dtype": self.dtype}
-        return None if name is None else models.language_model_identity(name, lang, **settings)
+        return None if name is None else models.language_model_identity(name, lang, **self.running)
 
     def translation_key(self, model: str) -> dict[str, Any]:
         """Everything that can change the senses found in a model's translations, besides the sources."""
@@ -382,7 +364,4 @@ class DisambiguationParams(StudyParams):
 
     def model_key(self, model: str) -> dict[str, Any]:
         """Everything that can change a translator's translations."""
-        return {
-            "model": models.model_identity(model, self.source, self.target, device=self.device, dtype=self.dtype),
-            "decoding": self.decoding.identity(),
-        }
+        return self.translator_key(model, self.source, self.target)

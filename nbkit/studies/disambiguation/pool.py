@@ -515,8 +515,7 @@ def _expected(params: DisambiguationParams, pairs: pd.DataFrame, store: Store) -
         [fillers[homograph] for homograph in pairs["homograph"]],
         lang=params.target,
         store=store,
-        device=params.device,
-        dtype=params.dtype,
+        **params.running,
     )
     senses = [
         expected_sense(lexicon.homographs[homograph], fillers[homograph], log_p) or ""

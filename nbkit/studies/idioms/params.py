@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
-from nbkit import models
 from nbkit.corpora.idioms import training_copies
-from nbkit.models import Decoding
-from nbkit.models.decoding import MOST_BEAMS, MOST_NEW_TOKENS
 from nbkit.models.probes import CONTEXTS, Context, EndState
 from nbkit.studies.base import (
     MOST,
-    Device,
-    Dtype,
+    Beams,
     Language,
     Languages,
     Once,
     Parsers,
-    StudyParams,
+    TranslatorParams,
     Written,
     or_value_error,
     told_apart,
@@ -70,7 +65,7 @@ class System(NamedTuple):
         return self.model if self.condition in ("", AS_IT_IS) else f"{self.model}, {self.condition}"
 
 
-class IdiomsParams(StudyParams):
+class IdiomsParams(TranslatorParams):
     """Which idioms, which translators in which training conditions, and how they are measured.
 
     Models named *random*, *mBART*, *pretrained* or *tuned*, with ``+mask``, ``+replace (enc)`` or ``+replace (dec)``,
@@ -149,16 +144,7 @@ class IdiomsParams(StudyParams):
         default=100, ge=2, le=MOST, strict=True, description="pairs of idiom-test to probe; null: all"
     )
     parsers: Parsers = Field(default={}, description="parsers of the phrase matcher: language, and spaCy pipeline")
-    beams: int = Field(default=5, ge=1, le=MOST_BEAMS, strict=True, description="beam size; 1 is greedy decoding")
-    max_new_tokens: int | None = Field(
-        default=None,
-        ge=1,
-        le=MOST_NEW_TOKENS,
-        strict=True,
-        description="longest translation in subwords; null: set from the length of the source",
-    )
-    device: Device = Field(default="auto", description="device of the models: auto, cpu, cuda or cuda:N")
-    dtype: Dtype = Field(default="auto", description="precision of the models; auto: bfloat16 on a GPU, else float32")
+    beams: Beams = 5
 
     @field_validator("data")
     @classmethod
@@ -203,16 +189,6 @@ class IdiomsParams(StudyParams):
             )
         return self
 
-    @cached_property
-    def decoding(self) -> Decoding:
-        """The decoding settings of every translation of this run."""
-        return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
-
-    @property
-    def running(self) -> dict[str, Any]:
-        """Where and in which precision models run."""
-        return {"device": self.device, "dtype": self.dtype}
-
     @property
     def probing(self) -> dict[str, Any]:
         """The settings of every probe besides decoding."""
@@ -235,5 +211,4 @@ class IdiomsParams(StudyParams):
 
     def model_key(self, system: System, language: str) -> dict[str, Any]:
         """Everything that can change the translations of one system into one language."""
-        identity = models.model_identity(system.name, self.source, language, **self.running)
-        return {"model": identity, "decoding": self.decoding.identity()}
+        return self.translator_key(system.name, self.source, language)

@@ -16,7 +16,6 @@ from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from nbkit import models
 from nbkit.corpora.idioms import (
     IdiomPair,
     IdiomSplits,
@@ -51,7 +50,6 @@ from nbkit.measure.literal import (
     read_dictionary,
     score_phrases,
 )
-from nbkit.models import translate_remembered
 from nbkit.models.probes import (
     ContextProbe,
     has_states,
@@ -73,7 +71,7 @@ from nbkit.models.translators.texts import (
 )
 from nbkit.store import Store
 from nbkit.studies.base import Notebook, trained_by
-from nbkit.studies.engine import TRANSLATOR, Axis, Held, Point, Study, Use, as_table, asked
+from nbkit.studies.engine import TRANSLATOR, Axis, Held, Point, Study, Use, as_table, asked, asked_translations
 from nbkit.studies.idioms.data import (
     data_key,
     data_problems,
@@ -553,8 +551,7 @@ def translated(params: IdiomsParams, language: str, system: System, pairs: Seque
     if system in CONTROLS:
         return [pair.target if system == REFERENCES else pair.source for pair in pairs]
     sources = [pair.source for pair in pairs]
-    how = (params.source, language, params.decoding)
-    return translate_remembered(system.name, sources, *how, store=store, **params.running)
+    return params.translate(system.name, sources, params.source, language, store)
 
 
 def _key(params: IdiomsParams, language: str, system: System, **more: Any) -> dict[str, Any]:
@@ -789,8 +786,8 @@ def _translations(params: IdiomsParams, language: str, system: System, store: St
     """How many texts one system translates, and how many of them are remembered; none known before mining."""
     if not is_mined(params, language, store):
         return 0, 0
-    config = models.translation_config(system.name, params.source, language, params.decoding, **params.running)
-    return asked(config, [pair.source for pair in _tested(params, language, store)], store)
+    sources = [pair.source for pair in _tested(params, language, store)]
+    return asked_translations(params, system.name, params.source, language, sources, store)
 
 
 @STUDY.work(

@@ -9,22 +9,21 @@ from pydantic import Field, field_validator, model_validator
 
 from nbkit.corpora.nli import find_nli, nli_identity, nli_tokenizer
 from nbkit.languages import is_unspaced
+from nbkit.models import classifier_identity
 from nbkit.perturb.derangements import PermutedUnit, Punctuation
 from nbkit.studies.base import (
     MOST,
     Classifiers,
-    Device,
-    Dtype,
     Language,
+    ModelParams,
     Parsers,
-    StudyParams,
     or_value_error,
     without_repeats,
 )
 from nbkit.text.parsers import OnError
 
 
-class NliPermutationParams(StudyParams):
+class NliPermutationParams(ModelParams):
     """Which pairs are permuted, how, and which classifiers label them.
 
     Without models, only the permutations themselves are studied.
@@ -84,8 +83,6 @@ class NliPermutationParams(StudyParams):
         default={},
         description="how texts are tokenized: language, and spaCy pipeline (name or folder), tokenizer or jieba",
     )
-    device: Device = Field(default="auto", description="device of the models: auto, cpu, cuda or cuda:N")
-    dtype: Dtype = Field(default="auto", description="precision of the models; auto: bfloat16 on a GPU, else float32")
     on_error: OnError = Field(
         default="raise",
         description="malformed rows of a set: stop with an error (raise), or skip and count them (skip)",
@@ -173,9 +170,7 @@ class NliPermutationParams(StudyParams):
 
     def model_key(self, model: str) -> Mapping[str, Any]:
         """Everything that can change the answers of a classifier."""
-        from nbkit.models import classifier_identity
-
-        return classifier_identity(model, self.language, device=self.device, dtype=self.dtype)
+        return classifier_identity(model, self.language, **self.running)
 
 
 #: Both sides permuted, the paper's main experiment.

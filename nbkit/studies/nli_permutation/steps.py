@@ -356,9 +356,7 @@ def scores_chunk(
             asked.append((item.index, item.pair.label, item.length, len(found)))
             yield from found
 
-    probabilities = iter_classified(
-        classifier, texts(), lang=params.language, store=store, device=params.device, dtype=params.dtype
-    )
+    probabilities = iter_classified(classifier, texts(), lang=params.language, store=store, **params.running)
     for first in probabilities:
         *pair, n = asked.popleft()
         own = np.array([first, *islice(probabilities, n - 1)])
@@ -376,7 +374,7 @@ def _counts(
     Permuting them all to look each of them up would take minutes. What is scored has been classified; elsewhere the
     texts of the first pairs of a chunk stand for the others.
     """
-    config = models.classification_config(classifier, params.language, device=params.device, dtype=params.dtype)
+    config = models.classification_config(classifier, params.language, **params.running)
     schemes, texts, stored = params.schemes(classifier), 0, 0
     for each in _starts(params, start, store, corpus):
         own = sum(_n_texts(params, corpus, scheme, each, store) for scheme in schemes)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
-from nbkit import models
 from nbkit.corpora.templates import own_file
 from nbkit.files import expand_path, file_digest
 from nbkit.languages import check_language, in_order
-from nbkit.models import Decoding
-from nbkit.models.decoding import MOST_BEAMS, MOST_NEW_TOKENS
 from nbkit.models.translators.texts import corpus_texts_identity
 from nbkit.numbers import forms
 from nbkit.numbers.formats import CAPABILITIES, capability, formats, parse_format
-from nbkit.studies.base import MOST, Device, Dtype, StudyParams, Translators, or_value_error, without_repeats
+from nbkit.studies.base import MOST, TranslatorParams, Translators, or_value_error, without_repeats
 
 #: What `templates` begins with where sentences are taken from a corpus.
 FROM_CORPUS = "corpus:"
@@ -49,7 +45,7 @@ class Direction(NamedTuple):
         return "out" if self.tgt == self.language else "back"
 
 
-class NumbersParams(StudyParams):
+class NumbersParams(TranslatorParams):
     """Parameters of the numbers study; each field says what it is.
 
     A sentence of a corpus becomes a template if its number is carried over (see *harvest_by*); if a corpus has too few
@@ -106,16 +102,6 @@ class NumbersParams(StudyParams):
         description="Failures per pair and model that are shrunk to "
         "the smallest failing number, at most one per format.",
     )
-    beams: int = Field(default=4, ge=1, le=MOST_BEAMS, strict=True, description="Beams of the search.")
-    max_new_tokens: int | None = Field(
-        default=None,
-        ge=1,
-        le=MOST_NEW_TOKENS,
-        strict=True,
-        description="Most tokens of a translation; None: follows the length of the source.",
-    )
-    device: Device = Field(default="auto", description="Where models run: auto, cpu, cuda or cuda:N.")
-    dtype: Dtype = Field(default="auto", description="Precision in which models run.")
 
     @field_validator("source")
     @classmethod
@@ -151,11 +137,6 @@ class NumbersParams(StudyParams):
         if self.source in self.languages:
             raise ValueError(f"'{self.source}' is both the source and another language; remove it from languages")
         return self
-
-    @cached_property
-    def decoding(self) -> Decoding:
-        """The decoding settings of every translation of this run."""
-        return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
 
     @property
     def pairs(self) -> list[Direction]:
@@ -206,10 +187,7 @@ class NumbersParams(StudyParams):
 
     def model_key(self, pair: Direction, model: str) -> Mapping[str, Any]:
         """Everything that can change the translations of one model for one pair."""
-        return {
-            "model": models.model_identity(model, pair.src, pair.tgt, device=self.device, dtype=self.dtype),
-            "decoding": self.decoding.identity(),
-        }
+        return self.translator_key(model, pair.src, pair.tgt)
 
 
 def _with_rules(code: str) -> str:
