@@ -24,6 +24,7 @@ from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
 from nbkit.studies.base import Notebook, StudyParams
 from nbkit.studies.engine import TRANSLATOR, Study
+from nbkit.studies.results import misdeclared
 
 Location = tuple[str | int, ...]
 
@@ -271,7 +272,7 @@ def validate(run: RunFile) -> list[Problem]:
     if refusal := cache_problem():
         problems.append(Problem("NBKIT_CACHE", refusal))
     for entry in checked:
-        found = [*_nothing_to_run(entry), *entry.study.misdeclared()]
+        found = [*_nothing_to_run(entry), *misdeclared(entry.study)]
         for notebook in entry.notebooks:
             try:
                 find_notebook(notebook.path)

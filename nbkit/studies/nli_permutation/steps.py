@@ -125,7 +125,7 @@ STUDY = Study(
         "start": Cuts(_parts, _starts),
     },
     grid=("language", "model"),
-    verdict="pass: the classifier says the gold label; fail: another label, which is the reason",
+    verdict="pass: the classifier says the gold label; fail: another label, which is the reason; undecided: none",
     used=lambda params, store: {"n_pairs": sorted({n_pairs(params, corpus, store) for corpus in params.corpora})},
     tags=lambda params: {"corpus": ", ".join(params.corpora)},
     check=_problems,
@@ -422,9 +422,10 @@ def classify_texts(params: NliPermutationParams, corpus: str, classifier: str, s
 class Scores:
     """What a classifier made of one variant of one set; one entry (or row) a kept pair.
 
-    index: the pair's place in the set. label: the gold label. length: units of both sides. correct: whether the
-    original gets the gold label; control: whether the re-joined original does, control_entropy: how unsure the model is
-    of that, in nats. accepted: pairs × permutations, whether each permutation does. entropies: the same shape, in nats.
+    index: the pair's place in the set. label: the gold label. length: units of both sides. correct: 1 where the
+    original gets the gold label, 0 where it gets another, NaN where the classifier refused; control: the same of the
+    re-joined original, control_entropy: how unsure the model is of that, in nats. accepted: pairs × permutations,
+    whether each permutation gets the gold label. entropies: the same shape, in nats. Of a refusal they are NaN.
     """
 
     index: np.ndarray
@@ -435,6 +436,11 @@ class Scores:
     control_entropy: np.ndarray
     accepted: np.ndarray
     entropies: np.ndarray
+
+    @property
+    def answered(self) -> np.ndarray:
+        """Pairs × permutations: whether the classifier answered with a label."""
+        return ~np.isnan(self.entropies)
 
 
 def scores(
@@ -448,8 +454,8 @@ def scores(
         index=table["index"].to_numpy(np.int64),
         label=table["label"].to_numpy(str),
         length=table["length"].to_numpy(np.int64),
-        correct=table["original"].to_numpy(np.int8) == gold,
-        control=table["control"].to_numpy(np.int8) == gold,
+        correct=_right(table["original"].to_numpy(np.int8), gold),
+        control=_right(table["control"].to_numpy(np.int8), gold),
         control_entropy=table["control_entropy"].to_numpy(np.float32),
         accepted=stacked(table["answers"], width, np.int8) == gold[:, None],
         entropies=stacked(table["entropies"], width, np.float32),
@@ -466,6 +472,11 @@ def properties(
 def ratios(params: NliPermutationParams, corpus: str, store: Store | None = None) -> np.ndarray:
     """All `ratios_chunk`s of one set: kept pairs × permutations, NaN where a ratio is not defined."""
     return stacked(_whole(ratios_chunk, params, store, corpus=corpus)["ratio"], params.permutations, np.float32)
+
+
+def _right(answers: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """1 where an answer is the gold label, 0 where it is another, NaN where there is none."""
+    return np.where(answers == REFUSED, np.nan, answers == gold)
 
 
 def stacked(lists: pd.Series, width: int, dtype: Any) -> np.ndarray:
@@ -505,11 +516,11 @@ def _whole(step: Step, params: NliPermutationParams, store: Store | None, **at: 
 def outcomes(params: NliPermutationParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
     """Every pair as written ("original"), re-joined in its own order ("control") and under every permutation.
 
-    The measure "accepted" passes where the system answers with the gold label of the pair as it is written. Of an
-    original that is right; of a permutation it says no more than that the system goes by something else than the order
-    of the words: the paper counts it as accepted nonsense. A pair by its texts is a cluster; the group "comparison"
-    separates systems of the main comparison ("main") from those that only stand beside their usual training
-    ("maximum entropy").
+    The measure "accepted" passes where the system answers with the gold label of the pair as it is written; it is
+    undecided where the system refuses to answer. Of an original that is right; of a permutation it says no more than
+    that the system goes by something else than the order of the words: the paper counts it as accepted nonsense. A pair
+    by its texts is a cluster; the group "comparison" separates systems of the main comparison ("main") from those that
+    only stand beside their usual training ("maximum entropy").
     """
     import pandas as pd
 
@@ -562,20 +573,21 @@ def _answered(
     if scheme == PERMUTED:
         answers = np.column_stack([table["original"], table["control"], answers])
     labels, lengths = (np.repeat(table[name].to_numpy(), answers.shape[1]) for name in ("label", "length"))
-    accepted = (answers == label_numbers(table["label"])[:, None]).ravel()
-    said = np.array([*LABELS, "refused"], dtype=object)[answers.ravel()]  # the last one is REFUSED
+    accepted = _right(answers, label_numbers(table["label"])[:, None]).ravel()
+    said = np.array([*LABELS, None], dtype=object)[answers.ravel()]  # the last one is REFUSED
+    refused = np.isnan(accepted)
     of = {"corpus": corpus, "comparison": "main" if model in params.models else "maximum entropy"}
     groups = (
         {**of, "label": label, "length": str(length), "scheme": name}
         for label, length, name in zip(labels, lengths, asked["scheme"], strict=True)
     )
-    return asked.assign(
+    return asked.drop(columns="scheme").assign(
         system=classifier_label(model),
         source_language=params.language,
         measure="accepted",
-        value=accepted.astype(float),
-        verdict=np.where(accepted, "pass", "fail"),
-        reason=np.where(accepted, "", said),
+        value=accepted,
+        verdict=np.where(refused, "undecided", np.where(accepted == 1, "pass", "fail")),
+        reason=np.where(refused, "refused", np.where(accepted == 1, "", said)),
         groups=objects(groups),
         reference=labels,
         output=said,

@@ -196,7 +196,18 @@ def results_table(results: pd.DataFrame) -> Styler:
         headings=_symbols(_RESULTS),
         bold=bold,
         sets="; of means, sets" if means else "",
+        refused=_refused(results),
     )
+
+
+def _refused(results: pd.DataFrame) -> str:
+    """What the caption says of permutations without an answer; nothing where all are answered."""
+    rows = results[results["measure"] == "refused"]
+    shares = [
+        f"{model} ({corpus_label(corpus)}): {share:.1%}"
+        for model, corpus, share in zip(rows["model"], rows["corpus"], rows["value"], strict=True)
+    ]
+    return f"Permutations that a model refused to label are not accepted: {', '.join(shares)}. " if shares else ""
 
 
 def results_intervals(results: pd.DataFrame) -> Styler:
