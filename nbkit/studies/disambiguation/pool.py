@@ -149,6 +149,7 @@ STUDY = Study(
         "part": Axis(parts, lambda part: f"{part[0] + 1}/{part[1]}" if part[1] > 1 else "", tuple),
     },
     grid=("corpus", "model"),
+    used=lambda params, store: _used(params, store),
     tags=lambda params: {"language": params.target},
     check=_problems,
     inputs=_inputs,
@@ -385,6 +386,15 @@ def pool_left_out(params: DisambiguationParams, store: Store | None = None) -> p
         rows += [(corpus, str(reason), int(n)) for reason, n in summed.items()]
         rows.append((corpus, "in the pool", int((table["left_out"] == "").sum())))
     return pd.DataFrame(rows, columns=["corpus", "reason", "n"])
+
+
+def _used(params: DisambiguationParams, store: Store) -> dict[str, list[int]]:
+    """How many pairs the test corpora had, and how many test pairs were found; nothing before all were looked for."""
+    starts = ((corpus, start) for corpus in params.corpora for start in pool_starts(params, corpus, store, keep=False))
+    if any(pool_shard.rows(params, *at, store=store) is None for at in starts):
+        return {}
+    table = pool_left_out(params, store).set_index("reason")["n"]
+    return {"n_pairs": sorted(set(table.loc[["pairs read"]].tolist())), "n_test": [int(table.loc[["in the pool"]].sum())]}
 
 
 def pair_groups(pairs: pd.DataFrame) -> np.ndarray:

@@ -150,6 +150,7 @@ STUDY = Study(
     },
     grid=("language", "model"),
     verdict="fail: a word of the idiom is translated literally (LitTER); undecided: no word could be looked for",
+    used=lambda params, store: {"n_test": sorted(_pairs_judged(params, store))},
     check=_problems,
     inputs=_inputs,
     uses=lambda params: [
@@ -587,6 +588,12 @@ def judged(params: IdiomsParams, language: str, system: System, store: Store) ->
         given = (pair.id, pair.idiom, pair.source, json.dumps(pair.spans), pair.target, hypothesis)
         rows.append((*given, *judged_lists(paper), *reach, *(each.error for each in found.values())))
     return pd.DataFrame(rows, columns=[*_JUDGED, *litters])
+
+
+def _pairs_judged(params: IdiomsParams, store: Store) -> set[int]:
+    """How many pairs of idiom-test the languages have, as far as they are judged."""
+    found = (judged.rows(params, language, REFERENCES, store=store) for language in params.languages)
+    return {n for n in found if n is not None}
 
 
 def run_litters(params: IdiomsParams, language: str, store: Store) -> dict[str, Litter]:

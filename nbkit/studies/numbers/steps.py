@@ -289,6 +289,7 @@ STUDY = Study(
         "model": Axis(lambda params: params.models, label),
     },
     grid=("language", "model"),
+    used=lambda params, store: {"n_cases": sorted(_cases_judged(params, store))},
     verdict="pass: the number is carried over with its value and, for strict, in the target language's notation",
     tags=lambda params: {"templates": params.templates},
     check=_problems,
@@ -364,6 +365,13 @@ def shrunk(params: NumbersParams, pair: Direction, model: str, store: Store) -> 
     chosen = [case for case in turns if case is not None][: params.n_shrunk]
     rows = [_shrunk_row(params, pair, model, case, store) for case in chosen]
     return pd.DataFrame(rows, columns=_SHRUNK_COLUMNS)
+
+
+def _cases_judged(params: NumbersParams, store: Store) -> set[int]:
+    """How many cases the pairs of the run have, as far as they are judged."""
+    points = product(params.pairs, params.models)
+    found = (judged.rows(params.narrowed(pair.language, model), pair, model, store=store) for pair, model in points)
+    return {n for n in found if n is not None}
 
 
 @STUDY.work("translate {model} {pair}", per=("pair", "model"), uses=_uses, counts=_counts)
