@@ -14,7 +14,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from nbkit import yaml_text
-from nbkit.bundle import bundled, find_notebook, find_params
+from nbkit.batch import bundled, find_notebook, find_params
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
 from nbkit.files import looks_secret
 from nbkit.models import resolve
@@ -180,7 +180,7 @@ class Entry:
 def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile:
     """The run file at *path*. Raises `ParamsError` or `DataError` with file and line.
 
-    path: your own file, or a bundled one (`nbkit.bundle.find_params`).
+    path: your own file, or a bundled one (`nbkit.batch.find_params`).
     settings: values that replace those of variables declared in the file (``--set NAME=VALUE``).
     """
     path = find_params(Path(path))

@@ -24,9 +24,8 @@ from nbkit import models
 from nbkit.errors import NbkitError, ParamsError, schema_problems
 from nbkit.languages import check_language, in_order
 from nbkit.models import Decoding, classifier_label, label, resolve
-from nbkit.models.backends import check_device
+from nbkit.models.backends import MOST_BEAMS, MOST_NEW_TOKENS, check_device
 from nbkit.models.catalogue import BY_RULE
-from nbkit.models.decoding import MOST_BEAMS, MOST_NEW_TOKENS
 from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.services.commands import CommandModel
 from nbkit.models.services.outputs import OutputsModel

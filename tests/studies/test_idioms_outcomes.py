@@ -18,7 +18,7 @@ from nbkit.models.translators import texts
 from nbkit.store import Store
 from nbkit.studies import headline, idioms, outcomes, read_outcomes, write_outcomes
 from nbkit.studies.idioms import IdiomsParams, steps
-from nbkit.studies.idioms.data import token_spans
+from nbkit.studies.idioms.steps import token_spans
 
 from .conftest import Dummy, register
 from .idioms_cases import PLACES, literally, pairs, toy_params

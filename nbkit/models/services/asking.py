@@ -16,7 +16,7 @@ from typing import Any, Literal
 import tenacity
 
 from nbkit.errors import ModelError
-from nbkit.models.decoding import DEFAULT, Decoding
+from nbkit.models.backends import DEFAULT, Decoding
 from nbkit.models.services.names import RemoteModel
 from nbkit.progress import progress_bar
 from nbkit.store import Store

@@ -394,7 +394,10 @@ def _used(params: DisambiguationParams, store: Store) -> dict[str, list[int]]:
     if any(pool_shard.rows(params, *at, store=store) is None for at in starts):
         return {}
     table = pool_left_out(params, store).set_index("reason")["n"]
-    return {"n_pairs": sorted(set(table.loc[["pairs read"]].tolist())), "n_test": [int(table.loc[["in the pool"]].sum())]}
+    return {
+        "n_pairs": sorted(set(table.loc[["pairs read"]].tolist())),
+        "n_test": [int(table.loc[["in the pool"]].sum())],
+    }
 
 
 def pair_groups(pairs: pd.DataFrame) -> np.ndarray:

@@ -27,7 +27,7 @@ from nbkit.measure.acceptance import MiniTrees, count_mini_trees, entropy, signa
 from nbkit.measure.bleu import permutation_bleu
 from nbkit.models import classifier_label, iter_classified
 from nbkit.perturb.derangements import DerangedPair, derange_pair, in_units
-from nbkit.perturb.view import is_punctuation
+from nbkit.perturb.reorderings import is_punctuation
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
 from nbkit.studies.engine import CLASSIFIER, Axis, Cuts, Held, Step, Study, Use, as_table

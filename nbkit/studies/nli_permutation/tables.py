@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 #: What stands in the column corpus of the rows that summarise a model.
 MEAN, HARMONIC_MEAN = "Mean", "Harmonic Mean"
+_AVERAGES: dict[str, Callable[[list[float]], float]] = {MEAN: fmean, HARMONIC_MEAN: harmonic_mean}
 
 _INTERVAL = ("value", "low", "high", "n")
 _RESULT = ("model", "corpus", "measure", *_INTERVAL)
@@ -110,7 +111,7 @@ def _results(measured: Iterable[tuple[str, str, np.ndarray, np.ndarray, np.ndarr
         yield from ((model, corpus, name, *each) for corpus, values in sets.items() for name, each in values.items())
         if len(sets) > 1:
             # A set with the value 0 makes the harmonic mean 0.
-            for (label, mean), name in product(((MEAN, fmean), (HARMONIC_MEAN, harmonic_mean)), _MEASURED):
+            for (label, mean), name in product(_AVERAGES.items(), _MEASURED):
                 known = [float(own[name].mean) for own in sets.values() if not np.isnan(own[name].mean)]
                 yield model, label, name, mean(known) if known else _NOTHING, _NOTHING, _NOTHING, len(known)
 
