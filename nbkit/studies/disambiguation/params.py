@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from nbkit import models
 from nbkit.corpora import corpus_identity
@@ -17,11 +17,11 @@ from nbkit.studies.base import (
     MOST,
     Beams,
     Language,
+    Once,
     Parsers,
     TranslatorParams,
     Translators,
     or_value_error,
-    without_repeats,
 )
 from nbkit.studies.disambiguation.mining import FILE, Mining
 from nbkit.text.parsers import OnError, parser_for, parser_identity
@@ -74,7 +74,7 @@ class DisambiguationParams(TranslatorParams):
     training_pairs: int | None = Field(
         default=10000, ge=1, le=MOST, strict=True, description="Pairs read from the training corpus; None: all."
     )
-    test_corpora: list[str] = Field(
+    test_corpora: Once[str] = Field(
         default=["sandbox-homographs:test"], description="Corpora that the test pairs come from."
     )
     n_pairs: int | None = Field(
@@ -139,7 +139,7 @@ class DisambiguationParams(TranslatorParams):
         strict=True,
         description="Pairs in a challenge set, and in the random set it is compared with; the paper: 3,000.",
     )
-    kinds: list[Kind] = Field(
+    kinds: Once[Kind] = Field(
         default=["IH", "RH", "InH", "RnH"],
         min_length=1,
         description="Types of perturbation: insert or replace (I, R) an adjective at the homograph (H) or at another "
@@ -207,11 +207,6 @@ class DisambiguationParams(TranslatorParams):
         default="raise",
         description="What to do with a malformed line of a corpus: raise an error, or skip and count it.",
     )
-
-    @field_validator("kinds", "test_corpora")
-    @classmethod
-    def _once(cls, names: list[str]) -> list[str]:
-        return without_repeats(names)
 
     @model_validator(mode="after")
     def _consistent(self) -> DisambiguationParams:

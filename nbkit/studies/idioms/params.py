@@ -20,7 +20,6 @@ from nbkit.studies.base import (
     Written,
     or_value_error,
     told_apart,
-    without_repeats,
 )
 
 #: The placeholder for a training condition in a model's name.
@@ -97,7 +96,7 @@ class IdiomsParams(TranslatorParams):
         description="the name in tables, and the model; {condition} in a model's name is replaced by each of "
         "conditions, a name without it is one model as it is",
     )
-    conditions: list[str] = Field(
+    conditions: Once[str] = Field(
         default=["zero", "joint"],
         min_length=1,
         description="training conditions: zero (without idiom-train), joint (with it), upsample-N (with N copies)",
@@ -169,7 +168,7 @@ class IdiomsParams(TranslatorParams):
     def _known_conditions(cls, names: list[str]) -> list[str]:
         for name in names:
             or_value_error(training_copies, name)
-        return without_repeats(names)
+        return names
 
     @field_validator("contexts")
     @classmethod

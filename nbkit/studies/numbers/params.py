@@ -13,7 +13,7 @@ from nbkit.languages import check_language, in_order
 from nbkit.models.translators.texts import corpus_texts_identity
 from nbkit.numbers import forms
 from nbkit.numbers.formats import CAPABILITIES, capability, formats, parse_format
-from nbkit.studies.base import MOST, TranslatorParams, Translators, or_value_error, without_repeats
+from nbkit.studies.base import MOST, Once, TranslatorParams, Translators, or_value_error
 
 #: What `templates` begins with where sentences are taken from a corpus.
 FROM_CORPUS = "corpus:"
@@ -54,7 +54,7 @@ class NumbersParams(TranslatorParams):
 
     source: str = Field(default="en", description="The language that all pairs share.")
     languages: list[str] = Field(default=["de"], min_length=1, description="The other languages.")
-    directions: list[Literal["out", "back"]] = Field(
+    directions: Once[Literal["out", "back"]] = Field(
         default=["out"],
         min_length=1,
         description='"out" translates from the source language, "back" into it (the paper: both).',
@@ -79,7 +79,7 @@ class NumbersParams(TranslatorParams):
     harvest_pairs: int = Field(
         default=500, ge=1, le=MOST, strict=True, description="Pairs of the corpus that are checked for templates."
     )
-    formats: list[str] = Field(default=[], description="Number formats (nbkit.numbers.formats); empty: the 25.")
+    formats: Once[str] = Field(default=[], description="Number formats (nbkit.numbers.formats); empty: the 25.")
     n_numbers: int = Field(
         default=5,
         ge=1,
@@ -118,12 +118,7 @@ class NumbersParams(TranslatorParams):
     def _parsed_formats(cls, patterns: list[str]) -> list[str]:
         for pattern in patterns:
             or_value_error(parse_format, pattern)
-        return without_repeats(patterns)
-
-    @field_validator("directions")
-    @classmethod
-    def _no_repeats(cls, names: list[str]) -> list[str]:
-        return without_repeats(names)
+        return patterns
 
     @field_validator("placeholders")
     @classmethod

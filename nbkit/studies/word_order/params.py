@@ -18,11 +18,11 @@ from nbkit.studies.base import (
     MOST,
     Language,
     Languages,
+    Once,
     Parsers,
     TranslatorParams,
     Translators,
     or_value_error,
-    without_repeats,
 )
 from nbkit.text.sentences import Spacing
 
@@ -46,7 +46,7 @@ class WordOrderParams(TranslatorParams):
         "number, or a mapping from language to number; None: all.",
     )
     perturbations: list[str] = Field(default=[], description="Which of the sixteen perturbations; empty: all.")
-    metrics: list[str] = Field(
+    metrics: Once[str] = Field(
         default=["bleu", "levenshtein", "chrf"], min_length=1, description="Similarity functions κ."
     )
     metric_options: dict[str, dict[str, str | int | float]] = Field(
@@ -73,7 +73,7 @@ class WordOrderParams(TranslatorParams):
         strict=True,
         description="fewest pairs with which a perturbation enters means over perturbations",
     )
-    spacings: list[Spacing] = Field(
+    spacings: Once[Spacing] = Field(
         default=["joined"],
         min_length=1,
         description='How a reordered sentence is written: "joined" (tokens and spaces, '
@@ -108,11 +108,6 @@ class WordOrderParams(TranslatorParams):
         for name in names:
             or_value_error(METRICS.get, name)
         return names
-
-    @field_validator("metrics", "spacings")
-    @classmethod
-    def _no_repeats(cls, names: list[str]) -> list[str]:
-        return without_repeats(names)
 
     @model_validator(mode="after")
     def _consistent(self) -> WordOrderParams:
