@@ -16,13 +16,24 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, get_origin
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
 from nbkit import models
 from nbkit.errors import NbkitError, ParamsError, schema_problems
+from nbkit.files import expand_path, file_digest
 from nbkit.languages import check_language, in_order
+from nbkit.measure.forms import read_forms
 from nbkit.models import Decoding, classifier_label, label, resolve
 from nbkit.models.backends import MOST_BEAMS, MOST_NEW_TOKENS, check_device
 from nbkit.models.catalogue import BY_RULE
@@ -32,6 +43,9 @@ from nbkit.models.services.outputs import OutputsModel
 from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.models.weights import RECORD_FILE, read_json
 from nbkit.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T")
 
@@ -368,6 +382,48 @@ class ModelParams(StudyParams):
     def running(self) -> dict[str, Any]:
         """Where and in which precision models run, as the functions of `nbkit.models` take it."""
         return {"device": self.device, "dtype": self.dtype}
+
+
+class JudgedParams(ModelParams):
+    """Base of the parameters of a study that people judge, too, in forms (`nbkit.measure.forms`)."""
+
+    #: The field with the forms of a task, and the field with their key.
+    tasks: ClassVar[Mapping[str, str]] = {"annotations": "annotation_key"}
+
+    annotations: dict[str, str] = Field(
+        default={}, description="Completed forms of the (first) task, by annotator (nbkit annotate make)."
+    )
+    annotation_key: str | None = Field(default=None, description="Key of these forms, written with them.")
+
+    @model_validator(mode="after")
+    def _forms_with_keys(self) -> JudgedParams:
+        for forms, key in self.tasks.items():
+            if bool(getattr(self, forms)) != bool(getattr(self, key)):
+                raise ValueError(f"{forms} and {key} belong together: set both or neither")
+        return self
+
+    @property
+    def form_files(self) -> list[Path]:
+        """All forms and keys that the parameters name."""
+        given = [(name, path) for name in self.tasks for path in getattr(self, name).values()]
+        keys = [(name, path) for name in self.tasks.values() if (path := getattr(self, name))]
+        return [Path(expand_path(path, name)) for name, path in (*given, *keys)]
+
+    def form_problems(self) -> list[str]:
+        """One message for each form or key that is not there."""
+        return [f"annotations: there is no file {path}" for path in self.form_files if not path.is_file()]
+
+    def form_digests(self) -> dict[str, str]:
+        """The digests of forms and keys that are there, by path."""
+        return {str(path): file_digest(path) for path in self.form_files if path.is_file()}
+
+    def judgements(self, task: str = "annotations") -> pd.DataFrame | None:
+        """What the forms of a task hold, or None if there are none. Raises as `read_forms` does."""
+        forms, key = getattr(self, task), getattr(self, self.tasks[task])
+        if not forms:
+            return None
+        paths = {name: expand_path(path, task) for name, path in forms.items()}
+        return read_forms(paths, expand_path(key, self.tasks[task]))
 
 
 class TranslatorParams(ModelParams):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -16,6 +16,7 @@ from nbkit.measure.senses import TargetNouns, nouns_of
 from nbkit.studies.base import (
     MOST,
     Beams,
+    JudgedParams,
     Language,
     Once,
     Parsers,
@@ -29,7 +30,7 @@ from nbkit.text.parsers import OnError, parser_for, parser_identity
 Kind = Literal["IH", "RH", "InH", "RnH"]
 
 
-class DisambiguationParams(TranslatorParams):
+class DisambiguationParams(TranslatorParams, JudgedParams):
     """Parameters of the disambiguation study: where homographs are tested, who translates them, how they are attacked.
 
     References
@@ -42,6 +43,8 @@ class DisambiguationParams(TranslatorParams):
     >>> DisambiguationParams(models=["sandbox-wsd-marian"], n_pairs=50).corpora
     ['sandbox-homographs:test']
     """
+
+    tasks: ClassVar[Mapping[str, str]] = {**JudgedParams.tasks, "naturalness": "naturalness_key"}
 
     domain: str = Field(
         default="sandbox",
@@ -191,10 +194,6 @@ class DisambiguationParams(TranslatorParams):
         default="off",
         description='Grammar check of the samples: off, or languagetool (pip install "nbkit[languagetool]", and Java).',
     )
-    annotations: dict[str, str] = Field(
-        default={}, description="Completed forms of the first task (which sense?), by annotator."
-    )
-    annotation_key: str | None = Field(default=None, description="Key of the forms of the first task.")
     naturalness: dict[str, str] = Field(
         default={}, description="Completed forms of the second task (how natural?), by annotator."
     )
@@ -225,12 +224,6 @@ class DisambiguationParams(TranslatorParams):
                 raise ValueError(
                     f"twins: '{twin}' is already in models; name a model trained from another seed than '{name}'"
                 )
-        for what, forms, key in (
-            ("annotation", self.annotations, self.annotation_key),
-            ("naturalness", self.naturalness, self.naturalness_key),
-        ):
-            if bool(forms) != bool(key):
-                raise ValueError(f"{what}: set both the completed forms and the key of the form, or neither")
         self._check_aligners()
         nouns = nouns_of(self.target)
         if self.target_words == "forms" and self.target_nouns != "any" and not (nouns and nouns.capitals):

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from nbkit.corpora import Pair, check_corpus, find_corpus, is_endless, load_pair
 from nbkit.corpora.corpus import FileCorpus
 from nbkit.corpora.homographs import HomographLexicon, check_homographs
 from nbkit.errors import NbkitError
-from nbkit.files import expand_path, file_digest
 from nbkit.measure.aligners import Aligner, check_aligner, load_aligner
 from nbkit.measure.literal import lemmas
 from nbkit.measure.senses import AGGREGATES, MEASURES, Sense, SenseCounts, SenseFinder, sentence_bias
@@ -88,9 +86,7 @@ def _problems(params: DisambiguationParams) -> Iterator[str | None]:
     yield check_aligner(params.hypothesis_aligner, source, target)
     if params.target_words == "lemmas":
         yield check_parser(parser_for(target, parsers), target)
-    for path in annotation_files(params):
-        if not Path(path).is_file():
-            yield f"annotations: there is no file {path}"
+    yield from params.form_problems()
 
 
 def _link_problems(params: DisambiguationParams) -> Iterator[str | None]:
@@ -124,15 +120,8 @@ def _inputs(params: DisambiguationParams) -> dict[str, Any]:
         "samples": params.samples_key(),
         "models": {model: params.translation_key(model) for model in params.translated_by},
         "grammar": None if params.grammar == "off" else [grammar_identity(), grammar_problem()],
-        "annotations": {path: file_digest(path) for path in annotation_files(params) if Path(path).is_file()},
+        "annotations": params.form_digests(),
     }
-
-
-def annotation_files(params: DisambiguationParams) -> list[str]:
-    """All forms and keys that the parameters name."""
-    forms = [*params.annotations.values(), *params.naturalness.values()]
-    keys = [key for key in (params.annotation_key, params.naturalness_key) if key]
-    return [expand_path(path, "annotations") for path in (*forms, *keys)]
 
 
 STUDY = Study(

@@ -14,8 +14,8 @@ from nbkit.perturb.derangements import PermutedUnit, Punctuation
 from nbkit.studies.base import (
     MOST,
     Classifiers,
+    JudgedParams,
     Language,
-    ModelParams,
     Parsers,
     or_value_error,
     without_repeats,
@@ -23,7 +23,7 @@ from nbkit.studies.base import (
 from nbkit.text.parsers import OnError
 
 
-class NliPermutationParams(ModelParams):
+class NliPermutationParams(JudgedParams):
     """Which pairs are permuted, how, and which classifiers label them.
 
     Without models, only the permutations themselves are studied.
@@ -75,10 +75,6 @@ class NliPermutationParams(ModelParams):
     top_k: int = Field(
         default=4, ge=1, le=17, strict=True, description="k of mini-trees: most frequent neighbours that are compared"
     )
-    annotations: dict[str, str] = Field(
-        default={}, description="annotator, and the form that they filled in (nbkit annotate make)"
-    )
-    annotation_key: str | None = Field(default=None, description="key of these forms, written with the form")
     parsers: Parsers = Field(
         default={},
         description="how texts are tokenized: language, and spaCy pipeline (name or folder), tokenizer or jieba",
@@ -117,8 +113,6 @@ class NliPermutationParams(ModelParams):
         for name in self.max_entropy:
             if name not in self.models:
                 raise ValueError(f"max_entropy: '{name}' is not among the models {self.models}; add it there")
-        if bool(self.annotations) != bool(self.annotation_key):
-            raise ValueError("annotations and annotation_key belong together: set both or neither")
         return self
 
     @property

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice, product, repeat
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +21,6 @@ import numpy as np
 from nbkit import models
 from nbkit.corpora.nli import LABELS, NliPair, check_nli, load_nli, raw_nli
 from nbkit.errors import NbkitError
-from nbkit.files import expand_path, file_digest
 from nbkit.measure.acceptance import MiniTrees, count_mini_trees, entropy, signature_ratios
 from nbkit.measure.bleu import permutation_bleu
 from nbkit.models import classifier_label, iter_classified
@@ -88,9 +86,7 @@ def _problems(params: NliPermutationParams) -> Iterator[str]:
             )
     if all(params.tokenizer(corpus)[1] for corpus in params.corpora):  # else there are no mini-trees
         yield from check_nli(params.training_corpus, params.language, n=params.training_pairs, **how)
-    for path in _annotation_files(params):
-        if not Path(path).is_file():
-            yield f"annotations: there is no file {path}"
+    yield from params.form_problems()
 
 
 def _inputs(params: NliPermutationParams) -> dict[str, Any]:
@@ -99,13 +95,8 @@ def _inputs(params: NliPermutationParams) -> dict[str, Any]:
         "corpora": {corpus: params.corpus_key(corpus) for corpus in params.corpora},
         "training": params.training_key() if has_parts_of_speech(params) else None,
         "models": {model: dict(params.model_key(model)) for model in params.scored_models},
-        "annotations": {path: file_digest(path) for path in _annotation_files(params) if Path(path).is_file()},
+        "annotations": params.form_digests(),
     }
-
-
-def _annotation_files(params: NliPermutationParams) -> list[str]:
-    paths = [*params.annotations.values(), *([params.annotation_key] if params.annotation_key else [])]
-    return [expand_path(path, "annotations") for path in paths]
 
 
 def _uses(params: NliPermutationParams, classifier: str, **_: Any) -> list[Use]:
