@@ -234,6 +234,7 @@ def _completed(table: pd.DataFrame, results: Results, texts: bool) -> pd.DataFra
             raise NbkitError(f"{results.place}: column '{name}' is missing; {_ADD}")
     wanted = [*COLUMNS, *(TEXTS if texts else ())]
     table = table.assign(**{name: usual[name] for name in wanted if name not in table})[wanted]
+    table = table.assign(verdict=table["verdict"].astype(object).where(table["verdict"].notna(), None))
     odd: Mapping[str, tuple[str, Iterable[Any]]] = {
         "value": ("numbers or NaN", () if is_numeric_dtype(table["value"]) else table["value"]),
         "groups": ("dictionaries", (value for value in table["groups"] if not isinstance(value, Mapping))),
