@@ -80,6 +80,10 @@ Once: TypeAlias = Annotated[list[T], AfterValidator(without_repeats)]
 MOST = 10**9
 
 
+#: How many of something there are: at least one.
+Count: TypeAlias = Annotated[int, Field(ge=1, le=MOST, strict=True)]
+
+
 _RENAME = "rename a folder, or register them under separate names (nbkit.models.{})"
 
 

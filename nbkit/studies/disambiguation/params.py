@@ -16,6 +16,7 @@ from nbkit.measure.senses import TargetNouns, nouns_of
 from nbkit.studies.base import (
     MOST,
     Beams,
+    Count,
     JudgedParams,
     Language,
     Once,
@@ -74,15 +75,11 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
     training_corpus: str = Field(
         default="sandbox-homographs:train", description="Corpus on which biases are counted: the models' training data."
     )
-    training_pairs: int | None = Field(
-        default=10000, ge=1, le=MOST, strict=True, description="Pairs read from the training corpus; None: all."
-    )
+    training_pairs: Count | None = Field(default=10000, description="Pairs read from the training corpus; None: all.")
     test_corpora: Once[str] = Field(
         default=["sandbox-homographs:test"], description="Corpora that the test pairs come from."
     )
-    n_pairs: int | None = Field(
-        default=1000, ge=1, le=MOST, strict=True, description="Pairs read from each test corpus; None: all."
-    )
+    n_pairs: Count | None = Field(default=1000, description="Pairs read from each test corpus; None: all.")
     folds: int = Field(
         default=0,
         ge=0,
@@ -105,12 +102,8 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         "lexicon:FILE, embeddings:MODEL, or lexicon (a word list made from the gold alignment, which needs "
         "aligner: gold).",
     )
-    aligner_pairs: int | None = Field(
-        default=4000,
-        ge=1,
-        le=MOST,
-        strict=True,
-        description="Training pairs from which eflomal or the word list is learned; None: all.",
+    aligner_pairs: Count | None = Field(
+        default=4000, description="Training pairs from which eflomal or the word list is learned; None: all."
     )
     target_words: Literal["lemmas", "forms"] = Field(
         default="forms",
@@ -135,11 +128,8 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
     bleu_pairs: int = Field(
         default=200, ge=0, le=MOST, strict=True, description="Pairs of each test corpus on which BLEU is computed."
     )
-    challenge_size: int = Field(
+    challenge_size: Count = Field(
         default=100,
-        ge=1,
-        le=MOST,
-        strict=True,
         description="Pairs in a challenge set, and in the random set it is compared with; the paper: 3,000.",
     )
     kinds: Once[Kind] = Field(
@@ -170,25 +160,11 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         le=1000,
         description="By how much a sample's perplexity may exceed its seed's; 0.2: by 20%.",
     )
-    n_seeds: int | None = Field(
-        default=200, ge=1, le=MOST, strict=True, description="Seeds to attack, drawn at random; None: all."
-    )
-    n_samples: int | None = Field(
-        default=None, ge=1, le=MOST, strict=True, description="Samples per seed, drawn at random; None: all."
-    )
-    attack_size: int = Field(
-        default=200,
-        ge=1,
-        le=MOST,
-        strict=True,
-        description="Samples in an attack challenge set; the paper: 10,000.",
-    )
-    per_homograph: int = Field(
-        default=50,
-        ge=1,
-        le=MOST,
-        strict=True,
-        description="Most samples of one homograph in an attack challenge set; the paper: 1,000.",
+    n_seeds: Count | None = Field(default=200, description="Seeds to attack, drawn at random; None: all.")
+    n_samples: Count | None = Field(default=None, description="Samples per seed, drawn at random; None: all.")
+    attack_size: Count = Field(default=200, description="Samples in an attack challenge set; the paper: 10,000.")
+    per_homograph: Count = Field(
+        default=50, description="Most samples of one homograph in an attack challenge set; the paper: 1,000."
     )
     grammar: Literal["off", "languagetool"] = Field(
         default="off",

@@ -12,6 +12,7 @@ from nbkit.models.probes import CONTEXTS, Context, EndState
 from nbkit.studies.base import (
     MOST,
     Beams,
+    Count,
     Language,
     Languages,
     Once,
@@ -123,9 +124,7 @@ class IdiomsParams(TranslatorParams):
         default=["sandbox-idioms:regular"],
         description="parallel corpora, besides idiom-train, to train statistical aligners and induce dictionaries",
     )
-    n_aligned: int | None = Field(
-        default=4000, ge=1, le=MOST, strict=True, description="pairs from each of aligned_corpora; null: all"
-    )
+    n_aligned: Count | None = Field(default=4000, description="pairs from each of aligned_corpora; null: all")
     variants: Once[Variant] = Field(
         default=["inflected", "accents", "aligned"],
         description="further ways to count literal errors, besides the paper's",

@@ -12,8 +12,8 @@ from nbkit.languages import is_unspaced
 from nbkit.models import classifier_identity
 from nbkit.perturb.derangements import PermutedUnit, Punctuation
 from nbkit.studies.base import (
-    MOST,
     Classifiers,
+    Count,
     JudgedParams,
     Language,
     Parsers,
@@ -39,9 +39,7 @@ class NliPermutationParams(JudgedParams):
         default=["sandbox-infersent"],
         description="classifiers: names (nbkit list models), Hugging Face ids or folders; empty: permutations only",
     )
-    n_pairs: int | None = Field(
-        default=200, ge=1, le=MOST, strict=True, description="pairs from the top of each set; null: all"
-    )
+    n_pairs: Count | None = Field(default=200, description="pairs from the top of each set; null: all")
     permutations: int = Field(
         default=100,
         ge=1,
@@ -66,9 +64,7 @@ class NliPermutationParams(JudgedParams):
         default={}, description="a model, and the same model after maximum-entropy training (Table 5)"
     )
     training_corpus: str = Field(default="sandbox:train", description="NLI set on which POS mini-trees are counted")
-    training_pairs: int | None = Field(
-        default=2000, ge=1, le=MOST, strict=True, description="pairs of training_corpus to count; null: all"
-    )
+    training_pairs: Count | None = Field(default=2000, description="pairs of training_corpus to count; null: all")
     radius: int = Field(
         default=2, ge=1, le=10, strict=True, description="radius r of mini-trees: neighbours on either side of a word"
     )

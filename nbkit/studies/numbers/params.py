@@ -13,7 +13,7 @@ from nbkit.languages import check_language, in_order
 from nbkit.models.translators.texts import corpus_texts_identity
 from nbkit.numbers import forms
 from nbkit.numbers.formats import CAPABILITIES, capability, formats, parse_format
-from nbkit.studies.base import MOST, Once, TranslatorParams, Translators, or_value_error
+from nbkit.studies.base import MOST, Count, Once, TranslatorParams, Translators, or_value_error
 
 #: What `templates` begins with where sentences are taken from a corpus.
 FROM_CORPUS = "corpus:"
@@ -76,9 +76,7 @@ class NumbersParams(TranslatorParams):
         description="Who has to carry a number over for its sentence to become a template: the "
         'corpus\'s "reference" (the same templates for all models), or the "system" itself (the paper\'s recipe).',
     )
-    harvest_pairs: int = Field(
-        default=500, ge=1, le=MOST, strict=True, description="Pairs of the corpus that are checked for templates."
-    )
+    harvest_pairs: Count = Field(default=500, description="Pairs of the corpus that are checked for templates.")
     formats: Once[str] = Field(default=[], description="Number formats (nbkit.numbers.formats); empty: the 25.")
     n_numbers: int = Field(
         default=5,
