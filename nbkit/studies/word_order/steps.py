@@ -116,6 +116,8 @@ class Chunk:
 
         Source and reference are perturbed by independent draws, as in the paper (§6.1).
         """
+        if spacing == "joined":
+            return self._joined  # whose texts are written once for all who ask
         return [replace(variant, spacing=spacing) for variant in self._joined]
 
     @cached_property
