@@ -22,7 +22,7 @@ from nbkit import sandbox
 from nbkit.measure.acceptance import acceptance, count_mini_trees, signature_ratios
 from nbkit.measure.bleu import permutation_bleu
 from nbkit.perturb.derangements import derangements, in_units
-from nbkit.perturb.view import is_punctuation
+from nbkit.perturb.reorderings import is_punctuation
 from nbkit.text.conllu import read_conllu
 from nbkit.text.sentences import Sentence
 

@@ -24,8 +24,7 @@ from nbkit import sandbox
 from nbkit.perturb import NAMES, perturb_all, perturb_text
 from nbkit.seeding import generator
 from nbkit.text.conllu import read_conllu
-from nbkit.text.noun_phrases import base_noun_phrases
-from nbkit.text.sentences import Sentence, Text
+from nbkit.text.sentences import Sentence, Text, base_noun_phrases
 
 BAR = 100_000  # perturbed sentences a second and core
 

@@ -65,7 +65,7 @@ def random_classifier(folder: Path, shape: Shape) -> str:
     import torch
 
     from nbkit.models import ClassifierRecipe
-    from nbkit.models.architectures import new_classifier, train_tokenizer
+    from nbkit.models.training import new_classifier, train_tokenizer
 
     recipe = ClassifierRecipe(
         architecture="roberta", steps=1, width=shape.width, ffn=shape.ffn, heads=shape.heads, layers=shape.layers,
@@ -87,7 +87,7 @@ def random_language_model(folder: Path, shape: Shape) -> str:
     import torch
 
     from nbkit.models import LanguageModelRecipe
-    from nbkit.models.architectures import new_language_model, train_tokenizer
+    from nbkit.models.training import new_language_model, train_tokenizer
 
     recipe = LanguageModelRecipe(
         architecture="gpt2", steps=1, width=shape.width, ffn=shape.ffn, heads=shape.heads, layers=shape.layers,
@@ -105,8 +105,8 @@ def random_translator(folder: Path, shape: Shape, architecture: str = "marian") 
     import torch
 
     from nbkit.models import TranslatorRecipe
-    from nbkit.models.architectures import new_model, train_vocabulary
     from nbkit.models.catalogue import families
+    from nbkit.models.training import new_model, train_vocabulary
     from nbkit.models.translators.seq2seq import load_tokenizer
 
     recipe = TranslatorRecipe(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -76,3 +77,30 @@ def test_it_runs_on_dask(folder):
     (folder / "elsewhere.yaml").write_text(run.replace("20}", "25}"), encoding="utf-8")
     nbkit(folder, "run", "elsewhere.yaml", "--executor", "dask", "--workers", "2")
     assert (folder / "outputs/elsewhere/index.html").is_file()
+
+
+def test_columns_of_outcomes_are_checked_before_a_run_and_by_it(folder, tmp_path):
+    """A column that no code names is found before anything runs; one that is too much, when the tables are there."""
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    code = (folder / "length_study.py").read_text(encoding="utf-8")
+    file = tmp_path / "length_study.py"
+
+    def fails(*command: str) -> str:
+        environment = {**os.environ, "NBKIT_CACHE": str(folder / "cache")}
+        done = subprocess.run(
+            [sys.executable, "-m", "nbkit", "--plugin", "length_study.py", *command, "length.yaml"],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode in (1, 2), done.stdout + done.stderr
+        return " ".join((done.stdout + done.stderr).split())
+
+    file.write_text(code.replace("source_language=params.source,", "language=params.source,"), encoding="utf-8")
+    message = r"study 'length', outcomes \(length_study.py:\d+\): "
+    missing = "the study's code never names the column 'source_language'; add it to each table that the function yields"
+    assert re.search(message + missing, said := fails("validate")), said
+    assert re.search(message + missing, said := fails("run")), said
+    file.write_text(code.replace("reason=fails", "raison=fails"), encoding="utf-8")
+    strange = "'raison' is not a column of outcomes; did you mean 'reason'"
+    assert re.search(message + strange, said := fails("run")), said
+    record = json.loads((tmp_path / "outputs/length/run.json").read_text(encoding="utf-8"))
+    assert record["status"] == "failed" and [each["label"] for each in record["failures"]] == ["outcomes of length"]

@@ -15,7 +15,7 @@ import nbkit
 PACKAGE = Path(nbkit.__file__).parent
 GROUND = (
     *("errors", "languages", "registry", "seeding", "progress", "files", "yaml_text"),
-    *("store", "fingerprint", "provenance", "bundle", "deprecation", "metrics"),
+    *("store", "fingerprint", "provenance", "deprecation", "metrics"),
 )
 ROOMS = (
     *("numbers", "text", "sandbox", "corpora", "perturb", "models", "measure"),

@@ -1,1 +1,81 @@
-"""Run files (`params`) become a `plan`; `run` carries it out, by `workers` or a `cluster`, in an output `folder`."""
+"""Run files (`params`) become a `plan`; `run` carries it out, by `workers` or a `cluster`, in an output `folder`.
+
+Notebooks and run files that come with nbkit are found here: in a checkout, or inside the installed package.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from nbkit.errors import NbkitError, closest
+
+# ----------------------------------------------------------------------------
+# The bundled notebooks and run files: in a checkout, or inside the installed package.
+
+ROOMS = ("notebooks", "params")
+
+
+def bundled(room: str) -> Path:
+    """The folder ``notebooks`` or ``params`` that belongs to this nbkit.
+
+    >>> bundled("params").name
+    'params'
+    """
+    package = Path(__file__).resolve().parents[1]
+    for root in (package / "_bundle", package.parent):
+        if (root / room).is_dir():
+            return root / room
+    raise NbkitError(f"this installation of nbkit lacks {room}: reinstall it, or work in a checkout")
+
+
+def find_params(path: Path) -> Path:
+    """*path* if it is a file, else the bundled run file of that name, else *path* again.
+
+    ``nbkit run params/demo.yaml`` works in any folder, and your own file always wins.
+
+    >>> find_params(Path("params/demo.yaml")).name, find_params(Path("mine.yaml"))
+    ('demo.yaml', PosixPath('mine.yaml'))
+    """
+    if path.exists() or path.is_absolute() or path.parent not in (Path(), Path("params")):
+        return path
+    own = bundled("params") / path.name
+    return own if own.is_file() else path
+
+
+def find_notebook(path: str) -> Path:
+    """The file of a notebook: in ``notebooks/`` of this folder (see `nbkit init`), else the bundled one.
+
+    Raises `NbkitError`, with the closest match, if there is none.
+    """
+    roots = (Path("notebooks"), bundled("notebooks"))
+    for root in roots:
+        if (file := root / f"{path}.ipynb").is_file():
+            return file.resolve()
+    there_are = {file.relative_to(root).with_suffix("").as_posix() for root in roots for file in root.rglob("*.ipynb")}
+    guess = closest(path, there_are)
+    raise NbkitError(f"there is no notebook '{path}.ipynb'" + (f"; did you mean '{guess}'?" if guess else ""))
+
+
+def lay_out(folder: Path) -> list[Path]:
+    """Copy notebooks and run files into *folder*; return the files. Raises `NbkitError` instead of overwriting one."""
+    copies = {}
+    for room in ROOMS:
+        source = bundled(room)
+        for path in sorted(source.rglob("*")):
+            inside = path.relative_to(source)
+            hidden = any(part.startswith((".", "__")) for part in inside.parts)
+            if path.is_file() and not hidden:
+                copies[folder / room / inside] = path
+    taken = [path for path in copies if path.exists()]
+    if taken:
+        more = f" and {len(taken) - 1} more" if len(taken) > 1 else ""
+        raise NbkitError(f"{taken[0]}{more} would be overwritten: choose another folder, or move them away")
+    try:
+        for target, source in copies.items():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+    except OSError as error:
+        place = error.filename or folder
+        raise NbkitError(f"cannot write to {place}: {error.strerror or error}; make room or grant access") from error
+    return list(copies)

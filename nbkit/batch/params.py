@@ -14,7 +14,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from nbkit import yaml_text
-from nbkit.bundle import bundled, find_notebook, find_params
+from nbkit.batch import bundled, find_notebook, find_params
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
 from nbkit.files import looks_secret
 from nbkit.models import resolve
@@ -24,6 +24,7 @@ from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
 from nbkit.studies.base import Notebook, StudyParams
 from nbkit.studies.engine import TRANSLATOR, Study
+from nbkit.studies.results import misdeclared
 
 Location = tuple[str | int, ...]
 
@@ -179,7 +180,7 @@ class Entry:
 def read(path: str | Path, settings: Mapping[str, str] | None = None) -> RunFile:
     """The run file at *path*. Raises `ParamsError` or `DataError` with file and line.
 
-    path: your own file, or a bundled one (`nbkit.bundle.find_params`).
+    path: your own file, or a bundled one (`nbkit.batch.find_params`).
     settings: values that replace those of variables declared in the file (``--set NAME=VALUE``).
     """
     path = find_params(Path(path))
@@ -271,7 +272,7 @@ def validate(run: RunFile) -> list[Problem]:
     if refusal := cache_problem():
         problems.append(Problem("NBKIT_CACHE", refusal))
     for entry in checked:
-        found = [*_nothing_to_run(entry), *entry.study.misdeclared()]
+        found = [*_nothing_to_run(entry), *misdeclared(entry.study)]
         for notebook in entry.notebooks:
             try:
                 find_notebook(notebook.path)

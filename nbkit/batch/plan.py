@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nbkit.batch import find_notebook
 from nbkit.batch.params import Entry, RunFile, entries
-from nbkit.bundle import find_notebook
 from nbkit.errors import DataError, NbkitError
 from nbkit.fingerprint import fingerprint, one_look
 from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS

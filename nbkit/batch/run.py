@@ -39,6 +39,7 @@ from nbkit.models.catalogue import BY_RULE
 from nbkit.report import site as report
 from nbkit.store import Store, StoreError
 from nbkit.studies.base import Unit, models_run_elsewhere
+from nbkit.studies.results import check_outcomes
 
 MAX_WORKERS = 8  # by default: each may hold a model, and on a large machine memory runs out before cores do
 
@@ -129,6 +130,7 @@ def run(
             job = _planned_again(job)
             with _runner("processes", None, (), job.workers, runtime) as processes:  # fresh ones, which hold no models
                 failures += _run_notebooks(job, processes, runtime)
+            failures += [] if failures else _misshapen(job.plan)
             status = "failed" if failures else "done"
         finally:
             end = {"status": status, "seconds": round(time.time() - began, 1), "failures": list(map(asdict, failures))}
@@ -313,6 +315,16 @@ def _run_record(plan: Plan, began: float) -> dict[str, Any]:
         "order": [execution.label for execution in plan.executions],
         "provenance": provenance.collect(),
     }
+
+
+def _misshapen(plan: Plan) -> Iterator[Failure]:
+    """What is wrong with the columns of the outcomes of custom studies, whose tables are all stored by now."""
+    for entry in plan.entries:
+        try:
+            if entry.study.package != nbkit.__name__:
+                check_outcomes(entry.params)
+        except NbkitError as error:
+            yield Failure(f"outcomes of {entry.name}", str(error))
 
 
 def _entries(plan: Plan, is_done: bool) -> list[dict[str, Any]]:

@@ -139,7 +139,7 @@ _GROUPS = {
     "Look": {
         "card": "nbkit.cli.card:card",
         "list": "nbkit.cli.doctor:listing",
-        "perturb": "nbkit.cli.texts:perturb",
+        "perturb": "nbkit.cli.commands:perturb",
         "doctor": "nbkit.cli.doctor:doctor",
         "store": "nbkit.cli.doctor:store",
     },
@@ -148,17 +148,17 @@ _GROUPS = {
         "report": "nbkit.cli.grids:report",
         "outcomes": "nbkit.cli.grids:outcomes",
         "sources": "nbkit.cli.grids:sources",
-        "translate": "nbkit.cli.texts:translate",
+        "translate": "nbkit.cli.commands:translate",
     },
     "Check": {
         "validate": "nbkit.cli.grids:validate",
-        "check-numbers": "nbkit.cli.texts:check_numbers",
+        "check-numbers": "nbkit.cli.commands:check_numbers",
     },
     "Make": {
         "init": "nbkit.cli.grids:init",
-        "train": "nbkit.cli.training:train",
-        "split-idioms": "nbkit.cli.studies:split_idioms",
-        "annotate": "nbkit.cli.studies:annotate",
+        "train": "nbkit.cli.commands:train",
+        "split-idioms": "nbkit.cli.commands:split_idioms",
+        "annotate": "nbkit.cli.commands:annotate",
     },
 }
 _COMMANDS = {name: place for group in _GROUPS.values() for name, place in group.items()}

@@ -20,8 +20,8 @@ import psutil
 
 import nbkit
 from nbkit import provenance
+from nbkit.batch import bundled
 from nbkit.batch.params import read, validate
-from nbkit.bundle import bundled
 from nbkit.cli import aligned, offline_option, pipeline_for, size_text
 from nbkit.corpora import CORPORA
 from nbkit.corpora.nli import NLI_CORPORA

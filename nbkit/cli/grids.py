@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nbkit import studies
+from nbkit.batch import lay_out
 from nbkit.batch.params import entries, listing, not_remembered, programs, read, refuse_programs
 from nbkit.batch.params import validate as problems_of
-from nbkit.bundle import lay_out
 from nbkit.cli import RUN_FILE, aligned, allow_commands_option, offline_option, set_option, size_text
 from nbkit.errors import NbkitError
 from nbkit.studies.base import StudyParams

@@ -19,8 +19,16 @@ from urllib.parse import parse_qs
 import yaml
 
 from nbkit import sandbox
-from nbkit.corpora.corpus import DEFAULT_SPLIT, SANDBOX_SPLITS, Files, LocalPlace, place_of
-from nbkit.corpora.readers import content_problem, parquet_rows, tsv_rows
+from nbkit.corpora.corpus import (
+    DEFAULT_SPLIT,
+    SANDBOX_SPLITS,
+    Files,
+    LocalPlace,
+    content_problem,
+    parquet_rows,
+    place_of,
+    tsv_rows,
+)
 from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError
 from nbkit.files import OnError, Skipped, keep_good, read_lines
 from nbkit.languages import check_language

@@ -5,11 +5,14 @@ i gets the gold label of example i), and of whether each original gets it. Pairs
 from both.
 
     M_cor(i) = the share of the permutations of example i that are accepted             (equation 1)
-    𝒜        = the share of originals that are classified correctly
+    𝒜        = the share of originals that are classified correctly, of those that are answered
     Ω_x      = the share of examples with M_cor > x                                     (equation 2)
     D^c      = the examples whose original is classified correctly
-    D^f      = those whose original is not, but with an accepted permutation (flipped)
+    D^f      = those whose original gets another label, but with an accepted permutation (flipped)
     𝒫^c, 𝒫^f = the mean of M_cor over D^c, over D^f                                     (equation 3)
+
+A chat model may refuse to answer. A permutation that is refused is not accepted. An original that is refused is neither
+right nor wrong (NaN): its example counts in Ω, but not in 𝒜, and is in neither D^c nor D^f.
 
 The paper's research code (``print_stats``) computes 𝒫^c only over those of D^c with at least one accepted permutation;
 the printed values come from it. `p_correct_as_coded` computes this variant, never lower than 𝒫^c and not part of
@@ -62,7 +65,7 @@ class Acceptance(NamedTuple):
 def acceptance(accepted: np.ndarray, correct: np.ndarray, *, level: float = 0.95) -> Acceptance:
     """𝒜, Ω_max, 𝒫^c, 𝒫^f and Ω_rand, each a share with its interval; examples are the units.
 
-    accepted: bool, examples × permutations. correct: bool, one entry per example.
+    accepted: bool, examples × permutations. correct: one truth value per example, NaN where the original was refused.
     Raises `NbkitError` for other shapes or types, or without a single permutation.
     Source: §4, Tables 2 to 4.
 
@@ -92,7 +95,7 @@ def p_correct_as_coded(accepted: np.ndarray, correct: np.ndarray) -> Interval:
     (0.75, 2, 0.5)
     """
     rates, correct = acceptance_rates(accepted), _originals(accepted, correct)
-    return mean_interval(rates[correct & (rates > 0)], within=UNIT)
+    return mean_interval(rates[(correct == 1) & (rates > 0)], within=UNIT)
 
 
 def acceptance_rates(accepted: np.ndarray) -> np.ndarray:
@@ -145,11 +148,11 @@ def omega_curve(accepted: np.ndarray, thresholds: Sequence[float] | np.ndarray |
 def example_groups(accepted: np.ndarray, correct: np.ndarray) -> np.ndarray:
     """The set of each example: `CORRECT` (D^c), `FLIPPED` (D^f) or `NEITHER`.
 
-    >>> example_groups(np.array([[False], [True], [False]]), np.array([True, False, False])).tolist()
-    ['D^c', 'D^f', 'neither']
+    >>> example_groups(np.array([[False], [True], [False], [True]]), np.array([1, 0, 0, np.nan])).tolist()
+    ['D^c', 'D^f', 'neither', 'neither']
     """
     rates, correct = acceptance_rates(accepted), _originals(accepted, correct)
-    return np.where(correct, CORRECT, np.where(rates > 0, FLIPPED, NEITHER))
+    return np.where(correct == 1, CORRECT, np.where((correct == 0) & (rates > 0), FLIPPED, NEITHER))
 
 
 def entropy(probabilities: np.ndarray) -> np.ndarray:
@@ -262,7 +265,8 @@ def floors(
             "one label per original and at least one permutation expected"
         )
     share = np.unique(labels_of, return_counts=True)[1].max() / len(labels_of) if len(labels_of) else np.nan
-    accuracy = float(np.mean(correct)) if len(correct) else np.nan
+    answered = np.asarray(correct, dtype=np.float64)[~np.isnan(correct)]
+    accuracy = float(answered.mean()) if len(answered) else np.nan
     some, many = omega_of_chance(np.array([0.0, RANDOM]), permutations, labels=labels)
     rows = {
         "constant": (share, share, 1.0, np.nan, share),
@@ -288,10 +292,11 @@ def omega_of_chance(thresholds: np.ndarray, permutations: int, *, labels: int = 
 
 def _originals(accepted: np.ndarray, correct: np.ndarray) -> np.ndarray:
     correct = np.asarray(correct)
-    if correct.dtype != np.bool_ or correct.shape != np.shape(accepted)[:1]:
+    truths = correct.dtype.kind in "bf" and np.isin(correct[~np.isnan(correct)], (0, 1)).all()
+    if not truths or correct.shape != np.shape(accepted)[:1]:
         raise NbkitError(
-            f"acceptance: correct must be one bool for each of {np.shape(accepted)[0]} originals, "
-            f"not {correct.dtype} of shape {correct.shape}"
+            f"acceptance: correct must be one truth value for each of {np.shape(accepted)[0]} originals, NaN where it "
+            f"was refused, not {correct.dtype} of shape {correct.shape}"
         )
     return correct
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from nbkit import sandbox
-from nbkit.corpora.readers import read_word_pairs
+from nbkit.corpora.corpus import read_word_pairs
 from nbkit.errors import DataError, MissingExtraError, NbkitError, UnknownNameError, as_problem
 from nbkit.files import atomic_write
 from nbkit.registry import Registry, check_options
@@ -509,7 +509,7 @@ class LexiconAligner:
     most similar relative positions, then to the leftmost. Remaining words join a linked word if they do so in most of
     their links in the list (*hat* … *gekauft* for *bought*). Case is ignored.
 
-    argument: a file in the format of `nbkit.corpora.readers.read_word_pairs`; by default the sandbox's list. entries: a
+    argument: a file in the format of `nbkit.corpora.corpus.read_word_pairs`; by default the sandbox's list. entries: a
     custom list instead of both, {(source, target): count}. pairs: number of pairs per mixture from which the sandbox's
     list is counted.
     threshold: minimum strength of a link. Source: Melamed 2000, §3, for competitive linking.

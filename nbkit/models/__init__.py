@@ -12,6 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from nbkit.models.backends import Decoding
 from nbkit.models.catalogue import (
     CLASSIFIERS,
     LANGUAGE_MODELS,
@@ -26,7 +27,6 @@ from nbkit.models.catalogue import (
     resolve_classifier,
     resolve_language_model,
 )
-from nbkit.models.decoding import Decoding
 
 #: Names that are imported on first use, and the module that defines them.
 _LAZY = {

@@ -37,10 +37,21 @@ _HUB_ID = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w./-]+)?")
 
 @dataclass(frozen=True)
 class Entry:
-    """A named model: the fields that the catalogues of all kinds of models share.
+    """A named model, from a catalogue or custom: the fields that the catalogues of all kinds of models share.
 
-    hub: hub id (``@revision`` pins it) or folder, in which languages and ``${VARIABLE}`` are filled in; None if
-    *recipe* names a model that is trained here. label: its name in figures. python: custom Python code.
+    Parameters
+    ----------
+    hub : str or None
+        Hub id (``@revision`` pins it) or folder, in which ``${VARIABLE}`` and languages (of a translator ``{src}`` and
+        ``{tgt}``, of other models ``{lang}``) are filled in; None if *recipe* names a model that is trained here.
+    label : str
+        Name in figures.
+    summary : str
+        One line for lists.
+    recipe : str or None
+        Name of a recipe in the ``…recipes.yaml`` of its kind.
+    python : object
+        Custom Python code (`nbkit.models.python`).
     """
 
     hub: str | None = None
@@ -222,25 +233,16 @@ class ModelEntry(Entry):
 
     Parameters
     ----------
-    hub : str or None
-        Hub id (``@revision`` pins it), folder, or name of a model behind a service (``openai:…``), in which ``{src}``,
-        ``{tgt}`` and ``${VARIABLE}`` are filled in; None if *recipe* names a model that is trained here.
+    hub, label, summary, recipe, python
+        As of `Entry`; *hub* may also name a model behind a service (``openai:…``).
     family : str or None
         A name of ``families.yaml``; None: read from the files.
-    label : str
-        Name in figures.
-    summary : str
-        One line for lists.
-    recipe : str or None
-        Name of a recipe in ``recipes.yaml``.
     codes : mapping
         Languages to their spelling in the hub id, for ``{src}`` and ``{tgt}``.
     sources, targets : tuple of str, or None
         Supported source and target languages; None: all of the family.
     prefixes : mapping
         Target languages to the prefix of every source text.
-    python : object
-        Custom Python code (`nbkit.models.python`).
 
     Examples
     --------
@@ -537,21 +539,12 @@ class ClassifierEntry(Entry):
 
     Parameters
     ----------
-    hub : str or None
-        Hub id (``@revision`` pins it) or folder, in which ``{lang}`` and ``${VARIABLE}`` are filled in; None if
-        *recipe* names a model that is trained here.
-    label : str
-        Name in figures.
-    summary : str
-        One line for lists.
-    recipe : str or None
-        Name of a recipe in ``classifier_recipes.yaml``.
+    hub, label, summary, recipe, python
+        As of `Entry`.
     languages : tuple of str, or None
         Supported languages; None: any.
     labels : tuple of str, or None
         Meaning of the outputs, in their order, for a checkpoint whose settings do not state it.
-    python : object
-        Custom Python code (`nbkit.models.python`).
 
     Examples
     --------
@@ -735,19 +728,10 @@ class LanguageModelEntry(Entry):
 
     Parameters
     ----------
-    hub : str or None
-        Hub id (``@revision`` pins it) or folder, in which ``{lang}`` and ``${VARIABLE}`` are filled in; None if
-        *recipe* names a model that is trained here.
-    label : str
-        Name in figures.
-    summary : str
-        One line for lists.
-    recipe : str or None
-        Name of a recipe in ``language_model_recipes.yaml``.
+    hub, label, summary, recipe, python
+        As of `Entry`.
     languages : tuple of str, or None
         Supported languages, the default one first; None: any.
-    python : object
-        Custom Python code (`nbkit.models.python`).
 
     Examples
     --------

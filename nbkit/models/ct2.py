@@ -34,15 +34,14 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceC
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 
 from nbkit.errors import ModelError
-from nbkit.models.backends import CONVERSION, Origin
+from nbkit.models.backends import CONVERSION, Decoding, Origin
 from nbkit.models.catalogue import ClassifierReference, LanguageModelReference, Reference, check_backend, family_of
 from nbkit.models.classifiers.classifier import INPUTS, Encoded, PairClassifier
 from nbkit.models.classifiers.lifecycle import Row
-from nbkit.models.decoding import Decoding
 from nbkit.models.language_models.language_model import NextTokenModel
 from nbkit.models.language_models.lifecycle import Likelihood
+from nbkit.models.lifecycle import positions
 from nbkit.models.loading import attention_mask, load_trained, padded, quiet, torch_device
-from nbkit.models.pretrained import positions
 from nbkit.models.translators.seq2seq import Ids, TokenizedTranslator, load_seq2seq
 from nbkit.models.weights import DIGESTS, check_bytes, folder_digest, models_folder, read_json, write_digests
 

@@ -34,10 +34,9 @@ from numpy.typing import ArrayLike
 from nbkit.corpora.idioms import IdiomPair
 from nbkit.errors import ModelError, NbkitError
 from nbkit.languages import is_unspaced
-from nbkit.models.backends import TRANSFORMERS
+from nbkit.models.backends import DEFAULT, TRANSFORMERS, Decoding
 from nbkit.models.batching import run_batches
 from nbkit.models.catalogue import BY_RULE, label, resolve
-from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.lifecycle import with_revision
 from nbkit.models.translators.lifecycle import TRANSLATOR, check_model, ensure_model, model_identity
 from nbkit.progress import progress_bar

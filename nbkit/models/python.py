@@ -39,8 +39,7 @@ from typing import TYPE_CHECKING, Any
 from nbkit.corpora.nli import LABELS
 from nbkit.corpora.nli import catalogue as nli_catalogue
 from nbkit.errors import ModelError, NbkitError
-from nbkit.models.backends import Kept
-from nbkit.models.decoding import DEFAULT, Decoding
+from nbkit.models.backends import DEFAULT, Decoding, Kept
 from nbkit.store import NOT_REMEMBERED
 
 if TYPE_CHECKING:

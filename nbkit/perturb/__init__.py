@@ -15,7 +15,7 @@ from nbkit.perturb.catalogue import (
     perturb_all,
     perturb_text,
 )
-from nbkit.perturb.view import Draws, Unit, View
+from nbkit.perturb.reorderings import Draws, Unit, View
 
 __all__ = [
     "CONTROL",

@@ -12,7 +12,7 @@ import yaml
 
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.perturb import reorderings
-from nbkit.perturb.view import NO_DRAWS, Draws, Unit, View
+from nbkit.perturb.reorderings import NO_DRAWS, Draws, Unit, View
 from nbkit.registry import Registry
 from nbkit.text.sentences import Order, Sentence, Text
 

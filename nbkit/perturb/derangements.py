@@ -21,7 +21,7 @@ import regex
 
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.languages import is_unspaced
-from nbkit.perturb.view import is_punctuation
+from nbkit.perturb.reorderings import is_punctuation
 from nbkit.seeding import generator
 from nbkit.text.sentences import Order, Sentence, Text
 

@@ -283,9 +283,16 @@ def is_plain(name: str) -> bool:
 #: The parameters shown at the head of the index, and what these are called where not as they are.
 _HEADLINES = (
     *("corpus", "corpora", "templates", "language", "source", "languages", "directions", "models"),
-    *("n_pairs", "permutations", "n_numbers", "metrics", "beams", "seed"),
+    *("n_pairs", "n_test", "n_cases", "permutations", "n_numbers", "metrics", "beams", "seed"),
 )
-_CALLED = {"source": "From", "languages": "Into", "n_pairs": "Pairs", "n_numbers": "Numbers a format"}
+_CALLED = {
+    "source": "From",
+    "languages": "Into",
+    "n_pairs": "Pairs",
+    "n_test": "Test pairs",
+    "n_cases": "Test sentences",
+    "n_numbers": "Numbers a format",
+}
 
 
 def _facts(parameters: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import partial
 
-from nbkit.sandbox.draw import Draw, adjectives_of, nouns_of, verbs_of
 from nbkit.sandbox.meaning import (
     FIRST,
     SECOND,
@@ -19,13 +18,17 @@ from nbkit.sandbox.meaning import (
     Adverbial,
     Amount,
     Clause,
+    Draw,
     Force,
     Lexeme,
     Phrase,
     Place,
     Subordinate,
     Tense,
+    adjectives_of,
+    nouns_of,
     table,
+    verbs_of,
 )
 
 #: Draws the meaning of one text: a list of clauses, one a sentence.

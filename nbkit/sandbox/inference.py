@@ -14,9 +14,21 @@ from functools import cache
 from itertools import accumulate
 
 from nbkit.errors import NbkitError, UnknownNameError
-from nbkit.sandbox.draw import Draw, adjectives_of, nouns_of, verbs_of
 from nbkit.sandbox.grammars import grammar
-from nbkit.sandbox.meaning import LANGUAGES, Adverbial, Clause, Lexeme, Phrase, Subordinate, data, table
+from nbkit.sandbox.meaning import (
+    LANGUAGES,
+    Adverbial,
+    Clause,
+    Draw,
+    Lexeme,
+    Phrase,
+    Subordinate,
+    adjectives_of,
+    data,
+    nouns_of,
+    table,
+    verbs_of,
+)
 from nbkit.sandbox.stream import SPLITS, VERSION, part_of
 from nbkit.seeding import address
 from nbkit.text.sentences import Text

@@ -13,7 +13,6 @@ from typing import Any
 
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.sandbox.constructions import CONSTRUCTIONS, Construction, person
-from nbkit.sandbox.draw import Draw, verbs_of
 from nbkit.sandbox.meaning import (
     ADJECTIVE,
     CONTENT,
@@ -23,6 +22,7 @@ from nbkit.sandbox.meaning import (
     VERBAL,
     Clause,
     Determiner,
+    Draw,
     Idiom,
     IdiomNoun,
     Lexeme,
@@ -32,6 +32,7 @@ from nbkit.sandbox.meaning import (
     Tense,
     data,
     find_lexeme,
+    verbs_of,
 )
 
 #: All constructions with homographs or idioms, and those of regular text beside them, by name.

@@ -13,9 +13,8 @@ from typing import Any
 
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.sandbox.constructions import CONSTRUCTIONS
-from nbkit.sandbox.draw import Draw
 from nbkit.sandbox.grammars import grammar
-from nbkit.sandbox.meaning import AUX, CONTENT, FINAL, LANGUAGES, STEP, Clause, Idiom, Lexeme, concepts, data
+from nbkit.sandbox.meaning import AUX, CONTENT, FINAL, LANGUAGES, STEP, Clause, Draw, Idiom, Lexeme, concepts, data
 from nbkit.sandbox.phenomena import (
     CONTEXTS,
     IDIOM_SPLITS,

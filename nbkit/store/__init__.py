@@ -5,8 +5,334 @@ A shard's name is the time it was written and the digest of its bytes: it is wri
 renamed (one PUT on an object store), is never changed, and one that does not match its name is set aside.
 """
 
-from nbkit.files import cache_folder
-from nbkit.store.shards import DamagedShardWarning, StoreError
-from nbkit.store.store import NOT_REMEMBERED, Block, Store, cache_problem
+from __future__ import annotations
 
-__all__ = ["NOT_REMEMBERED", "Block", "DamagedShardWarning", "Store", "StoreError", "cache_folder", "cache_problem"]
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from nbkit.errors import NbkitError, as_problem
+from nbkit.files import cache_folder, read_note
+from nbkit.progress import progress_bar
+from nbkit.store.shards import (
+    SUFFIX,
+    DamagedShardWarning,
+    Folder,
+    Partition,
+    StoreError,
+    UnusableError,
+    input_digest,
+    plain,
+    read_intact,
+    set_aside,
+    shard_name,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Block", "DamagedShardWarning", "NOT_REMEMBERED", "Store", "StoreError", "cache_folder", "cache_problem"]
+
+
+# ----------------------------------------------------------------------------
+# `Store`: remembered records and tables, by configuration and content.
+
+Input = tuple[str, ...]
+T = TypeVar("T")
+TABLE_SUFFIX = "table.parquet"
+CONFIG_FILE = "config.json"
+#: A key in a configuration, at any depth, whose value ends in ``(token)``. What is kept under such a configuration is
+#: kept in the memory of this process alone, as nothing says whether another process means the same by it.
+NOT_REMEMBERED = "not_remembered"
+_KIND = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+# A quotation mark within a text is escaped in JSON: what is found is a key.
+_TOKEN = re.compile(rf'"{NOT_REMEMBERED}":"[^"]*\(([0-9a-f]+)\)"')
+# Of a stream: shards that are in memory at a time, and inputs, unless a single shard has more.
+_WINDOW_SHARDS, _WINDOW = 10, 20_000
+
+
+@as_problem
+def cache_problem() -> str | None:
+    """Why nothing can be stored in `cache_folder`, or in one of the folders in it; None if all is well."""
+    root = Folder.at(cache_folder())
+    root.check_writable()
+    for name in root.names() if root.local else ():
+        if not name.startswith(".") and Path(root.path, name).is_dir():
+            (root / name).check_writable()
+    return None
+
+
+@dataclass(frozen=True)
+class Block:
+    """What is remembered under one configuration: its kind, folder, configuration and size in bytes."""
+
+    kind: str
+    folder: Path
+    config: Mapping[str, Any]
+    size: int
+
+    def remove(self) -> None:
+        """Remove it; its results are computed again when they are asked for."""
+        shutil.rmtree(self.folder)
+
+
+class Store:
+    """A store of computed results, shared by many processes and safe against ``kill -9``.
+
+    Parameters
+    ----------
+    url : str or path-like, optional
+        A folder or any fsspec URL; by default the folder ``store`` in `cache_folder`.
+
+    Notes
+    -----
+    Results are addressed by a configuration (everything that can change a result) and their input. If the configuration
+    contains `NOT_REMEMBERED`, they stay in the memory of this process.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> store = Store(tempfile.mkdtemp())
+    >>> config = {"kind": "length", "version": 1}
+    >>> count = lambda inputs: [{"characters": len(text)} for (text,) in inputs]
+    >>> store.records(config, [("ein",), ("Satz",), ("ein",)], count)
+    [{'characters': 3}, {'characters': 4}, {'characters': 3}]
+    >>> store.missing(config, [("Satz",), ("neu",)])
+    [('neu',)]
+    """
+
+    def __init__(self, url: str | os.PathLike[str] | None = None):
+        self.url = os.fspath(url) if url is not None else f"{cache_folder().rstrip('/')}/store"
+        self.root = Folder.at(self.url)
+        self._lock = threading.Lock()
+        self._partitions: dict[str, Partition] = {}
+
+    def __reduce__(self) -> tuple[type[Store], tuple[str]]:
+        return type(self), (self.url,)
+
+    def __repr__(self) -> str:
+        return f"Store({self.url!r})"
+
+    def records(
+        self,
+        config: Mapping[str, Any],
+        inputs: Sequence[Input],
+        compute: Callable[[list[Input]], Iterable[Mapping[str, Any]]],
+        *,
+        shard: int = 2000,
+        progress: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Return one record per input, in order: stored ones, or ones that are computed and stored now.
+
+        Parameters
+        ----------
+        config : mapping
+            Everything that can change a result, JSON-serialisable, with the key ``kind``.
+        inputs : sequence of tuples of str
+            A text, or a text and its reference; equal inputs are computed once.
+        compute : callable
+            Returns one flat record (scalars, strings, lists) for each input it gets, in order. It gets at most *shard*
+            inputs at a time and is not called if nothing is missing. Its records are written before the next call, so
+            that an interruption loses at most one shard.
+        shard : int
+            Number of inputs per call.
+        progress : str, optional
+            Label of a progress bar over the inputs that are computed.
+
+        Returns
+        -------
+        list of dict
+            The records, in the order of *inputs*.
+
+        Raises
+        ------
+        NbkitError
+            For a configuration or a result that JSON cannot represent, for a wrong number of results, and if the store
+            cannot be written (with the place).
+        """
+        return list(self._records(config, inputs, compute, shard, progress))
+
+    def _records(
+        self,
+        config: Mapping[str, Any],
+        inputs: Sequence[Input],
+        compute: Callable[[list[Input]], Iterable[Mapping[str, Any]]],
+        shard: int,
+        progress: str | None,
+    ) -> Iterator[dict[str, Any]]:
+        """`records`, as an iterator that copies each result when it is requested."""
+        partition = self._partition(config)
+        keys = [input_digest(texts) for texts in inputs]
+        distinct = dict(zip(keys, inputs, strict=True))
+        found = partition.rows(list(distinct))
+        missing = [key for key in distinct if key not in found]
+        if missing:
+            self._write_config(partition, config)
+            with progress_bar(progress or "", len(missing), progress is not None) as bar:
+                for start in range(0, len(missing), shard):
+                    chunk = missing[start : start + shard]
+                    rows = _checked(compute([distinct[key] for key in chunk]), len(chunk), config)
+                    partition.add(chunk, rows)
+                    found.update(zip(chunk, rows, strict=True))
+                    bar.update(len(chunk))
+            _compact(partition)
+        return (dict(found[key]) for key in keys)
+
+    def iter_records(
+        self,
+        config: Mapping[str, Any],
+        inputs: Iterable[Input],
+        compute: Callable[[list[Input]], Iterable[Mapping[str, Any]]],
+        *,
+        shard: int = 2000,
+    ) -> Iterator[dict[str, Any]]:
+        """`records` for a stream of inputs: a window of a few shards is in memory at a time."""
+        stream = iter(inputs)
+        while window := list(islice(stream, shard * max(1, min(_WINDOW_SHARDS, _WINDOW // shard)))):
+            yield from self._records(config, window, compute, shard, None)
+
+    def missing(self, config: Mapping[str, Any], inputs: Iterable[Input]) -> list[Input]:
+        """The distinct inputs without a stored result, in the order of their first occurrence."""
+        distinct = {input_digest(texts): texts for texts in inputs}
+        known = self._partition(config).known(list(distinct))
+        return [texts for key, texts in distinct.items() if key not in known]
+
+    def has_records(self, config: Mapping[str, Any]) -> bool:
+        """Whether any record of a configuration is stored, whatever its input; reads none of them."""
+        return any(name.endswith(f".{SUFFIX}") for name in self._partition(config).folder.names())
+
+    def kept(self, config: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """All stored records of a configuration, whatever their inputs; for sums over them.
+
+        >>> import tempfile
+        >>> store = Store(tempfile.mkdtemp())
+        >>> config = {"kind": "length", "version": 1}
+        >>> _ = store.records(config, [("ein",), ("Satz",)], lambda inputs: [{"n": len(text)} for (text,) in inputs])
+        >>> sorted(record["n"] for record in store.kept(config))
+        [3, 4]
+        """
+        return self._partition(config).every()
+
+    def table(self, config: Mapping[str, Any], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """A whole table: stored, or computed and stored now. Both times it is what Parquet returns.
+
+        If another process stored its table meanwhile, that one is returned: what is redrawn at each computation
+        (sampled links, say) is then the same for all.
+        """
+        partition = self._partition(config)
+        kept = _kept_table(partition.folder, _as_table)
+        if kept is not None:
+            return kept
+        data = _table_bytes(compute(), config)
+        self._write_config(partition, config)
+        partition.folder.write(shard_name(data, TABLE_SUFFIX), data)
+        partition.folder.remove_stale()
+        kept = _kept_table(partition.folder, _as_table)  # names sort by age: the first that was kept is everybody's
+        return _as_table(data) if kept is None else kept
+
+    def table_rows(self, config: Mapping[str, Any]) -> int | None:
+        """The number of rows of the table stored under *config*, or None if there is none; decodes nothing.
+
+        >>> import tempfile
+        >>> print(Store(tempfile.mkdtemp()).table_rows({"kind": "squares"}))
+        None
+        """
+        return _kept_table(self._partition(config).folder, _row_count)
+
+    def blocks(self) -> Iterator[Block]:
+        """Everything that is remembered, one block per configuration; nothing for a store that is no folder here."""
+        for note in sorted(Path(self.root.path).glob(f"*/*/{CONFIG_FILE}")) if self.root.local else ():
+            size = sum(file.stat().st_size for file in note.parent.iterdir() if file.is_file())
+            yield Block(note.parent.parent.name, note.parent, read_note(note), size)
+
+    def _partition(self, config: Mapping[str, Any]) -> Partition:
+        text = _canonical(config)
+        kind = config.get("kind")
+        if not isinstance(kind, str) or not _KIND.fullmatch(kind):
+            raise NbkitError(f"a store configuration needs a 'kind' that can name a folder, found {kind!r}")
+        path = f"{kind}/{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}"
+        with self._lock:
+            if path not in self._partitions:
+                token = _TOKEN.search(text)
+                root = self.root if token is None else Folder.at(f"memory://nbkit-{token[1]}")
+                self._partitions[path] = Partition(root / path)
+            return self._partitions[path]
+
+    @staticmethod
+    def _write_config(partition: Partition, config: Mapping[str, Any]) -> None:
+        if CONFIG_FILE not in partition.folder.names():
+            text = json.dumps(config, indent=2, sort_keys=True, ensure_ascii=False)
+            partition.folder.write(CONFIG_FILE, f"{text}\n".encode())
+
+
+def _as_table(data: bytes) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.read_parquet(io.BytesIO(data))
+
+
+def _row_count(data: bytes) -> int:
+    import pyarrow.parquet as pq
+
+    return pq.read_metadata(io.BytesIO(data)).num_rows
+
+
+def _kept_table(folder: Folder, read: Callable[[bytes], T]) -> T | None:
+    """What *read* makes of the table that is remembered in *folder*; a file that is none is set aside."""
+    import pyarrow as pa
+
+    for name in folder.names():
+        if not name.endswith(f".{TABLE_SUFFIX}"):
+            continue
+        try:
+            data = read_intact(folder, name)
+        except FileNotFoundError:
+            continue
+        except UnusableError as error:
+            set_aside(folder, name, str(error))
+            continue
+        try:
+            return read(data)
+        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+            set_aside(folder, name, f"is not a table ({' '.join(str(error).split())[:80]})")
+    return None
+
+
+def _canonical(config: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(config, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise NbkitError(f"a store configuration must be JSON-serialisable ({error}): {config!r:.300}") from None
+
+
+def _checked(results: Iterable[Mapping[str, Any]], expected: int, config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rows = [plain(row) for row in results]
+    if len(rows) != expected:
+        raise NbkitError(f"{config['kind']}: {len(rows)} results were computed for {expected} inputs")
+    return rows
+
+
+def _compact(partition: Partition) -> None:
+    try:
+        partition.compact()
+    except NbkitError as error:  # every result is safe already: merging can wait for the next run
+        warnings.warn(f"shards were not merged: {error}", stacklevel=3)
+
+
+def _table_bytes(table: pd.DataFrame, config: Mapping[str, Any]) -> bytes:
+    import pyarrow as pa
+
+    try:
+        return table.to_parquet()
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise NbkitError(f"{config['kind']}: this table cannot be stored as Parquet: {error}") from error

@@ -14,22 +14,38 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, get_origin
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
+from nbkit import models
 from nbkit.errors import NbkitError, ParamsError, schema_problems
+from nbkit.files import expand_path, file_digest
 from nbkit.languages import check_language, in_order
-from nbkit.models import classifier_label, label, resolve
-from nbkit.models.backends import check_device
+from nbkit.measure.forms import read_forms
+from nbkit.models import Decoding, classifier_label, label, resolve
+from nbkit.models.backends import MOST_BEAMS, MOST_NEW_TOKENS, check_device
 from nbkit.models.catalogue import BY_RULE
 from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.services.commands import CommandModel
 from nbkit.models.services.outputs import OutputsModel
 from nbkit.models.translators.lifecycle import TRANSLATOR
 from nbkit.models.weights import RECORD_FILE, read_json
+from nbkit.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T")
 
@@ -62,6 +78,10 @@ Once: TypeAlias = Annotated[list[T], AfterValidator(without_repeats)]
 
 #: What no corpus and no sample has more of.
 MOST = 10**9
+
+
+#: How many of something there are: at least one.
+Count: TypeAlias = Annotated[int, Field(ge=1, le=MOST, strict=True)]
 
 
 _RENAME = "rename a folder, or register them under separate names (nbkit.models.{})"
@@ -217,6 +237,12 @@ Device: TypeAlias = Annotated[str, AfterValidator(_device)]
 Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]
 
 
+#: How many beams a search has; each study has its paper's number as default.
+Beams: TypeAlias = Annotated[
+    int, Field(ge=1, le=MOST_BEAMS, strict=True, description="Beams of the search; 1: greedy decoding.")
+]
+
+
 # ----------------------------------------------------------------------------
 # Whether the device that a run asks for is there; asked by `nbkit validate` before anything is loaded.
 
@@ -346,6 +372,92 @@ class StudyParams(BaseModel):
             if get_origin(cls.model_fields[name].annotation) is list and isinstance(values[name], str | int | float):
                 values[name] = [values[name]]
         return cls.checked(values, "notebook")
+
+
+class ModelParams(StudyParams):
+    """Base of the parameters of a study that runs models."""
+
+    device: Device = Field(default="auto", description="Where models run: auto, cpu, cuda or cuda:N.")
+    dtype: Dtype = Field(
+        default="auto", description="Precision in which models run; auto: bfloat16 on a GPU, else float32."
+    )
+
+    @property
+    def running(self) -> dict[str, Any]:
+        """Where and in which precision models run, as the functions of `nbkit.models` take it."""
+        return {"device": self.device, "dtype": self.dtype}
+
+
+class JudgedParams(ModelParams):
+    """Base of the parameters of a study that people judge, too, in forms (`nbkit.measure.forms`)."""
+
+    #: The field with the forms of a task, and the field with their key.
+    tasks: ClassVar[Mapping[str, str]] = {"annotations": "annotation_key"}
+
+    annotations: dict[str, str] = Field(
+        default={}, description="Completed forms of the (first) task, by annotator (nbkit annotate make)."
+    )
+    annotation_key: str | None = Field(default=None, description="Key of these forms, written with them.")
+
+    @model_validator(mode="after")
+    def _forms_with_keys(self) -> JudgedParams:
+        for forms, key in self.tasks.items():
+            if bool(getattr(self, forms)) != bool(getattr(self, key)):
+                raise ValueError(f"{forms} and {key} belong together: set both or neither")
+        return self
+
+    @property
+    def form_files(self) -> list[Path]:
+        """All forms and keys that the parameters name."""
+        given = [(name, path) for name in self.tasks for path in getattr(self, name).values()]
+        keys = [(name, path) for name in self.tasks.values() if (path := getattr(self, name))]
+        return [Path(expand_path(path, name)) for name, path in (*given, *keys)]
+
+    def form_problems(self) -> list[str]:
+        """One message for each form or key that is not there."""
+        return [f"annotations: there is no file {path}" for path in self.form_files if not path.is_file()]
+
+    def form_digests(self) -> dict[str, str]:
+        """The digests of forms and keys that are there, by path."""
+        return {str(path): file_digest(path) for path in self.form_files if path.is_file()}
+
+    def judgements(self, task: str = "annotations") -> pd.DataFrame | None:
+        """What the forms of a task hold, or None if there are none. Raises as `read_forms` does."""
+        forms, key = getattr(self, task), getattr(self, self.tasks[task])
+        if not forms:
+            return None
+        paths = {name: expand_path(path, task) for name, path in forms.items()}
+        return read_forms(paths, expand_path(key, self.tasks[task]))
+
+
+class TranslatorParams(ModelParams):
+    """Base of the parameters of a study that runs translators."""
+
+    beams: Beams = 4
+    max_new_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_NEW_TOKENS,
+        strict=True,
+        description="Longest translation, in subwords; None: depends on the length of the source.",
+    )
+
+    @cached_property
+    def decoding(self) -> Decoding:
+        """The decoding settings of every translation of this run."""
+        return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
+
+    def translator_key(self, name: str, src: str, tgt: str) -> dict[str, Any]:
+        """Everything that can change the translations of one model; part of store keys."""
+        return {"model": models.model_identity(name, src, tgt, **self.running), "decoding": self.decoding.identity()}
+
+    def translate(
+        self, name: str, texts: Sequence[str], src: str, tgt: str, store: Store, *, progress: bool = True
+    ) -> list[str]:
+        """*texts* in the order given, each distinct one translated once ever with the settings of this run."""
+        return models.translate_remembered(
+            name, texts, src, tgt, self.decoding, store=store, progress=progress, **self.running
+        )
 
 
 def _assigned(executed: Sequence[str], fields: Collection[str]) -> set[str]:

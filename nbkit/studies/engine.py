@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from nbkit import models
 from nbkit.errors import NbkitError
-from nbkit.fingerprint import KEYED, check_definition, digest
+from nbkit.fingerprint import KEYED, digest
 from nbkit.models.lifecycle import is_missing
 from nbkit.store import Store
-from nbkit.studies.base import Cell, Notebook, StudyParams, Unit, cell_label, no_device
+from nbkit.studies.base import Cell, Notebook, StudyParams, TranslatorParams, Unit, cell_label, no_device
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -373,23 +373,6 @@ class Study:
         found += [*self.check(params), *(use.problem() for use in uses)]
         return list(dict.fromkeys(problem for problem in found if problem))
 
-    def misdeclared(self) -> Iterator[str]:
-        """What is wrong in the study's own outcomes, as far as is known without computing any."""
-        if self.results is None:
-            return
-        stream, headline = self.results.stream, self.results.headline
-        place = f"study '{self.name}', outcomes ({source_place(stream)})"
-        try:
-            inspect.signature(stream).bind("params", "store", "texts")
-        except TypeError as error:
-            yield f"{place}: called with params, store and texts: {error}"
-        try:
-            check_definition(headline)
-        except NbkitError as error:
-            yield f"{place}: headline: {error}"
-        if self.results.again is None:
-            yield f"{place}: nothing says how the headline follows from outcomes: declare it with @outcomes.table"
-
     def _absent(self, params: Any) -> Iterator[Unit]:
         """A unit for each model that has to be trained or downloaded; what serves most languages comes first.
 
@@ -560,6 +543,11 @@ class Results:
     headline: str
     again: Callable[..., pd.DataFrame] | None = None
 
+    @property
+    def place(self) -> str:
+        """What errors call it: the study, and where the function is."""
+        return f"study '{self.study.name}', outcomes ({source_place(self.stream)})"
+
     def table(self, function: Callable[..., pd.DataFrame]) -> Callable[..., pd.DataFrame]:
         """Declare how the headline table follows from the outcomes."""
         self.again = function
@@ -574,6 +562,13 @@ def asked(config: Mapping[str, Any], texts: Iterable[Any], store: Store) -> tupl
     """
     distinct = list(dict.fromkeys(text if isinstance(text, tuple) else (text,) for text in texts))
     return len(distinct), len(distinct) - len(store.missing(config, distinct))
+
+
+def asked_translations(
+    params: TranslatorParams, name: str, src: str, tgt: str, texts: Iterable[str], store: Store
+) -> tuple[int, int]:
+    """The same of a translator with the settings of a run."""
+    return asked(models.translation_config(name, src, tgt, params.decoding, **params.running), texts, store)
 
 
 def as_table(*columns: str) -> Callable[[Callable[P, Iterable[Any]]], Callable[P, pd.DataFrame]]:

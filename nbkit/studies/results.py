@@ -27,21 +27,26 @@ reference, output and spans: what to mark, as ``{"text": "output", "start": 4, "
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
+import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from inspect import signature, unwrap
+from inspect import getsource, signature, unwrap
 from pathlib import Path
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from nbkit.errors import DataError, NbkitError
+import nbkit
+from nbkit.errors import DataError, NbkitError, closest
 from nbkit.files import as_csv, atomic_write
+from nbkit.fingerprint import check_definition
 from nbkit.store import Block, Store
 from nbkit.studies.base import StudyParams
-from nbkit.studies.engine import Results, Study, source_place, study_of
+from nbkit.studies.engine import Results, Study, study_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +60,8 @@ COLUMNS: Final = (
     *("schema_version", "study", "item", "count", "system", "source_language", "target_language"),
     *("measure", "value", "sums", "verdict", "reason", "cluster", "groups"),
 )
+#: The columns that a study has to fill.
+REQUIRED: Final = ("item", "system", "source_language", "measure", "value", "cluster", "groups")
 TEXTS: Final = ("source", "changed", "reference", "output", "spans")
 VERDICTS: Final = ("pass", "fail", "undecided")
 FORMATS: Final = ("parquet", "jsonl", "csv")
@@ -112,15 +119,21 @@ def outcomes(params: StudyParams, *, texts: bool = False, store: Store | None = 
         yield table.assign(count=[count for count, _ in held.values()])
 
 
+def check_outcomes(params: StudyParams, store: Store | None = None) -> None:
+    """Check the first part of a study's outcomes against the schema. Raises `NbkitError` as `outcomes` does."""
+    study = study_of(params)
+    if study.results is not None:
+        next(_streamed(study, study.results, params, store or Store(), False), None)
+
+
 def _streamed(study: Study, results: Results, params: StudyParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
     """The parts that a study's function yields, with all columns; what it raises names study, step, file and line."""
     try:
         for table in results.stream(params, store, texts):
             if not hasattr(table, "columns"):
-                place = f"study '{study.name}', outcomes ({source_place(results.stream)})"
-                raise NbkitError(f"{place}: tables (pandas.DataFrame) are expected, found {table!r:.60}")
+                raise NbkitError(f"{results.place}: tables (pandas.DataFrame) are expected, found {table!r:.60}")
             if len(table):
-                yield _completed(table, study.name, texts)
+                yield _completed(table, results, texts)
     except (NbkitError, MemoryError):
         raise
     except Exception as error:  # whatever a study's own code raises
@@ -204,21 +217,82 @@ def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
         yield part
 
 
-def _completed(table: pd.DataFrame, study: str, texts: bool) -> pd.DataFrame:
-    """*table* with all columns, in their order; what a study omits is the usual value."""
-    usual: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "study": study, "count": 1}
-    usual |= {"target_language": "", "sums": None, "verdict": None, "reason": ""}
+def _completed(table: pd.DataFrame, results: Results, texts: bool) -> pd.DataFrame:
+    """*table* with all columns, in their order; what a study omits is the usual value.
+
+    Raises `NbkitError` for a column that is missing, is none of the schema's, or holds values of another kind.
+    """
+    from pandas.api.types import is_numeric_dtype
+
+    usual: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "study": results.study.name, "count": 1}
+    usual |= {"target_language": "", "sums": None, "verdict": None, "reason": "", **dict.fromkeys(TEXTS)}
+    for name in table:
+        if name not in (*COLUMNS, *TEXTS):
+            raise NbkitError(_wrong_column(results, name, [each for each in (*COLUMNS, *TEXTS) if each not in table]))
+    for name in COLUMNS:
+        if name not in table and name not in usual:
+            raise NbkitError(f"{results.place}: column '{name}' is missing; {_ADD}")
     wanted = [*COLUMNS, *(TEXTS if texts else ())]
-    table = table.assign(**{name: value for name, value in usual.items() if name not in table})
-    table = table.assign(**{name: None for name in wanted if name in TEXTS and name not in table})
-    absent = [name for name in wanted if name not in table]
-    if absent:
-        raise NbkitError(f"the outcomes of the study '{study}' have no column {', '.join(absent)}")
-    strange = {verdict for verdict in table["verdict"] if isinstance(verdict, str)} - set(VERDICTS)
-    if strange:
-        known = ", ".join(VERDICTS)
-        raise NbkitError(f"the outcomes of the study '{study}' have the verdict '{min(strange)}'; known are: {known}")
-    return table[wanted]
+    table = table.assign(**{name: usual[name] for name in wanted if name not in table})[wanted]
+    table = table.assign(verdict=table["verdict"].astype(object).where(table["verdict"].notna(), None))
+    odd: Mapping[str, tuple[str, Iterable[Any]]] = {
+        "value": ("numbers or NaN", () if is_numeric_dtype(table["value"]) else table["value"]),
+        "groups": ("dictionaries", (value for value in table["groups"] if not isinstance(value, Mapping))),
+        "verdict": (f"{', '.join(VERDICTS)} or None", set(table["verdict"]) - {*VERDICTS, None}),
+    }
+    for name, (expected, values) in odd.items():
+        for value in values:
+            raise NbkitError(f"{results.place}: column '{name}': {expected} expected, found {value!r:.60}")
+    return table
+
+
+#: What to do about a column that is missing.
+_ADD: Final = "add it to each table that the function yields (docs/adding-a-study.md lists the columns)"
+
+
+def _wrong_column(results: Results, name: Any, absent: Sequence[str]) -> str:
+    guess = closest(str(name), absent)
+    way_out = f"did you mean '{guess}'?" if guess else "drop it, or put its values into 'groups'"
+    return f"{results.place}: '{name}' is not a column of outcomes; {way_out}"
+
+
+def misdeclared(study: Study) -> Iterator[str]:
+    """What is wrong with a study's outcomes as far as its code shows it, one message each; computes none."""
+    if (results := study.results) is None:
+        return
+    try:
+        signature(results.stream).bind("params", "store", "texts")
+    except TypeError as error:
+        yield f"{results.place}: called with params, store and texts: {error}"
+    try:
+        check_definition(results.headline)
+    except NbkitError as error:
+        yield f"{results.place}: headline: {error}"
+    if results.again is None:
+        yield f"{results.place}: nothing says how the headline follows from outcomes: declare it with @outcomes.table"
+    if study.package != nbkit.__name__:
+        named = _named_in(results.stream.__module__.partition(".")[0])
+        for name in REQUIRED if named and "COLUMNS" not in named else ():
+            if name not in named:
+                yield f"{results.place}: the study's code never names the column '{name}'; {_ADD}"
+
+
+def _named_in(package: str) -> set[str]:
+    """The words in texts and the names of keywords in the code of a package: its tables have no other columns.
+
+    Empty for code that is in no file.
+    """
+    modules = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] == package]
+    try:
+        trees = [ast.parse(getsource(module)) for module in modules]
+    except (OSError, TypeError):
+        return set()
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings]
+    words = {word for text in texts if isinstance(text, str) for word in re.findall(r"\w+", text)}
+    keywords = {node.arg for node in nodes if isinstance(node, ast.keyword) and node.arg}
+    return words | keywords | {node.id for node in nodes if isinstance(node, ast.Name) and node.id == "COLUMNS"}
 
 
 def _hashes(table: pd.DataFrame) -> np.ndarray:

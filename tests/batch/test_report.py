@@ -77,7 +77,8 @@ def test_an_unfinished_run_says_so(tmp_path: Path, status: str, told: bool):
 
 def test_summaries_of_several_grids_stand_apart_and_paths_are_shortened(tmp_path: Path):
     params = {"models": ["/home/somebody/models/m30k"], "n_pairs": 200}
-    grids = [{"name": name, "params": params, "used": {"n_pairs": [30]}} for name in ("multi30k", "pud")]
+    used = {"n_pairs": [30], "n_test": [7], "n_cases": [11, 12]}
+    grids = [{"name": name, "params": params, "used": used} for name in ("multi30k", "pud")]
     (tmp_path / "run.json").write_text(json.dumps({"runs": grids}))
     notebook = {"cells": [{"cell_type": "markdown", "metadata": {}, "source": "# Page"}]}
     for room in ("cells", "notebooks"):
@@ -90,6 +91,7 @@ def test_summaries_of_several_grids_stand_apart_and_paths_are_shortened(tmp_path
     assert html.count('<ul class="cards">') == 2 and "<h3>multi30k</h3>" in html and "<h3>pud</h3>" in html
     assert "<dd>m30k</dd>" in html and "somebody" not in html
     assert "<dt>Pairs</dt><dd>30</dd>" in html  # of those there are, whatever was asked for
+    assert "<dt>Test pairs</dt><dd>7</dd>" in html and "<dt>Test sentences</dt><dd>11, 12</dd>" in html
 
 
 def test_summaries_come_first_and_pages_lead_to_their_neighbours(finished_run: Path):

@@ -64,7 +64,7 @@ def test_a_pair_that_is_none_is_refused(pair, said):
 def test_a_translator_of_several_targets_has_several_pairs(monkeypatch):
     """Over a recipe, too; sources that differ are refused."""
     made = []
-    monkeypatch.setattr("nbkit.cli.training.resolve_name", lambda _: lambda recipe, *_, **__: made.append(recipe))
+    monkeypatch.setattr("nbkit.cli.commands.resolve_name", lambda _: lambda recipe, *_, **__: made.append(recipe))
     for arguments in (["--pair", "en-de,en-fr", "--architecture", "m2m100"], ["--pair", "de-en"], []):
         shown = nbkit("train", "translator", "out", "--steps", "1", *arguments)
         assert shown.exit_code == 0, shown.output

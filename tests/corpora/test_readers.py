@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbkit.corpora import Skipped, readers
-from nbkit.corpora.readers import RawPair, read_coded_tsv, read_moses, read_parquet, read_treebanks, read_tsv
+from nbkit.corpora import Skipped, corpus
+from nbkit.corpora.corpus import RawPair, read_coded_tsv, read_moses, read_parquet, read_treebanks, read_tsv
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import keep_good
 
@@ -141,7 +141,7 @@ def test_parquet_is_read_as_it_is_asked_for(tmp_path, monkeypatch):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    monkeypatch.setattr(readers, "PARQUET_ROWS", 2)
+    monkeypatch.setattr(corpus, "PARQUET_ROWS", 2)
     path = tmp_path / "five.parquet"
     pq.write_table(pa.table({"n": range(5)}), path, row_group_size=5)
     read = []
@@ -153,7 +153,7 @@ def test_parquet_is_read_as_it_is_asked_for(tmp_path, monkeypatch):
                 yield batch
 
     monkeypatch.setattr(pq, "ParquetFile", File)
-    rows = readers.parquet_rows(path)
+    rows = corpus.parquet_rows(path)
     assert next(rows) == (1, {"n": 0}) and read == [2]
     assert list(rows) == [(number, {"n": number - 1}) for number in range(2, 6)] and read == [2, 2, 1]
 

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from nbkit import sandbox
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.sandbox.constructions import CONSTRUCTIONS
-from nbkit.sandbox.draw import adjectives_of, nouns_of, verbs_of
-from nbkit.sandbox.meaning import lexemes, table
+from nbkit.sandbox.meaning import adjectives_of, lexemes, nouns_of, table, verbs_of
 from nbkit.sandbox.phenomena import PHENOMENA
 from nbkit.sandbox.stream import grammar, meaning, mixtures, part_of
 from nbkit.text.sentences import ROOT, Sentence

@@ -16,7 +16,7 @@ import click
 import yaml
 from hypothesis import strategies as st
 
-from nbkit.bundle import bundled
+from nbkit.batch import bundled
 from nbkit.cli import main
 from nbkit.studies import STUDIES
 from tests.fuzz import bench

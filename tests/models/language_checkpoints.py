@@ -19,7 +19,7 @@ def save_language_model(folder: Path, architecture: str, **fields) -> Path:
     import torch
 
     from nbkit.models import LanguageModelRecipe
-    from nbkit.models.architectures import new_language_model, train_tokenizer
+    from nbkit.models.training import new_language_model, train_tokenizer
 
     sizes = {"width": 16, "ffn": 32, "heads": 2, "layers": 2, "vocabulary": 330}
     recipe = LanguageModelRecipe(architecture=architecture, steps=1, **{**sizes, **fields})

@@ -6,8 +6,7 @@ import pytest
 
 from nbkit.errors import MissingExtraError, ModelError, UnknownNameError
 from nbkit.models import check_model, ensure_model, label, load_translator, model_identity, resolve
-from nbkit.models.backends import BACKENDS, TRANSFORMERS, split_backend
-from nbkit.models.decoding import DEFAULT
+from nbkit.models.backends import BACKENDS, DEFAULT, TRANSFORMERS, split_backend
 from nbkit.models.translators.lifecycle import translation_config
 
 

@@ -15,7 +15,6 @@ import torch
 from nbkit.corpora.nli import LABELS
 from nbkit.errors import DataError, ModelError, ParamsError
 from nbkit.models import ClassifierRecipe, check_classifier, load_classifier, train_classifier
-from nbkit.models.architectures import new_classifier, train_tokenizer
 from nbkit.models.classifiers.classifier import CollatePairs, NliExample
 from nbkit.models.classifiers.lifecycle import (
     CLASSIFIER,
@@ -25,6 +24,7 @@ from nbkit.models.classifiers.lifecycle import (
 )
 from nbkit.models.classifiers.training import Loss, dev_pairs, held_out_pairs, training_pairs
 from nbkit.models.recipes import recipes_in
+from nbkit.models.training import new_classifier, train_tokenizer
 from nbkit.models.weights import DIGESTS
 
 from .nli_checkpoints import relabel

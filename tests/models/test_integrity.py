@@ -14,7 +14,7 @@ from nbkit.models import Decoding, load_translator, translate_remembered
 from nbkit.models.catalogue import resolve
 from nbkit.models.classifiers.lifecycle import CLASSIFIER, classify_remembered, load_classifier
 from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL, load_language_model, perplexities_remembered
-from nbkit.models.pretrained import load_network
+from nbkit.models.lifecycle import load_network
 from nbkit.models.training import trained_once
 from nbkit.models.translators.lifecycle import TRANSLATOR, ensure_model, model_identity, translation_config
 from nbkit.models.weights import DIGESTS, check_bytes, folder_digest, write_digests

@@ -24,7 +24,6 @@ from nbkit.models import (
     train_classifier,
     train_language_model,
 )
-from nbkit.models.architectures import train_tokenizer, word_pieces
 from nbkit.models.classifiers.lifecycle import classifier_identity
 from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL, corpus_digest, corpus_problem
 from nbkit.models.language_models.training import (
@@ -35,6 +34,7 @@ from nbkit.models.language_models.training import (
     training_samples,
 )
 from nbkit.models.recipes import recipes_in
+from nbkit.models.training import train_tokenizer, word_pieces
 
 from .trained import check_goes_on, check_read_first, use_recipes
 

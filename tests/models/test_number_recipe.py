@@ -44,7 +44,7 @@ def test_another_mixture_is_another_model(monkeypatch):
 def test_digits_are_pieces_of_their_own(tmp_path):
     import sentencepiece
 
-    from nbkit.models.architectures import train_vocabulary
+    from nbkit.models.training import train_vocabulary
 
     recipe = TRANSLATOR.recipe(resolve("sandbox-numbers", "en", "de"))
     texts = [text for pair in text_pairs(recipe.train, "en", "de", 300) for text in (pair.source, pair.target)]

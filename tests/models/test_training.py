@@ -58,8 +58,8 @@ def test_an_ordinary_folder_with_a_zero_pad_embedding(architecture, targets, pad
 
 
 def test_fast_encoding_is_the_tokenizers_own(corpus, tmp_path):
-    from nbkit.models.architectures import encode_all, train_vocabulary
     from nbkit.models.catalogue import families
+    from nbkit.models.training import encode_all, train_vocabulary
     from nbkit.models.translators.seq2seq import load_tokenizer
 
     texts = ["the old dog sees the cat .", "a word it never saw: žluťoučký", "", "  two   spaces "]
@@ -75,7 +75,7 @@ def test_fast_encoding_is_the_tokenizers_own(corpus, tmp_path):
 
 def test_every_language_is_in_the_vocabulary(tmp_path, monkeypatch):
     """Even where the first language alone has more sentences than the vocabulary is learnt from."""
-    from nbkit.models import architectures as vocabulary
+    from nbkit.models import training as vocabulary
     from nbkit.models.catalogue import families
     from nbkit.models.translators import training
     from nbkit.models.translators.seq2seq import load_tokenizer

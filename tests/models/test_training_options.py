@@ -11,8 +11,8 @@ from transformers import TrainerCallback
 
 from nbkit.errors import ModelError
 from nbkit.models import Decoding, TranslatorRecipe, check_model, load_translator, train_translator
-from nbkit.models.architectures import new_model, train_vocabulary
 from nbkit.models.catalogue import families
+from nbkit.models.training import new_model, train_vocabulary
 from nbkit.models.translators import training
 from nbkit.models.translators import training as training_data
 from nbkit.models.translators.seq2seq import load_tokenizer

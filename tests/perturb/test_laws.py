@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from nbkit.perturb import NAMES, PERTURBATIONS, Draws, View, perturb, perturb_all, perturb_text
-from nbkit.text.noun_phrases import base_noun_phrases
-from nbkit.text.sentences import Sentence, Text
+from nbkit.text.sentences import Sentence, Text, base_noun_phrases
 from tests.perturb.annotated import annotated
 from tests.strategies import sentences, texts
 

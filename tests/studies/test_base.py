@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import re
+from types import UnionType
+from typing import Annotated, Union, get_args, get_origin
 
 import pytest
 from annotated_types import Le, Lt
@@ -94,9 +96,13 @@ def test_no_label_is_empty_too_long_or_that_of_another_script(names):
 def test_every_number_has_a_range(study):
     schema = STUDIES.get(study).params
     for name, field in schema.model_fields.items():
-        if field.annotation in (int, float, int | None, float | None):
-            assert any(isinstance(limit, Le | Lt) for limit in field.metadata), f"{study}: {name} has no upper end"
-        if field.annotation in (int, int | None):
+        kinds, limits = {field.annotation}, [*field.metadata]
+        for part in get_args(field.annotation) if get_origin(field.annotation) in (Union, UnionType) else ():
+            kinds.add(get_args(part)[0] if get_origin(part) is Annotated else part)
+            limits += [each for info in get_args(part)[1:] for each in info.metadata]
+        if kinds & {int, float}:
+            assert any(isinstance(limit, Le | Lt) for limit in limits), f"{study}: {name} has no upper end"
+        if int in kinds and dict not in map(get_origin, kinds):
             with pytest.raises(ParamsError, match=rf"{name}: must be at most \d+, found 1{'0' * 26}"):
                 schema(**{name: 10**26})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 
 import pandas as pd
@@ -25,6 +26,10 @@ def test_the_headline_follows_from_outcomes_alone(run, found):  # noqa: F811
     expected = study.errors(params, store).sort_values("model", ignore_index=True)
     again = headline(params, [found]).sort_values("model", ignore_index=True)
     pd.testing.assert_frame_equal(again, expected)
+    of_one = found[(found["measure"] == "sense") & (found["system"] == found["system"].iloc[0])]
+    used = study.STUDY.used(params, store)
+    assert used == {"n_pairs": [params.n_pairs], "n_test": [of_one["count"].sum()]} and json.dumps(used)
+    assert study.STUDY.used(params.model_copy(update={"min_tokens": 3}), store) == {}  # not looked for yet
     attacks = found[found["measure"] == "attack"]
     rates = study.attack_rates(params, store).set_index("model")
     for model, own in attacks.groupby("system"):

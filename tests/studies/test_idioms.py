@@ -20,8 +20,7 @@ from nbkit.models.probes import ContextProbe
 from nbkit.store import Store
 from nbkit.studies import STUDIES, idioms
 from nbkit.studies.idioms import STUDY, IdiomsParams, System, steps
-from nbkit.studies.idioms.data import drawn, idiom_tokens, token_spans
-from nbkit.studies.idioms.steps import aligned_pairs, load_data
+from nbkit.studies.idioms.steps import aligned_pairs, drawn, idiom_tokens, load_data, token_spans
 from nbkit.studies.idioms.tables import _claims, paper_name
 from nbkit.studies.word_order import WordOrderParams
 

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from nbkit.corpora.idioms import IdiomPair, write_idiom_pairs
 from nbkit.models.probes import CONTEXTS, ContextProbe
 from nbkit.models.translators import texts
+from nbkit.store import Store
 from nbkit.studies import headline, idioms, outcomes, read_outcomes, write_outcomes
 from nbkit.studies.idioms import IdiomsParams, steps
-from nbkit.studies.idioms.data import token_spans
+from nbkit.studies.idioms.steps import token_spans
 
 from .conftest import Dummy, register
 from .idioms_cases import PLACES, literally, pairs, toy_params
@@ -105,6 +106,7 @@ def test_what_litter_decides_and_why(params, tmp_path):
     found = pd.concat(outcomes(params, texts=True))
     litter = found[found["measure"] == "litter"]
     assert len(litter) == 4 * (2 + 2)
+    assert idioms.STUDY.used(params, Store()) == {"n_test": [4]}
     row = litter[(litter["system"] == "random, zero") & litter["source"].str.contains("potato")].iloc[0]
     assert (row["verdict"], row["value"], row["reason"]) == ("fail", 1, "chaude, patate")
     assert row["cluster"] == row["groups"]["idiom"] == "hot potato" and row["groups"]["condition"] == "zero"

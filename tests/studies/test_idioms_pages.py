@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 
 from nbkit.models.probes import CONTEXTS, ContextProbe
 from nbkit.studies.idioms import PUBLISHED, STUDY, steps
-from nbkit.studies.idioms.data import token_spans
+from nbkit.studies.idioms.steps import token_spans
 from tests.pages import Page, html, run_page
 
 from .conftest import Dummy, registered

@@ -13,7 +13,7 @@ from nbkit.models import probes
 from nbkit.models.recipes import TranslatorRecipe
 from nbkit.store import Store
 from nbkit.studies import engine, idioms
-from nbkit.studies.idioms import STUDY, IdiomsParams, data, steps
+from nbkit.studies.idioms import STUDY, IdiomsParams, steps
 from nbkit.studies.idioms.steps import CONTROLS, load_data, run_dictionaries
 
 from .conftest import Dummy, register
@@ -53,7 +53,7 @@ def test_mining_goes_on_where_it_was_killed(params, tmp_path, monkeypatch):
     mined = mined_params(params, tmp_path)
     whole = steps.mine(mined, "fr", Store())
     asked: list[int] = []
-    texts = data.source_texts
+    texts = steps.source_texts
 
     def counted(params, sources):
         asked.append(len(sources))
@@ -62,7 +62,7 @@ def test_mining_goes_on_where_it_was_killed(params, tmp_path, monkeypatch):
         return texts(params, sources)
 
     monkeypatch.setattr(steps, "_CHUNK", 3)
-    monkeypatch.setattr(data, "source_texts", counted)
+    monkeypatch.setattr(steps, "source_texts", counted)
     other = Store(tmp_path / "other")
     with pytest.raises(KeyboardInterrupt):
         steps.mine(mined, "fr", other)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from zlib import crc32
 
 import numpy as np
@@ -15,7 +15,7 @@ from nbkit.corpora.nli import LABELS
 from nbkit.models import CLASSIFIERS
 from nbkit.studies import headline, outcomes, read_outcomes, write_outcomes
 from nbkit.studies import nli_permutation as study
-from nbkit.studies.nli_permutation import NliPermutationParams, steps
+from nbkit.studies.nli_permutation import NliPermutationParams, figures, steps, styled
 
 SETTINGS = {"n_pairs": 14, "permutations": 5, "clumps": [0.5], "clumped_permutations": 3}
 NAMES = ("one", "two", "twin")
@@ -171,3 +171,74 @@ def test_identical_pairs_are_one_row_with_their_number(models, tmp_path):
     assert counts[twice, True].tolist() == [2] and counts[twice, False].tolist() == [1]
     assert counts[again, True].tolist() == [1]  # the same items in another set
     assert set(table.loc[table["corpus"] == again, "item"]) <= set(table.loc[table["corpus"] == twice, "item"])
+
+
+class Reluctant:
+    """A chat model's labels: certain ones, and no label where a checksum of the texts says so."""
+
+    def __init__(self, share: float):
+        self.share, self.drawn = share, Drawn("reluctant")
+
+    def __call__(self, name: str, pairs: Iterable[tuple[str, str]], **_: object) -> Iterator[tuple[float, ...]]:
+        for pair in pairs:
+            refused = self.refuses(pair)
+            (row,) = np.eye(3)[self.drawn.probabilities([pair]).argmax(axis=1)]
+            yield (float("nan"),) * 3 if refused else tuple(row * 0.8 + 0.2 / 3)
+
+    def refuses(self, pair: tuple[str, str]) -> bool:
+        return crc32("\0".join(("refused", *pair)).encode()) % 1000 < 1000 * self.share
+
+
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_a_refusal_is_no_answer_and_reaches_no_mean(models, tmp_path, monkeypatch, share):
+    reluctant = Reluctant(share)
+    monkeypatch.setattr(steps, "iter_classified", reluctant)
+    p = params(models=["one"], max_entropy={"one": "twin"}, n_pairs=40)
+    assert_follows(p)
+    file = tmp_path / "outcomes.jsonl"
+    write_outcomes(outcomes(p), file, "jsonl")
+    pd.testing.assert_frame_equal(study.results(p), headline(p, read_outcomes(file)))
+
+    table = whole(p, texts=True)
+    asked = table["changed"].where(table["changed"].notna(), table["source"]).str.split("\n")
+    refused = np.array([reluctant.refuses((premise, hypothesis)) for premise, hypothesis in asked])
+    assert 0.2 < refused.mean() < 0.4 if share < 1 else refused.all()
+    assert (table["verdict"] == "undecided").eq(refused).all() and table["value"].isna().eq(refused).all()
+    assert (table.loc[refused, "reason"] == "refused").all() and table.loc[refused, "output"].isna().all()
+
+    # By hand, of what was answered.
+    main = table[table["comparison"] == "main"]
+    found, original = study.results(p).set_index("measure"), main[main["scheme"] == "original"]["value"]
+    answered = original.notna().sum()
+    assert found.loc["accuracy", "n"] == answered
+    assert found.loc["accuracy", "value"] == pytest.approx(original.mean(), nan_ok=True)
+    assert found.loc["p_correct", "n"] + found.loc["p_flipped", "n"] <= answered
+    permuted = main[main["scheme"] == "permuted"]["value"]
+    assert found.loc["refused", "value"] == pytest.approx(permuted.isna().mean())
+    assert found.loc["omega_max", "n"] == len(original)
+
+    certain = -(np.log(0.8 + 0.2 / 3) * (0.8 + 0.2 / 3) + 2 * np.log(0.2 / 3) * 0.2 / 3)
+    expected = pytest.approx(certain if share < 1 else np.nan, nan_ok=True)
+    assert study.control_entropies(p)["value"].item() == expected
+    both = study.max_entropy(p)
+    means = both[both["measure"].isin(["entropy", "control_entropy"])]
+    assert len(means) == 4 and all(value == expected for value in means["value"])
+    assert (means["n"] == 0).all() if share == 1 else (means["n"] > 0).all()
+    entropies = study.entropies(p)
+    assert entropies["entropy"].notna().all() and len(entropies) == study.entropy_means(p)["n"].sum()
+
+    control = study.control(p).iloc[0]
+    again = main[main["scheme"] == "control"]["value"].to_numpy()
+    shifts = again - original.to_numpy()
+    assert control["n"] == np.isfinite(shifts).sum()
+    assert control["control"] - control["accuracy"] == pytest.approx(control["difference"], nan_ok=True)
+    if share == 1:
+        assert study.accepted_examples(p).empty and control[["accuracy", "control"]].isna().all()
+    note = f"refused to label are not accepted: one (sandbox:test): {permuted.isna().mean():.1%}"
+    assert note in styled.results_table(study.results(p)).caption
+    for figure in (
+        figures.fig1_entropy(entropies, study.control_entropies(p)),
+        figures.results_figure(study.results(p), study.floor_table(p)),
+        figures.fig4_max_entropy(both, study.floor_table(p)),
+    ):
+        figure.canvas.draw()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from nbkit.store import Store
 from nbkit.studies import headline, numbers, outcomes
 
 from .test_numbers import params  # noqa: F401 - a fixture
@@ -15,7 +16,11 @@ def whole(run) -> pd.DataFrame:
 
 def test_the_headline_follows_from_outcomes_alone(params, translator):  # noqa: F811
     translator(lambda text: text.replace("1", "7"))
-    pd.testing.assert_frame_equal(headline(params, [whole(params)]), numbers.pass_rates(params))
+    assert numbers.STUDY.used(params, Store()) == {"n_cases": []}  # nothing is judged yet
+    found = whole(params)
+    pd.testing.assert_frame_equal(headline(params, [found]), numbers.pass_rates(params))
+    sizes = found.groupby(["system", "source_language", "target_language", "measure"])["count"].sum()
+    assert numbers.STUDY.used(params, Store()) == {"n_cases": sorted(set(sizes))}
 
 
 def test_verdicts_reasons_and_spans(params, translator):  # noqa: F811

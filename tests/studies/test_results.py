@@ -17,7 +17,7 @@ from nbkit.store import Store
 from nbkit.studies import STUDIES, headline, item_id, outcomes, read_outcomes, write_outcomes
 from nbkit.studies.base import StudyParams
 from nbkit.studies.engine import Study
-from nbkit.studies.results import COLUMNS, SCHEMA_VERSION, TEXTS, objects, outdated
+from nbkit.studies.results import COLUMNS, SCHEMA_VERSION, TEXTS, check_outcomes, objects, outdated
 
 
 class MadeUp(StudyParams):
@@ -139,15 +139,37 @@ def test_a_study_says_what_its_outcomes_lack():
     def half(params, store, texts):
         yield pd.DataFrame({"item": ["a"], "system": ["S"], "source_language": ["en"], "measure": ["m"]})
 
-    with pytest.raises(NbkitError, match="no column value, cluster, groups"):
+    with pytest.raises(
+        NbkitError,
+        match=r"study 'bare', outcomes \(test_results.py:\d+\): column 'value' is missing; add it to each table",
+    ):
         list(outcomes(Bare()))
 
     @study.outcomes(headline="none")
     def strange(params, store, texts):
         yield next(made_up.stream(MadeUp(parts=[[1]]), store, texts)).assign(verdict="good")
 
-    with pytest.raises(NbkitError, match="verdict 'good'; known are: pass, fail, undecided"):
+    with pytest.raises(NbkitError, match="column 'verdict': pass, fail, undecided or None expected, found 'good'"):
         list(outcomes(Bare()))
+    complete = rows([[1]]).drop(columns=["schema_version", "study", "count", "sums"])
+    is_none = "is not a column of outcomes; "
+    for table, message in (
+        (complete.rename(columns={"verdict": "verdikt"}), f"'verdikt' {is_none}did you mean 'verdict'"),
+        (complete.rename(columns={"cluster": "clusters"}), f"'clusters' {is_none}did you mean 'cluster'"),
+        (complete.assign(temperature=1), f"'temperature' {is_none}drop it, or put its values into 'groups'"),
+        (complete.drop(columns="item"), "column 'item' is missing; add it .*adding-a-study"),
+        (complete.assign(value="1"), "column 'value': numbers or NaN expected, found '1'"),
+        (complete.assign(groups="odd"), "column 'groups': dictionaries expected, found 'odd'"),
+    ):
+
+        @study.outcomes(headline="none")
+        def given(params, store, texts, table=table):
+            yield table
+
+        with pytest.raises(NbkitError, match=rf"study 'bare', outcomes \(test_results.py:\d+\): {message}"):
+            check_outcomes(Bare())
+        given.stream.__defaults__ = (complete,)
+        check_outcomes(Bare())
     with pytest.raises(NbkitError, match="no axis 'modell'; there are: none"):
         study.step(per=["modell"], key=dict, unit="fill")(print)
     with pytest.raises(NbkitError, match="does not say how its headline follows"):

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 
 from nbkit.errors import NbkitError
 from nbkit.text.conllu import read_conllu
-from nbkit.text.noun_phrases import base_noun_phrases
-from nbkit.text.sentences import Sentence
+from nbkit.text.sentences import Sentence, base_noun_phrases
 from tests.perturb.annotated import annotated
 from tests.strategies import sentences
 

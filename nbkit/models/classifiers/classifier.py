@@ -15,6 +15,7 @@ from nbkit.corpora.nli import LABELS
 from nbkit.models.batching import Budgeted, CutWarning, bulk_encoded, has_bulk
 from nbkit.models.catalogue import ClassifierReference, classifier_label, output_order
 from nbkit.models.classifiers.lifecycle import Pair, Row
+from nbkit.models.lifecycle import positions
 from nbkit.models.loading import (
     attention_mask,
     load_tokenizer,
@@ -25,7 +26,6 @@ from nbkit.models.loading import (
     torch_dtype,
 )
 from nbkit.models.networks import SentencePairClassifier
-from nbkit.models.pretrained import positions
 from nbkit.progress import progress_bar
 
 # ----------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import numpy as np
 from nbkit.corpora.nli import LABELS, catalogue, check_nli, find_nli
 from nbkit.errors import ModelError
 from nbkit.models import weights
-from nbkit.models.backends import ENCODERS, TRANSFORMERS
+from nbkit.models.backends import ENCODERS, TRANSFORMERS, Decoding
 from nbkit.models.caps import take_texts
 from nbkit.models.catalogue import (
     LANGUAGE_MODELS,
@@ -28,7 +28,6 @@ from nbkit.models.catalogue import (
     resolve_classifier,
     resolve_language_model,
 )
-from nbkit.models.decoding import Decoding
 from nbkit.models.language_models.lifecycle import (
     LANGUAGE_MODEL,
     check_language_model,

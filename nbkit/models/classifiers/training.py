@@ -16,13 +16,12 @@ from torch import Tensor
 
 from nbkit.corpora.nli import LABELS, find_nli, load_nli, raw_nli
 from nbkit.errors import ModelError
-from nbkit.models.architectures import NAMES, new_classifier, train_tokenizer
 from nbkit.models.catalogue import known_order, order_of
 from nbkit.models.classifiers.classifier import CollatePairs, NliExample, encode_pairs, positions_of
 from nbkit.models.classifiers.lifecycle import Pair, load_classifier, start_files
 from nbkit.models.loading import SAFELY, reading
 from nbkit.models.recipes import ClassifierRecipe
-from nbkit.models.training import Batches, Card, Training, shown, train_by
+from nbkit.models.training import NAMES, Batches, Card, Training, new_classifier, shown, train_by, train_tokenizer
 from nbkit.models.weights import check_bytes
 from nbkit.perturb.derangements import derange_pair
 from nbkit.seeding import address

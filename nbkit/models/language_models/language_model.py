@@ -24,8 +24,8 @@ from nbkit.models.batching import Budgeted, CutWarning, bulk_encoded, has_bulk
 from nbkit.models.catalogue import Kind, LanguageModelReference, kind_of, language_model_label
 from nbkit.models.classifiers.classifier import at_most
 from nbkit.models.language_models.lifecycle import Likelihood, Span, one_by_one
+from nbkit.models.lifecycle import positions
 from nbkit.models.loading import load_tokenizer, load_trained, on_device, padded, torch_device, torch_dtype
-from nbkit.models.pretrained import positions
 from nbkit.progress import progress_bar
 
 # ----------------------------------------------------------------------------

@@ -20,13 +20,23 @@ from transformers import Trainer, set_seed
 from nbkit.corpora import find_corpus, is_endless
 from nbkit.corpora.nli import find_nli, load_nli, raw_nli
 from nbkit.errors import DataError, ModelError
-from nbkit.models.architectures import POSITIONS, new_language_model, train_tokenizer
 from nbkit.models.classifiers.classifier import encode_pairs
 from nbkit.models.language_models.language_model import Ids, TextEncoder, given_instead
 from nbkit.models.language_models.lifecycle import LINES, PAIRS, line_file, load_language_model, other_language
 from nbkit.models.loading import attention_mask, padded
 from nbkit.models.recipes import LanguageModelRecipe
-from nbkit.models.training import Batches, Card, Training, fresh, is_main_process, shown, train_by
+from nbkit.models.training import (
+    POSITIONS,
+    Batches,
+    Card,
+    Training,
+    fresh,
+    is_main_process,
+    new_language_model,
+    shown,
+    train_by,
+    train_tokenizer,
+)
 from nbkit.models.translators.texts import text_pairs
 from nbkit.seeding import address, generator
 

@@ -11,16 +11,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal
-
-import tenacity
+from typing import TYPE_CHECKING, Any, Literal
 
 from nbkit.errors import ModelError
+from nbkit.models.backends import DEFAULT, Decoding
 from nbkit.models.caps import take_request, take_texts
-from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.services.names import RemoteModel
 from nbkit.progress import progress_bar
 from nbkit.store import Store
+
+if TYPE_CHECKING:
+    import tenacity
 
 # ----------------------------------------------------------------------------
 # A server's answer to a text, its cost, and the rule that reduces it to one line.
@@ -254,6 +255,8 @@ class RemoteTranslator(ABC):
             self._gate.enter(stop)
             take_request(self.name)
             return self.ask(line, src, tgt, decoding)
+
+        import tenacity  # which loads asyncio: a tenth of the start of a command
 
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(pacing.attempts),

@@ -33,7 +33,7 @@ from typing import Any, ClassVar, Self
 from nbkit.errors import ModelError, closest
 from nbkit.files import file_digest, public_environment
 from nbkit.languages import three_letter_code
-from nbkit.models.decoding import DEFAULT, Decoding
+from nbkit.models.backends import DEFAULT, Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, line_of
 from nbkit.models.services.names import Pacing, RemoteModel
 from nbkit.progress import progress_bar

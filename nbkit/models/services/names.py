@@ -29,7 +29,7 @@ import yaml
 
 from nbkit.errors import DataError, MissingExtraError, ModelError, UnknownNameError, as_problem, closest
 from nbkit.languages import language_name
-from nbkit.models.decoding import Decoding
+from nbkit.models.backends import Decoding
 from nbkit.yaml_text import load
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ import numpy as np
 
 from nbkit.errors import DataError, ModelError
 from nbkit.files import expand_path, file_digest
-from nbkit.models.decoding import DEFAULT, Decoding
+from nbkit.models.backends import DEFAULT, Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, line_of
 from nbkit.models.services.names import LABEL_FILE, RemoteModel, read_options
 

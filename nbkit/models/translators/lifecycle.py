@@ -14,6 +14,7 @@ from nbkit import sandbox
 from nbkit.corpora import corpus_identity
 from nbkit.errors import ModelError
 from nbkit.models import weights
+from nbkit.models.backends import DEFAULT, Decoding
 from nbkit.models.caps import take_texts
 from nbkit.models.catalogue import (
     BY_RULE,
@@ -24,7 +25,6 @@ from nbkit.models.catalogue import (
     family_of,
     resolve,
 )
-from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.lifecycle import ModelKind, with_revision
 from nbkit.models.python import PythonTranslator
 from nbkit.models.recipes import TranslatorRecipe

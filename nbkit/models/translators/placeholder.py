@@ -16,7 +16,7 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, Literal
 
 from nbkit.fingerprint import fingerprint
-from nbkit.models.decoding import DEFAULT, Decoding
+from nbkit.models.backends import DEFAULT, Decoding
 from nbkit.numbers import Number, find_numbers, forms, in_place, write_number
 
 if TYPE_CHECKING:

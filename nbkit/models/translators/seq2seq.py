@@ -17,9 +17,9 @@ from transformers import DynamicCache, EncoderDecoderCache
 
 import nbkit.models.networks  # noqa: F401 - makes the project's own architectures known to transformers
 from nbkit.errors import ModelError
+from nbkit.models.backends import DEFAULT, Decoding
 from nbkit.models.batching import Budgeted, BulkPieces, CutWarning
 from nbkit.models.catalogue import Family, Reference, check_pair, family_of, label, resolve
-from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.loading import (
     SAFELY,
     attention_mask,

@@ -19,9 +19,8 @@ from torch import Tensor
 from transformers import Trainer, TrainerCallback, set_seed
 
 from nbkit.errors import ModelError
-from nbkit.models.architectures import encode_all, module_of, new_model, train_vocabulary
+from nbkit.models.backends import Decoding
 from nbkit.models.catalogue import Family, check_pair, families, family_of, resolve
-from nbkit.models.decoding import Decoding
 from nbkit.models.recipes import TranslatorRecipe
 from nbkit.models.training import (
     Batches,
@@ -30,11 +29,15 @@ from nbkit.models.training import (
     Example,
     Training,
     checkpoints_in,
+    encode_all,
     fresh,
     is_main_process,
+    module_of,
+    new_model,
     save_trained,
     shown,
     train_by,
+    train_vocabulary,
 )
 from nbkit.models.translators.lifecycle import ensure_model, load_translator
 from nbkit.models.translators.seq2seq import load_seq2seq, load_tokenizer

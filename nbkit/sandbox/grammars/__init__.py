@@ -43,14 +43,14 @@ from nbkit.sandbox.meaning import (
 from nbkit.text.sentences import Sentence
 
 _GRAMMARS = {
-    "en": "nbkit.sandbox.grammars.english:English",
-    "de": "nbkit.sandbox.grammars.german:German",
+    "en": "nbkit.sandbox.grammars.germanic:English",
+    "de": "nbkit.sandbox.grammars.germanic:German",
     "fr": "nbkit.sandbox.grammars.romance:French",
     "es": "nbkit.sandbox.grammars.romance:Spanish",
     "it": "nbkit.sandbox.grammars.romance:Italian",
     "ru": "nbkit.sandbox.grammars.russian:Russian",
-    "zh": "nbkit.sandbox.grammars.chinese:Chinese",
-    "ja": "nbkit.sandbox.grammars.japanese:Japanese",
+    "zh": "nbkit.sandbox.grammars.east_asian:Chinese",
+    "ja": "nbkit.sandbox.grammars.east_asian:Japanese",
 }
 
 _GAP = "{}"

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from nbkit import models
 from nbkit.corpora import corpus_identity
 from nbkit.corpora.homographs import HomographLexicon, OnConflict, load_homographs
 from nbkit.measure.aligners import load_aligner
 from nbkit.measure.senses import TargetNouns, nouns_of
-from nbkit.models import Decoding
-from nbkit.models.decoding import MOST_BEAMS, MOST_NEW_TOKENS
 from nbkit.studies.base import (
     MOST,
-    Device,
-    Dtype,
+    Beams,
+    Count,
+    JudgedParams,
     Language,
+    Once,
     Parsers,
-    StudyParams,
+    TranslatorParams,
     Translators,
     or_value_error,
-    without_repeats,
 )
 from nbkit.studies.disambiguation.mining import FILE, Mining
 from nbkit.text.parsers import OnError, parser_for, parser_identity
@@ -32,7 +31,7 @@ from nbkit.text.parsers import OnError, parser_for, parser_identity
 Kind = Literal["IH", "RH", "InH", "RnH"]
 
 
-class DisambiguationParams(StudyParams):
+class DisambiguationParams(TranslatorParams, JudgedParams):
     """Parameters of the disambiguation study: where homographs are tested, who translates them, how they are attacked.
 
     References
@@ -45,6 +44,8 @@ class DisambiguationParams(StudyParams):
     >>> DisambiguationParams(models=["sandbox-wsd-marian"], n_pairs=50).corpora
     ['sandbox-homographs:test']
     """
+
+    tasks: ClassVar[Mapping[str, str]] = {**JudgedParams.tasks, "naturalness": "naturalness_key"}
 
     domain: str = Field(
         default="sandbox",
@@ -74,15 +75,11 @@ class DisambiguationParams(StudyParams):
     training_corpus: str = Field(
         default="sandbox-homographs:train", description="Corpus on which biases are counted: the models' training data."
     )
-    training_pairs: int | None = Field(
-        default=10000, ge=1, le=MOST, strict=True, description="Pairs read from the training corpus; None: all."
-    )
-    test_corpora: list[str] = Field(
+    training_pairs: Count | None = Field(default=10000, description="Pairs read from the training corpus; None: all.")
+    test_corpora: Once[str] = Field(
         default=["sandbox-homographs:test"], description="Corpora that the test pairs come from."
     )
-    n_pairs: int | None = Field(
-        default=1000, ge=1, le=MOST, strict=True, description="Pairs read from each test corpus; None: all."
-    )
+    n_pairs: Count | None = Field(default=1000, description="Pairs read from each test corpus; None: all.")
     folds: int = Field(
         default=0,
         ge=0,
@@ -105,12 +102,8 @@ class DisambiguationParams(StudyParams):
         "lexicon:FILE, embeddings:MODEL, or lexicon (a word list made from the gold alignment, which needs "
         "aligner: gold).",
     )
-    aligner_pairs: int | None = Field(
-        default=4000,
-        ge=1,
-        le=MOST,
-        strict=True,
-        description="Training pairs from which eflomal or the word list is learned; None: all.",
+    aligner_pairs: Count | None = Field(
+        default=4000, description="Training pairs from which eflomal or the word list is learned; None: all."
     )
     target_words: Literal["lemmas", "forms"] = Field(
         default="forms",
@@ -135,14 +128,11 @@ class DisambiguationParams(StudyParams):
     bleu_pairs: int = Field(
         default=200, ge=0, le=MOST, strict=True, description="Pairs of each test corpus on which BLEU is computed."
     )
-    challenge_size: int = Field(
+    challenge_size: Count = Field(
         default=100,
-        ge=1,
-        le=MOST,
-        strict=True,
         description="Pairs in a challenge set, and in the random set it is compared with; the paper: 3,000.",
     )
-    kinds: list[Kind] = Field(
+    kinds: Once[Kind] = Field(
         default=["IH", "RH", "InH", "RnH"],
         min_length=1,
         description="Types of perturbation: insert or replace (I, R) an adjective at the homograph (H) or at another "
@@ -170,34 +160,16 @@ class DisambiguationParams(StudyParams):
         le=1000,
         description="By how much a sample's perplexity may exceed its seed's; 0.2: by 20%.",
     )
-    n_seeds: int | None = Field(
-        default=200, ge=1, le=MOST, strict=True, description="Seeds to attack, drawn at random; None: all."
-    )
-    n_samples: int | None = Field(
-        default=None, ge=1, le=MOST, strict=True, description="Samples per seed, drawn at random; None: all."
-    )
-    attack_size: int = Field(
-        default=200,
-        ge=1,
-        le=MOST,
-        strict=True,
-        description="Samples in an attack challenge set; the paper: 10,000.",
-    )
-    per_homograph: int = Field(
-        default=50,
-        ge=1,
-        le=MOST,
-        strict=True,
-        description="Most samples of one homograph in an attack challenge set; the paper: 1,000.",
+    n_seeds: Count | None = Field(default=200, description="Seeds to attack, drawn at random; None: all.")
+    n_samples: Count | None = Field(default=None, description="Samples per seed, drawn at random; None: all.")
+    attack_size: Count = Field(default=200, description="Samples in an attack challenge set; the paper: 10,000.")
+    per_homograph: Count = Field(
+        default=50, description="Most samples of one homograph in an attack challenge set; the paper: 1,000."
     )
     grammar: Literal["off", "languagetool"] = Field(
         default="off",
         description='Grammar check of the samples: off, or languagetool (pip install "nbkit[languagetool]", and Java).',
     )
-    annotations: dict[str, str] = Field(
-        default={}, description="Completed forms of the first task (which sense?), by annotator."
-    )
-    annotation_key: str | None = Field(default=None, description="Key of the forms of the first task.")
     naturalness: dict[str, str] = Field(
         default={}, description="Completed forms of the second task (how natural?), by annotator."
     )
@@ -205,25 +177,11 @@ class DisambiguationParams(StudyParams):
     parsers: Parsers = Field(
         default={}, description="spaCy pipelines (name or folder) by language, in place of the default ones."
     )
-    beams: int = Field(default=5, ge=1, le=MOST_BEAMS, strict=True, description="Beams of beam search; the paper: 5.")
-    max_new_tokens: int | None = Field(
-        default=None,
-        ge=1,
-        le=MOST_NEW_TOKENS,
-        strict=True,
-        description="Longest translation, in subwords; None: depends on the length of the source.",
-    )
-    device: Device = Field(default="auto", description="Device on which models run: auto, cpu, cuda or cuda:0.")
-    dtype: Dtype = Field(default="auto", description="Precision in which models run.")
+    beams: Beams = 5
     on_error: OnError = Field(
         default="raise",
         description="What to do with a malformed line of a corpus: raise an error, or skip and count it.",
     )
-
-    @field_validator("kinds", "test_corpora")
-    @classmethod
-    def _once(cls, names: list[str]) -> list[str]:
-        return without_repeats(names)
 
     @model_validator(mode="after")
     def _consistent(self) -> DisambiguationParams:
@@ -242,12 +200,6 @@ class DisambiguationParams(StudyParams):
                 raise ValueError(
                     f"twins: '{twin}' is already in models; name a model trained from another seed than '{name}'"
                 )
-        for what, forms, key in (
-            ("annotation", self.annotations, self.annotation_key),
-            ("naturalness", self.naturalness, self.naturalness_key),
-        ):
-            if bool(forms) != bool(key):
-                raise ValueError(f"{what}: set both the completed forms and the key of the form, or neither")
         self._check_aligners()
         nouns = nouns_of(self.target)
         if self.target_words == "forms" and self.target_nouns != "any" and not (nouns and nouns.capitals):
@@ -269,11 +221,6 @@ class DisambiguationParams(StudyParams):
                 f"hypothesis_aligner: 'lexicon' is made from the gold alignment, and 'aligner: {self.aligner}' has "
                 f"none; {ways_out}"
             )
-
-    @cached_property
-    def decoding(self) -> Decoding:
-        """The decoding settings of every translation of this run."""
-        return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
 
     @property
     def translated_by(self) -> list[str]:
@@ -371,8 +318,7 @@ class DisambiguationParams(StudyParams):
 
     def language_model_key(self, name: str | None, lang: str) -> Mapping[str, Any] | None:
         """Everything that can change the scores of a language model; None without a model."""
-        settings = {"device": self.device, "dtype": self.dtype}
-        return None if name is None else models.language_model_identity(name, lang, **settings)
+        return None if name is None else models.language_model_identity(name, lang, **self.running)
 
     def translation_key(self, model: str) -> dict[str, Any]:
         """Everything that can change the senses found in a model's translations, besides the sources."""
@@ -382,7 +328,4 @@ class DisambiguationParams(StudyParams):
 
     def model_key(self, model: str) -> dict[str, Any]:
         """Everything that can change a translator's translations."""
-        return {
-            "model": models.model_identity(model, self.source, self.target, device=self.device, dtype=self.dtype),
-            "decoding": self.decoding.identity(),
-        }
+        return self.translator_key(model, self.source, self.target)

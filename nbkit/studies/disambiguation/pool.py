@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from nbkit.corpora import Pair, check_corpus, find_corpus, is_endless, load_pair
 from nbkit.corpora.corpus import FileCorpus
 from nbkit.corpora.homographs import HomographLexicon, check_homographs
 from nbkit.errors import NbkitError
-from nbkit.files import expand_path, file_digest
 from nbkit.measure.aligners import Aligner, check_aligner, load_aligner
 from nbkit.measure.literal import lemmas
 from nbkit.measure.senses import AGGREGATES, MEASURES, Sense, SenseCounts, SenseFinder, sentence_bias
@@ -88,9 +86,7 @@ def _problems(params: DisambiguationParams) -> Iterator[str | None]:
     yield check_aligner(params.hypothesis_aligner, source, target)
     if params.target_words == "lemmas":
         yield check_parser(parser_for(target, parsers), target)
-    for path in annotation_files(params):
-        if not Path(path).is_file():
-            yield f"annotations: there is no file {path}"
+    yield from params.form_problems()
 
 
 def _link_problems(params: DisambiguationParams) -> Iterator[str | None]:
@@ -124,15 +120,8 @@ def _inputs(params: DisambiguationParams) -> dict[str, Any]:
         "samples": params.samples_key(),
         "models": {model: params.translation_key(model) for model in params.translated_by},
         "grammar": None if params.grammar == "off" else [grammar_identity(), grammar_problem()],
-        "annotations": {path: file_digest(path) for path in annotation_files(params) if Path(path).is_file()},
+        "annotations": params.form_digests(),
     }
-
-
-def annotation_files(params: DisambiguationParams) -> list[str]:
-    """All forms and keys that the parameters name."""
-    forms = [*params.annotations.values(), *params.naturalness.values()]
-    keys = [key for key in (params.annotation_key, params.naturalness_key) if key]
-    return [expand_path(path, "annotations") for path in (*forms, *keys)]
 
 
 STUDY = Study(
@@ -150,6 +139,7 @@ STUDY = Study(
         "part": Axis(parts, lambda part: f"{part[0] + 1}/{part[1]}" if part[1] > 1 else "", tuple),
     },
     grid=("corpus", "model"),
+    used=lambda params, store: _used(params, store),
     tags=lambda params: {"language": params.target},
     check=_problems,
     inputs=_inputs,
@@ -388,6 +378,18 @@ def pool_left_out(params: DisambiguationParams, store: Store | None = None) -> p
     return pd.DataFrame(rows, columns=["corpus", "reason", "n"])
 
 
+def _used(params: DisambiguationParams, store: Store) -> dict[str, list[int]]:
+    """How many pairs the test corpora had, and how many test pairs were found; nothing before all were looked for."""
+    starts = ((corpus, start) for corpus in params.corpora for start in pool_starts(params, corpus, store, keep=False))
+    if any(pool_shard.rows(params, *at, store=store) is None for at in starts):
+        return {}
+    table = pool_left_out(params, store).set_index("reason")["n"]
+    return {
+        "n_pairs": sorted(set(table.loc[["pairs read"]].tolist())),
+        "n_test": [int(table.loc[["in the pool"]].sum())],
+    }
+
+
 def pair_groups(pairs: pd.DataFrame) -> np.ndarray:
     """The unit of each row of the pool: a pair with two homographs stands there twice."""
     return (pairs["corpus"].astype(str) + "/" + pairs["pair"].astype(str)).to_numpy(dtype=object)
@@ -516,8 +518,7 @@ def _expected(params: DisambiguationParams, pairs: pd.DataFrame, store: Store) -
         [fillers[homograph] for homograph in pairs["homograph"]],
         lang=params.target,
         store=store,
-        device=params.device,
-        dtype=params.dtype,
+        **params.running,
     )
     senses = [
         expected_sense(lexicon.homographs[homograph], fillers[homograph], log_p) or ""

@@ -49,7 +49,7 @@ from nbkit.studies.disambiguation.pool import (
     uses_translator,
     word_list,
 )
-from nbkit.studies.engine import asked
+from nbkit.studies.engine import asked_translations
 from nbkit.studies.results import item_id, objects
 from nbkit.text.parsers import parse_remembered, parser_for
 from nbkit.text.sentences import Sentence, Text
@@ -184,9 +184,7 @@ def _with_perplexities(
     if params.causal_lm is None or table.empty:
         nothing = np.full(len(table), np.nan)
         return table.assign(seed_perplexity=nothing, perplexity=nothing, fluent=np.ones(len(table), dtype=bool))
-    values = models.perplexities_remembered(
-        params.causal_lm, texts, lang=params.source, store=store, device=params.device, dtype=params.dtype
-    )
+    values = models.perplexities_remembered(params.causal_lm, texts, lang=params.source, store=store, **params.running)
     own, seed = values[: len(table)], values[len(table) :]
     return table.assign(seed_perplexity=seed, perplexity=own, fluent=is_fluent(own, seed, params.perplexity_rise))
 
@@ -327,10 +325,7 @@ def translations(
     params: DisambiguationParams, model: str, texts: Sequence[str], store: Store | None = None
 ) -> list[str]:
     """*texts* as *model* translates them."""
-    return models.translate_remembered(
-        model, texts, params.source, params.target, params.decoding,
-        store=store or Store(), device=params.device, dtype=params.dtype,
-    )  # fmt: skip
+    return params.translate(model, texts, params.source, params.target, store or Store())
 
 
 def translated(params: DisambiguationParams, model: str, rows: pd.DataFrame, store: Store) -> list[Found]:
@@ -507,9 +502,7 @@ def _counts(params: DisambiguationParams, translator: str, store: Store) -> tupl
     texts = set(pool(params, store)["source"])
     for corpus in params.test_corpora if params.bleu_pairs else []:
         texts.update(source for source, _ in bleu_texts(params, corpus))
-    settings = {"device": params.device, "dtype": params.dtype}
-    config = models.translation_config(translator, params.source, params.target, params.decoding, **settings)
-    return asked(config, sorted(texts), store)
+    return asked_translations(params, translator, params.source, params.target, sorted(texts), store)
 
 
 @STUDY.work(

@@ -22,13 +22,11 @@ from nbkit import provenance
 from nbkit.figures import styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.figures.theme import Look
-from nbkit.files import expand_path
 from nbkit.measure.forms import (
     SENSE_ANSWERS,
     agreement,
     error_rates,
     naturalness,
-    read_forms,
     weighted_agreement,
 )
 from nbkit.models import label
@@ -67,13 +65,6 @@ def footer(params: DisambiguationParams) -> provenance.Footer:
         facts["names in tables"] = ", ".join(shown)
     pairs = [(params.source, params.target)]
     return page.footer(params, facts, params.translated_by, params.model_key, pairs=pairs, licensed=langs)
-
-
-def _read(forms: dict[str, str], key: str | None) -> pd.DataFrame | None:
-    if not forms or key is None:
-        return None
-    paths = {name: expand_path(path, "annotations") for name, path in forms.items()}
-    return read_forms(paths, expand_path(key, "annotation key"))
 
 
 # ----------------------------------------------------------------------------
@@ -458,8 +449,8 @@ def judges_tables(params: DisambiguationParams) -> dict[str, Styler]:
 
     Raises `NbkitError` for forms that cannot be read (`read_forms`).
     """
-    senses = _read(params.annotations, params.annotation_key)
-    scores = _read(params.naturalness, params.naturalness_key)
+    senses = params.judgements()
+    scores = params.judgements("naturalness")
     measured: dict[str, tuple[str, pd.DataFrame | None, Callable[[pd.DataFrame], pd.DataFrame]]] = {
         "judged_senses": ("judged_senses", senses, error_rates),
         "judged_senses_agreement": ("agreement", senses, partial(agreement, labels=SENSE_ANSWERS, seed=params.seed)),

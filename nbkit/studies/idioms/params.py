@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
-from nbkit import models
 from nbkit.corpora.idioms import training_copies
-from nbkit.models import Decoding
-from nbkit.models.decoding import MOST_BEAMS, MOST_NEW_TOKENS
 from nbkit.models.probes import CONTEXTS, Context, EndState
 from nbkit.studies.base import (
     MOST,
-    Device,
-    Dtype,
+    Beams,
+    Count,
     Language,
     Languages,
     Once,
     Parsers,
-    StudyParams,
+    TranslatorParams,
     Written,
     or_value_error,
     told_apart,
-    without_repeats,
 )
 
 #: The placeholder for a training condition in a model's name.
@@ -70,7 +65,7 @@ class System(NamedTuple):
         return self.model if self.condition in ("", AS_IT_IS) else f"{self.model}, {self.condition}"
 
 
-class IdiomsParams(StudyParams):
+class IdiomsParams(TranslatorParams):
     """Which idioms, which translators in which training conditions, and how they are measured.
 
     Models named *random*, *mBART*, *pretrained* or *tuned*, with ``+mask``, ``+replace (enc)`` or ``+replace (dec)``,
@@ -102,7 +97,7 @@ class IdiomsParams(StudyParams):
         description="the name in tables, and the model; {condition} in a model's name is replaced by each of "
         "conditions, a name without it is one model as it is",
     )
-    conditions: list[str] = Field(
+    conditions: Once[str] = Field(
         default=["zero", "joint"],
         min_length=1,
         description="training conditions: zero (without idiom-train), joint (with it), upsample-N (with N copies)",
@@ -129,9 +124,7 @@ class IdiomsParams(StudyParams):
         default=["sandbox-idioms:regular"],
         description="parallel corpora, besides idiom-train, to train statistical aligners and induce dictionaries",
     )
-    n_aligned: int | None = Field(
-        default=4000, ge=1, le=MOST, strict=True, description="pairs from each of aligned_corpora; null: all"
-    )
+    n_aligned: Count | None = Field(default=4000, description="pairs from each of aligned_corpora; null: all")
     variants: Once[Variant] = Field(
         default=["inflected", "accents", "aligned"],
         description="further ways to count literal errors, besides the paper's",
@@ -149,16 +142,7 @@ class IdiomsParams(StudyParams):
         default=100, ge=2, le=MOST, strict=True, description="pairs of idiom-test to probe; null: all"
     )
     parsers: Parsers = Field(default={}, description="parsers of the phrase matcher: language, and spaCy pipeline")
-    beams: int = Field(default=5, ge=1, le=MOST_BEAMS, strict=True, description="beam size; 1 is greedy decoding")
-    max_new_tokens: int | None = Field(
-        default=None,
-        ge=1,
-        le=MOST_NEW_TOKENS,
-        strict=True,
-        description="longest translation in subwords; null: set from the length of the source",
-    )
-    device: Device = Field(default="auto", description="device of the models: auto, cpu, cuda or cuda:N")
-    dtype: Dtype = Field(default="auto", description="precision of the models; auto: bfloat16 on a GPU, else float32")
+    beams: Beams = 5
 
     @field_validator("data")
     @classmethod
@@ -183,7 +167,7 @@ class IdiomsParams(StudyParams):
     def _known_conditions(cls, names: list[str]) -> list[str]:
         for name in names:
             or_value_error(training_copies, name)
-        return without_repeats(names)
+        return names
 
     @field_validator("contexts")
     @classmethod
@@ -202,16 +186,6 @@ class IdiomsParams(StudyParams):
                 f"corpora are mined only if data is 'mined', but it is '{self.data}'; set data: mined or remove corpora"
             )
         return self
-
-    @cached_property
-    def decoding(self) -> Decoding:
-        """The decoding settings of every translation of this run."""
-        return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
-
-    @property
-    def running(self) -> dict[str, Any]:
-        """Where and in which precision models run."""
-        return {"device": self.device, "dtype": self.dtype}
 
     @property
     def probing(self) -> dict[str, Any]:
@@ -235,5 +209,4 @@ class IdiomsParams(StudyParams):
 
     def model_key(self, system: System, language: str) -> dict[str, Any]:
         """Everything that can change the translations of one system into one language."""
-        identity = models.model_identity(system.name, self.source, language, **self.running)
-        return {"model": identity, "decoding": self.decoding.identity()}
+        return self.translator_key(system.name, self.source, language)

@@ -28,9 +28,8 @@ from nbkit.figures import styles, theme
 from nbkit.figures.theme import Look
 from nbkit.models import model_identity
 from nbkit.studies import page
-from nbkit.studies.idioms.data import token_spans
 from nbkit.studies.idioms.params import AS_IT_IS, paper_name
-from nbkit.studies.idioms.steps import with_states
+from nbkit.studies.idioms.steps import token_spans, with_states
 from nbkit.studies.idioms.tables import OF, PUBLISHED, condition_name, is_control
 from nbkit.text.phrases import PhraseMatch, PhraseMatcher
 from nbkit.text.sentences import Text

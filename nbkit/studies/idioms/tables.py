@@ -40,15 +40,6 @@ from nbkit.models.translators.texts import score_of_sums
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.engine import as_table
-from nbkit.studies.idioms.data import (
-    data_key,
-    generic_pairs,
-    parser_key,
-    phrases,
-    plain_text,
-    source_texts,
-    token_spans,
-)
 from nbkit.studies.idioms.params import AS_IT_IS, IdiomsParams, System, paper_name
 from nbkit.studies.idioms.steps import (
     CONTROLS,
@@ -56,14 +47,21 @@ from nbkit.studies.idioms.steps import (
     STUDY,
     UNITS,
     aligned,
+    data_key,
+    generic_pairs,
     judged,
     judged_lists,
     load_data,
+    parser_key,
+    phrases,
+    plain_text,
     probed,
     probed_pairs,
     run_litters,
     scored,
     similar,
+    source_texts,
+    token_spans,
     with_states,
 )
 from nbkit.studies.paper import NOT_PRINTED, Paper

@@ -73,7 +73,7 @@ def results_figure(results: pd.DataFrame, floors: pd.DataFrame) -> Figure:
             panels.ticks(panel, bag["value"], _heights(bag, corpora, offset), blind)
         panel.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1))
         panel.set_title(measure(name, "mathtext"))
-        _rows(panel, list(map(corpus_label, corpora)))
+        panels.rows_axis(panel, list(map(corpus_label, corpora)))
     panels.legend(figure, [*looks.values(), *looks_of("floors").values(), blind], columns=3)
     return figure
 
@@ -232,7 +232,7 @@ def kept_figure(kept: pd.DataFrame) -> Figure:
                 panel.text(share + 0.02, height, f"{share:.0%}", ha="left", va="center", size=8)
         panel.set_title(corpus_label(corpus))
         panel.set(xlim=(0, 1), xlabel="pairs kept (share)")
-        _rows(panel, schemes)
+        panels.rows_axis(panel, schemes)
     return figure
 
 
@@ -262,7 +262,7 @@ def human_figure(printed: pd.DataFrame, judged: pd.DataFrame | None = None) -> F
         heights = [names.index(name) + offset for name in own["annotator"]]
         panels.intervals(panel, own, heights, look, "value", "low", "high")
     panel.set(xlim=(-0.03, 1.03), xlabel="accuracy (dashed: chance; line at 1: the model)")
-    _rows(panel, names)
+    panels.rows_axis(panel, names)
     panels.legend(figure, looks.values())
     return figure
 
@@ -346,15 +346,6 @@ def _dumbbells(table: pd.DataFrame, by: str, kind: str, measures: Sequence[str],
             panels.intervals(panel, rows, heights, look, "value", "low", "high")
         panel.set_title(f"{measure(name, 'mathtext')}  {measure(name, 'words')}")
         panel.set(xlim=(-0.03, 1.03), xlabel="share")
-        _rows(panel, [f"{model} · {corpus_label(corpus)}" for corpus, model in keys])
+        panels.rows_axis(panel, [f"{model} · {corpus_label(corpus)}" for corpus, model in keys])
     panels.legend(figure, [*looks.values(), *beside.values()], columns=3)
     return figure
-
-
-def _rows(panel: Axes, names: Sequence[str]) -> None:
-    panel.set_yticks(range(len(names)), names)
-    panel.set_ylim(len(names) - 0.5, -0.5)
-    panel.tick_params(axis="y", length=0)
-    panel.grid(axis="y", visible=False)
-    for edge in range(1, len(names)):
-        panel.axhline(edge - 0.5, color="#EDEDED", linewidth=0.8)

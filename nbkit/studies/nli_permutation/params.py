@@ -9,22 +9,21 @@ from pydantic import Field, field_validator, model_validator
 
 from nbkit.corpora.nli import find_nli, nli_identity, nli_tokenizer
 from nbkit.languages import is_unspaced
+from nbkit.models import classifier_identity
 from nbkit.perturb.derangements import PermutedUnit, Punctuation
 from nbkit.studies.base import (
-    MOST,
     Classifiers,
-    Device,
-    Dtype,
+    Count,
+    JudgedParams,
     Language,
     Parsers,
-    StudyParams,
     or_value_error,
     without_repeats,
 )
 from nbkit.text.parsers import OnError
 
 
-class NliPermutationParams(StudyParams):
+class NliPermutationParams(JudgedParams):
     """Which pairs are permuted, how, and which classifiers label them.
 
     Without models, only the permutations themselves are studied.
@@ -40,9 +39,7 @@ class NliPermutationParams(StudyParams):
         default=["sandbox-infersent"],
         description="classifiers: names (nbkit list models), Hugging Face ids or folders; empty: permutations only",
     )
-    n_pairs: int | None = Field(
-        default=200, ge=1, le=MOST, strict=True, description="pairs from the top of each set; null: all"
-    )
+    n_pairs: Count | None = Field(default=200, description="pairs from the top of each set; null: all")
     permutations: int = Field(
         default=100,
         ge=1,
@@ -67,25 +64,17 @@ class NliPermutationParams(StudyParams):
         default={}, description="a model, and the same model after maximum-entropy training (Table 5)"
     )
     training_corpus: str = Field(default="sandbox:train", description="NLI set on which POS mini-trees are counted")
-    training_pairs: int | None = Field(
-        default=2000, ge=1, le=MOST, strict=True, description="pairs of training_corpus to count; null: all"
-    )
+    training_pairs: Count | None = Field(default=2000, description="pairs of training_corpus to count; null: all")
     radius: int = Field(
         default=2, ge=1, le=10, strict=True, description="radius r of mini-trees: neighbours on either side of a word"
     )
     top_k: int = Field(
         default=4, ge=1, le=17, strict=True, description="k of mini-trees: most frequent neighbours that are compared"
     )
-    annotations: dict[str, str] = Field(
-        default={}, description="annotator, and the form that they filled in (nbkit annotate make)"
-    )
-    annotation_key: str | None = Field(default=None, description="key of these forms, written with the form")
     parsers: Parsers = Field(
         default={},
         description="how texts are tokenized: language, and spaCy pipeline (name or folder), tokenizer or jieba",
     )
-    device: Device = Field(default="auto", description="device of the models: auto, cpu, cuda or cuda:N")
-    dtype: Dtype = Field(default="auto", description="precision of the models; auto: bfloat16 on a GPU, else float32")
     on_error: OnError = Field(
         default="raise",
         description="malformed rows of a set: stop with an error (raise), or skip and count them (skip)",
@@ -120,8 +109,6 @@ class NliPermutationParams(StudyParams):
         for name in self.max_entropy:
             if name not in self.models:
                 raise ValueError(f"max_entropy: '{name}' is not among the models {self.models}; add it there")
-        if bool(self.annotations) != bool(self.annotation_key):
-            raise ValueError("annotations and annotation_key belong together: set both or neither")
         return self
 
     @property
@@ -173,9 +160,7 @@ class NliPermutationParams(StudyParams):
 
     def model_key(self, model: str) -> Mapping[str, Any]:
         """Everything that can change the answers of a classifier."""
-        from nbkit.models import classifier_identity
-
-        return classifier_identity(model, self.language, device=self.device, dtype=self.dtype)
+        return classifier_identity(model, self.language, **self.running)
 
 
 #: Both sides permuted, the paper's main experiment.

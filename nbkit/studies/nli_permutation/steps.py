@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice, product, repeat
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,12 +21,11 @@ import numpy as np
 from nbkit import models
 from nbkit.corpora.nli import LABELS, NliPair, check_nli, load_nli, raw_nli
 from nbkit.errors import NbkitError
-from nbkit.files import expand_path, file_digest
 from nbkit.measure.acceptance import MiniTrees, count_mini_trees, entropy, signature_ratios
 from nbkit.measure.bleu import permutation_bleu
 from nbkit.models import classifier_label, iter_classified
 from nbkit.perturb.derangements import DerangedPair, derange_pair, in_units
-from nbkit.perturb.view import is_punctuation
+from nbkit.perturb.reorderings import is_punctuation
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
 from nbkit.studies.engine import CLASSIFIER, Axis, Cuts, Held, Step, Study, Use, as_table
@@ -88,9 +86,7 @@ def _problems(params: NliPermutationParams) -> Iterator[str]:
             )
     if all(params.tokenizer(corpus)[1] for corpus in params.corpora):  # else there are no mini-trees
         yield from check_nli(params.training_corpus, params.language, n=params.training_pairs, **how)
-    for path in _annotation_files(params):
-        if not Path(path).is_file():
-            yield f"annotations: there is no file {path}"
+    yield from params.form_problems()
 
 
 def _inputs(params: NliPermutationParams) -> dict[str, Any]:
@@ -99,13 +95,8 @@ def _inputs(params: NliPermutationParams) -> dict[str, Any]:
         "corpora": {corpus: params.corpus_key(corpus) for corpus in params.corpora},
         "training": params.training_key() if has_parts_of_speech(params) else None,
         "models": {model: dict(params.model_key(model)) for model in params.scored_models},
-        "annotations": {path: file_digest(path) for path in _annotation_files(params) if Path(path).is_file()},
+        "annotations": params.form_digests(),
     }
-
-
-def _annotation_files(params: NliPermutationParams) -> list[str]:
-    paths = [*params.annotations.values(), *([params.annotation_key] if params.annotation_key else [])]
-    return [expand_path(path, "annotations") for path in paths]
 
 
 def _uses(params: NliPermutationParams, classifier: str, **_: Any) -> list[Use]:
@@ -125,7 +116,7 @@ STUDY = Study(
         "start": Cuts(_parts, _starts),
     },
     grid=("language", "model"),
-    verdict="pass: the classifier says the gold label; fail: another label, which is the reason",
+    verdict="pass: the classifier says the gold label; fail: another label, which is the reason; undecided: none",
     behaviour=Path(__file__).with_name("behaviour.yaml"),
     used=lambda params, store: {"n_pairs": sorted({n_pairs(params, corpus, store) for corpus in params.corpora})},
     tags=lambda params: {"corpus": ", ".join(params.corpora)},
@@ -357,9 +348,7 @@ def scores_chunk(
             asked.append((item.index, item.pair.label, item.length, len(found)))
             yield from found
 
-    probabilities = iter_classified(
-        classifier, texts(), lang=params.language, store=store, device=params.device, dtype=params.dtype
-    )
+    probabilities = iter_classified(classifier, texts(), lang=params.language, store=store, **params.running)
     for first in probabilities:
         *pair, n = asked.popleft()
         own = np.array([first, *islice(probabilities, n - 1)])
@@ -377,7 +366,7 @@ def _counts(
     Permuting them all to look each of them up would take minutes. What is scored has been classified; elsewhere the
     texts of the first pairs of a chunk stand for the others.
     """
-    config = models.classification_config(classifier, params.language, device=params.device, dtype=params.dtype)
+    config = models.classification_config(classifier, params.language, **params.running)
     schemes, texts, stored = params.schemes(classifier), 0, 0
     for each in _starts(params, start, store, corpus):
         own = sum(_n_texts(params, corpus, scheme, each, store) for scheme in schemes)
@@ -425,9 +414,10 @@ def classify_texts(params: NliPermutationParams, corpus: str, classifier: str, s
 class Scores:
     """What a classifier made of one variant of one set; one entry (or row) a kept pair.
 
-    index: the pair's place in the set. label: the gold label. length: units of both sides. correct: whether the
-    original gets the gold label; control: whether the re-joined original does, control_entropy: how unsure the model is
-    of that, in nats. accepted: pairs × permutations, whether each permutation does. entropies: the same shape, in nats.
+    index: the pair's place in the set. label: the gold label. length: units of both sides. correct: 1 where the
+    original gets the gold label, 0 where it gets another, NaN where the classifier refused; control: the same of the
+    re-joined original, control_entropy: how unsure the model is of that, in nats. accepted: pairs × permutations,
+    whether each permutation gets the gold label. entropies: the same shape, in nats. Of a refusal they are NaN.
     """
 
     index: np.ndarray
@@ -438,6 +428,11 @@ class Scores:
     control_entropy: np.ndarray
     accepted: np.ndarray
     entropies: np.ndarray
+
+    @property
+    def answered(self) -> np.ndarray:
+        """Pairs × permutations: whether the classifier answered with a label."""
+        return ~np.isnan(self.entropies)
 
 
 def scores(
@@ -451,8 +446,8 @@ def scores(
         index=table["index"].to_numpy(np.int64),
         label=table["label"].to_numpy(str),
         length=table["length"].to_numpy(np.int64),
-        correct=table["original"].to_numpy(np.int8) == gold,
-        control=table["control"].to_numpy(np.int8) == gold,
+        correct=_right(table["original"].to_numpy(np.int8), gold),
+        control=_right(table["control"].to_numpy(np.int8), gold),
         control_entropy=table["control_entropy"].to_numpy(np.float32),
         accepted=stacked(table["answers"], width, np.int8) == gold[:, None],
         entropies=stacked(table["entropies"], width, np.float32),
@@ -469,6 +464,11 @@ def properties(
 def ratios(params: NliPermutationParams, corpus: str, store: Store | None = None) -> np.ndarray:
     """All `ratios_chunk`s of one set: kept pairs × permutations, NaN where a ratio is not defined."""
     return stacked(_whole(ratios_chunk, params, store, corpus=corpus)["ratio"], params.permutations, np.float32)
+
+
+def _right(answers: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """1 where an answer is the gold label, 0 where it is another, NaN where there is none."""
+    return np.where(answers == REFUSED, np.nan, answers == gold)
 
 
 def stacked(lists: pd.Series, width: int, dtype: Any) -> np.ndarray:
@@ -508,11 +508,11 @@ def _whole(step: Step, params: NliPermutationParams, store: Store | None, **at: 
 def outcomes(params: NliPermutationParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
     """Every pair as written ("original"), re-joined in its own order ("control") and under every permutation.
 
-    The measure "accepted" passes where the system answers with the gold label of the pair as it is written. Of an
-    original that is right; of a permutation it says no more than that the system goes by something else than the order
-    of the words: the paper counts it as accepted nonsense. A pair by its texts is a cluster; the group "comparison"
-    separates systems of the main comparison ("main") from those that only stand beside their usual training
-    ("maximum entropy").
+    The measure "accepted" passes where the system answers with the gold label of the pair as it is written; it is
+    undecided where the system refuses to answer. Of an original that is right; of a permutation it says no more than
+    that the system goes by something else than the order of the words: the paper counts it as accepted nonsense. A pair
+    by its texts is a cluster; the group "comparison" separates systems of the main comparison ("main") from those that
+    only stand beside their usual training ("maximum entropy").
     """
     import pandas as pd
 
@@ -565,20 +565,21 @@ def _answered(
     if scheme == PERMUTED:
         answers = np.column_stack([table["original"], table["control"], answers])
     labels, lengths = (np.repeat(table[name].to_numpy(), answers.shape[1]) for name in ("label", "length"))
-    accepted = (answers == label_numbers(table["label"])[:, None]).ravel()
-    said = np.array([*LABELS, "refused"], dtype=object)[answers.ravel()]  # the last one is REFUSED
+    accepted = _right(answers, label_numbers(table["label"])[:, None]).ravel()
+    said = np.array([*LABELS, None], dtype=object)[answers.ravel()]  # the last one is REFUSED
+    refused = np.isnan(accepted)
     of = {"corpus": corpus, "comparison": "main" if model in params.models else "maximum entropy"}
     groups = (
         {**of, "label": label, "length": str(length), "scheme": name}
         for label, length, name in zip(labels, lengths, asked["scheme"], strict=True)
     )
-    return asked.assign(
+    return asked.drop(columns="scheme").assign(
         system=classifier_label(model),
         source_language=params.language,
         measure="accepted",
-        value=accepted.astype(float),
-        verdict=np.where(accepted, "pass", "fail"),
-        reason=np.where(accepted, "", said),
+        value=accepted,
+        verdict=np.where(refused, "undecided", np.where(accepted == 1, "pass", "fail")),
+        reason=np.where(refused, "refused", np.where(accepted == 1, "", said)),
         groups=objects(groups),
         reference=labels,
         output=said,

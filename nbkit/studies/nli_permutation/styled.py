@@ -21,8 +21,7 @@ from nbkit import provenance
 from nbkit.corpora.nli import LABELS
 from nbkit.figures import styles, theme
 from nbkit.figures.theme import Look
-from nbkit.files import expand_path
-from nbkit.measure.forms import accuracy_table, agreement, read_forms
+from nbkit.measure.forms import accuracy_table, agreement
 from nbkit.models import classifier_label
 from nbkit.studies import page
 from nbkit.studies.paper import Paper
@@ -60,14 +59,6 @@ def annotator_accuracy(judged: pd.DataFrame) -> pd.DataFrame:
 def annotator_agreement(judged: pd.DataFrame, seed: int) -> pd.DataFrame:
     """The agreement of the annotators. judged: `judgements`."""
     return agreement(judged, labels=LABELS, seed=seed)
-
-
-def judgements(params: NliPermutationParams) -> pd.DataFrame | None:
-    """The filled forms that the parameters name, or None where they name none. Raises as `read_forms` does."""
-    if not params.annotations or params.annotation_key is None:
-        return None
-    forms = {name: expand_path(path, "annotations") for name, path in params.annotations.items()}
-    return read_forms(forms, expand_path(params.annotation_key, "annotation_key"))
 
 
 # ----------------------------------------------------------------------------
@@ -196,7 +187,18 @@ def results_table(results: pd.DataFrame) -> Styler:
         headings=_symbols(_RESULTS),
         bold=bold,
         sets="; of means, sets" if means else "",
+        refused=_refused(results),
     )
+
+
+def _refused(results: pd.DataFrame) -> str:
+    """What the caption says of permutations without an answer; nothing where all are answered."""
+    rows = results[results["measure"] == "refused"]
+    shares = [
+        f"{model} ({corpus_label(corpus)}): {share:.1%}"
+        for model, corpus, share in zip(rows["model"], rows["corpus"], rows["value"], strict=True)
+    ]
+    return f"Permutations that a model refused to label are not accepted: {', '.join(shares)}. " if shares else ""
 
 
 def results_intervals(results: pd.DataFrame) -> Styler:

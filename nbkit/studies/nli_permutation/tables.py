@@ -15,7 +15,9 @@ from nbkit.errors import NbkitError
 from nbkit.measure.acceptance import (
     CORRECT,
     FLIPPED,
+    NEITHER,
     TAGS,
+    Acceptance,
     MiniTrees,
     acceptance,
     acceptance_by,
@@ -43,9 +45,11 @@ if TYPE_CHECKING:
 
 #: What stands in the column corpus of the rows that summarise a model.
 MEAN, HARMONIC_MEAN = "Mean", "Harmonic Mean"
+_AVERAGES: dict[str, Callable[[list[float]], float]] = {MEAN: fmean, HARMONIC_MEAN: harmonic_mean}
 
 _INTERVAL = ("value", "low", "high", "n")
 _RESULT = ("model", "corpus", "measure", *_INTERVAL)
+_MEASURED = (*Acceptance._fields, "p_correct_coded")
 # The range of the entropy of an answer: certain, and undecided between the labels.
 _NATS = (0.0, log(len(LABELS)))
 _NOTHING = float("nan")
@@ -57,9 +61,13 @@ def results(params: NliPermutationParams, store: Store | None = None) -> Iterato
 
     Columns: model, corpus, measure (accuracy, omega_max, p_correct, p_flipped, omega_rand, and p_correct_coded: 𝒫^c as
     the research code computes it), value, low, high, n (pairs the value is over). With several sets, rows whose corpus
-    is "Mean" or "Harmonic Mean" follow each model's own, without interval; n is then the number of sets.
+    is "Mean" or "Harmonic Mean" follow each model's own, without interval; n is then the number of sets. Where a model
+    refused to label permutations, which are then not accepted, the measure refused is their share.
     """
-    return _results((model, corpus, found.accepted, found.correct) for model, corpus, found in _scored(params, store))
+    return _results(
+        (model, corpus, found.accepted, found.correct, found.answered.mean(axis=1))
+        for model, corpus, found in _scored(params, store)
+    )
 
 
 @outcomes.table
@@ -76,31 +84,34 @@ def results_of_outcomes(found: pd.DataFrame) -> Iterator[Any]:
     )
 
 
-def _matrix(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Whether each permutation of a pair is accepted, and whether its original is, one row per pair.
+def _matrix(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Whether each permutation of a pair is accepted, whether its original is right, and the share of answers.
 
-    A pair that the set holds twice is two rows; in which order permutations stand says nothing.
+    One row per pair. A pair that the set holds twice is two rows; in which order permutations stand says nothing.
     """
     originals, permuted = (
         rows[rows["scheme"] == name].groupby("cluster", sort=False)["value"] for name in ("original", PERMUTED)
     )
-    correct, copies = originals.first().to_numpy() == 1, originals.size()
+    correct, copies = originals.first().to_numpy(float), originals.size()
     n = (permuted.size() / copies).astype(int).max()
     accepted = np.arange(n) < (permuted.sum() / copies).round().to_numpy()[:, None]
-    return np.repeat(accepted, copies, axis=0), np.repeat(correct, copies)
+    answered = (permuted.count() / permuted.size()).to_numpy()
+    return np.repeat(accepted, copies, axis=0), np.repeat(correct, copies), np.repeat(answered, copies)
 
 
-def _results(measured: Iterable[tuple[str, str, np.ndarray, np.ndarray]]) -> Iterator[Any]:
-    """The rows of `results`. measured: model, set, whether permutations are accepted, whether originals are."""
+def _results(measured: Iterable[tuple[str, str, np.ndarray, np.ndarray, np.ndarray]]) -> Iterator[Any]:
+    """The rows of `results`. measured: model, set, and what `_matrix` returns."""
     rows: dict[str, dict[str, dict[str, Interval]]] = {}
-    for model, corpus, accepted, correct in measured:
+    for model, corpus, accepted, correct, answered in measured:
         values = {**acceptance(accepted, correct)._asdict(), "p_correct_coded": p_correct_as_coded(accepted, correct)}
+        if (answered < 1).any():
+            values["refused"] = share_interval(1 - answered)
         rows.setdefault(model, {})[corpus] = values
     for model, sets in rows.items():
         yield from ((model, corpus, name, *each) for corpus, values in sets.items() for name, each in values.items())
         if len(sets) > 1:
             # A set with the value 0 makes the harmonic mean 0.
-            for (label, mean), name in product(((MEAN, fmean), (HARMONIC_MEAN, harmonic_mean)), values):
+            for (label, mean), name in product(_AVERAGES.items(), _MEASURED):
                 known = [float(own[name].mean) for own in sets.values() if not np.isnan(own[name].mean)]
                 yield model, label, name, mean(known) if known else _NOTHING, _NOTHING, _NOTHING, len(known)
 
@@ -121,11 +132,13 @@ def floor_table(params: NliPermutationParams, store: Store | None = None) -> Ite
 def control(params: NliPermutationParams, store: Store | None = None) -> Iterator[Any]:
     """What re-joining a pair from its own words, in their own order, does to accuracy: nothing, ideally.
 
-    Columns: model, corpus, accuracy, control, difference (control − accuracy), low, high (of the difference), n.
+    Columns: model, corpus, accuracy, control, difference (control − accuracy), low, high (of the difference), n (pairs
+    of which the classifier answered both).
     """
     for model, corpus, found in _scored(params, store):
-        shift = mean_interval(found.control.astype(float) - found.correct, within=DIFFERENCE)
-        yield model, corpus, _of_any(np.mean, found.correct), _of_any(np.mean, found.control), *shift
+        shifts = found.control - found.correct
+        both = (_of_known(np.mean, values[~np.isnan(shifts)]) for values in (found.correct, found.control))
+        yield model, corpus, *both, *mean_interval(shifts, within=DIFFERENCE)
 
 
 @as_table("corpus", "scheme", "n", "of", "share")
@@ -164,11 +177,11 @@ def thresholds(params: NliPermutationParams, store: Store | None = None) -> Iter
 def entropies(params: NliPermutationParams, store: Store | None = None) -> Iterator[Any]:
     """Mean entropy, in nats, of each pair's accepted permutations (Figure 1): 0 is certain, ln 3 undecided.
 
-    Columns: model, corpus, group ("D^c", "D^f"), pair, entropy. Pairs of which none is accepted are not there.
+    Columns: model, corpus, group ("D^c", "D^f"), pair, entropy. Pairs of neither group are not there.
     """
     for model, corpus, found in _scored(params, store):
         for pair, group, value in zip(found.index, *_unsure(found), strict=True):
-            if not np.isnan(value):
+            if group != NEITHER and not np.isnan(value):
                 yield model, corpus, group, pair, value
 
 
@@ -176,11 +189,11 @@ def entropies(params: NliPermutationParams, store: Store | None = None) -> Itera
 def control_entropies(params: NliPermutationParams, store: Store | None = None) -> Iterator[Any]:
     """The median entropy, in nats, of the pairs re-joined in their own order: that of a model blind to word order.
 
-    Such a model, a bag of words, is as sure of every permutation as it is of the control.
-    Columns: model, corpus, value.
+    Such a model, a bag of words, is as sure of every permutation as it is of the control. Refusals are left out.
+    Columns: model, corpus, value (NaN where the model answered none).
     """
     for model, corpus, found in _scored(params, store):
-        yield model, corpus, _of_any(np.median, found.control_entropy)
+        yield model, corpus, _of_known(np.median, found.control_entropy)
 
 
 @as_table("model", "corpus", "group", *_INTERVAL)
@@ -219,14 +232,14 @@ def max_entropy(params: NliPermutationParams, store: Store | None = None) -> Ite
 
     Columns: model (the usual one), corpus, training ("V", "ME"), measure, value, low, high, n. The measures are the
     five of `results`, and beyond the paper "entropy" and "control_entropy": the mean entropy, in nats, of the answers
-    to permuted pairs, accepted or not, and to the pairs re-joined in their own order.
+    to permuted pairs, accepted or not, and to the pairs re-joined in their own order. Refusals are left out of both.
     Empty where the run names no model trained so (parameter max_entropy).
     """
     for (model, twin), corpus in product(params.max_entropy.items(), params.corpora):
         for training, name in (("V", model), ("ME", twin)):
             found = steps.scores(params, corpus, name, store=store)
             values: dict[str, Interval] = acceptance(found.accepted, found.correct)._asdict()
-            values["entropy"] = mean_interval(found.entropies.mean(axis=1), within=_NATS)
+            values["entropy"] = mean_interval(accepted_entropy(found.entropies, found.answered), within=_NATS)
             values["control_entropy"] = mean_interval(found.control_entropy, within=_NATS)
             for measure, interval in values.items():
                 yield classifier_label(model), corpus, training, measure, *interval
@@ -255,8 +268,9 @@ def _of_both_sides(params: NliPermutationParams) -> list[str]:
     return [scheme for scheme in params.schemes() if scheme != HYPOTHESIS]
 
 
-def _of_any(average: Callable[..., Any], values: np.ndarray) -> float:
-    return float(average(values)) if len(values) else _NOTHING
+def _of_known(average: Callable[..., Any], values: np.ndarray) -> float:
+    known = values[~np.isnan(values)]
+    return float(average(known)) if len(known) else _NOTHING
 
 
 # ----------------------------------------------------------------------------
@@ -408,7 +422,7 @@ def accepted_examples(params: NliPermutationParams, k: int = 1, store: Store | N
         rates = found.accepted.mean(axis=1)
         chosen: list[int] = []
         for label in LABELS:
-            own = np.flatnonzero((found.label == label) & found.correct & (rates > 0))
+            own = np.flatnonzero((found.label == label) & (found.correct == 1) & (rates > 0))
             chosen += _drawn(own, k, params.seed, "accepted examples", corpus, model)
         places = [(int(found.index[i]), int(found.accepted[i].argmax())) for i in chosen]
         for i, (item, *texts) in zip(chosen, _texts(params, corpus, places, store), strict=True):

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
-from nbkit import models
 from nbkit.corpora.templates import own_file
 from nbkit.files import expand_path, file_digest
 from nbkit.languages import check_language, in_order
-from nbkit.models import Decoding
-from nbkit.models.decoding import MOST_BEAMS, MOST_NEW_TOKENS
 from nbkit.models.translators.texts import corpus_texts_identity
 from nbkit.numbers import forms
 from nbkit.numbers.formats import CAPABILITIES, capability, formats, parse_format
-from nbkit.studies.base import MOST, Device, Dtype, StudyParams, Translators, or_value_error, without_repeats
+from nbkit.studies.base import MOST, Count, Once, TranslatorParams, Translators, or_value_error
 
 #: What `templates` begins with where sentences are taken from a corpus.
 FROM_CORPUS = "corpus:"
@@ -49,7 +45,7 @@ class Direction(NamedTuple):
         return "out" if self.tgt == self.language else "back"
 
 
-class NumbersParams(StudyParams):
+class NumbersParams(TranslatorParams):
     """Parameters of the numbers study; each field says what it is.
 
     A sentence of a corpus becomes a template if its number is carried over (see *harvest_by*); if a corpus has too few
@@ -58,7 +54,7 @@ class NumbersParams(StudyParams):
 
     source: str = Field(default="en", description="The language that all pairs share.")
     languages: list[str] = Field(default=["de"], min_length=1, description="The other languages.")
-    directions: list[Literal["out", "back"]] = Field(
+    directions: Once[Literal["out", "back"]] = Field(
         default=["out"],
         min_length=1,
         description='"out" translates from the source language, "back" into it (the paper: both).',
@@ -80,10 +76,8 @@ class NumbersParams(StudyParams):
         description="Who has to carry a number over for its sentence to become a template: the "
         'corpus\'s "reference" (the same templates for all models), or the "system" itself (the paper\'s recipe).',
     )
-    harvest_pairs: int = Field(
-        default=500, ge=1, le=MOST, strict=True, description="Pairs of the corpus that are checked for templates."
-    )
-    formats: list[str] = Field(default=[], description="Number formats (nbkit.numbers.formats); empty: the 25.")
+    harvest_pairs: Count = Field(default=500, description="Pairs of the corpus that are checked for templates.")
+    formats: Once[str] = Field(default=[], description="Number formats (nbkit.numbers.formats); empty: the 25.")
     n_numbers: int = Field(
         default=5,
         ge=1,
@@ -106,16 +100,6 @@ class NumbersParams(StudyParams):
         description="Failures per pair and model that are shrunk to "
         "the smallest failing number, at most one per format.",
     )
-    beams: int = Field(default=4, ge=1, le=MOST_BEAMS, strict=True, description="Beams of the search.")
-    max_new_tokens: int | None = Field(
-        default=None,
-        ge=1,
-        le=MOST_NEW_TOKENS,
-        strict=True,
-        description="Most tokens of a translation; None: follows the length of the source.",
-    )
-    device: Device = Field(default="auto", description="Where models run: auto, cpu, cuda or cuda:N.")
-    dtype: Dtype = Field(default="auto", description="Precision in which models run.")
 
     @field_validator("source")
     @classmethod
@@ -132,12 +116,7 @@ class NumbersParams(StudyParams):
     def _parsed_formats(cls, patterns: list[str]) -> list[str]:
         for pattern in patterns:
             or_value_error(parse_format, pattern)
-        return without_repeats(patterns)
-
-    @field_validator("directions")
-    @classmethod
-    def _no_repeats(cls, names: list[str]) -> list[str]:
-        return without_repeats(names)
+        return patterns
 
     @field_validator("placeholders")
     @classmethod
@@ -151,11 +130,6 @@ class NumbersParams(StudyParams):
         if self.source in self.languages:
             raise ValueError(f"'{self.source}' is both the source and another language; remove it from languages")
         return self
-
-    @cached_property
-    def decoding(self) -> Decoding:
-        """The decoding settings of every translation of this run."""
-        return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
 
     @property
     def pairs(self) -> list[Direction]:
@@ -206,10 +180,7 @@ class NumbersParams(StudyParams):
 
     def model_key(self, pair: Direction, model: str) -> Mapping[str, Any]:
         """Everything that can change the translations of one model for one pair."""
-        return {
-            "model": models.model_identity(model, pair.src, pair.tgt, device=self.device, dtype=self.dtype),
-            "decoding": self.decoding.identity(),
-        }
+        return self.translator_key(model, pair.src, pair.tgt)
 
 
 def _with_rules(code: str) -> str:

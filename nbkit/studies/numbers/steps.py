@@ -15,12 +15,11 @@ from itertools import chain, islice, product, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nbkit import models
 from nbkit.corpora.templates import PLACEHOLDER, Template, load_templates
 from nbkit.errors import NbkitError
 from nbkit.languages import is_unspaced
 from nbkit.measure.numbers import Judgement, compare_numbers, judge_number, template_numbers
-from nbkit.models import label, translate_remembered
+from nbkit.models import label
 from nbkit.models.catalogue import BY_RULE
 from nbkit.models.translators.lifecycle import carry_remembered
 from nbkit.models.translators.placeholder import masked_texts
@@ -31,7 +30,7 @@ from nbkit.perturb.shrink_numbers import Shrunk, shrink_number
 from nbkit.seeding import address
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
-from nbkit.studies.engine import TRANSLATOR, Axis, Study, Use, asked
+from nbkit.studies.engine import TRANSLATOR, Axis, Study, Use, asked_translations
 from nbkit.studies.numbers.params import Direction, NumbersParams
 from nbkit.studies.results import item_id, objects
 
@@ -222,10 +221,7 @@ def _harvested(params: NumbersParams, corpus: str, pair: Direction, model: str, 
         name = model.removeprefix(BY_RULE)  # so that the two have the same templates and can be compared
 
         def translate(texts: list[str]) -> list[str]:
-            return translate_remembered(
-                name, texts, pair.src, pair.tgt, params.decoding,
-                store=store, device=params.device, dtype=params.dtype,
-            )  # fmt: skip
+            return params.translate(name, texts, pair.src, pair.tgt, store)
 
         found = harvest_with(corpus, pair.src, pair.tgt, params.harvest_pairs, translate)
     return sorted(
@@ -293,6 +289,7 @@ STUDY = Study(
         "model": Axis(lambda params: params.models, label),
     },
     grid=("language", "model"),
+    used=lambda params, store: {"n_cases": sorted(_cases_judged(params, store))},
     verdict="pass: the number is carried over with its value and, for strict, in the target language's notation",
     behaviour=Path(__file__).with_name("behaviour.yaml"),
     tags=lambda params: {"templates": params.templates},
@@ -324,8 +321,7 @@ def _counts(params: NumbersParams, pair: Direction, model: str, store: Store) ->
     texts = [case.source for case in cases(params, pair, model, store)]
     if model.startswith(BY_RULE):
         texts = masked_texts(texts, pair.src)
-    name, settings = model.removeprefix(BY_RULE), {"device": params.device, "dtype": params.dtype}
-    return asked(models.translation_config(name, pair.src, pair.tgt, params.decoding, **settings), texts, store)
+    return asked_translations(params, model.removeprefix(BY_RULE), pair.src, pair.tgt, texts, store)
 
 
 @STUDY.step(per=("pair", "model"), key=_key, uses=_uses)
@@ -370,6 +366,13 @@ def shrunk(params: NumbersParams, pair: Direction, model: str, store: Store) -> 
     chosen = [case for case in turns if case is not None][: params.n_shrunk]
     rows = [_shrunk_row(params, pair, model, case, store) for case in chosen]
     return pd.DataFrame(rows, columns=_SHRUNK_COLUMNS)
+
+
+def _cases_judged(params: NumbersParams, store: Store) -> set[int]:
+    """How many cases the pairs of the run have, as far as they are judged."""
+    points = product(params.pairs, params.models)
+    found = (judged.rows(params.narrowed(pair.language, model), pair, model, store=store) for pair, model in points)
+    return {n for n in found if n is not None}
 
 
 @STUDY.work("translate {model} {pair}", per=("pair", "model"), uses=_uses, counts=_counts)
@@ -444,12 +447,11 @@ def _translated(
     params: NumbersParams, pair: Direction, model: str, texts: Sequence[str], store: Store, progress: bool = True
 ) -> tuple[list[str], list[str]]:
     """Hypotheses, and what the placeholder step made of each text."""
-    settings: Any = {"store": store, "device": params.device, "dtype": params.dtype, "progress": progress}
     if model.startswith(BY_RULE):
+        settings: Any = {"store": store, "progress": progress, **params.running}
         carried = carry_remembered(model, texts, pair.src, pair.tgt, params.decoding, **settings)
         return [each.hypothesis for each in carried], [each.outcome for each in carried]
-    hypotheses = translate_remembered(model, texts, pair.src, pair.tgt, params.decoding, **settings)
-    return hypotheses, [""] * len(texts)
+    return params.translate(model, texts, pair.src, pair.tgt, store, progress=progress), [""] * len(texts)
 
 
 def _judge(case: Case, number: DrawnNumber, hypothesis: str, pair: Direction) -> Judgement:

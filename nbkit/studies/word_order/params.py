@@ -5,33 +5,29 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from nbkit import corpora, models
+from nbkit import corpora
 from nbkit.languages import check_language, in_order
 from nbkit.measure import METRICS, Kappa, load_metric
-from nbkit.models import Decoding
-from nbkit.models.decoding import MOST_BEAMS, MOST_NEW_TOKENS
 from nbkit.perturb import NAMES, PERTURBATIONS
 from nbkit.studies.base import (
     MOST,
-    Device,
-    Dtype,
     Language,
     Languages,
+    Once,
     Parsers,
-    StudyParams,
+    TranslatorParams,
     Translators,
     or_value_error,
-    without_repeats,
 )
 from nbkit.text.sentences import Spacing
 
 
-class WordOrderParams(StudyParams):
+class WordOrderParams(TranslatorParams):
     """Parameters of the word-order study; each field says what it is.
 
     Perturbations that apply to fewer than *min_n* pairs of a language are excluded from means over perturbations, which
@@ -50,7 +46,7 @@ class WordOrderParams(StudyParams):
         "number, or a mapping from language to number; None: all.",
     )
     perturbations: list[str] = Field(default=[], description="Which of the sixteen perturbations; empty: all.")
-    metrics: list[str] = Field(
+    metrics: Once[str] = Field(
         default=["bleu", "levenshtein", "chrf"], min_length=1, description="Similarity functions κ."
     )
     metric_options: dict[str, dict[str, str | int | float]] = Field(
@@ -77,22 +73,12 @@ class WordOrderParams(StudyParams):
         strict=True,
         description="fewest pairs with which a perturbation enters means over perturbations",
     )
-    spacings: list[Spacing] = Field(
+    spacings: Once[Spacing] = Field(
         default=["joined"],
         min_length=1,
         description='How a reordered sentence is written: "joined" (tokens and spaces, '
         'as in the paper), "original" (clitics and punctuation re-attached), or both.',
     )
-    beams: int = Field(default=4, ge=1, le=MOST_BEAMS, strict=True, description="Beams of the search.")
-    max_new_tokens: int | None = Field(
-        default=None,
-        ge=1,
-        le=MOST_NEW_TOKENS,
-        strict=True,
-        description="Most tokens of a translation; None: follows the length of the source.",
-    )
-    device: Device = Field(default="auto", description="Where models run: auto, cpu, cuda or cuda:N.")
-    dtype: Dtype = Field(default="auto", description="Precision in which models run; auto: bfloat16 on a GPU.")
     on_error: Literal["raise", "skip"] = Field(
         default="raise", description='A malformed line of the corpus is an error ("raise") or is counted ("skip").'
     )
@@ -122,11 +108,6 @@ class WordOrderParams(StudyParams):
         for name in names:
             or_value_error(METRICS.get, name)
         return names
-
-    @field_validator("metrics", "spacings")
-    @classmethod
-    def _no_repeats(cls, names: list[str]) -> list[str]:
-        return without_repeats(names)
 
     @model_validator(mode="after")
     def _consistent(self) -> WordOrderParams:
@@ -160,11 +141,6 @@ class WordOrderParams(StudyParams):
         """The perturbations asked for, in the paper's order."""
         return self.perturbations or list(NAMES)
 
-    @cached_property
-    def decoding(self) -> Decoding:
-        """The decoding settings of every translation of this run."""
-        return Decoding(beams=self.beams, max_new_tokens=self.max_new_tokens)
-
     def pairs_wanted(self, language: str) -> int | None:
         """How many pairs are wanted of *language*; None: all there are."""
         return self.n_pairs[language] if isinstance(self.n_pairs, dict) else self.n_pairs
@@ -196,11 +172,7 @@ class WordOrderParams(StudyParams):
 
     def model_key(self, language: str, model: str) -> Mapping[str, Any]:
         """Everything that can change the translations into one language by one model."""
-        return {
-            "model": models.model_identity(model, self.source, language, device=self.device, dtype=self.dtype),
-            "decoding": self.decoding.identity(),
-            "spacings": list(self.spacings),
-        }
+        return {**self.translator_key(model, self.source, language), "spacings": list(self.spacings)}
 
 
 def _load_with(options: dict[str, Any], name: str) -> Kappa:

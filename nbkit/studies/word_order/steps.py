@@ -17,18 +17,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from nbkit import corpora, models
+from nbkit import corpora
 from nbkit.corpora import Pair, Skipped, load_pairs
 from nbkit.corpora.corpus import FileCorpus, RawCorpus
 from nbkit.errors import DataError, NbkitError
 from nbkit.measure import Kappa, check_metric
 from nbkit.measure.statistics import StreamedBootstrap
 from nbkit.models import label as model_label
-from nbkit.models import translate_remembered
 from nbkit.perturb import CONTROL, PERTURBATIONS, is_drawn, perturb_all
 from nbkit.store import Store
 from nbkit.studies.base import Notebook
-from nbkit.studies.engine import TRANSLATOR, Axis, Cuts, Point, Step, Study, Use, asked
+from nbkit.studies.engine import TRANSLATOR, Axis, Cuts, Held, Point, Step, Study, Use, asked_translations
 from nbkit.studies.word_order.params import WordOrderParams
 from nbkit.text.sentences import Order, Spacing, Text
 
@@ -53,22 +52,6 @@ Span = tuple[int, int]
 
 _SCORE_COLUMNS = ["language", "model", "pair", "perturbation", "category", "spacing", "metric", "length",
                   "beta", "beta1", "beta2", "alpha_source", "alpha_target", "chance"]  # fmt: skip
-
-
-class Recent:
-    """The results that were asked for last, by key: who asks again does not wait."""
-
-    def __init__(self, most: int):
-        self._most = most
-        self._results: dict[str, Any] = {}
-
-    def get(self, key: str, make: Callable[[], T]) -> T:
-        """The result of *key*; what *make* makes, unless it is here."""
-        if key not in self._results:
-            self._results[key] = make()
-            for oldest in list(self._results)[: -self._most]:
-                del self._results[oldest]
-        return self._results[key]
 
 
 # ----------------------------------------------------------------------------
@@ -134,6 +117,8 @@ class Chunk:
 
         Source and reference are perturbed by independent draws, as in the paper (§6.1).
         """
+        if spacing == "joined":
+            return self._joined  # whose texts are written once for all who ask
         return [replace(variant, spacing=spacing) for variant in self._joined]
 
     @cached_property
@@ -180,7 +165,7 @@ def chunk_of(pair: int) -> int:
     return pair // CHUNK * CHUNK
 
 
-_CHUNKS = Recent(2)
+_held_chunks = Held(size=2)
 
 
 def read_chunk(params: WordOrderParams, language: str, start: int, store: Store) -> Chunk:
@@ -198,7 +183,7 @@ def read_chunk(params: WordOrderParams, language: str, start: int, store: Store)
 
     # The key knows what is in files: one that is edited while a kernel runs has the same name and other pairs.
     content = params.language_key(language)
-    return _CHUNKS.get(json.dumps([content, params.corpus, params.parsers, start, stop, store.url]), read)
+    return _held_chunks([content, params.corpus, params.parsers, start, stop, store.url], read)
 
 
 def moved(order: Sequence[int]) -> list[bool]:
@@ -378,9 +363,8 @@ def _text_counts(
     """The texts of a part, and how many are translated; of a corpus that was never read, how many they are at most."""
     if most := _unread(params, language, store):
         return _most_texts(params, _within(most, start, SPAN)) // part[1], 0
-    settings = {"device": params.device, "dtype": params.dtype}
-    config = models.translation_config(model, params.source, language, params.decoding, **settings)
-    return asked(config, _texts(params, language, start, part, store), store)
+    texts = _texts(params, language, start, part, store)
+    return asked_translations(params, model, params.source, language, texts, store)
 
 
 # ----------------------------------------------------------------------------
@@ -634,10 +618,7 @@ _READ = (difficulty_chunk, similarity_chunk)
 
 def translate(params: WordOrderParams, model: str, texts: Sequence[str], language: str, store: Store) -> list[str]:
     """Translations of *texts*, each distinct text translated once ever with these settings."""
-    return translate_remembered(
-        model, texts, params.source, language, params.decoding,
-        store=store, device=params.device, dtype=params.dtype,
-    )  # fmt: skip
+    return params.translate(model, texts, params.source, language, store)
 
 
 def score_chunk(params: WordOrderParams, language: str, model: str, start: int, store: Store) -> pd.DataFrame:

@@ -11,7 +11,6 @@ once for all tables that follow from them, which are cached for the next call.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, product
 from pathlib import Path
@@ -35,14 +34,13 @@ from nbkit.models import label as model_label
 from nbkit.perturb import CONTROL, PERTURBATIONS
 from nbkit.seeding import address
 from nbkit.store import Store
-from nbkit.studies.engine import Step
+from nbkit.studies.engine import Held, Step
 from nbkit.studies.paper import Paper
 from nbkit.studies.results import item_id
 from nbkit.studies.word_order.params import WordOrderParams
 from nbkit.studies.word_order.steps import (
     STUDY,
     Block,
-    Recent,
     Sums,
     Variant,
     behaviour_chunk,
@@ -260,15 +258,15 @@ def in_paper_order(table: pd.DataFrame) -> pd.DataFrame:
 # From blocks to tables.
 
 #: What follows from the blocks of a run, kept while a page is made of it.
-_TABLES = Recent(16)
+_held_tables = Held(size=16)
 
 
 def _once(params: WordOrderParams, step: Step, make: Callable[..., T], store: Store | None) -> T:
     """What *make* makes of the blocks of a step of sums; each block is read once."""
     store = store or Store()
     configs = [step.config(params, **at) for at in STUDY.points(params, step.per)]
-    key = json.dumps([make.__name__, store.url, params.min_n, configs], sort_keys=True)
-    return _TABLES.get(key, lambda: make(params, blocks(step, params, store)))
+    key = [make.__name__, store.url, params.min_n, configs]
+    return _held_tables(key, lambda: make(params, blocks(step, params, store)))
 
 
 def _alphas(params: WordOrderParams, store: Store | None) -> pd.DataFrame:

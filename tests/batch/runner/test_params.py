@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from nbkit.batch import bundled
 from nbkit.batch.params import Problem, entries, listing, parse, read, validate
-from nbkit.bundle import bundled
 from nbkit.cli import main
 from nbkit.errors import DataError, NbkitError, ParamsError
 from nbkit.files import expand_path

@@ -1,4 +1,4 @@
-"""Japanese: verb forms as chains of tokens, cut as the Universal Dependencies treebanks cut them, and particles."""
+"""The grammars of Chinese and Japanese, which write no spaces."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from nbkit.sandbox.grammars import Grammar, Noun, marker_of
+from nbkit.sandbox.grammars import Grammar, Noun, features, marker_of, without_article
 from nbkit.sandbox.meaning import (
     AUX,
     CASE,
+    CLASSIFIER,
     COUNT,
     DEGREE,
+    DET,
     FIRST,
     MARK,
     MODAL,
@@ -20,12 +22,281 @@ from nbkit.sandbox.meaning import (
     SECOND,
     THIRD,
     WE,
+    Adverbial,
     Clause,
+    Lexeme,
     Node,
     Phrase,
     Place,
     Subordinate,
 )
+
+# ----------------------------------------------------------------------------
+# Chinese: measure words, 的, modifiers before the verb, 了 and 没有, 被, questions with 吗.
+
+
+@dataclass(frozen=True, slots=True)
+class ChineseVerb:
+    """A verb, what marks its recipient, and whether 了 stands before an infinitive."""
+
+    word: str
+    recipient: str
+    is_completed: bool
+
+
+class Chinese(Grammar):
+    lang = "zh"
+    spaced = False
+    stop, question_mark, command_mark, comma_mark = "。", "？", "！", "，"
+    phrase_features: ClassVar[dict[str, str]] = {}
+    noun_features: ClassVar[tuple[str, ...]] = ()
+
+    def decline(self, cell: str) -> Noun:
+        """Word, measure word and the localizer of place of a noun."""
+        forms, options = features(cell)
+        word, _, measure = forms[0].partition("/")
+        return Noun((word,), (word,), location=options.get("loc", "里"), counter=measure)
+
+    def conjugate(self, cell: str, options: dict[str, str], flags: list[str]) -> ChineseVerb:
+        return ChineseVerb(cell, options.get("iobj", ""), "le" in flags)
+
+    # --- phrases
+
+    def attach(self, node: Node, phrase: Phrase) -> None:
+        """All that is said of a thing stands before it; see `specify`."""
+
+    def specify(self, node: Node, phrase: Phrase, noun: Noun, case: int) -> None:
+        key, before, owner = phrase.key, node.before, phrase.possessor
+        if phrase.relative is not None:
+            relative = self.clause(replace(phrase.relative, time_first=False), is_relative=True)
+            relative.deprel = "acl:relcl"
+            relative.after.append(Node("的", "PART", "mark:rel", (phrase.relative.key + MARK,)))
+            before.append(relative)
+        if phrase.place is not None:
+            place = self._located(phrase.place, "nmod", "")
+            place.after.append(Node("的", "PART", "case"))
+            before.append(place)
+        match phrase.determiner:
+            case "indefinite":
+                before.append(self._measured("一", "NUM", "nummod", phrase, noun))
+            case "this" | "that":
+                word = "这" if phrase.determiner == "this" else "那"
+                if phrase.plural:
+                    before.append(self.determiner(word + "些", phrase))
+                else:
+                    before.append(self._measured(word, "DET", "det", phrase, noun))
+            case "definite" if phrase.plural:
+                before.append(self.determiner("那些", phrase))
+            case "count":
+                number = self.numeral(phrase)
+                if not phrase.is_measure:
+                    number.after.append(Node(noun.counter, "NOUN", "clf", (key + COUNT, key + CLASSIFIER)))
+                before.append(number)
+            case "many":
+                before.append(Node("很多", "NUM", "nummod", (key + DET,)))
+            case "own" if owner is not None:
+                whose = Node("自己", "PRON", "nmod", (owner.key,)) if phrase.reflexive else self.phrase(owner, "nmod")
+                whose.after.append(Node("的", "PART", "case", (owner.key + CASE,)))
+                before.append(whose)
+        if phrase.adjective is not None:
+            word, particle = _adjective(phrase.adjective)
+            adjective = self.described(word, phrase)
+            if particle:
+                adjective.after.append(Node(particle, "PART", "mark:rel"))
+            before.append(adjective)
+
+    def _measured(self, word: str, upos: str, relation: str, phrase: Phrase, noun: Noun) -> Node:
+        keys = (phrase.key + DET, phrase.key + CLASSIFIER)
+        node = Node(word, upos, relation, keys[:1])
+        node.after.append(Node(noun.counter, "NOUN", "clf", keys))
+        return node
+
+    def place(self, place: Place, relation: str) -> Node:
+        """在 … 里: a phrase of place."""
+        return self._located(place, relation, "在")
+
+    def _located(self, place: Place, relation: str, preposition: str) -> Node:
+        ground = place.ground
+        node = self.phrase(ground, relation, preposition)
+        at = place.relation == "at"
+        localizer = self.noun_of(ground).location if at else self.words["relations"][place.relation]
+        if localizer:
+            node.after.append(Node(localizer, "ADP", "case", (ground.key + CASE,)))
+        return node
+
+    # --- clauses
+
+    def main(self, clause: Clause) -> Node:
+        node = super().main(clause)
+        if clause.force == "polar":
+            node.after.append(Node("吗", "PART", "discourse:sp", (clause.key + PART,)))
+        return node
+
+    def conjunction(self, clause: Clause) -> str:
+        return "并" if clause.shared_subject else "但是" if clause.conjunction == "but" else "而"
+
+    def parts_conjuncts(self, clause: Clause) -> bool:
+        return True
+
+    def clause(self, clause: Clause, absent: Phrase | None = None, is_relative: bool = False) -> Node:
+        """A clause; a relative one has no 了."""
+        clause = self.prepared(clause)
+        if clause.existing is not None:
+            return self._existential(clause, clause.existing)
+        if clause.verb is None:
+            return self._copular(clause)
+        head = Node(self.verb_of(clause).word, "VERB", "root", (clause.key,))
+        head.before = self.fill(clause, "before_verb")
+        if not is_relative and self._says_completed(clause):
+            head.after.append(Node("了", "AUX", "aux", (clause.key + AUX,)))
+        head.after += self.fill(clause, "after_verb")
+        return head
+
+    def _says_completed(self, clause: Clause) -> bool:
+        if clause.infinitive is not None:
+            return _is_completed(clause) and self.verb_of(clause).is_completed
+        return _is_completed(clause) and clause.content is None and clause.purpose is None
+
+    def say_please(self, clause: Clause, please: bool) -> list[Node]:
+        return [Node("请", "VERB", "discourse", (clause.key + PART,))]
+
+    def say_subordinate_first(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
+        return [self.subordinate(subordinate)] if _leads(subordinate) else []
+
+    def say_subordinate_late(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
+        return [] if _leads(subordinate) else [self.subordinate(subordinate)]
+
+    def say_subordinate_then(self, clause: Clause, subordinate: Subordinate) -> list[Node]:
+        """就 after a condition."""
+        then = Node("就", "ADV", "advmod", (subordinate.key + MARK,))
+        return [then] if subordinate.conjunction == "if" else []
+
+    def say_negation(self, clause: Clause, negative: bool) -> list[Node]:
+        plain = bool(clause.modal) or clause.tense in ("future", "present")
+        return [self.negation(clause, "" if plain else "没有")]
+
+    def say_tense(self, clause: Clause, tense: str) -> list[Node]:
+        """Modals, the future and what is going on."""
+        key = clause.key + AUX
+        if clause.modal:
+            word = self.words["modals"][clause.modal]
+            return [Node(word, "AUX", "aux", (clause.modal_key or clause.key + MODAL,))]
+        if tense == "future":
+            return [Node("会", "AUX", "aux", (key,))]
+        if tense == "progressive" and (clause.place is None or not clause.negative):
+            word = "在" if clause.negative else "正在" if clause.place is None else "正"
+            return [Node(word, "ADV", "advmod", (key,))]
+        return []
+
+    def say_companion(self, clause: Clause, companion: Phrase) -> list[Node]:
+        return [*super().say_companion(clause, companion), Node("一起", "ADV", "advmod", (companion.key + CASE,))]
+
+    def say_manner(self, clause: Clause, manner: Adverbial) -> list[Node]:
+        node = self.adverbial(manner)
+        node.after.append(Node("地", "PART", "mark:adv", (manner.key,)))
+        return [node]
+
+    def say_recipient_marked(self, clause: Clause, recipient: Phrase) -> list[Node]:
+        marker = self._recipient_marker(clause)
+        return [self.phrase(recipient, "obl", marker)] if marker else []
+
+    def say_recipient_bare(self, clause: Clause, recipient: Phrase) -> list[Node]:
+        return [] if self._recipient_marker(clause) else [self.phrase(recipient, "iobj")]
+
+    def _recipient_marker(self, clause: Clause) -> str:
+        return self.verb_of(clause).recipient
+
+    def say_object(self, clause: Clause, thing: Phrase) -> list[Node]:
+        if clause.passive:
+            return []
+        if clause.negative:
+            thing = without_article(thing)  # 没有买苹果: no measure word for what is not there
+        if clause.recipient is not None and not self._recipient_marker(clause):
+            thing = _pointed_at(thing)
+        return [self.phrase(thing, "obl" if thing.is_duration else "obj")]
+
+    def say_infinitive(self, clause: Clause, infinitive: Clause) -> list[Node]:
+        return [self._plain(infinitive, "xcomp")]
+
+    def say_purpose(self, clause: Clause, purpose: Clause) -> list[Node]:
+        return [self._plain(replace(purpose, tense="past" if _is_completed(clause) else "present"), "advcl")]
+
+    def say_content(self, clause: Clause, content: Clause) -> list[Node]:
+        return [self._plain(replace(content, time_first=False), "ccomp")]
+
+    def _plain(self, clause: Clause, relation: str) -> Node:
+        node = self.clause(clause)
+        node.deprel = relation
+        return node
+
+    def subordinate(self, subordinate: Subordinate) -> Node:
+        node = super().subordinate(subordinate)
+        if subordinate.conjunction == "when":
+            node.after.append(Node("时", "PART", "mark", (subordinate.key + MARK,)))
+        return node
+
+    def _copular(self, clause: Clause) -> Node:
+        key, before = clause.key, self.fill(clause, "subject")
+        copula = Node("是", "AUX", "cop", (key + AUX,))
+        if clause.class_ is not None:
+            head = self.phrase(clause.class_, "root")
+            head.before[:0] = [*before, copula]
+            return head
+        assert clause.quality is not None
+        if clause.tense == "past":
+            before.append(Node("当时", "NOUN", "obl", (key + AUX,)))
+        word, particle = _adjective(clause.quality)
+        head = Node(word, "ADJ", "root", (key,), feats="Degree=Pos")
+        if clause.than is not None:
+            than = self.participant("than", clause.than)
+            than.before[0].keys += (key + DEGREE,)
+            before.append(than)
+        if clause.negative:
+            before.append(self.negation(clause))
+        if "color" in clause.quality.kinds:
+            before.append(copula)
+            head.after.append(Node(particle, "PART", "mark:rel"))
+        elif not clause.negative and clause.very:
+            before.append(Node("非常", "ADV", "advmod", (key + DEGREE,)))
+        elif not clause.negative and clause.than is None and clause.force != "polar":
+            before.append(Node("很", "ADV", "advmod", (key + AUX,)))
+        head.before = before
+        return head
+
+    def _existential(self, clause: Clause, thing: Phrase) -> Node:
+        assert clause.place is not None
+        head = Node("有", "VERB", "root", (clause.key,))
+        head.before, head.after = [self._located(clause.place, "obl", "")], [self.phrase(thing, "obj")]
+        return head
+
+
+def _adjective(adjective: Lexeme) -> tuple[str, str]:
+    """The word, and 的 where it takes it before a noun."""
+    word, _, particle = adjective.cells["zh"].partition("+")
+    return word, particle
+
+
+def _is_completed(clause: Clause) -> bool:
+    return clause.tense == "past" and not (clause.negative or clause.modal)
+
+
+def _leads(subordinate: Subordinate) -> bool:
+    """Whether an adverbial clause comes first; 当 … 时 always does."""
+    return subordinate.first or subordinate.conjunction == "when"
+
+
+def _pointed_at(phrase: Phrase) -> Phrase:
+    """*phrase*, which is known, with a demonstrative: it stands right after the recipient."""
+    if phrase.determiner == "definite" and phrase.place is None and phrase.relative is None:
+        phrase = replace(phrase, determiner="that")
+    if phrase.coordinated is not None:
+        phrase = replace(phrase, coordinated=_pointed_at(phrase.coordinated))
+    return phrase
+
+
+# ----------------------------------------------------------------------------
+# Japanese: verb forms as chains of tokens, cut as the Universal Dependencies treebanks cut them, and
+# particles.
 
 _ROWS = {
     "う": "わいえお",
@@ -38,13 +309,11 @@ _ROWS = {
     "む": "まみめも",
     "る": "らりれろ",
 }
-
-
 _TE = {"う": "っ", "つ": "っ", "る": "っ", "く": "い", "ぐ": "い", "す": "し", "ぬ": "ん", "ぶ": "ん", "む": "ん"}
 
 
 @dataclass(frozen=True, slots=True)
-class Verb:
+class JapaneseVerb:
     """A verb's stems, the particle of its object, and what links it to a complement clause.
 
     *light* is する after a noun (翻訳 する), which then carries the inflection.
@@ -66,7 +335,7 @@ class Verb:
         return self.light + self.plain
 
 
-def stems(cell: str) -> Verb:
+def stems(cell: str) -> JapaneseVerb:
     """The stems of a verb: 読む5 (five-grade), 食べる1 (one-grade), 翻訳する, 来る.
 
     >>> verb = stems("読む5")
@@ -74,22 +343,20 @@ def stems(cell: str) -> Verb:
     ('読み', '読ま', '読ん', True, '読まれ')
     """
     if cell.endswith("する"):
-        return Verb("する", "し", "し", "し", False, "しよう", "され", cell[:-2])
+        return JapaneseVerb("する", "し", "し", "し", False, "しよう", "され", cell[:-2])
     if cell == "来る":
-        return Verb("来る", "来", "来", "来", False, "来よう", "来られ", "")
+        return JapaneseVerb("来る", "来", "来", "来", False, "来よう", "来られ", "")
     word, grade = cell[:-1], cell[-1]
     stem, last = word[:-1], word[-1]
     if grade == "1":
-        return Verb(word, stem, stem, stem, False, stem + "よう", stem + "られ", "")
+        return JapaneseVerb(word, stem, stem, stem, False, stem + "よう", stem + "られ", "")
     a, i, o = _ROWS[last][0], _ROWS[last][1], _ROWS[last][3]
     te = stem + ("っ" if word == "行く" else _TE[last])
-    return Verb(word, stem + i, stem + a, te, last in "ぐぬぶむ", f"{stem}{o}う", f"{stem}{a}れ", "")
+    return JapaneseVerb(word, stem + i, stem + a, te, last in "ぐぬぶむ", f"{stem}{o}う", f"{stem}{a}れ", "")
 
 
 #: A form of a verb: its stem, and what follows that (see `tokens`).
 Chain = tuple[str, str]
-
-
 _RELATIONS = {"AUX": "aux", "SCONJ": "mark", "ADP": "case"}
 
 
@@ -106,12 +373,12 @@ def tokens(chain: str) -> list[Node]:
     return nodes
 
 
-def te_form(verb: Verb) -> Chain:
+def te_form(verb: JapaneseVerb) -> Chain:
     """読ん で."""
     return verb.te, "で/て/SCONJ" if verb.voiced else "て/て/SCONJ"
 
 
-def dictionary_form(verb: Verb) -> Chain:
+def dictionary_form(verb: JapaneseVerb) -> Chain:
     """読む."""
     return verb.plain, ""
 
@@ -128,7 +395,7 @@ class Japanese(Grammar):
         word, _, counter = cell.partition("/")
         return Noun((word,), (word,), counter=counter)
 
-    def conjugate(self, cell: str, options: dict[str, str], flags: list[str]) -> Verb:
+    def conjugate(self, cell: str, options: dict[str, str], flags: list[str]) -> JapaneseVerb:
         link = next((flag for flag in flags if not flag.startswith("+")), "")
         return replace(stems("する" if cell == "たい" else cell), particle=marker_of(flags, "を"), link=link)
 
@@ -205,7 +472,7 @@ class Japanese(Grammar):
 
     # --- the verb
 
-    def chain(self, clause: Clause, verb: Verb, is_polite: bool) -> Chain:
+    def chain(self, clause: Clause, verb: JapaneseVerb, is_polite: bool) -> Chain:
         """The verb's form in this clause."""
         assert clause.verb is not None
         past, negative, ending = clause.tense == "past", clause.negative, self.words["endings"]
@@ -238,7 +505,7 @@ class Japanese(Grammar):
             return verb.nai, ending["nai"][past]
         return (te, f"{d}/た") if past else dictionary_form(verb)
 
-    def head_of(self, clause: Clause, verb: Verb, chain: Chain) -> Node:
+    def head_of(self, clause: Clause, verb: JapaneseVerb, chain: Chain) -> Node:
         """The verb with its endings, which say tense, negation and modality."""
         stem, endings = chain
         head = Node(stem, "VERB", "root", (clause.key,), verb.lemma)
@@ -346,10 +613,10 @@ class Japanese(Grammar):
         node.deprel = "ccomp"
         return [self._linked(node, self._verb_of(clause).link, content)]
 
-    def _verb_of(self, clause: Clause) -> Verb:
+    def _verb_of(self, clause: Clause) -> JapaneseVerb:
         return self.verb_of(clause)
 
-    def _complement(self, clause: Clause, relation: str, form: Callable[[Verb], Chain]) -> Node:
+    def _complement(self, clause: Clause, relation: str, form: Callable[[JapaneseVerb], Chain]) -> Node:
         node = self.clause(clause, is_polite=False, chain=form(self._verb_of(clause)))
         node.deprel = relation
         return node

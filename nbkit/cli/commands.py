@@ -1,0 +1,515 @@
+"""Commands on texts, on one study of a run file, and `nbkit train`; those on whole grids are in `nbkit.cli.grids`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from pkgutil import resolve_name
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+
+import click
+from click.core import ParameterSource
+
+from nbkit.batch.params import refuse_programs
+from nbkit.cli import (
+    RUN_FILE,
+    aligned,
+    allow_commands_option,
+    of_study,
+    offline_option,
+    pair_option,
+    pipeline_for,
+)
+from nbkit.corpora.nli import LABELS
+from nbkit.errors import DataError, NbkitError, ParamsError
+from nbkit.files import aligned_lines, as_csv, atomic_write, plain_text
+from nbkit.languages import LanguageDataError, check_language, split_pair
+from nbkit.measure.bleu import cut
+from nbkit.measure.forms import accuracy_table, agreement, make_form, make_naturalness_form, make_sense_form, read_forms
+from nbkit.models import Decoding
+from nbkit.models.catalogue import BY_RULE
+from nbkit.models.classifiers.lifecycle import CLASSIFIER
+from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL
+from nbkit.models.lifecycle import ModelKind
+from nbkit.models.recipes import named_recipe
+from nbkit.models.services.commands import CommandModel, allow_commands
+from nbkit.models.services.names import is_remote
+from nbkit.models.translators.lifecycle import TRANSLATOR
+from nbkit.perturb import NAMES, PERTURBATIONS, perturb_all
+from nbkit.store import Store
+from nbkit.text.parsers import check_parser, load_parser, parser_for
+from nbkit.text.sentences import Sentence, Text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from nbkit.measure.numbers import Finding
+    from nbkit.studies.disambiguation import DisambiguationParams
+    from nbkit.studies.idioms import IdiomsParams
+    from nbkit.studies.nli_permutation import NliPermutationParams
+
+# ----------------------------------------------------------------------------
+# Commands on texts: `nbkit perturb`, `nbkit translate`, `nbkit check-numbers`.
+
+
+@click.command()
+@click.argument("text")
+@click.option("--lang", default="en", show_default=True, help="Language of the text.")
+@click.option("--only", multiple=True, metavar="NAME", help="A perturbation (repeatable); by default all.")
+@click.option("--parser", metavar="PIPELINE", help="spaCy pipeline, by name or folder.")
+@click.option("--tokenized", is_flag=True, help="TEXT is tokenised: spaces separate tokens.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the random perturbations.")
+@click.option("--unit", type=click.Choice(["phrase", "token"]), default="phrase", show_default=True,
+              help="What noun swaps move.")  # fmt: skip
+@click.option("--spacing", type=click.Choice(["joined", "original"]), default="joined", show_default=True,
+              help="How tokens are joined in the output.")  # fmt: skip
+def perturb(
+    text: str, lang: str, only: tuple[str, ...], parser: str | None, tokenized: bool, seed: int, unit, spacing
+) -> None:
+    """Show TEXT in every perturbed order.
+
+    Perturbations that need a parse use the language's spaCy pipeline or one in $NBKIT_DATA/models.
+    """
+    check_language(lang)
+    if not text.strip():
+        raise NbkitError("the text is empty: there is nothing to perturb")
+    names = [PERTURBATIONS.canonical(name) for name in only or NAMES]
+    parsed, obstacle = _read(text, lang, parser, tokenized)
+    shown = [name for name in names if obstacle is None or PERTURBATIONS.get(name).needs == "tokens"]
+    if obstacle and (parser or (only and shown != names)):
+        raise NbkitError(obstacle)
+    rows = [("as given", parsed.joined if spacing == "joined" else parsed.text)]
+    for name, orders in perturb_all(parsed, shown, seed=seed, unit=unit, min_tokens=1).items():
+        rows.append((name, "(does not apply)" if orders is None else parsed.reorder(orders, spacing)))
+    click.echo(aligned(rows))
+    if obstacle:
+        click.echo(f"\nOnly perturbations that need no parse are shown: {obstacle}", err=True)
+
+
+def _read(text: str, lang: str, parser: str | None, tokenized: bool) -> tuple[Text, str | None]:
+    """The parsed *text*, or only its tokens and why it could not be parsed."""
+    try:
+        spec = parser or pipeline_for(lang) or parser_for(lang)
+        obstacle = check_parser(spec, lang)
+    except LanguageDataError as error:
+        obstacle = str(error)
+    if obstacle:
+        tokens = text.split() if tokenized else cut(text, lang)
+        return Text((Sentence(tuple(tokens), lang),)), obstacle
+    parsed = next(iter(load_parser(spec, lang).parse([text])))
+    if tokenized and list(parsed.tokens) != text.split():
+        raise NbkitError(
+            f"parser '{spec}' tokenises the text differently, as {' | '.join(parsed.tokens)}: drop --tokenized, "
+            "or name perturbations that need no parse (`nbkit list perturbations`)"
+        )
+    return parsed, None
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@click.option("--system", required=True, metavar="NAME", help="A name of `nbkit list models`, a hub id or a folder.")
+@pair_option
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), help="File to write; by default standard output."
+)
+@click.option("--beams", default=4, show_default=True, help="Hypotheses kept in beam search; 1 is greedy.")
+@click.option(
+    "--max-new-tokens", type=int, help="Longest hypothesis in tokens; by default depends on the source's length."
+)
+@click.option("--length-penalty", default=1.0, show_default=True, help="Exponent of the hypothesis length.")
+@click.option("--device", default="auto", show_default=True, help="cpu, cuda, cuda:1 …")
+@click.option("--dtype", default="auto", show_default=True, help="float32, bfloat16 …")
+@allow_commands_option
+@offline_option
+def translate(
+    file: str, system: str, pair: tuple[str, str], output: Path | None, device: str, dtype: str, **decoding: Any
+) -> None:
+    """Translate FILE (`-`: standard input) line by line. Translations are stored and reused.
+
+    A program that is typed as `--system command:PROGRAM` is started; one behind a registered name needs
+    --allow-commands.
+    """
+    from nbkit.models import translate_remembered, usage_remembered
+
+    if system.removeprefix(BY_RULE).startswith(CommandModel.prefix):
+        allow_commands()
+    if output is not None and not output.absolute().parent.is_dir():  # before hours are spent
+        raise NbkitError(f"--output {output}: there is no folder {output.absolute().parent}; make it first")
+    asked, store = (*pair, Decoding(**decoding)), Store()
+    lines = _lines(file)
+    filled = [line for line in lines if line]
+    found: list[str] = []
+    if filled:
+        found = translate_remembered(
+            system, filled, *asked, store=store, device=device, dtype=dtype, progress=sys.stderr.isatty()
+        )
+        if is_remote(system):
+            usage = usage_remembered(system, *asked, store=store, texts=filled)
+            facts = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in usage.facts().items())
+            click.echo(f"{system}: {facts}", err=True)
+    hypotheses = iter(found)
+    # An empty line stays one, and a hypothesis is one line, whatever the model made of it.
+    translated = "".join(" ".join(next(hypotheses).split()) + "\n" if line else "\n" for line in lines)
+    if output is None:
+        click.echo(translated, nl=False)
+        return
+    with atomic_write(output) as unfinished:
+        unfinished.write_text(translated, encoding="utf-8")
+
+
+def _lines(file: str) -> list[str]:
+    """The lines of *file* without surrounding white space. Raises `DataError` for bytes that are not UTF-8."""
+    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    lines = []
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        try:
+            lines.append(line.decode("utf-8").strip())
+        except UnicodeDecodeError as error:
+            raise DataError(f"not UTF-8 ({error.reason}); convert the file", file, number) from None
+    return lines[:-1] if lines and not lines[-1] else lines
+
+
+# ----------------------------------------------------------------------------
+# `nbkit check-numbers`: a gate for translations, which fails where a number is lost.
+
+_STANDARD_INPUT = Path("/dev/stdin")
+_COLUMNS = ("line", "error", "expected", "found")
+
+
+@click.command("check-numbers")
+@click.argument("source", metavar="SOURCE")
+@click.argument("hypothesis", metavar="HYPOTHESIS")
+@pair_option
+@click.option("--lenient", is_flag=True, help="Accept notation that is not localised but unambiguous.")
+@click.option("--format", "style", type=click.Choice(["text", "tsv", "json"]), default="text", show_default=True,
+              help="Text, a table, or one JSON object per line.")  # fmt: skip
+@click.pass_context
+def check_numbers(
+    context: click.Context, source: str, hypothesis: str, pair: tuple[str, str], lenient: bool, style: str
+) -> None:
+    """Show each line of HYPOTHESIS that does not carry the numbers of the same line of SOURCE.
+
+    Both files have one sentence per line; one of them may be `-`, standard input. The exit code is 1 if a number is
+    lost, added or changed, and 2 if a file cannot be read.
+    """
+    from nbkit.numbers import forms
+
+    for lang in pair:
+        forms(lang)  # raises for a language without number rules, before anything is read
+    if source == hypothesis == "-":
+        raise NbkitError("only one of SOURCE and HYPOTHESIS can be standard input")
+    show = _STYLES[style]
+    if style == "tsv":
+        click.echo("\t".join(_COLUMNS))
+    lines = wrong = 0
+    for lines, findings in enumerate(_findings(source, hypothesis, *pair), start=1):
+        kept = [finding for finding in findings if not (lenient and finding.tolerable)]
+        wrong += bool(kept)
+        for finding in kept:
+            click.echo(show(hypothesis, lines, finding))
+    click.echo(f"numbers differ in {wrong} of {lines} lines", err=True)
+    context.exit(1 if wrong else 0)
+
+
+def _findings(source: str, hypothesis: str, src: str, tgt: str) -> Iterator[list[Finding]]:
+    """What is wrong with each line, as the files are read."""
+    from nbkit.measure.numbers import compare_numbers
+
+    paths = [_STANDARD_INPUT if name == "-" else Path(name) for name in (source, hypothesis)]
+    for _, lines in aligned_lines(*paths):
+        left, right = map(_good, lines)
+        yield compare_numbers(left, right, src, tgt)
+
+
+def _good(line: str | DataError) -> str:
+    if isinstance(line, DataError):
+        raise line
+    return line
+
+
+def _as_text(file: str, line: int, finding: Finding) -> str:
+    parts = [f"expected '{finding.expected}'" if finding.expected else ""]
+    parts += [f"found '{finding.found}'" if finding.found else ""]
+    return f"{file}:{line}: {finding.error}: {', '.join(filter(None, parts))}"
+
+
+def _as_tsv(file: str, line: int, finding: Finding) -> str:
+    # Numbers contain spaces of many kinds, but never a tab.
+    cells = (str(line), finding.error, finding.expected, finding.found)
+    return "\t".join(plain_text(" ".join(cell.split("\t"))) for cell in cells)
+
+
+def _as_json(file: str, line: int, finding: Finding) -> str:
+    row = {"file": file, "line": line, "error": finding.error, "expected": finding.expected, "found": finding.found}
+    return json.dumps(row | {"tolerable": finding.tolerable}, ensure_ascii=False)
+
+
+_STYLES: dict[str, Callable[[str, int, Finding], str]] = {"text": _as_text, "tsv": _as_tsv, "json": _as_json}
+
+
+# ----------------------------------------------------------------------------
+# `nbkit train …`: the fields of the recipe are the options.
+
+
+@click.group()
+def train() -> None:
+    """Train a translator, an NLI classifier or a language model."""
+
+
+def _names(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Names separated by commas."""
+    return value if isinstance(value, tuple) else tuple(filter(None, map(str.strip, value.split(","))))
+
+
+def _pairs(context: click.Context, parameter: click.Parameter, given: str | None) -> dict[str, Any]:
+    """The recipe's source and targets of ``en-de,en-fr``; nothing if no pair is given."""
+    if given is None:
+        return {}
+    pairs = [split_pair(pair) for pair in _names(given)]
+    sources = dict.fromkeys(source for source, _ in pairs)
+    if len(sources) != 1:
+        raise ParamsError(f"--pair {given}: one source is expected, found {', '.join(sources) or 'none'}")
+    return {"src": pairs[0][0], "targets": tuple(target for _, target in pairs)}
+
+
+def _option_type(annotation: Any) -> Any:
+    if get_origin(annotation) is Literal:
+        return click.Choice(get_args(annotation))
+    if get_origin(annotation) is tuple:
+        return _names
+    kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
+    return _option_type(kinds[0]) if kinds else annotation
+
+
+def _command(name: str, kind: ModelKind, summary: str) -> click.Command:
+    recipe = kind.recipe_type
+    options = []
+    for field, about in recipe.model_fields.items():
+        if field in ("src", "targets"):  # one option says both
+            continue
+        form = _option_type(about.annotation)
+        options.append(
+            click.Option(
+                [f"--{field.replace('_', '-')}"],
+                type=form,
+                metavar="A,B,…" if form is _names else None,
+                default=about.default,
+                show_default=about.default is not None,
+                help=about.description,
+            )
+        )
+    if kind is TRANSLATOR:
+        text = "A recipe of recipes.yaml, such as paper-lstm or idioms-mbart; explicit options override it."
+        pair_text = "Source and target language, by default en-de; several with commas, en-de,en-fr."
+        options.insert(0, click.Option(["--pair", "direction"], metavar="SRC-TGT,…", callback=_pairs, help=pair_text))
+        options.insert(0, click.Option(["--recipe", "recipe_name"], metavar="NAME", help=text))
+
+    def train_it(
+        output: Path,
+        resume: bool,
+        recipe_name: str | None = None,
+        direction: Mapping[str, Any] | None = None,
+        **values: Any,
+    ) -> None:
+        if output.name in ("", ".."):
+            raise ParamsError(f"OUTPUT: '{output}' names no new folder; write one, such as models/mine")
+        source = click.get_current_context().get_parameter_source
+        given = {field: value for field, value in values.items() if source(field) != ParameterSource.DEFAULT}
+        values, given = {**values, **(direction or {})}, {**given, **(direction or {})}
+        if recipe_name is not None:
+            values = {**named_recipe(recipe_name), **given}
+            for field, rival in (("steps", "epochs"), ("epochs", "steps")):
+                if given.get(field) is not None and rival not in given:
+                    values.pop(rival, None)  # one of them says how long is to be learnt
+        ignored = sorted(recipe.of_new_models & given.keys())
+        if values.get("start") is not None and ignored:
+            options_given = ", ".join(f"--{field.replace('_', '-')}" for field in ignored)
+            raise ParamsError(
+                f"{options_given} given, but start '{values['start']}' already defines this: drop the option"
+            )
+        click.echo(resolve_name(kind.trainer)(recipe.checked(values, "options"), output, resume=resume))
+
+    return click.Command(
+        name,
+        callback=train_it,
+        help=f"{summary} into the folder OUTPUT, which any program can load with `from_pretrained`."
+        " Repeat the command to resume a stopped run.",
+        params=[
+            click.Argument(["output"], type=click.Path(path_type=Path)),
+            *options,
+            click.Option(["--resume/--anew"], default=True, show_default=True, help="Resume from the last checkpoint."),
+        ],
+    )
+
+
+_KINDS: dict[str, tuple[ModelKind, str]] = {
+    "translator": (TRANSLATOR, "Train a translator, from scratch (--architecture) or from a checkpoint (--start),"),
+    "classifier": (
+        CLASSIFIER,
+        "Train an NLI classifier, from scratch (--architecture) or from a checkpoint (--start),",
+    ),
+    "lm": (LANGUAGE_MODEL, "Train a small language model, causal (gpt2) or masked,"),
+}
+
+
+for _name, _kind in _KINDS.items():
+    train.add_command(_command(_name, *_kind))
+
+
+# ----------------------------------------------------------------------------
+# Commands about one study of a run file: `nbkit annotate …` (human judgements) and `nbkit split-idioms`.
+
+_RUN = click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
+_FORM = click.argument("form", type=click.Path(path_type=Path))
+
+
+@click.group()
+def annotate() -> None:
+    """Forms for human annotators: make one, read filled ones."""
+
+
+@annotate.command()
+@_RUN
+@_FORM
+@click.option("--n", default=200, show_default=True, help="Permuted pairs in the form.")
+@click.option("--system", metavar="NAME", help="System that accepts the pairs; by default the run's first.")
+@click.option("--corpus", help="Set that they come from; by default the run's first.")
+@of_study("nli_permutation", "NLI permutation")
+@allow_commands_option
+@offline_option
+def make(params: NliPermutationParams, form: Path, n: int, system: str | None, corpus: str | None) -> None:
+    """Draw permuted pairs that a model accepts and write the FORM (.xlsx) and its key (.key.json).
+
+    RUN is a run file with the NLI permutation study; missing results are computed. Half of the pairs are short and half
+    long, half from originally correct pairs and half from flipped ones, as far as there are enough.
+    Give annotators the form, never the key.
+    """
+    from nbkit.studies.nli_permutation import annotation_sample
+
+    refuse_programs([params])
+    sample = annotation_sample(params, n, model=system, corpus=corpus)
+    written, key = make_form(
+        sample, form, labels=LABELS, instructions=_instructions(), seed=params.seed,
+        provenance={"study": "nli_permutation", "params": params.model_dump(mode="json")},
+    )  # fmt: skip
+    counts = Counter(zip(sample["length_group"], sample["stratum"], strict=True))
+    click.echo(aligned([(f"{size}, {stratum}", f"{count} pairs") for (size, stratum), count in sorted(counts.items())]))
+    click.echo(f"Form: {written}\nKey:  {key} (not for annotators)")
+
+
+@annotate.command()
+@click.argument("forms", nargs=-1, required=True, metavar="[NAME=]FORM...")
+@click.option("--key", required=True, type=click.Path(path_type=Path), help="Key written with the form.")
+@click.option("--output", type=click.Path(path_type=Path), help="Also write all judgements to this .csv file.")
+def read(forms: tuple[str, ...], key: Path, output: Path | None) -> None:
+    """Read filled forms: accuracy, macro-F1, accuracy by stratum and length, agreement.
+
+    NAME is the annotator; by default, the file's name. A form with an unknown label, a missing or changed row or
+    another form's key is refused, with the row.
+    """
+    judgements = read_forms(_named(forms), key)
+    if output is not None:
+        with atomic_write(output) as unfinished:
+            unfinished.write_text(as_csv(judgements), encoding="utf-8", newline="")
+    by = [column for column in ("stratum", "length_group") if column in judgements]
+    table = accuracy_table(judgements, labels=LABELS, by=by)
+    click.echo(
+        aligned([("annotator", "pairs", "N", "accuracy", "95% interval", "macro F1"), *map(_accuracy, _rows(table))])
+    )
+    if judgements["annotator"].nunique() > 1:
+        together = map(_agreement, _rows(agreement(judgements, labels=LABELS)))
+        click.echo("\n" + aligned([("agreement", "annotators", "N", "value", "95% interval"), *together]))
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def _accuracy(row: Mapping[str, Any]) -> tuple[str, ...]:
+    shown = f"{row['accuracy']:.3f} ± {row['half_width']:.3f}"
+    return row["annotator"], row["value"] or "all", str(row["n"]), shown, _interval(row), f"{row['macro_f1']:.3f}"
+
+
+def _agreement(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return row["measure"], row["annotators"], str(row["n"]), f"{row['value']:.3f}", _interval(row)
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    return f"[{row['low']:.3f}, {row['high']:.3f}]"
+
+
+def _named(forms: tuple[str, ...]) -> dict[str, str]:
+    """Annotators and their forms. Raises `NbkitError` if two have the same name."""
+    named: dict[str, str] = {}
+    for form in forms:
+        name, given, path = form.partition("=")
+        name, path = (name, path) if given else (Path(form).stem, form)
+        if name in named:
+            raise NbkitError(f"two forms of annotator '{name}': {named[name]} and {path}; write NAME=FORM")
+        named[name] = path
+    return named
+
+
+def _instructions() -> str:
+    text = resources.files("nbkit.measure").joinpath("instructions.txt").read_text("utf-8")
+    return text.format(labels=", ".join(LABELS))
+
+
+# ----------------------------------------------------------------------------
+# `nbkit annotate senses`: the two forms of the disambiguation study.
+
+
+@annotate.command()
+@_RUN
+@_FORM
+@click.option("--n", default=100, show_default=True, help="Sentences in each form, half of them adversarial.")
+@of_study("disambiguation", "disambiguation")
+@allow_commands_option
+@offline_option
+def senses(params: DisambiguationParams, form: Path, n: int) -> None:
+    """Draw sentences of both challenge sets and write two forms: FORM-senses.xlsx and FORM-naturalness.xlsx.
+
+    RUN is a run file with the disambiguation study; missing results are computed. Each form has a key
+    (.key.json), which annotators do not get. Filled forms and keys go into the parameters annotations, annotation_key,
+    naturalness and naturalness_key.
+    """
+    from nbkit.studies.disambiguation import judgement_sample
+
+    refuse_programs([params])
+    sample = judgement_sample(params, n)
+    provenance = {"study": "disambiguation", "params": params.model_dump(mode="json")}
+    stem = form.with_suffix("") if form.suffix == ".xlsx" else form
+    for task, make in (("senses", make_sense_form), ("naturalness", make_naturalness_form)):
+        written, key = make(sample, stem.with_name(f"{stem.name}-{task}.xlsx"), seed=params.seed, provenance=provenance)
+        click.echo(f"Form: {written}\nKey:  {key} (not for annotators)")
+    counts = Counter(sample["set"])
+    click.echo(", ".join(f"{count} {name} sentences" for name, count in sorted(counts.items())))
+
+
+# ----------------------------------------------------------------------------
+# `nbkit split-idioms`: the training data of the idioms study as files.
+
+
+@click.command("split-idioms")
+@RUN_FILE
+@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@of_study("idioms", "idioms")
+def split_idioms(params: IdiomsParams, folder: Path) -> None:
+    """Write the training and test data of a run file's idioms study.
+
+    For each language pair, FOLDER/en-fr gets idiom-train and idiom-test, line-aligned, and regular if the study names
+    corpora; otherwise bring your own regular pairs. The splits are those that `nbkit run` tests on. Train with
+    --train moses:FOLDER/en-fr/regular, --idioms moses:FOLDER/en-fr/idiom-train and --condition zero, joint or
+    upsample-N.
+    """
+    from nbkit.studies.idioms.steps import write_training_data
+
+    for language in params.languages:
+        place = folder / f"{params.source}-{language}"
+        counts = write_training_data(params, language, place)
+        click.echo(f"{place}: {', '.join(f'{name} {count:,}' for name, count in counts.items())}")
