@@ -55,7 +55,8 @@ def _templates() -> Environment:
     return environment
 
 
-def _rendered(template: str, **values: Any) -> str:
+def rendered(template: str, **values: Any) -> str:
+    """A page of this template."""
     return _templates().get_template(template).render(values)
 
 
@@ -389,7 +390,7 @@ class _Site:
         notebook = self.read(entry)
         found = blocks(notebook)
         facts = {**self.run.provenance, **entry.provenance, "parameters": entry.parameters}
-        return _rendered(
+        return rendered(
             "notebook.html.j2", run=self.run, entry=entry, before=before, after=after, excerpt=excerpt(notebook),
             blocks=found, files=self.files_of(entry), digest=digest,
             provenance="" if has_provenance(found) else Footer(facts)._repr_html_(),
@@ -404,7 +405,7 @@ class _Site:
         for entry, glance in listed:
             if entry.is_summary:
                 summaries.setdefault(entry.tags.get("run", ""), []).append((entry, glance))
-        return _rendered(
+        return rendered(
             "index.html.j2", run=self.run, runs=runs, summaries=summaries, chosen_from=chosen_from, digest="",
             failures=[(entry, glance) for entry, glance in listed if entry.failed],
             columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
