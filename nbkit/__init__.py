@@ -4,7 +4,19 @@ Importing the package is cheap: rooms that need torch, transformers, spaCy or pa
 when something in them is used.
 """
 
+from importlib import import_module
+from typing import Any
+
 from nbkit.deprecation import explain_moved_modules
 
 __version__ = "0.1.0"
 explain_moved_modules()
+
+#: What a notebook begins with, and where it is.
+_FRONT = {"compare": "nbkit.report.compare"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FRONT:
+        raise AttributeError(f"module 'nbkit' has no attribute {name!r}")
+    return getattr(import_module(_FRONT[name]), name)

@@ -166,6 +166,7 @@ _GROUPS = {
         "translate": "nbkit.cli.texts:translate",
     },
     "Check": {
+        "compare": "nbkit.cli.compare:compare",
         "validate": "nbkit.cli.grids:validate",
         "check-numbers": "nbkit.cli.texts:check_numbers",
     },

@@ -45,7 +45,7 @@ _KEYS: Final = ["study", "system_a", "system_b", "source_language", "target_lang
 _TOKEN = re.compile(r"[぀-ヿ㐀-鿿]|[^\W぀-ヿ㐀-鿿]+|\s+|[^\w\s]")
 _MOST_TOKENS = 2_000
 _COLOURS: Final = {"better": "#1d6b45", "worse": "#a3241d", "different": "#0b5a8a", "": "#586374"}
-_WIDE, _HIGH = 170, 16
+_WIDE, _HIGH = 130, 16
 
 
 @dataclass(frozen=True)
@@ -101,17 +101,43 @@ class Comparison:
                 "significant after Holm's correction."
             )
         whole = [row for row in sure if not row["group"]]
-        said = [f"{row['verdict']} at {row['measure_label']} ({row['apart']}, {row['title']})" for row in whole[:4]]
-        more = len(sure) - len(said)
-        rest = f"{more} more difference{'s' * (more != 1)} {'are' if more != 1 else 'is'} significant below." * bool(more)
+        several = self.differences["target_language"].nunique() > 1
+        said = []
+        for verdict in ("worse", "better", "different"):
+            of = [
+                f"{row['measure_label']} ({', '.join((row['apart'], *[row['pair']] * several))})"
+                for row in whole
+                if row["verdict"] == verdict
+            ]
+            said += [f"{verdict} at {', '.join(of[:4])}{f' and {len(of) - 4} more' * (len(of) > 4)}"] if of else []
+        more = len(sure) - len(whole)
+        rest = f"{more} group{'s' * (more != 1)} differ{'s' * (more == 1)} significantly." * bool(more)
         return " ".join(filter(None, (f"B is {'; '.join(said)}." if said else "", rest)))
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What A and B are, with their systems where there is one pair of them."""
+        pairs = self.differences[["system_a", "system_b"]].drop_duplicates()
+        if len(pairs) > 1:
+            return self.a, self.b
+        named = zip((self.a, self.b), pairs.iloc[0], strict=True)
+        return tuple(name if name == system else f"{name} ({system})" for name, system in named)
+
+    def _systems(self, row: Mapping[str, Any]) -> str:
+        """The systems of a row, where there are several."""
+        if len(self.differences[["system_a", "system_b"]].drop_duplicates()) == 1:
+            return ""
+        return " → ".join(dict.fromkeys((row["system_a"], row["system_b"])))
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows of `differences` as pages write them."""
-        widest = self.differences.groupby(_KEYS)[["low", "high", "difference"]].transform(lambda each: each.abs().max())
-        scales = widest.max(axis=1).to_numpy()
-        for row, scale in zip(self.differences.to_dict("records"), scales, strict=True):
-            measure = self.declared[row["study"]].measures[row["measure"]]
+        table = self.differences
+        measures = [self.declared[row.study].measures[row.measure] for row in table.itertuples()]
+        # Pictures of all items have one scale for shares and one for scores, those of groups one for each measure.
+        keys = zip(measures, *(table[name] for name in ("group", *_KEYS)), strict=True)
+        same = [repr(key) if group else str(measure.share) for measure, group, *key in keys]
+        scales = table[["low", "high", "difference"]].abs().max(axis=1).groupby(np.array(same)).transform("max")
+        for row, measure, scale in zip(table.to_dict("records"), measures, scales, strict=True):
             verdict = verdict_of(row, measure)
             yield {
                 **row,
@@ -119,6 +145,7 @@ class Comparison:
                 "title": self.declared[row["study"]].title,
                 "measure_label": measure.label,
                 "pair": _pair(row),
+                "systems": self._systems(row),
                 "a_text": measure.written(row["a"]),
                 "b_text": measure.written(row["b"]),
                 "apart": apart(row["difference"], measure),
@@ -144,7 +171,6 @@ class Comparison:
                 "behaviour": behaviour,
                 "measure": measure,
                 "pair": _pair(gone),
-                "systems": (gone["system_a"], gone["system_b"]),
                 "whole": here[0],
                 "sentence": _sentence(here[0], measure),
                 "groups": here[1:],
@@ -318,15 +344,16 @@ def _sentence(row: Mapping[str, Any], measure: Measure) -> str:
     if not row["n"]:
         return "Nothing can be said: no item is decided in both."
     values = f"{measure.label}: {row['a_text']} in A, {row['b_text']} in B, {row['apart']} {row['interval']}"
+    p = row["p_text"] if row["p_text"].startswith("<") else f"= {row['p_text']}"
     if row["verdict"]:
-        return f"B is {row['verdict']}. {values}; p = {row['p_text']} after Holm’s correction, {n}."
+        return f"B is {row['verdict']} at {values}; p {p} after Holm’s correction, {n}."
     limit = (
         f"no difference could be significant with {n}"
         if row["visible_text"] == "–"
         else f"differences below {row['visible_text']} could not have been seen with {n}"
     )
     shown = "No item differs" if not row["up"] + row["down"] else "No difference could be shown"
-    return f"{shown}. {values}; {limit}."
+    return f"{shown} in {values}; {limit}."
 
 
 def _picture(row: Mapping[str, Any], scale: float, measure: Measure, verdict: str) -> Markup:
@@ -427,6 +454,10 @@ def marked(a: str, b: str) -> tuple[Markup, Markup]:
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     """*row* for JSON, which has no NaN."""
     return {
-        str(name): None if isinstance(value, float) and np.isnan(value) else value.item() if hasattr(value, "item") else value
+        str(name): None
+        if isinstance(value, float) and np.isnan(value)
+        else value.item()
+        if hasattr(value, "item")
+        else value
         for name, value in row.items()
     }

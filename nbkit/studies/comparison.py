@@ -76,6 +76,7 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
 
     rows: list[dict[str, Any]] = []
     sums: list[np.ndarray] = []
+    spreads: list[float] = []
     items: list[pd.DataFrame] = []
     excluded: list[dict[str, Any]] = []
     for place, measure, both in _pairings(a, b, declared):
@@ -89,9 +90,10 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
             items.append(_changes(common, measure).assign(**place))
         groups = here.groupby("group", sort=True) if measure.by and here["group"].nunique() > 1 else ()
         for name, part in [("", here), *groups]:
-            found, of_clusters = _difference(part, measure)
+            found, of_clusters, spread = _difference(part, measure)
             rows.append({**place, "group": name, **found})
             sums.append(of_clusters)
+            spreads.append(spread)
     if not rows:
         raise NbkitError("nothing to compare: the two sides have no study, direction and item in common")
     able = np.array([2.0 ** (1 - _differing(each)) <= LEVEL for each in sums])
@@ -102,7 +104,8 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
         p_holm[able] = multicomp(p[able], method="holm")[1]
     table = pd.DataFrame(rows).assign(p=p, p_holm=p_holm)
     table["visible"] = [
-        _visible(each, row.n, row.width, tests) for each, row in zip(sums, table.itertuples(), strict=True)
+        _visible(each, spread, row.n, row.width, tests)
+        for each, spread, row in zip(sums, spreads, table.itertuples(), strict=True)
     ]
     # An interval that the test does not confirm reaches to 0: of few clusters that differ it would not.
     unsure = table["p"] > LEVEL
@@ -152,8 +155,8 @@ def _systems(a: list[str], b: list[str], study: str) -> list[tuple[str, str]]:
     return common
 
 
-def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], np.ndarray]:
-    """Values, difference and effect size of joined *rows*, and what each cluster adds to the difference."""
+def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], np.ndarray, float]:
+    """Values, difference and effect size of joined *rows*, what clusters add to the difference, its variance."""
     weights = _weights(rows, measure)
     scores = {side: rows[f"score_{side}"].to_numpy(float) for side in "ab"}
     apart = scores["b"] - scores["a"]
@@ -177,7 +180,8 @@ def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], n
         "down": int(rows["count"][apart < 0].sum()),
         "width": width,
     }
-    return found, sums
+    shares = np.bincount(numbers, weights) if len(rows) else np.empty(0)
+    return found, sums, float(((sums - sums.sum() * shares) ** 2).sum())
 
 
 def _interval(rows: pd.DataFrame, measure: Measure) -> tuple[float, float]:
@@ -252,12 +256,13 @@ def _rank_biserial(sums: np.ndarray) -> float:
     return float((np.sign(differ) * ranks).sum() / ranks.sum())
 
 
-def _visible(sums: np.ndarray, n: int, width: float, tests: int) -> float:
+def _visible(sums: np.ndarray, variance: float, n: int, width: float, tests: int) -> float:
     """The smallest difference that is significant among *tests* with a probability of `POWER`.
 
-    The larger of two: (z₁₋α/₂ + z_power) times the standard error, from the clusters' spread, and what enough clusters
-    make that change: p ≤ α takes k of them, 2¹⁻ᵏ ≤ α, all the same way; a number with mean λ is at least k with that
-    probability. α is `LEVEL` / tests. n: items. width: of the measure's range.
+    The larger of two: z = z₁₋α/₂ + z_power standard errors of the difference d, where flips of C clusters have the
+    variance σ² + d²/C, so that d = zσ / √(1 − z²/C); and what enough clusters make that change: p ≤ α takes k of them,
+    2¹⁻ᵏ ≤ α, all the same way, and a number with mean λ is at least k with that probability. α is `LEVEL` / tests.
+    variance: σ². n: items. width: of the measure's range.
     """
     from scipy.stats import gamma, norm
 
@@ -267,7 +272,8 @@ def _visible(sums: np.ndarray, n: int, width: float, tests: int) -> float:
         return np.nan
     differ = np.abs(sums[np.abs(sums) > _ZERO])
     each = differ.mean() if len(differ) else width / n  # if nothing changed: one item of each cluster, wholly
-    spread = (norm.ppf(1 - alpha / 2) + norm.ppf(POWER)) * (sums**2).sum() ** 0.5
+    z = norm.ppf(1 - alpha / 2) + norm.ppf(POWER)
+    spread = z * (variance / (1 - z**2 / len(sums))) ** 0.5 if z**2 < len(sums) else np.inf
     least = float(max(gamma.ppf(POWER, needed) * each, spread))
     return least if least <= width else np.nan
 
