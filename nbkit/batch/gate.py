@@ -121,7 +121,7 @@ def _checked(gate: Gate, place: str, comparison: Comparison) -> Iterator[Check]:
         yield Check(title, bool(broken), f"{found}; {'; '.join(broken)}" if broken else found, place)
 
 
-def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _key(row: Mapping[Any, Any]) -> tuple[str, ...]:
     names = ("study", "system_a", "system_b", "source_language", "target_language", "measure", "group")
     return tuple(row[name] for name in names)
 
@@ -132,7 +132,7 @@ def _known(kind: str, name: str, known: Any) -> str:
     return name
 
 
-def _broken(gate: Gate, row: Mapping[str, Any], measure: Measure) -> Iterator[str]:
+def _broken(gate: Gate, row: Mapping[Any, Any], measure: Measure) -> Iterator[str]:
     """What of a gate a row breaks."""
     if not row["n"]:
         yield "there is no item to measure"

@@ -121,9 +121,10 @@ class Comparison:
         if len(pairs) > 1:
             return self.a, self.b
         named = zip((self.a, self.b), pairs.iloc[0], strict=True)
-        return tuple(name if name == system else f"{name} ({system})" for name, system in named)
+        one, other = (name if name == system else f"{name} ({system})" for name, system in named)
+        return one, other
 
-    def _systems(self, row: Mapping[str, Any]) -> str:
+    def _systems(self, row: Mapping[Any, Any]) -> str:
         """The systems of a row, where there are several."""
         if len(self.differences[["system_a", "system_b"]].drop_duplicates()) == 1:
             return ""
@@ -132,7 +133,8 @@ class Comparison:
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows of `differences` as pages write them."""
         table = self.differences
-        measures = [self.declared[row.study].measures[row.measure] for row in table.itertuples()]
+        of = zip(table["study"], table["measure"], strict=True)
+        measures = [self.declared[study].measures[name] for study, name in of]
         # Pictures of all items have one scale for shares and one for scores, those of groups one for each measure.
         keys = zip(measures, *(table[name] for name in ("group", *_KEYS)), strict=True)
         same = [repr(key) if group else str(measure.share) for measure, group, *key in keys]
@@ -140,7 +142,7 @@ class Comparison:
         for row, measure, scale in zip(table.to_dict("records"), measures, scales, strict=True):
             verdict = verdict_of(row, measure)
             yield {
-                **row,
+                **{str(name): value for name, value in row.items()},
                 "verdict": verdict,
                 "title": self.declared[row["study"]].title,
                 "measure_label": measure.label,
@@ -197,13 +199,13 @@ class Comparison:
             changes = {name: int(counts.get(name, 0)) for name in CHANGES}
             items.append({**dict(zip(_KEYS, key, strict=True)), "changes": changes, **ids})
         differences = [
-            {**row, "verdict": verdict_of(row, self.declared[row["study"]].measures[row["measure"]]) or "none"}
+            {**_plain(row), "verdict": verdict_of(row, self.declared[row["study"]].measures[row["measure"]]) or "none"}
             for row in self.differences.to_dict("records")
         ]
         return {
             "schema_version": SCHEMA_VERSION, "nbkit": nbkit.__version__, "a": self.a, "b": self.b,
             "answer": self.answer, "level": LEVEL, "power": POWER, "tests": self.found.tests,
-            "differences": [_plain(row) for row in differences],
+            "differences": differences,
             "items": items, "excluded": [_plain(row) for row in self.excluded.to_dict("records")],
             "gates": [{"gate": check.name, "broken": check.broken, "message": check.message} for check in checks],
         }  # fmt: skip
@@ -229,20 +231,21 @@ def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
     are computed. Raises `NbkitError` if there is nothing to compare.
     """
     declared = behaviours(STUDIES)
-    names = tuple(_name(each) for each in (a, b))
-    if names[0] == names[1] and run is None:  # the whole paths, where their last parts are the same
-        names = (str(a), str(b)) if not hasattr(a, "columns") else ("A", "B")
     if run is None:
-        sides = [_outcomes(each) for each in (a, b)]
+        one, other = _name(a), _name(b)
+        if one == other:  # the whole paths, where their last parts are the same
+            one, other = str(a), str(b)
+        found = compared(_outcomes(a), _outcomes(b), declared)
     else:
+        one, other = str(a), str(b)
         whole = _outcomes(run)
         known = sorted(set(whole["system"]))
-        for name in (a, b):
+        for name in (one, other):
             if name not in known:
-                raise UnknownNameError("system", str(name), known, way_out=f" (in {_name(run)})")
-        sides = [whole[whole["system"] == name] for name in (a, b)]
+                raise UnknownNameError("system", name, known, way_out=f" (in {_name(run)})")
+        found = compared(whole[whole["system"] == one], whole[whole["system"] == other], declared)
     is_sandbox = any(_is_sandbox(each) for each in ((a, b) if run is None else (run,)))
-    return Comparison(*names, compared(*sides, declared), declared, is_sandbox)
+    return Comparison(one, other, found, declared, is_sandbox)
 
 
 def _name(place: Any) -> str:
@@ -277,7 +280,7 @@ def _of_run(folder: Path) -> pd.DataFrame:
     """The outcomes of a run that did not write them, computed from what is stored."""
     import pandas as pd
 
-    tables = []
+    tables: list[pd.DataFrame] = []
     for entry in read_run(folder).runs:
         study = STUDIES.get(entry.study)
         if entry.params is not None and study.results is not None:
@@ -298,7 +301,7 @@ def _is_sandbox(place: Any) -> bool:
 # Words and pictures.
 
 
-def verdict_of(row: Mapping[str, Any], measure: Measure) -> str:
+def verdict_of(row: Mapping[Any, Any], measure: Measure) -> str:
     """What a significant difference is: "better", "worse" or "different"; "" for others."""
     if not row["p_holm"] <= LEVEL:
         return ""
@@ -334,11 +337,11 @@ def _p(value: float) -> str:
     return "–" if np.isnan(value) else "< 0.001" if value < 0.001 else f"{value:.3f}" if value < 0.9995 else "1"
 
 
-def _pair(row: Mapping[str, Any]) -> str:
+def _pair(row: Mapping[Any, Any]) -> str:
     return "→".join(filter(None, (row["source_language"], row["target_language"])))
 
 
-def _sentence(row: Mapping[str, Any], measure: Measure) -> str:
+def _sentence(row: Mapping[Any, Any], measure: Measure) -> str:
     """What the comparison says of all items of a measure."""
     n = f"N = {row['n']:,} in {row['clusters']:,} clusters" if row["clusters"] < row["n"] else f"N = {row['n']:,}"
     if not row["n"]:
@@ -350,13 +353,13 @@ def _sentence(row: Mapping[str, Any], measure: Measure) -> str:
     limit = (
         f"no difference could be significant with {n}"
         if row["visible_text"] == "–"
-        else f"differences below {row['visible_text']} could not have been seen with {n}"
+        else f"differences below {row['visible_text']} could not have been seen reliably with {n}"
     )
     shown = "No item differs" if not row["up"] + row["down"] else "No difference could be shown"
     return f"{shown} in {values}; {limit}."
 
 
-def _picture(row: Mapping[str, Any], scale: float, measure: Measure, verdict: str) -> Markup:
+def _picture(row: Mapping[Any, Any], scale: float, measure: Measure, verdict: str) -> Markup:
     """A difference with its interval around 0, as inline SVG; filled where significant."""
     if np.isnan(row["difference"]):
         return Markup("")
@@ -391,7 +394,7 @@ def _shown(items: pd.DataFrame, behaviour: Behaviour, target: str) -> Iterator[d
             yield {"change": name, "n": int(of["count"].sum()), "items": first}
 
 
-def _item(row: Mapping[str, Any], behaviour: Behaviour, target: str) -> dict[str, Any]:
+def _item(row: Mapping[Any, Any], behaviour: Behaviour, target: str) -> dict[str, Any]:
     spans = _spans(row.get("spans"))
     outputs = marked(_text(row.get("output_a")), _text(row.get("output_b")))
     texts = [("source", "source"), ("changed", behaviour.changed), ("reference", "reference")]
@@ -420,7 +423,7 @@ def _spans(value: Any) -> list[dict[str, Any]]:
     return found if isinstance(found, list) else []
 
 
-def with_spans(text: str, spans: Sequence[Mapping[str, Any]], of: str) -> Markup:
+def with_spans(text: str, spans: Sequence[Mapping[Any, Any]], of: str) -> Markup:
     """*text* as HTML with its *spans* marked, those whose "text" is *of*.
 
     >>> with_spans("a < 12", [{"text": "source", "start": 4, "end": 6, "label": "number"}], "source")
@@ -444,14 +447,15 @@ def marked(a: str, b: str) -> tuple[Markup, Markup]:
     words, others = _TOKEN.findall(a), _TOKEN.findall(b)
     if len(words) + len(others) > _MOST_TOKENS:  # the time grows with the square
         return escape(a), escape(b)
-    left, right = [], []
+    left: list[Markup] = []
+    right: list[Markup] = []
     for kind, i, j, k, m in SequenceMatcher(None, words, others, autojunk=False).get_opcodes():
         for tag, text, parts in (("del", "".join(words[i:j]), left), ("ins", "".join(others[k:m]), right)):
             parts.append(escape(text) if kind == "equal" or not text else Markup(f"<{tag}>{escape(text)}</{tag}>"))
     return Markup("").join(left), Markup("").join(right)
 
 
-def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
     """*row* for JSON, which has no NaN."""
     return {
         str(name): None

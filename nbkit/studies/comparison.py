@@ -14,7 +14,7 @@ References: Fisher 1935, *The Design of Experiments*, §21; Winkler et al. 2015,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log2
 from typing import TYPE_CHECKING, Any, Final
@@ -72,7 +72,6 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
     study; studies that are not among them are not compared. Raises `NbkitError` if there is nothing in common.
     """
     import pandas as pd
-    from pingouin import multicomp
 
     rows: list[dict[str, Any]] = []
     sums: list[np.ndarray] = []
@@ -96,16 +95,12 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
             spreads.append(spread)
     if not rows:
         raise NbkitError("nothing to compare: the two sides have no study, direction and item in common")
-    able = np.array([2.0 ** (1 - _differing(each)) <= LEVEL for each in sums])
-    tests = int(able.sum())
-    p = np.array([_p(each, max(DRAWS, DRAWS_PER_TEST * tests)) for each in sums])
-    p_holm = np.where(np.isnan(p), np.nan, 1.0)
-    if tests:
-        p_holm[able] = multicomp(p[able], method="holm")[1]
+    p, p_holm, tests = tested(sums)
     table = pd.DataFrame(rows).assign(p=p, p_holm=p_holm)
+    possible = sum(2.0 ** (1 - len(each)) <= LEVEL for each in sums)  # where something differs, more tests count
     table["visible"] = [
-        _visible(each, spread, row.n, row.width, tests)
-        for each, spread, row in zip(sums, spreads, table.itertuples(), strict=True)
+        visible(each, spread, row["n"], row["width"], possible)
+        for each, spread, row in zip(sums, spreads, rows, strict=True)
     ]
     # An interval that the test does not confirm reaches to 0: of few clusters that differ it would not.
     unsure = table["p"] > LEVEL
@@ -133,13 +128,15 @@ def _pairings(
     """Study, systems, direction and measure of each comparison, the measure, and the joined scores."""
     for study, behaviour in declared.items():
         sides = [found[found["study"] == study] for found in (a, b)]
-        for one, other in _systems(*(list(side["system"].unique()) for side in sides), study):
+        labels = [list(side["system"].unique()) for side in sides]
+        for one, other in _systems(labels[0], labels[1], study):
             pair = [side[side["system"] == name] for side, name in zip(sides, (one, other), strict=True)]
             for name, measure in behaviour.measures.items():
                 both = paired(pair[0], pair[1], measure)
-                for direction, part in both.groupby(_DIRECTION, sort=False):
+                for (source, target), part in both.groupby(_DIRECTION, sort=False):
                     if (part["side"] == "both").any():
-                        yield dict(zip(_PAIR, (study, one, other, *direction, name), strict=True)), measure, part
+                        place = (study, one, other, str(source), str(target), name)
+                        yield dict(zip(_PAIR, place, strict=True)), measure, part
 
 
 def _systems(a: list[str], b: list[str], study: str) -> list[tuple[str, str]]:
@@ -157,7 +154,7 @@ def _systems(a: list[str], b: list[str], study: str) -> list[tuple[str, str]]:
 
 def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], np.ndarray, float]:
     """Values, difference and effect size of joined *rows*, what clusters add to the difference, its variance."""
-    weights = _weights(rows, measure)
+    weights = weights_of(rows, measure)
     scores = {side: rows[f"score_{side}"].to_numpy(float) for side in "ab"}
     apart = scores["b"] - scores["a"]
     numbers = rows["cluster"].factorize(sort=True)[0]
@@ -192,7 +189,7 @@ def _interval(rows: pd.DataFrame, measure: Measure) -> tuple[float, float]:
     return interval_of(rows, measure)[1:3]
 
 
-def _weights(rows: pd.DataFrame, measure: Measure) -> np.ndarray:
+def weights_of(rows: pd.DataFrame, measure: Measure) -> np.ndarray:
     """What the score of each row counts in the value, as `interval_of` averages; sums to 1."""
     counts = rows["count"].astype(float)
     if measure.average == "item" or (measure.average != "cluster" and rows["part"].nunique() == 1):
@@ -202,6 +199,23 @@ def _weights(rows: pd.DataFrame, measure: Measure) -> np.ndarray:
     if measure.average != "cluster":
         each /= rows.groupby("part")["cluster"].transform("nunique")
     return (each / each.sum()).to_numpy()
+
+
+def tested(sums: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, int]:
+    """p of each test of a comparison, p after Holm's correction, and over how many tests that was.
+
+    sums: of each test what its clusters add to the difference. A test in which so few clusters differ that no signs of
+    theirs would be significant does not count, and has p = 1 afterwards.
+    """
+    from pingouin import multicomp
+
+    able = np.array([2.0 ** (1 - _differing(each)) <= LEVEL for each in sums])
+    tests = int(able.sum())
+    p = np.array([_p(each, max(DRAWS, DRAWS_PER_TEST * tests)) for each in sums])
+    p_holm = np.where(np.isnan(p), np.nan, 1.0)
+    if tests:
+        p_holm[able] = multicomp(p[able], method="holm")[1]
+    return p, p_holm, tests
 
 
 def _p(sums: np.ndarray, draws: int) -> float:
@@ -256,8 +270,8 @@ def _rank_biserial(sums: np.ndarray) -> float:
     return float((np.sign(differ) * ranks).sum() / ranks.sum())
 
 
-def _visible(sums: np.ndarray, variance: float, n: int, width: float, tests: int) -> float:
-    """The smallest difference that is significant among *tests* with a probability of `POWER`.
+def visible(sums: np.ndarray, variance: float, n: int, width: float, tests: int) -> float:
+    """The smallest difference that is significant among *tests* with a probability of `POWER`; NaN if none can be.
 
     The larger of two: z = z₁₋α/₂ + z_power standard errors of the difference d, where flips of C clusters have the
     variance σ² + d²/C, so that d = zσ / √(1 − z²/C); and what enough clusters make that change: p ≤ α takes k of them,
