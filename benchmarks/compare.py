@@ -31,7 +31,7 @@ from nbkit.seeding import generator
 from nbkit.store import Store
 from nbkit.studies import STUDIES, outcomes
 from nbkit.studies.behaviours import behaviours
-from nbkit.studies.comparison import LEVEL, POWER, paired, tested, visible, weights_of
+from nbkit.studies.comparison import LEVEL, POWER, p_values, paired, visible, weights_of
 
 RATES = (0.02, 0.05, 0.1, 0.2)
 
@@ -187,9 +187,9 @@ def main(arguments: Sequence[str] | None = None) -> Path:
     told = ", ".join(f"{n} of {name}" for name, n in counts.items())
     report.remark(f"A page has {len(whole.tests)} tests: {told}.")
     report.remark(
-        "False alarms: pages with any significant difference; the bar is 5 % and 1.96 of its standard errors. Power: how "
-        "often the measure's difference over all items is significant after Holm's correction over its study's tests, and "
-        "in brackets without it. Beside it the largest difference that the fault can make."
+        "False alarms: pages with any significant difference; the bar is 5 % and 1.96 of its standard errors. Power: "
+        "how often the measure's difference over all items is significant after Holm's correction over its study's "
+        "tests, and in brackets without it. Beside it the largest difference that the fault can make."
     )
     return report.write()
 
@@ -219,7 +219,7 @@ def _false_alarms(report: Report, whole: Page, pages: int) -> None:
 
 
 def _alarm(sums: list[np.ndarray]) -> bool:
-    return bool((tested(sums)[1] <= LEVEL).any())
+    return bool((p_values(sums)[1] <= LEVEL).any())
 
 
 def _powers(report: Report, whole: Page, runs: int) -> None:
@@ -250,7 +250,7 @@ def _seen(whole: Page, at: int, rate: float, nothing: np.ndarray, runs: int) -> 
     for number in range(runs):
         b = whole.drawn(rates, generator(0, "planted", study, rate, number))
         sums = [test.sums(nothing, b) for test in whole.tests if test.fault.study == study]
-        p, p_holm, _ = tested(sums)
+        p, p_holm, _ = p_values(sums)
         found_ += p_holm[own] <= LEVEL
         alone += p[own] <= LEVEL
         apart += sums[own].sum() / runs

@@ -116,7 +116,7 @@ def _checked(gate: Gate, place: str, comparison: Comparison) -> Iterator[Check]:
     for row in rows[wanted].to_dict("records"):
         said = by_key[_key(row)]
         title = ", ".join(filter(None, (measure.label, row["group"], said["pair"], said["systems"])))
-        found = f"{said['a_text']} → {said['b_text']}, {said['apart']} {said['interval']}, p {said['p_text']}"
+        found = f"{said['a_text']} → {said['b_text']}, {said['apart']} {said['interval']}, {said['p_said']}"
         broken = list(_broken(gate, row, measure))
         yield Check(title, bool(broken), f"{found}; {'; '.join(broken)}" if broken else found, place)
 

@@ -153,6 +153,7 @@ class Comparison:
                 "apart": apart(row["difference"], measure),
                 "interval": _interval(row["low"], row["high"], measure),
                 "p_text": _p(row["p_holm"]),
+                "p_said": " ".join(filter(None, ("p", "=" * (row["p_holm"] >= 0.001), _p(row["p_holm"])))),
                 "effect_text": _signed(row["effect"], 2),
                 "visible_text": "–" if np.isnan(row["visible"]) else apart(row["visible"], measure).lstrip("+"),
                 "few": row["n"] < FEW,
@@ -347,9 +348,8 @@ def _sentence(row: Mapping[Any, Any], measure: Measure) -> str:
     if not row["n"]:
         return "Nothing can be said: no item is decided in both."
     values = f"{measure.label}: {row['a_text']} in A, {row['b_text']} in B, {row['apart']} {row['interval']}"
-    p = row["p_text"] if row["p_text"].startswith("<") else f"= {row['p_text']}"
     if row["verdict"]:
-        return f"B is {row['verdict']} at {values}; p {p} after Holm’s correction, {n}."
+        return f"B is {row['verdict']} at {values}; {row['p_said']} after Holm’s correction, {n}."
     limit = (
         f"no difference could be significant with {n}"
         if row["visible_text"] == "–"

@@ -95,7 +95,7 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
             spreads.append(spread)
     if not rows:
         raise NbkitError("nothing to compare: the two sides have no study, direction and item in common")
-    p, p_holm, tests = tested(sums)
+    p, p_holm, tests = p_values(sums)
     table = pd.DataFrame(rows).assign(p=p, p_holm=p_holm)
     possible = sum(2.0 ** (1 - len(each)) <= LEVEL for each in sums)  # where something differs, more tests count
     table["visible"] = [
@@ -201,7 +201,7 @@ def weights_of(rows: pd.DataFrame, measure: Measure) -> np.ndarray:
     return (each / each.sum()).to_numpy()
 
 
-def tested(sums: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, int]:
+def p_values(sums: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, int]:
     """p of each test of a comparison, p after Holm's correction, and over how many tests that was.
 
     sums: of each test what its clusters add to the difference. A test in which so few clusters differ that no signs of
