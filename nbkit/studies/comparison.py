@@ -14,6 +14,7 @@ References: Fisher 1935, *The Design of Experiments*, §21; Winkler et al. 2015,
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log2
@@ -97,10 +98,12 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
         raise NbkitError("nothing to compare: the two sides have no study, direction and item in common")
     p, p_holm, tests = p_values(sums)
     table = pd.DataFrame(rows).assign(p=p, p_holm=p_holm)
-    possible = sum(2.0 ** (1 - len(each)) <= LEVEL for each in sums)  # where something differs, more tests count
+    # Where something differs more tests count: of the same study, systems and direction at least.
+    places = [tuple(row[name] for name in _PAIR[:-1]) for row in rows]
+    able = Counter(place for place, each in zip(places, sums, strict=True) if 2.0 ** (1 - len(each)) <= LEVEL)
     table["visible"] = [
-        visible(each, spread, row["n"], row["width"], possible)
-        for each, spread, row in zip(sums, spreads, rows, strict=True)
+        visible(each, spread, row["n"], row["width"], max(tests, able[place]))
+        for each, spread, row, place in zip(sums, spreads, rows, places, strict=True)
     ]
     # An interval that the test does not confirm reaches to 0: of few clusters that differ it would not.
     unsure = table["p"] > LEVEL
@@ -274,21 +277,23 @@ def visible(sums: np.ndarray, variance: float, n: int, width: float, tests: int)
     """The smallest difference that is significant among *tests* with a probability of `POWER`; NaN if none can be.
 
     The larger of two: z = z₁₋α/₂ + z_power standard errors of the difference d, where flips of C clusters have the
-    variance σ² + d²/C, so that d = zσ / √(1 − z²/C); and what enough clusters make that change: p ≤ α takes k of them,
-    2¹⁻ᵏ ≤ α, all the same way, and a number with mean λ is at least k with that probability. α is `LEVEL` / tests.
-    variance: σ². n: items. width: of the measure's range.
+    variance σ² + d²/C, so that d = zσ / √(1 − z²/C); and what it takes for enough clusters to change: p ≤ α needs k of
+    them, 2¹⁻ᵏ ≤ α, all the same way, so each changes with a probability q at which a binomial number of C is at least
+    k with that power. If nothing changed so far, items are taken to change one by one, wholly: d = 1 − (1 − q)^(C/n).
+    α is `LEVEL` / tests. variance: σ². n: items. width: of the measure's range.
     """
-    from scipy.stats import gamma, norm
+    from scipy.stats import beta, norm
 
-    alpha = LEVEL / max(tests, 1)
+    alpha, clusters = LEVEL / max(tests, 1), len(sums)
     needed = ceil(1 - log2(alpha))
-    if needed > len(sums):
+    if needed > clusters:
         return np.nan
     differ = np.abs(sums[np.abs(sums) > _ZERO])
-    each = differ.mean() if len(differ) else width / n  # if nothing changed: one item of each cluster, wholly
+    each = float(beta.ppf(POWER, needed, clusters - needed + 1))
+    few = each * clusters * differ.mean() if len(differ) else (1 - (1 - each) ** (clusters / n)) * width
     z = norm.ppf(1 - alpha / 2) + norm.ppf(POWER)
-    spread = z * (variance / (1 - z**2 / len(sums))) ** 0.5 if z**2 < len(sums) else np.inf
-    least = float(max(gamma.ppf(POWER, needed) * each, spread))
+    spread = z * (variance / (1 - z**2 / clusters)) ** 0.5 if z**2 < clusters else np.inf
+    least = float(max(few, spread))
     return least if least <= width else np.nan
 
 
