@@ -31,7 +31,7 @@ from nbkit.cli import allow_commands_option, offline_option
 def compare(
     context: click.Context, a: str, b: str, run: Path | None, output: Path, gate: Path | None, junit_file: Path | None
 ) -> None:  # fmt: skip
-    """What changed from A to B, item by item, and how sure is it?
+    """Compare two systems item by item: what changed, and how sure is that?
 
     A and B are output folders of runs, cards, or files of outcomes; with --in RUN, two systems of it. Items are paired
     by id, and what only one side has is excluded.
