@@ -1,4 +1,4 @@
-"""Gates: what a comparison must hold for a build to go on, and how a build's machines are told."""
+"""Gates: conditions that a comparison must satisfy for a build to pass, as a file; JUnit XML and GitHub annotations."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _words(bounds: Bounds, written: Any) -> str:
 
 
 # ----------------------------------------------------------------------------
-# What machines of a build read.
+# What a build's machines read.
 
 
 def junit(checks: Sequence[Check], title: str) -> bytes:

@@ -235,7 +235,7 @@ def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
     if run is None:
         one, other = _name(a), _name(b)
         if one == other:  # the whole paths, where their last parts are the same
-            one, other = str(a), str(b)
+            one, other = ("A", "B") if hasattr(a, "columns") else (str(a), str(b))
         found = compared(_outcomes(a), _outcomes(b), declared)
     else:
         one, other = str(a), str(b)
@@ -251,7 +251,7 @@ def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
 
 def _name(place: Any) -> str:
     if hasattr(place, "columns"):
-        return "a table"
+        return ", ".join(sorted(set(place["system"])))
     path = Path(place)
     return f"{path.parent.parent.name}/{path.stem}" if path.parent.name == "outcomes" else path.name or str(place)
 

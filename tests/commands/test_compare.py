@@ -105,7 +105,9 @@ def test_runs_cards_tables_and_systems_of_one_run(files):
     of_two = compare("old", "new", run="both.jsonl")
     assert of_two.differences["difference"].tolist() == of_run.differences["difference"].tolist()
     assert of_two.names == ("old", "new") and of_run.names == ("before.parquet (mine)", "run (mine)")
-    assert nbkit.compare(before(), after()).differences.equals(of_run.differences)
+    of_tables = nbkit.compare(before(), after())
+    assert of_tables.differences.equals(of_run.differences) and of_tables.names == ("A (mine)", "B (mine)")
+    assert nbkit.compare(before(), after().assign(system="new")).names == ("mine", "new")
     done = command("old", "nwe", "--in", "both.jsonl")
     assert done.exit_code == 2 and "unknown system 'nwe'; did you mean 'new'?" in done.stderr
 
