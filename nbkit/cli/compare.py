@@ -54,6 +54,8 @@ def compare(
         click.echo(
             f"  {block['pair']}{f' {systems}' if (systems := block['whole']['systems']) else ''}: {block['sentence']}"
         )
+    for alone in found.alone():
+        click.echo(f"  not compared: {alone}")
     for each in checks:
         if each.broken:
             click.echo(f"gate broken ({each.place}): {each.name}: {each.message}", err=True)

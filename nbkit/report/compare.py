@@ -163,7 +163,7 @@ class Comparison:
     def blocks(self) -> Iterator[dict[str, Any]]:
         """Each measure of each study, systems and direction: its rows and its items, as the page shows them."""
         rows = list(self.rows())
-        for gone in self.excluded.to_dict("records"):
+        for gone in self.excluded[self.excluded["measure"] != ""].to_dict("records"):
             here = [row for row in rows if all(row[name] == gone[name] for name in _KEYS)]
             of = self.items
             for name in _KEYS:
@@ -182,6 +182,15 @@ class Comparison:
                 "unshown": {text: n for name, text in _UNSHOWN.items() if (n := int((of["change"] == name).sum()))},
                 "has_texts": "output_a" in of,
             }
+
+    def alone(self) -> list[str]:
+        """What only one side has, and was not compared."""
+        rows = self.excluded[self.excluded["measure"] == ""].to_dict("records")
+        return [
+            f"{self.declared[row['study']].title}, {_pair(row)}, {row['system_a'] or row['system_b']} "
+            f"(only in {'A' if row['system_a'] else 'B'}, {row['only_a'] + row['only_b']:,} items)"
+            for row in rows
+        ]
 
     def page(self, checks: Sequence[Check] = ()) -> str:
         """The comparison as one page of HTML that loads nothing."""

@@ -56,7 +56,8 @@ class Compared:
     ``down`` (items whose value rose, fell), ``visible`` (the smallest difference that this comparison shows with 80%
     power; NaN if no difference could be significant), ``b_low``, ``b_high`` (interval of b).
     items: a row per item of each measure whose items are not another measure's: ``change`` is one of `CHANGES`.
-    excluded: items that only one side has (``only_a``, ``only_b``) or that are undecided, by direction and measure.
+    excluded: items that only one side has (``only_a``, ``only_b``) or that are undecided, by direction and measure;
+    measure "": all items of a system and direction that the other side does not have.
     tests: how many p is adjusted for.
     """
 
@@ -109,9 +110,27 @@ def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
     unsure = table["p"] > LEVEL
     table["low"] = table["low"].where(~unsure, table["low"].clip(upper=0))
     table["high"] = table["high"].where(~unsure, table["high"].clip(lower=0))
+    excluded += _alone(a, b, declared, excluded)
     return Compared(
         table.drop(columns="width"), pd.concat(items, ignore_index=True), pd.DataFrame(excluded), tests=tests
     )
+
+
+def _alone(
+    a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour], known: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Items of systems and directions that the other side does not have."""
+    rows = []
+    for side, found in (("a", a), ("b", b)):
+        there = {(row["study"], row[f"system_{side}"], *(row[name] for name in _DIRECTION)) for row in known}
+        own = found[found["study"].isin(list(declared))]
+        for (study, system, source, target), part in own.groupby(["study", "system", *_DIRECTION], sort=False):
+            if (study, system, source, target) not in there:
+                names = ("", system) if side == "b" else (system, "")
+                row = dict(zip(_PAIR, (study, *names, source, target, ""), strict=True))
+                n = {"only_a": 0, "only_b": 0, f"only_{side}": part["item"].nunique()}
+                rows.append({**row, "both": 0, **n, "undecided": 0})
+    return rows
 
 
 def paired(a: pd.DataFrame, b: pd.DataFrame, measure: Measure) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 import nbkit
@@ -130,6 +131,36 @@ def test_several_directions_and_systems_have_names_in_each_row():
     rows = list(found.rows())
     assert {row["pair"] for row in rows} == {"en→de", "en→fr"} and {row["systems"] for row in rows} == {"mine", "other"}
     assert "en→fr" in found.page() and " · other" in found.page()
+
+
+def test_what_only_one_side_has_is_named(files):
+    found = compare(pd.concat([before(), before(target_language="fr")]), after())
+    assert found.alone() == ["Numbers, en→fr, mine (only in A, 100 items)"] and found.alone()[0] in found.page()
+    assert len(list(found.blocks())) == 1 and len(found.record()["excluded"]) == 2
+    assert not compare(before(), after()).alone()
+
+
+def documented(page: str, marker: str) -> str:
+    """The block of YAML on a page of the documentation that begins with *marker*."""
+    text = (Path(nbkit.__file__).parent.parent / "docs" / page).read_text(encoding="utf-8")
+    return next(
+        block for block in re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL) if marker in block
+    )
+
+
+def test_the_documented_workflow_and_gates_work(files):
+    """The line of the workflow as it stands there, with the documented gates that this comparison is about."""
+    steps = yaml.safe_load(documented("ci.md", "jobs:"))["jobs"]["numbers"]["steps"]
+    (line,) = [step["run"] for step in steps if step.get("run", "").startswith("nbkit compare ")]
+    write_outcomes([before()], files / "accepted.parquet", "parquet")
+    (files / "outputs/behaviour/outcomes").mkdir(parents=True)
+    write_outcomes([after()], files / "outputs/behaviour/outcomes/numbers.parquet", "parquet")
+    gates = yaml.safe_load(documented("ci.md", "# gate.yaml"))
+    assert len(gates["gates"]) == 3
+    gate(files, yaml.safe_dump({"gates": gates["gates"][:1]}))
+    done = CliRunner().invoke(main, line.split()[1:])
+    assert done.exit_code == 1 and "1 of 1 gates broken" in done.output, done.output
+    assert {path.name for path in files.glob("*.xml")} == {"gates.xml"} and (files / "compare/compare.json").is_file()
 
 
 def test_a_notebook_gets_the_table():
