@@ -12,11 +12,11 @@ from nbkit.deprecation import explain_moved_modules
 __version__ = "0.1.0"
 explain_moved_modules()
 
-#: What a notebook begins with, and where it is.
-_FRONT = {"compare": "nbkit.report.compare"}
+#: What a notebook begins with, and its module, without ``nbkit.`` (a digest of code follows names in full).
+_FRONT = {"compare": "report.compare"}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _FRONT:
         raise AttributeError(f"module 'nbkit' has no attribute {name!r}")
-    return getattr(import_module(_FRONT[name]), name)
+    return getattr(import_module(f"{__name__}.{_FRONT[name]}"), name)
