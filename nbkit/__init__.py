@@ -12,11 +12,11 @@ from nbkit.deprecation import explain_moved_modules
 __version__ = "0.1.0"
 explain_moved_modules()
 
-#: What notebooks call by one name, and the module that defines it, which is imported on first use.
-_LAZY = {"card": "nbkit.batch.card"}
+#: What a notebook begins with, and its module, without ``nbkit.`` (a digest of code follows names in full).
+_FRONT = {"card": "batch.card", "compare": "report.compare"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'nbkit' has no attribute {name!r}")
+    if name not in _FRONT:
+        raise AttributeError(f"module 'nbkit' has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_FRONT[name]}"), name)

@@ -225,8 +225,7 @@ def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = Non
     ...
     nbkit.errors.ParamsError: demo.yaml:4: runs.0.parms: unknown key; did you mean 'params'?
     """
-    node, values = yaml_text.load(text, path)
-    lines = Lines(path, {} if node is None else dict(_places(node, (), path)))
+    lines, values = lines_of(text, path)
     if not isinstance(values, dict):
         found = "the file is empty: " if values is None else ""
         raise ParamsError(f"{path}: {found}a mapping with the keys name, title and runs is expected")
@@ -234,9 +233,15 @@ def parse(text: str, path: str = "run", settings: Mapping[str, str] | None = Non
     try:
         run = RunFile(**{str(key): value for key, value in values.items()})
     except ValidationError as error:
-        raise ParamsError(listing(_explained(error, lines, (), _fields))) from None
+        raise ParamsError(listing(explained(error, lines, (), _fields))) from None
     run._written = lines
     return run
+
+
+def lines_of(text: str, path: str) -> tuple[Lines, Any]:
+    """The lines of all values of a YAML text, and its content. Raises `DataError` as `yaml_text.load` does."""
+    node, values = yaml_text.load(text, path)
+    return Lines(path, {} if node is None else dict(_places(node, (), path))), values
 
 
 def entries(run: RunFile) -> list[Entry]:
@@ -322,7 +327,7 @@ def _check(run: RunFile) -> tuple[list[Entry], list[Problem]]:
             if not isinstance(error.__cause__, ValidationError):
                 raise
             fields = list(study.params.model_fields)
-            problems += _explained(
+            problems += explained(
                 error.__cause__, run._written, (*here, "params"), lambda location, known=fields: known
             )
             continue
@@ -363,7 +368,8 @@ def _fields(location: Location) -> list[str]:
     return list(RunFile.model_fields if len(location) == 1 else RunEntry.model_fields)
 
 
-def _explained(error: ValidationError, lines: Lines, prefix: Location, fields: Any) -> list[Problem]:
+def explained(error: ValidationError, lines: Lines, prefix: Location, fields: Any) -> list[Problem]:
+    """The problems of a file's values, with their lines. fields: the names that are allowed at a place."""
     found = schema_problems(error.errors(), lambda place: fields((*prefix, *place)), "parameter" if prefix else "key")
     places = [((*prefix, *place), message) for place, message in found]
     return [Problem(lines.place(place), f"{'.'.join(map(str, place))}: {message}") for place, message in places]

@@ -151,6 +151,7 @@ _GROUPS = {
         "translate": "nbkit.cli.commands:translate",
     },
     "Check": {
+        "compare": "nbkit.cli.compare:compare",
         "validate": "nbkit.cli.grids:validate",
         "check-numbers": "nbkit.cli.commands:check_numbers",
     },

@@ -56,7 +56,7 @@ def _templates() -> Environment:
 
 
 def rendered(template: str, **values: Any) -> str:
-    """A page from one of the templates."""
+    """A page of this template."""
     return _templates().get_template(template).render(values)
 
 

@@ -116,7 +116,7 @@ class Measure(_Declared):
         return f"{value:.1%}" if self.share else f"{value:.2f}".replace("-", "−")
 
     def interval(self, low: float, high: float) -> str:
-        """An interval as pages write it, "" for none."""
+        """An interval as pages write it, "" if there is none."""
         return "" if np.isnan(low) else f"[{self.written(low)}, {self.written(high)}]"
 
 

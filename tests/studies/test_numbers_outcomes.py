@@ -44,3 +44,13 @@ def test_an_item_is_the_same_whoever_translates_and_whatever_else_is_asked(param
     assert set(whole(fewer)["item"]) == set(other["item"])
     again = whole(params.model_copy(update={"n_shrunk": 0}))
     assert list(again["item"]) == list(one["item"])
+
+
+def test_a_number_that_begins_its_sentence_is_marked(params, translator, tmp_path):  # noqa: F811
+    """A word is capitalised there, which the number alone is not."""
+    templates = (tmp_path / "en.yaml").read_text(encoding="utf-8")
+    (tmp_path / "en.yaml").write_text(templates.replace("They lost [NUM]", "[NUM] was lost"), encoding="utf-8")
+    translator(str)
+    found = whole(params)
+    first = found[found["source"].str.contains(r"^[A-Z]\w* .*was lost in all")]
+    assert len(first) and all(spans[0]["start"] == 0 for spans in first["spans"])

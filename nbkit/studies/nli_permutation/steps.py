@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice, product, repeat
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np

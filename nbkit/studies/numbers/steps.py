@@ -400,7 +400,8 @@ def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.Da
             system=label(model), source_language=pair.src, target_language=pair.tgt
         )
         if texts:
-            starts = map(str.index, table["source"], table["written"])
+            # One that is not found begins its sentence, where its first letter is a capital.
+            starts = (max(whole.find(part), 0) for whole, part in zip(table["source"], table["written"], strict=True))
             spans = (
                 [{"text": "source", "start": start, "end": start + len(written), "label": "number"}]
                 for start, written in zip(starts, table["written"], strict=True)

@@ -1,0 +1,67 @@
+"""`nbkit compare`: two systems, item by item, and the gates of a build."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from nbkit.cli import allow_commands_option, offline_option
+
+
+@click.command()
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option(
+    "--in", "run", metavar="RUN", type=click.Path(path_type=Path), help="Where A and B are labels of systems."
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("outputs/compare"),
+    show_default=True,
+    help="Folder for compare.html and compare.json.",
+)
+@click.option("--gate", type=click.Path(path_type=Path), help="Gates that must hold (docs/ci.md); exit code 1 if not.")
+@click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Also write the gates as JUnit XML.")
+@allow_commands_option
+@offline_option
+@click.pass_context
+def compare(
+    context: click.Context, a: str, b: str, run: Path | None, output: Path, gate: Path | None, junit_file: Path | None
+) -> None:  # fmt: skip
+    """Compare two systems item by item: what changed, and how sure is that?
+
+    A and B are output folders of runs, cards, or files of outcomes; with --in RUN, two systems of it. Items are paired
+    by id, and what only one side has is excluded.
+    """
+    from nbkit.batch.gate import annotation, check, junit, read_gates
+    from nbkit.files import atomic_write
+    from nbkit.report.compare import compare as comparison_of
+
+    if junit_file is not None and gate is None:
+        raise click.UsageError("--junit requires --gate")
+    gates = read_gates(gate) if gate is not None else []
+    found = comparison_of(a, b, run=run)
+    checks = check(gates, found)
+    page = found.write(output, checks)
+    if junit_file is not None:
+        with atomic_write(junit_file) as unfinished:
+            Path(unfinished).write_bytes(junit(checks, f"{found.a} and {found.b}"))
+    click.echo(found.answer)
+    for block in found.blocks():
+        click.echo(
+            f"  {block['pair']}{f' {systems}' if (systems := block['whole']['systems']) else ''}: {block['sentence']}"
+        )
+    for alone in found.alone():
+        click.echo(f"  not compared: {alone}")
+    for each in checks:
+        if each.broken:
+            click.echo(f"gate broken ({each.place}): {each.name}: {each.message}", err=True)
+            if os.environ.get("GITHUB_ACTIONS") == "true":
+                click.echo(annotation(each))
+    if checks:
+        click.echo(f"{sum(each.broken for each in checks)} of {len(checks)} gates broken")
+    click.echo(f"Page: {page}")
+    context.exit(int(any(each.broken for each in checks)))

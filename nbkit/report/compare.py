@@ -1,0 +1,476 @@
+"""Two systems on one page: what changed, how sure that is, and the items behind it.
+
+`compare` serves notebooks and `nbkit compare`; the statistics are those of `nbkit.studies.comparison`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from markupsafe import Markup, escape
+
+import nbkit
+from nbkit.errors import NbkitError, UnknownNameError
+from nbkit.files import atomic_write
+from nbkit.report.site import read_run, rendered
+from nbkit.studies import STUDIES, outcomes, read_outcomes
+from nbkit.studies.behaviours import FEW, Behaviour, Measure, behaviours
+from nbkit.studies.comparison import CHANGES, LEVEL, POWER, Compared, compared
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Goes up when a key of compare.json changes its name or its meaning.
+SCHEMA_VERSION: Final = 1
+#: Items of one kind that a page shows for a measure; all are counted.
+SHOWN: Final = 20
+#: What became of an item, as pages call it; the others are only counted.
+_TITLES: Final = {
+    "broken": ("Broken", "right in A, wrong in B"),
+    "fixed": ("Fixed", "wrong in A, right in B"),
+    "wrong": ("Wrong in both", "wrong in A and in B"),
+    "other": ("Changed without a verdict", "the output changed; the verdict did not, or there is none"),
+}
+_UNSHOWN: Final = {"right": "right in both, with the same output", "same": "the same output, without a verdict"}
+_KEYS: Final = ["study", "system_a", "system_b", "source_language", "target_language", "measure"]
+#: Words, single signs, and single characters of scripts without spaces.
+_TOKEN = re.compile(r"[぀-ヿ㐀-鿿]|[^\W぀-ヿ㐀-鿿]+|\s+|[^\w\s]")
+_MOST_TOKENS = 2_000
+_COLOURS: Final = {"better": "#1d6b45", "worse": "#a3241d", "different": "#0b5a8a", "": "#586374"}
+_WIDE, _HIGH = 130, 16
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether one gate held for one row of a comparison. place: file and line of the gate."""
+
+    name: str
+    broken: bool
+    message: str
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems compared: shows itself in a notebook; tables as pandas.
+
+    a, b: what was compared, by name. differences, items, excluded: see `nbkit.studies.comparison.Compared`.
+    """
+
+    a: str
+    b: str
+    found: Compared
+    declared: Mapping[str, Behaviour] = field(repr=False)
+    is_sandbox: bool = False
+
+    @property
+    def differences(self) -> pd.DataFrame:
+        """A row per study, systems, direction, measure and group, with difference, interval, p and power."""
+        return self.found.differences
+
+    @property
+    def items(self) -> pd.DataFrame:
+        """A row per item: what became of it, scores, reasons and texts."""
+        return self.found.items
+
+    @property
+    def excluded(self) -> pd.DataFrame:
+        """How many items only one side has, and how many are undecided."""
+        return self.found.excluded
+
+    @property
+    def answer(self) -> str:
+        """What changed, in one or two sentences."""
+        rows = list(self.rows())
+        if not (self.differences["up"].any() or self.differences["down"].any()):
+            same = self.items["change"].isin(["right", "same", "wrong"]).all()
+            texts = "gave the same answer to every item" if same else "got the same values for every item"
+            return f"No difference: A and B {texts}."
+        sure = [row for row in rows if row["verdict"]]
+        if not sure:
+            return (
+                f"No difference could be shown: of {self.found.tests:,} tests with enough items that differ, none is "
+                "significant after Holm's correction."
+            )
+        whole = [row for row in sure if not row["group"]]
+        several = self.differences["target_language"].nunique() > 1
+        said = []
+        for verdict in ("worse", "better", "different"):
+            of = [
+                f"{row['measure_label']} ({', '.join((row['apart'], *[row['pair']] * several))})"
+                for row in whole
+                if row["verdict"] == verdict
+            ]
+            said += [f"{verdict} at {', '.join(of[:4])}{f' and {len(of) - 4} more' * (len(of) > 4)}"] if of else []
+        more = len(sure) - len(whole)
+        rest = f"{more} group{'s' * (more != 1)} differ{'s' * (more == 1)} significantly." * bool(more)
+        return " ".join(filter(None, (f"B is {'; '.join(said)}." if said else "", rest)))
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What A and B are, with their systems where there is one pair of them."""
+        pairs = self.differences[["system_a", "system_b"]].drop_duplicates()
+        if len(pairs) > 1:
+            return self.a, self.b
+        named = zip((self.a, self.b), pairs.iloc[0], strict=True)
+        one, other = (name if name == system else f"{name} ({system})" for name, system in named)
+        return one, other
+
+    def _systems(self, row: Mapping[Any, Any]) -> str:
+        """The systems of a row, where there are several."""
+        if len(self.differences[["system_a", "system_b"]].drop_duplicates()) == 1:
+            return ""
+        return " → ".join(dict.fromkeys((row["system_a"], row["system_b"])))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of `differences` as pages write them."""
+        table = self.differences
+        of = zip(table["study"], table["measure"], strict=True)
+        measures = [self.declared[study].measures[name] for study, name in of]
+        # Pictures of all items have one scale for shares and one for scores, those of groups one for each measure.
+        keys = zip(measures, *(table[name] for name in ("group", *_KEYS)), strict=True)
+        same = [repr(key) if group else str(measure.share) for measure, group, *key in keys]
+        scales = table[["low", "high", "difference"]].abs().max(axis=1).groupby(np.array(same)).transform("max")
+        for row, measure, scale in zip(table.to_dict("records"), measures, scales, strict=True):
+            verdict = verdict_of(row, measure)
+            yield {
+                **{str(name): value for name, value in row.items()},
+                "verdict": verdict,
+                "title": self.declared[row["study"]].title,
+                "measure_label": measure.label,
+                "pair": _pair(row),
+                "systems": self._systems(row),
+                "a_text": measure.written(row["a"]),
+                "b_text": measure.written(row["b"]),
+                "apart": apart(row["difference"], measure),
+                "interval": _interval(row["low"], row["high"], measure),
+                "p_text": _p(row["p_holm"]),
+                "p_said": " ".join(filter(None, ("p", "=" * (row["p_holm"] >= 0.001), _p(row["p_holm"])))),
+                "effect_text": _signed(row["effect"], 2),
+                "visible_text": "–" if np.isnan(row["visible"]) else apart(row["visible"], measure).lstrip("+"),
+                "few": row["n"] < FEW,
+                "picture": _picture(row, float(scale), measure, verdict),
+            }
+
+    def blocks(self) -> Iterator[dict[str, Any]]:
+        """Each measure of each study, systems and direction: its rows and its items, as the page shows them."""
+        rows = list(self.rows())
+        for gone in self.excluded[self.excluded["measure"] != ""].to_dict("records"):
+            here = [row for row in rows if all(row[name] == gone[name] for name in _KEYS)]
+            of = self.items
+            for name in _KEYS:
+                of = of[of[name] == gone[name]]
+            behaviour = self.declared[gone["study"]]
+            measure = behaviour.measures[gone["measure"]]
+            yield {
+                "behaviour": behaviour,
+                "measure": measure,
+                "pair": _pair(gone),
+                "whole": here[0],
+                "sentence": _sentence(here[0], measure),
+                "groups": here[1:],
+                "excluded": gone,
+                "items": list(_shown(of, behaviour, gone["target_language"])),
+                "unshown": {text: n for name, text in _UNSHOWN.items() if (n := int((of["change"] == name).sum()))},
+                "has_texts": "output_a" in of,
+            }
+
+    def alone(self) -> list[str]:
+        """What only one side has, and was not compared."""
+        rows = self.excluded[self.excluded["measure"] == ""].to_dict("records")
+        return [
+            f"{self.declared[row['study']].title}, {_pair(row)}, {row['system_a'] or row['system_b']} "
+            f"(only in {'A' if row['system_a'] else 'B'}, {row['only_a'] + row['only_b']:,} items)"
+            for row in rows
+        ]
+
+    def page(self, checks: Sequence[Check] = ()) -> str:
+        """The comparison as one page of HTML that loads nothing."""
+        return rendered(
+            "compare.html.j2", one=self, rows=[row for row in self.rows() if not row["group"]], checks=checks,
+            blocks=list(self.blocks()), titles=_TITLES, level=LEVEL, power=POWER, digest="", shown=SHOWN,
+            run=SimpleNamespace(is_sandbox=self.is_sandbox),
+        )  # fmt: skip
+
+    def record(self, checks: Sequence[Check] = ()) -> dict[str, Any]:
+        """The comparison as plain data, the content of compare.json (docs/ci.md)."""
+        items = []
+        for key, part in self.items.groupby(_KEYS, sort=False):
+            counts = part["change"].value_counts()
+            ids = {name: part.loc[part["change"] == name, "item"].tolist() for name in ("broken", "fixed")}
+            changes = {name: int(counts.get(name, 0)) for name in CHANGES}
+            items.append({**dict(zip(_KEYS, key, strict=True)), "changes": changes, **ids})
+        differences = [
+            {**_plain(row), "verdict": verdict_of(row, self.declared[row["study"]].measures[row["measure"]]) or "none"}
+            for row in self.differences.to_dict("records")
+        ]
+        return {
+            "schema_version": SCHEMA_VERSION, "nbkit": nbkit.__version__, "a": self.a, "b": self.b,
+            "answer": self.answer, "level": LEVEL, "power": POWER, "tests": self.found.tests,
+            "differences": differences,
+            "items": items, "excluded": [_plain(row) for row in self.excluded.to_dict("records")],
+            "gates": [{"gate": check.name, "broken": check.broken, "message": check.message} for check in checks],
+        }  # fmt: skip
+
+    def write(self, folder: Path, checks: Sequence[Check] = ()) -> Path:
+        """Write compare.html and compare.json to *folder*; return the path of the page."""
+        folder.mkdir(parents=True, exist_ok=True)
+        record = json.dumps(self.record(checks), ensure_ascii=False, indent=1)
+        for name, text in (("compare.json", record + "\n"), ("compare.html", self.page(checks))):
+            with atomic_write(folder / name) as unfinished:
+                unfinished.write_text(text, encoding="utf-8")
+        return folder / "compare.html"
+
+    def _repr_html_(self) -> str:
+        return rendered("comparison.html.j2", one=self, rows=[row for row in self.rows() if not row["group"]])
+
+
+def compare(a: Any, b: Any, *, run: Any = None) -> Comparison:
+    """Compare two systems, item by item, in all studies that both have been through.
+
+    a, b: each the output folder of a run, the folder of a card, a file of outcomes (.parquet, .jsonl) or a table of
+    outcomes; with *run*, one of these, the labels of two of its systems. The outcomes of a run that did not write them
+    are computed. Raises `NbkitError` if there is nothing to compare.
+    """
+    declared = behaviours(STUDIES)
+    if run is None:
+        one, other = _name(a), _name(b)
+        if one == other:  # the whole paths, where their last parts are the same
+            one, other = ("A", "B") if hasattr(a, "columns") else (str(a), str(b))
+        found = compared(_outcomes(a), _outcomes(b), declared)
+    else:
+        one, other = str(a), str(b)
+        whole = _outcomes(run)
+        known = sorted(set(whole["system"]))
+        for name in (one, other):
+            if name not in known:
+                raise UnknownNameError("system", name, known, way_out=f" (in {_name(run)})")
+        found = compared(whole[whole["system"] == one], whole[whole["system"] == other], declared)
+    is_sandbox = any(_is_sandbox(each) for each in ((a, b) if run is None else (run,)))
+    return Comparison(one, other, found, declared, is_sandbox)
+
+
+def _name(place: Any) -> str:
+    if hasattr(place, "columns"):
+        return ", ".join(sorted(set(place["system"])))
+    path = Path(place)
+    return f"{path.parent.parent.name}/{path.stem}" if path.parent.name == "outcomes" else path.name or str(place)
+
+
+def _outcomes(place: Any) -> pd.DataFrame:
+    """The outcomes at *place* (see `compare`), with their texts where they have some."""
+    import pandas as pd
+
+    if isinstance(place, pd.DataFrame):
+        return place
+    path = Path(place)
+    if not path.exists():
+        raise NbkitError(f"{path}: no such file or folder; outcomes, a run's output folder or a card are expected")
+    if path.is_dir():
+        files = sorted((path / "outcomes").glob("*.parquet")) or list(path.glob("outcomes.parquet"))
+        if not files:
+            return _of_run(path)
+    else:
+        files = [path]
+    tables = [table for file in files for table in read_outcomes(file)]
+    if not tables:
+        raise NbkitError(f"{path}: there are no outcomes in it")
+    return pd.concat(tables, ignore_index=True)
+
+
+def _of_run(folder: Path) -> pd.DataFrame:
+    """The outcomes of a run that did not write them, computed from what is stored."""
+    import pandas as pd
+
+    tables: list[pd.DataFrame] = []
+    for entry in read_run(folder).runs:
+        study = STUDIES.get(entry.study)
+        if entry.params is not None and study.results is not None:
+            tables += outcomes(study.params.checked(entry.params, f"{folder}/run.json"), texts=True)
+    if not tables:
+        raise NbkitError(f"{folder}: the run has no outcomes")
+    return pd.concat(tables, ignore_index=True)
+
+
+def _is_sandbox(place: Any) -> bool:
+    if hasattr(place, "columns"):
+        return False
+    folder = Path(place)
+    return (folder / "run.json").is_file() and read_run(folder).is_sandbox
+
+
+# ----------------------------------------------------------------------------
+# Words and pictures.
+
+
+def verdict_of(row: Mapping[Any, Any], measure: Measure) -> str:
+    """What a significant difference is: "better", "worse" or "different"; "" for others."""
+    if not row["p_holm"] <= LEVEL:
+        return ""
+    if measure.better is None:
+        return "different"
+    return "better" if (row["difference"] > 0) == (measure.better == "higher") else "worse"
+
+
+def apart(value: float, measure: Measure) -> str:
+    """A difference as pages write it: of shares in percentage points.
+
+    >>> from nbkit.studies.behaviours import Answers
+    >>> measure = Measure(label="", measure="", reading="", answer=Answers(above=""))
+    >>> apart(-0.125, measure), apart(0.0, measure)
+    ('−12.5 pp', '0.0 pp')
+    """
+    return f"{_signed(100 * value, 1)} pp" if measure.share else _signed(value, 2)
+
+
+def _signed(value: float, digits: int) -> str:
+    if np.isnan(value):
+        return "–"
+    text = f"{value:+.{digits}f}"
+    return (text[1:] if float(text) == 0 else text).replace("-", "−")
+
+
+def _interval(low: float, high: float, measure: Measure) -> str:
+    ends = (apart(low, measure), apart(high, measure))
+    return "" if np.isnan(low) else f"[{', '.join(end.removesuffix(' pp') for end in ends)}]"
+
+
+def _p(value: float) -> str:
+    return "–" if np.isnan(value) else "< 0.001" if value < 0.001 else f"{value:.3f}" if value < 0.9995 else "1"
+
+
+def _pair(row: Mapping[Any, Any]) -> str:
+    return "→".join(filter(None, (row["source_language"], row["target_language"])))
+
+
+def _sentence(row: Mapping[Any, Any], measure: Measure) -> str:
+    """What the comparison says of all items of a measure."""
+    n = f"N = {row['n']:,} in {row['clusters']:,} clusters" if row["clusters"] < row["n"] else f"N = {row['n']:,}"
+    if not row["n"]:
+        return "Nothing can be said: no item is decided in both."
+    values = f"{measure.label}: {row['a_text']} in A, {row['b_text']} in B, {row['apart']} {row['interval']}"
+    if row["verdict"]:
+        return f"B is {row['verdict']} at {values}; {row['p_said']} after Holm’s correction, {n}."
+    limit = (
+        f"no difference could be significant with {n}"
+        if row["visible_text"] == "–"
+        else f"differences below {row['visible_text']} could not have been seen reliably with {n}"
+    )
+    shown = "No item differs" if not row["up"] + row["down"] else "No difference could be shown"
+    return f"{shown} in {values}; {limit}."
+
+
+def _picture(row: Mapping[Any, Any], scale: float, measure: Measure, verdict: str) -> Markup:
+    """A difference with its interval around 0, as inline SVG; filled where significant."""
+    if np.isnan(row["difference"]):
+        return Markup("")
+
+    def at(value: float) -> float:
+        return _WIDE / 2 + (_WIDE / 2 - 6) * (value / scale if scale else 0)
+
+    colour, middle = _COLOURS[verdict], _HIGH / 2
+    whole = f"difference {apart(row['difference'], measure)} {_interval(row['low'], row['high'], measure)}"
+    line = ""
+    if not np.isnan(row["low"]):
+        line = (f'<line x1="{at(row["low"]):.1f}" x2="{at(row["high"]):.1f}" y1="{middle}" y2="{middle}" '
+                f'stroke="{colour}" stroke-width="2"/>')  # fmt: skip
+    return Markup(
+        f'<svg role="img" aria-label="{escape(whole)}" width="{_WIDE}" height="{_HIGH}" viewBox="0 0 {_WIDE} {_HIGH}">'
+        f'<line x1="{_WIDE / 2}" x2="{_WIDE / 2}" y1="0" y2="{_HIGH}" stroke="#8d97a5"/>{line}'
+        f'<circle cx="{at(row["difference"]):.1f}" cy="{middle}" r="4" stroke="{colour}" stroke-width="1.5" '
+        f'fill="{colour if verdict else "#fff"}"/></svg>'
+    )
+
+
+# ----------------------------------------------------------------------------
+# Items.
+
+
+def _shown(items: pd.DataFrame, behaviour: Behaviour, target: str) -> Iterator[dict[str, Any]]:
+    """The kinds of items with their number and the first of them, ready to be shown."""
+    for name in _TITLES:
+        of = items[items["change"] == name]
+        if len(of):
+            first = [_item(row, behaviour, target) for row in of.head(SHOWN).to_dict("records")]
+            yield {"change": name, "n": int(of["count"].sum()), "items": first}
+
+
+def _item(row: Mapping[Any, Any], behaviour: Behaviour, target: str) -> dict[str, Any]:
+    spans = _spans(row.get("spans"))
+    outputs = marked(_text(row.get("output_a")), _text(row.get("output_b")))
+    texts = [("source", "source"), ("changed", behaviour.changed), ("reference", "reference")]
+    return {
+        "item": row["item"],
+        "group": row["group"],
+        "texts": [(title, with_spans(text, spans, name)) for name, title in texts if (text := _text(row.get(name)))],
+        "outputs": [
+            (side.upper(), output, _score(row[f"score_{side}"]), _text(row[f"reason_{side}"]))
+            for side, output in zip("ab", outputs, strict=True)
+        ],
+        "lang": target,
+    }
+
+
+def _score(value: float) -> str:
+    return "undecided" if np.isnan(value) else f"{value:.3g}".replace("-", "−")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _spans(value: Any) -> list[dict[str, Any]]:
+    found = json.loads(value) if isinstance(value, str) else value
+    return found if isinstance(found, list) else []
+
+
+def with_spans(text: str, spans: Sequence[Mapping[Any, Any]], of: str) -> Markup:
+    """*text* as HTML with its *spans* marked, those whose "text" is *of*.
+
+    >>> with_spans("a < 12", [{"text": "source", "start": 4, "end": 6, "label": "number"}], "source")
+    Markup('a &lt; <mark title="number">12</mark>')
+    """
+    parts, done = [], 0
+    for span in sorted((span for span in spans if span["text"] == of), key=lambda span: span["start"]):
+        if span["start"] >= done:
+            inside = Markup('<mark title="{}">{}</mark>').format(span["label"], text[span["start"] : span["end"]])
+            parts += [escape(text[done : span["start"]]), inside]
+            done = span["end"]
+    return Markup("").join([*parts, escape(text[done:])])
+
+
+def marked(a: str, b: str) -> tuple[Markup, Markup]:
+    """Both texts as HTML, with the words marked that the other does not have in this place.
+
+    >>> marked("It is 12 km.", "It is 21 km.")
+    (Markup('It is <del>12</del> km.'), Markup('It is <ins>21</ins> km.'))
+    """
+    words, others = _TOKEN.findall(a), _TOKEN.findall(b)
+    if len(words) + len(others) > _MOST_TOKENS:  # the time grows with the square
+        return escape(a), escape(b)
+    left: list[Markup] = []
+    right: list[Markup] = []
+    for kind, i, j, k, m in SequenceMatcher(None, words, others, autojunk=False).get_opcodes():
+        for tag, text, parts in (("del", "".join(words[i:j]), left), ("ins", "".join(others[k:m]), right)):
+            parts.append(escape(text) if kind == "equal" or not text else Markup(f"<{tag}>{escape(text)}</{tag}>"))
+    return Markup("").join(left), Markup("").join(right)
+
+
+def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """*row* for JSON, which has no NaN."""
+    return {
+        str(name): None
+        if isinstance(value, float) and np.isnan(value)
+        else value.item()
+        if hasattr(value, "item")
+        else value
+        for name, value in row.items()
+    }

@@ -1,0 +1,352 @@
+"""Two systems side by side: paired differences of every measure that a study declares, from outcomes alone.
+
+One test serves all measures: the sign-flip permutation test over clusters. If A and B behave alike, the two answers to
+the items of a cluster are exchangeable, so that the sign of the cluster's difference is a coin toss. It needs no
+distribution, holds for shares and scores, and does not count the items of a sentence as independent, as McNemar's and
+Wilcoxon's tests do. For independent items it *is* McNemar's exact test of a share; studentising it changes nothing, as
+flips leave the sum of squares as it is. p is adjusted by Holm over all tests of a comparison, without those in which so
+few clusters differ that no signs would be significant (Tarone).
+
+References: Fisher 1935, *The Design of Experiments*, §21; Winkler et al. 2015, *Multi-level block permutation*; Phipson
+& Smyth 2010 (p of drawn permutations); Holm 1979; Tarone 1990, *A modified Bonferroni method for discrete data*; Kerby
+2014 (rank-biserial correlation).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, log2
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from nbkit.errors import NbkitError
+from nbkit.measure.statistics import mean_interval
+from nbkit.seeding import generator
+from nbkit.studies.behaviours import Behaviour, Measure, interval_of, scored
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The error rate of all tests of a comparison together, and the power that "could have been seen" means.
+LEVEL: Final = 0.05
+POWER: Final = 0.8
+#: Draws of a test whose p may be small, at least; as many per test of the comparison, so that p can pass Holm's bound.
+DRAWS: Final = 9_999
+DRAWS_PER_TEST: Final = 200
+#: Up to so many clusters that differ, all flips are counted.
+_ALL = 12
+_ZERO = 1e-12  # what rounding leaves of equal scores
+_BLOCK = 1 << 22  # signs that are drawn at a time
+_DIRECTION = ["source_language", "target_language"]
+_PAIR = ["study", "system_a", "system_b", *_DIRECTION, "measure"]
+#: What can become of an item. "other": the output changed, but no verdict did, or there is none.
+CHANGES: Final = ("broken", "fixed", "wrong", "other", "right", "same")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What two systems have in common and where they differ.
+
+    differences: a row per study, systems, direction, measure and group ("" for all items): value of ``a`` and ``b``
+    over the items that both have, ``difference`` = b − a with its interval ``low``, ``high`` (clusters resampled),
+    ``p``, ``p_holm``, ``effect`` (rank-biserial over clusters, −1 to 1), ``n`` items in ``clusters``, ``up`` and
+    ``down`` (items whose value rose, fell), ``visible`` (the smallest difference that this comparison shows with 80%
+    power; NaN if no difference could be significant), ``b_low``, ``b_high`` (interval of b).
+    items: a row per item of each measure whose items are not another measure's: ``change`` is one of `CHANGES`.
+    excluded: items that only one side has (``only_a``, ``only_b``) or that are undecided, by direction and measure;
+    measure "": all items of a system and direction that the other side does not have.
+    tests: how many p is adjusted for.
+    """
+
+    differences: pd.DataFrame
+    items: pd.DataFrame
+    excluded: pd.DataFrame
+    tests: int
+
+
+def compared(a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]) -> Compared:
+    """Compare the outcomes of two systems item by item.
+
+    Within a study, systems of the same label are compared, or the only one of each side. declared: behaviours by
+    study; studies that are not among them are not compared. Raises `NbkitError` if there is nothing in common.
+    """
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    sums: list[np.ndarray] = []
+    spreads: list[float] = []
+    items: list[pd.DataFrame] = []
+    excluded: list[dict[str, Any]] = []
+    for place, measure, both in _pairings(a, b, declared):
+        known = both["score_a"].notna() & both["score_b"].notna()
+        side = both["side"].value_counts()
+        gone = {"only_a": int(side["left_only"]), "only_b": int(side["right_only"])}
+        undecided = int(side["both"]) - int(known.sum())
+        excluded.append({**place, "both": int(side["both"]), **gone, "undecided": undecided})
+        common, here = both[both["side"] == "both"], both[known]
+        if not any(_is_among(common, other, place) for other in items):
+            items.append(_changes(common, measure).assign(**place))
+        groups = here.groupby("group", sort=True) if measure.by and here["group"].nunique() > 1 else ()
+        for name, part in [("", here), *groups]:
+            found, of_clusters, spread = _difference(part, measure)
+            rows.append({**place, "group": name, **found})
+            sums.append(of_clusters)
+            spreads.append(spread)
+    if not rows:
+        raise NbkitError("nothing to compare: the two sides have no study, direction and item in common")
+    p, p_holm, tests = p_values(sums)
+    table = pd.DataFrame(rows).assign(p=p, p_holm=p_holm)
+    # Where something differs more tests count: of the same study, systems and direction at least.
+    places = [tuple(row[name] for name in _PAIR[:-1]) for row in rows]
+    able = Counter(place for place, each in zip(places, sums, strict=True) if 2.0 ** (1 - len(each)) <= LEVEL)
+    table["visible"] = [
+        visible(each, spread, row["n"], row["width"], max(tests, able[place]))
+        for each, spread, row, place in zip(sums, spreads, rows, places, strict=True)
+    ]
+    # An interval that the test does not confirm reaches to 0: of few clusters that differ it would not.
+    unsure = table["p"] > LEVEL
+    table["low"] = table["low"].where(~unsure, table["low"].clip(upper=0))
+    table["high"] = table["high"].where(~unsure, table["high"].clip(lower=0))
+    excluded += _alone(a, b, declared, excluded)
+    return Compared(
+        table.drop(columns="width"), pd.concat(items, ignore_index=True), pd.DataFrame(excluded), tests=tests
+    )
+
+
+def _alone(
+    a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour], known: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Items of systems and directions that the other side does not have."""
+    rows = []
+    for side, found in (("a", a), ("b", b)):
+        there = {(row["study"], row[f"system_{side}"], *(row[name] for name in _DIRECTION)) for row in known}
+        own = found[found["study"].isin(list(declared))]
+        for (study, system, source, target), part in own.groupby(["study", "system", *_DIRECTION], sort=False):
+            if (study, system, source, target) not in there:
+                names = ("", system) if side == "b" else (system, "")
+                row = dict(zip(_PAIR, (study, *names, source, target, ""), strict=True))
+                n = {"only_a": 0, "only_b": 0, f"only_{side}": part["item"].nunique()}
+                rows.append({**row, "both": 0, **n, "undecided": 0})
+    return rows
+
+
+def paired(a: pd.DataFrame, b: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    """The scores of two systems' outcomes joined by item: score_a, score_b, and side ("both", "left_only", …).
+
+    A repeated item is joined with its repetition; columns of the two sides end in ``_a`` and ``_b``.
+    """
+    keys = [*_DIRECTION, "item", "group", "part"]
+    sides = [rows.assign(again=rows.groupby(keys).cumcount()) for rows in (scored(a, measure), scored(b, measure))]
+    both = sides[0].merge(sides[1], on=[*keys, "again"], how="outer", suffixes=("_a", "_b"), indicator="side")
+    return both.assign(cluster=both["cluster_a"], count=both[["count_a", "count_b"]].min(axis=1))
+
+
+def _pairings(
+    a: pd.DataFrame, b: pd.DataFrame, declared: Mapping[str, Behaviour]
+) -> Iterator[tuple[dict[str, str], Measure, pd.DataFrame]]:
+    """Study, systems, direction and measure of each comparison, the measure, and the joined scores."""
+    for study, behaviour in declared.items():
+        sides = [found[found["study"] == study] for found in (a, b)]
+        labels = [list(side["system"].unique()) for side in sides]
+        for one, other in _systems(labels[0], labels[1], study):
+            pair = [side[side["system"] == name] for side, name in zip(sides, (one, other), strict=True)]
+            for name, measure in behaviour.measures.items():
+                both = paired(pair[0], pair[1], measure)
+                for (source, target), part in both.groupby(_DIRECTION, sort=False):
+                    if (part["side"] == "both").any():
+                        place = (study, one, other, str(source), str(target), name)
+                        yield dict(zip(_PAIR, place, strict=True)), measure, part
+
+
+def _systems(a: list[str], b: list[str], study: str) -> list[tuple[str, str]]:
+    """Which systems of the two sides are compared."""
+    if len(a) == 1 == len(b):
+        return [(a[0], b[0])]
+    common = [(name, name) for name in a if name in b]
+    if a and b and not common:
+        raise NbkitError(
+            f"{study}: A has the systems {', '.join(sorted(a))}, B has {', '.join(sorted(b))}, and none is in both: "
+            "compare two systems of one run (--in), or runs with one system each"
+        )
+    return common
+
+
+def _difference(rows: pd.DataFrame, measure: Measure) -> tuple[dict[str, Any], np.ndarray, float]:
+    """Values, difference and effect size of joined *rows*, what clusters add to the difference, its variance."""
+    weights = weights_of(rows, measure)
+    scores = {side: rows[f"score_{side}"].to_numpy(float) for side in "ab"}
+    apart = scores["b"] - scores["a"]
+    numbers = rows["cluster"].factorize(sort=True)[0]
+    sums = np.bincount(numbers, weights * apart) if len(rows) else np.empty(0)
+    times = rows.loc[rows.index.repeat(rows["count"].astype(int))]
+    width = measure.range[1] - measure.range[0] if measure.range else 1.0
+    signed = measure.model_copy(update={"share": False, "range": (-width, width) if measure.range else None})
+    interval = _interval(times.assign(score=times["score_b"] - times["score_a"]), signed)
+    alone = _interval(times.assign(score=times["score_b"]), measure)
+    found = {
+        "a": float(weights @ scores["a"]) if len(rows) else np.nan,
+        "b": float(weights @ scores["b"]) if len(rows) else np.nan,
+        "difference": float(sums.sum()) if len(rows) else np.nan,
+        **dict(zip(("low", "high"), interval, strict=True)),
+        **dict(zip(("b_low", "b_high"), alone, strict=True)),
+        "effect": _rank_biserial(sums),
+        "n": len(times),
+        "clusters": len(sums),
+        "up": int(rows["count"][apart > 0].sum()),
+        "down": int(rows["count"][apart < 0].sum()),
+        "width": width,
+    }
+    shares = np.bincount(numbers, weights) if len(rows) else np.empty(0)
+    return found, sums, float(((sums - sums.sum() * shares) ** 2).sum())
+
+
+def _interval(rows: pd.DataFrame, measure: Measure) -> tuple[float, float]:
+    if rows.empty:
+        return np.nan, np.nan
+    if measure.average == "cluster" and not measure.share:
+        return mean_interval(rows.groupby("cluster")["score"].mean().to_numpy(), within=measure.range)[1:3]
+    return interval_of(rows, measure)[1:3]
+
+
+def weights_of(rows: pd.DataFrame, measure: Measure) -> np.ndarray:
+    """What the score of each row counts in the value, as `interval_of` averages; sums to 1."""
+    counts = rows["count"].astype(float)
+    if measure.average == "item" or (measure.average != "cluster" and rows["part"].nunique() == 1):
+        return (counts / counts.sum()).to_numpy()
+    alike = ["cluster"] if measure.average == "cluster" else ["part", "cluster"]
+    each = counts / counts.groupby([rows[name] for name in alike]).transform("sum")
+    if measure.average != "cluster":
+        each /= rows.groupby("part")["cluster"].transform("nunique")
+    return (each / each.sum()).to_numpy()
+
+
+def p_values(sums: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, int]:
+    """p of each test of a comparison, p after Holm's correction, and over how many tests that was.
+
+    sums: of each test what its clusters add to the difference. A test in which so few clusters differ that no signs of
+    theirs would be significant does not count, and has p = 1 afterwards.
+    """
+    from pingouin import multicomp
+
+    able = np.array([2.0 ** (1 - _differing(each)) <= LEVEL for each in sums])
+    tests = int(able.sum())
+    p = np.array([_p(each, max(DRAWS, DRAWS_PER_TEST * tests)) for each in sums])
+    p_holm = np.where(np.isnan(p), np.nan, 1.0)
+    if tests:
+        p_holm[able] = multicomp(p[able], method="holm")[1]
+    return p, p_holm, tests
+
+
+def _p(sums: np.ndarray, draws: int) -> float:
+    """Two-sided p of the hypothesis that each cluster's difference is as likely as its opposite.
+
+    sums: of the clusters. Of the 2ᵏ flips of k clusters that differ all are counted if there are few, else *draws* are
+    drawn; only 999 of them where these leave no doubt that p is above `LEVEL`. NaN without clusters.
+
+    >>> round(_p(np.array([1.0] * 5 + [0.0] * 20), 9_999), 4)  # McNemar's exact test: 2 / 2⁵
+    0.0625
+    >>> _p(np.zeros(4), 9_999)
+    1.0
+    """
+    if not len(sums):
+        return np.nan
+    # Sorted and scaled: the same result in whatever order clusters come, and no matter of rounding.
+    sizes = np.sort(np.abs(sums[np.abs(sums) > _ZERO]))
+    least = abs(sums.sum()) - 1e-9 * sizes.sum()
+    if len(sizes) <= _ALL:
+        totals = np.zeros(1)
+        for size in sizes:
+            totals = np.concatenate([totals + size, totals - size])
+        return float((np.abs(totals) >= least).mean())
+    random, above, drawn = generator(0, "sign flips", len(sizes)), 0, 0
+    while drawn < draws:
+        n = min(999 if not drawn else max(_BLOCK // len(sizes), 1), draws - drawn)
+        signs = random.integers(0, 2, (n, len(sizes)), dtype=np.int8)
+        above += int((np.abs((2.0 * signs - 1) @ sizes) >= least).sum())
+        drawn += n
+        if drawn == 999 and above > 2 * LEVEL * drawn:
+            break
+    return (above + 1) / (drawn + 1)
+
+
+def _differing(sums: np.ndarray) -> int:
+    """How many clusters differ."""
+    return int((np.abs(sums) > _ZERO).sum())
+
+
+def _rank_biserial(sums: np.ndarray) -> float:
+    """Matched pairs' rank-biserial correlation of clusters: 1 if all that differ rose, −1 if all fell.
+
+    >>> _rank_biserial(np.array([0.2, 0.1, -0.1, 0.0])), _rank_biserial(np.zeros(3))
+    (0.5, 0.0)
+    """
+    from scipy.stats import rankdata
+
+    differ = sums[np.abs(sums) > _ZERO]
+    if not len(differ):
+        return 0.0
+    ranks = rankdata(np.abs(differ).round(12))
+    return float((np.sign(differ) * ranks).sum() / ranks.sum())
+
+
+def visible(sums: np.ndarray, variance: float, n: int, width: float, tests: int) -> float:
+    """The smallest difference that is significant among *tests* with a probability of `POWER`; NaN if none can be.
+
+    The larger of two: z = z₁₋α/₂ + z_power standard errors of the difference d, where flips of C clusters have the
+    variance σ² + d²/C, so that d = zσ / √(1 − z²/C); and what it takes for enough clusters to change: p ≤ α needs k of
+    them, 2¹⁻ᵏ ≤ α, all the same way, so each changes with a probability q at which a binomial number of C is at least
+    k with that power. If nothing changed so far, items are taken to change one by one, wholly: d = 1 − (1 − q)^(C/n).
+    α is `LEVEL` / tests. variance: σ². n: items. width: of the measure's range.
+    """
+    from scipy.stats import beta, norm
+
+    alpha, clusters = LEVEL / max(tests, 1), len(sums)
+    needed = ceil(1 - log2(alpha))
+    if needed > clusters:
+        return np.nan
+    differ = np.abs(sums[np.abs(sums) > _ZERO])
+    each = float(beta.ppf(POWER, needed, clusters - needed + 1))
+    few = each * clusters * differ.mean() if len(differ) else (1 - (1 - each) ** (clusters / n)) * width
+    z = norm.ppf(1 - alpha / 2) + norm.ppf(POWER)
+    spread = z * (variance / (1 - z**2 / clusters)) ** 0.5 if z**2 < clusters else np.inf
+    least = float(max(few, spread))
+    return least if least <= width else np.nan
+
+
+def _changes(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    """What became of each item that both sides have, with its texts."""
+    import pandas as pd
+
+    states = [_states(rows, side, measure) for side in "ab"]
+    texts = "output_a" in rows
+    shown, score = ("output_a", "output_b") if texts else ("score_a", "score_b"), rows["score_b"] - rows["score_a"]
+    altered = (rows[shown[0]] != rows[shown[1]]) & ~(rows[shown[0]].isna() & rows[shown[1]].isna())
+    change = np.where(altered, "other", "same").astype(object)
+    for one, other, name in (("right", "wrong", "broken"), ("wrong", "right", "fixed"), ("wrong", "wrong", "wrong")):
+        change[(states[0] == one) & (states[1] == other)] = name
+    change[(states[0] == "right") & (states[1] == "right") & ~altered.to_numpy()] = "right"
+    found = {name: rows[f"{name}_a"] for name in ("source", "changed", "reference", "spans") if f"{name}_a" in rows}
+    found |= {name: rows[name] for side in "ab" for name in (f"score_{side}", f"reason_{side}", f"output_{side}")
+              if name in rows}  # fmt: skip
+    table = pd.DataFrame({**{name: rows[name] for name in ("item", "group", "cluster", "count")}, **found})
+    return table.assign(change=change, apart=score.abs()).sort_values(
+        ["apart", "item"], ascending=[False, True], kind="stable"
+    )
+
+
+def _states(rows: pd.DataFrame, side: str, measure: Measure) -> np.ndarray:
+    """Of each row "right", "wrong" or "": by the value of a share, else by the outcome's verdict."""
+    score, verdict = rows[f"score_{side}"], rows[f"verdict_{side}"]
+    if measure.share and measure.better is not None:
+        right = (score == (1 if measure.better == "higher" else 0)).to_numpy()
+        return np.where(score.isna(), "", np.where(right, "right", "wrong"))
+    return verdict.map({"pass": "right", "fail": "wrong"}).fillna("").to_numpy()
+
+
+def _is_among(rows: pd.DataFrame, known: pd.DataFrame, place: Mapping[str, str]) -> bool:
+    """Whether the items of *rows* are those of *known*, of the same systems and direction."""
+    alike = all(known[name].iloc[0] == place[name] for name in _PAIR[:-1])
+    return alike and set(rows["item"]) <= set(known["item"])

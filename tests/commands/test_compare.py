@@ -1,0 +1,281 @@
+"""`nbkit compare`: the page, its files, gates and what a build's machines read; everything from made-up outcomes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+import nbkit
+from nbkit.cli import main
+from nbkit.errors import NbkitError, ParamsError
+from nbkit.report.compare import Comparison, compare, marked, with_spans
+from nbkit.studies import write_outcomes
+from nbkit.studies.comparison import CHANGES
+from tests.studies.comparison_cases import changed, numbers_of
+
+GROUPS = ("integers", "decimals")
+WORSE = [0.0] * 30 + [1.0] * 70
+
+
+def before(**columns) -> pd.DataFrame:
+    return numbers_of([1.0] * 100, "mine", groups=GROUPS, **columns)
+
+
+def after(**columns) -> pd.DataFrame:
+    return numbers_of(WORSE, "mine", groups=GROUPS, **columns)
+
+
+def command(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["compare", *map(str, arguments)])
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the outcomes of yesterday and today."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    for name, found in (("before", before()), ("after", after())):
+        write_outcomes([found], tmp_path / f"{name}.parquet", "parquet")
+    return tmp_path
+
+
+def gate(folder: Path, text: str) -> Path:
+    path = folder / "gate.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_page_and_record_say_what_changed(files):
+    done = command("before.parquet", "after.parquet", "--output", "out")
+    assert done.exit_code == 0, done.output
+    said = "B is worse at numbers carried over (−30.0 pp). 2 groups differ significantly."
+    assert done.output.startswith(said) and done.output.endswith("Page: out/compare.html\n")
+    page = (files / "out/compare.html").read_text(encoding="utf-8")
+    assert said in page and "Broken: 30" in page and "<del>" in page and '<mark title="number">' in page
+    assert "100.0% in A, 70.0% in B, −30.0 pp" in page and page.count('class="item"') == 20
+    record = json.loads((files / "out/compare.json").read_text(encoding="utf-8"))
+    assert record["answer"] == said and record["a"] == "before.parquet" and record["tests"] == 3
+    (items,) = record["items"]
+    assert items["changes"] == {**dict.fromkeys(CHANGES, 0), "broken": 30, "right": 70}
+    assert items["broken"] == [f"{i:032x}" for i in range(30)] and items["fixed"] == []
+    assert [row["group"] for row in record["differences"]] == ["", "decimals", "integers"]
+    assert all(row["verdict"] == "worse" and row["p_holm"] < 0.01 for row in record["differences"])
+
+
+def test_the_page_loads_nothing_and_shows_hostile_text_as_text():
+    hostile = '<script>alert(1)</script><img src=x onerror="alert(2)">'
+    one, other = (found.assign(source=hostile, output=[f"{hostile} {i}" for i in range(100)], system=hostile)
+                  for found in (before(), after()))  # fmt: skip
+    page = compare(one, changed(other, output={0: hostile}, reason={0: hostile})).page()
+    assert "<script>alert" not in page and "<img src=x" not in page and "&lt;script&gt;alert" in page
+    assert not re.search(r'(?:src|href)="(?!data:|#)', page) and "http" not in page.replace("http-equiv", "").replace(
+        "http://www.w3.org/2000/svg", ""
+    )
+    assert "default-src &#39;none&#39;" in page
+
+
+def test_a_system_against_itself_has_no_difference(files):
+    done = command("before.parquet", "before.parquet")
+    assert done.exit_code == 0 and done.output.startswith("No difference: A and B gave the same answer to every item.")
+    assert "could not have been seen reliably with N = 100" in done.output
+    assert (files / "outputs/compare/compare.html").is_file()
+
+
+def test_few_items_show_no_difference(files):
+    found = compare(before().head(40), changed(before(), value={0: 0.0}).head(40))
+    assert found.answer.startswith("No difference could be shown: of 0 tests")
+    assert re.search(r"differences below \d\d.\d pp could not have been seen reliably with N = 40", found.page())
+    assert "no difference could be significant with N = 4" in compare(before().head(4), after().head(4)).page()
+
+
+def test_runs_cards_tables_and_systems_of_one_run(files):
+    for folder, name in (("run", "outcomes/numbers.parquet"), ("card", "outcomes.parquet")):
+        (files / folder / name).parent.mkdir(parents=True)
+        write_outcomes([after()], files / folder / name, "parquet")
+    both = pd.concat([before().assign(system="old"), after().assign(system="new")])
+    write_outcomes([both], files / "both.jsonl", "jsonl")
+    of_run, of_card = compare("before.parquet", "run"), compare("before.parquet", files / "card")
+    assert of_run.differences.equals(of_card.differences) and (of_run.a, of_run.b) == ("before.parquet", "run")
+    of_two = compare("old", "new", run="both.jsonl")
+    assert of_two.differences["difference"].tolist() == of_run.differences["difference"].tolist()
+    assert of_two.names == ("old", "new") and of_run.names == ("before.parquet (mine)", "run (mine)")
+    of_tables = nbkit.compare(before(), after())
+    assert of_tables.differences.equals(of_run.differences) and of_tables.names == ("A (mine)", "B (mine)")
+    assert nbkit.compare(before(), after().assign(system="new")).names == ("mine", "new")
+    done = command("old", "nwe", "--in", "both.jsonl")
+    assert done.exit_code == 2 and "unknown system 'nwe'; did you mean 'new'?" in done.stderr
+
+
+def test_what_cannot_be_compared_is_a_clear_error(files):
+    for arguments, said in (
+        (("before.parquet", "nothing"), "nothing: no such file or folder"),
+        (("before.parquet", "."), "not the output of a run"),
+        (("before.parquet", "after.parquet", "--junit", "x.xml"), "--junit requires --gate"),
+    ):
+        done = command(*arguments)
+        assert done.exit_code == 2 and said in done.stderr, done.stderr
+    with pytest.raises(NbkitError, match="nothing to compare"):
+        compare(before(), after(target_language="fr"))
+
+
+def test_several_directions_and_systems_have_names_in_each_row():
+    one = pd.concat([before(), before(target_language="fr"), numbers_of([1.0] * 9, "other")])
+    found = compare(one, one)
+    rows = list(found.rows())
+    assert {row["pair"] for row in rows} == {"en→de", "en→fr"} and {row["systems"] for row in rows} == {"mine", "other"}
+    assert "en→fr" in found.page() and " · other" in found.page()
+
+
+def test_what_only_one_side_has_is_named(files):
+    found = compare(pd.concat([before(), before(target_language="fr")]), after())
+    assert found.alone() == ["Numbers, en→fr, mine (only in A, 100 items)"] and found.alone()[0] in found.page()
+    assert len(list(found.blocks())) == 1 and len(found.record()["excluded"]) == 2
+    assert not compare(before(), after()).alone()
+
+
+def documented(page: str, marker: str) -> str:
+    """The block of YAML on a page of the documentation that begins with *marker*."""
+    text = (Path(nbkit.__file__).parent.parent / "docs" / page).read_text(encoding="utf-8")
+    return next(
+        block for block in re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL) if marker in block
+    )
+
+
+def test_the_documented_workflow_and_gates_work(files):
+    """The line of the workflow as it stands there, with the documented gates that this comparison is about."""
+    steps = yaml.safe_load(documented("ci.md", "jobs:"))["jobs"]["numbers"]["steps"]
+    (line,) = [step["run"] for step in steps if step.get("run", "").startswith("nbkit compare ")]
+    write_outcomes([before()], files / "accepted.parquet", "parquet")
+    (files / "outputs/behaviour/outcomes").mkdir(parents=True)
+    write_outcomes([after()], files / "outputs/behaviour/outcomes/numbers.parquet", "parquet")
+    gates = yaml.safe_load(documented("ci.md", "# gate.yaml"))
+    assert len(gates["gates"]) == 3
+    gate(files, yaml.safe_dump({"gates": gates["gates"][:1]}))
+    done = CliRunner().invoke(main, line.split()[1:])
+    assert done.exit_code == 1 and "1 of 1 gates broken" in done.output, done.output
+    assert {path.name for path in files.glob("*.xml")} == {"gates.xml"} and (files / "compare/compare.json").is_file()
+
+
+def test_a_notebook_gets_the_table():
+    shown = compare(before(), after())._repr_html_()
+    assert "B is worse at numbers carried over" in shown and "<svg" in shown and "<script" not in shown
+
+
+def test_outcomes_without_texts():
+    page = compare(before(texts=False), after(texts=False)).page()
+    assert "These outcomes have no texts" in page and "Broken: 30" in page
+
+
+def test_differences_are_marked_word_by_word():
+    assert marked("A B C.", "A C.")[0] == "A<del> B</del> C." and marked("", "<a>") == ("", "<ins>&lt;a&gt;</ins>")
+    assert marked("他花了两元", "他花了三元")[1] == "他花了<ins>三</ins>元"
+    many = " ".join(map(str, range(2000)))
+    assert marked(many, many + "x") == (many, many + "x")
+    overlapping = [
+        {"text": "source", "start": 0, "end": 3, "label": "a"},
+        {"text": "source", "start": 1, "end": 2, "label": "b"},
+    ]
+    assert with_spans("abcd", overlapping, "source") == '<mark title="a">abc</mark>d'
+
+
+# ----------------------------------------------------------------------------
+# Gates.
+
+GATES = """\
+gates:
+  - behaviour: numbers
+    worse_by: 0.4
+  - behaviour: numbers
+    group: "*"
+    worse_by: 0.1
+    only_if_significant: true
+  - behaviour: numbers
+    direction: en-de
+    system: mine
+    value: {at_least: 0.75}
+  - behaviour: numbers
+    value: {at_least: 0.75}
+    only_if_significant: true
+  - behaviour: numbers
+    group: decimals
+    difference: {at_least: -0.5, at_most: 0.0}
+"""
+
+
+def test_gates_stop_a_build_and_say_why(files, monkeypatch):
+    arguments = ("before.parquet", "after.parquet", "--gate", gate(files, GATES), "--junit", files / "gates.xml")
+    done = command(*arguments)
+    assert done.exit_code == 1 and "3 of 6 gates broken" in done.output and "::error" not in done.output
+    lines = [line for line in done.stderr.splitlines() if line.startswith("gate broken")]
+    assert [line.partition("): ")[2].split(":")[0] for line in lines] == [
+        "numbers carried over, decimals, en→de", "numbers carried over, integers, en→de", "numbers carried over, en→de"
+    ]  # fmt: skip
+    assert "gate.yaml:4" in lines[0] and "; allowed: worse by 10.0 pp" in lines[0]
+    assert "70.0%, −30.0 pp" in lines[2] and lines[2].endswith("; allowed: a value of at least 75.0%")
+    suite = ElementTree.parse(files / "gates.xml").getroot()
+    assert suite.attrib["tests"] == "6" and suite.attrib["failures"] == "3" and len(suite.findall(".//failure")) == 3
+    assert "3 of 6 gates broken" in (files / "outputs/compare/compare.html").read_text(encoding="utf-8")
+    assert [each["broken"] for each in json.loads((files / "outputs/compare/compare.json").read_text())["gates"]] == [
+        False, True, True, True, False, False]  # fmt: skip
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    annotations = [line for line in command(*arguments).output.splitlines() if line.startswith("::error ")]
+    assert len(annotations) == 3 and ",line=4,title=numbers carried over%2C decimals" in annotations[0]
+
+
+def test_gates_that_hold_end_well(files):
+    done = command(
+        "after.parquet", "before.parquet", "--gate", gate(files, "gates:\n- behaviour: numbers\n  worse_by: 0\n")
+    )
+    assert done.exit_code == 0 and "0 of 1 gates broken" in done.output
+
+
+def test_a_difference_that_is_not_significant_may_pass(files):
+    text = "gates:\n- behaviour: numbers\n  worse_by: 0.01\n"
+    fewer = changed(before(), value=dict.fromkeys(range(3), 0.0))
+    write_outcomes([fewer], files / "fewer.parquet", "parquet")
+    assert command("before.parquet", "fewer.parquet", "--gate", gate(files, text)).exit_code == 1
+    held = gate(files, text + "  only_if_significant: true\n")
+    assert command("before.parquet", "fewer.parquet", "--gate", held).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("gates:\n- behavior: numbers\n  worse_by: 1\n", "gate.yaml:2: gates.0.behavior: .*did you mean 'behaviour'"),
+        ("gates:\n- behaviour: numbers\n", "gate.yaml:2: gates.0: says nothing: give worse_by, difference or value"),
+        ("gates:\n- behaviour: numbers\n  worse_by: much\n", "gate.yaml:3: gates.0.worse_by: expected a number, found"),
+        ("gates:\n- behaviour: numbers\n  value: {atleast: 1}\n", "did you mean 'at_least'"),
+        ("gates: []\n", "expected at least 1"),
+        ("gate: []\n", "unknown key; did you mean 'gates'"),
+        ("- x\n", "a mapping with the key gates is expected"),
+        ("gates: [\n", "gate.yaml:2: invalid YAML"),
+        ("gates:\n- behaviour: number\n  worse_by: 1\n", "gate.yaml:2: .*'number'; did you mean 'numbers'"),
+        ("gates:\n- behaviour: idioms\n  worse_by: 1\n", "gate.yaml:2: unknown behaviour 'idioms'. There are: numbers"),
+        ("gates:\n- {behaviour: numbers, measure: strikt, worse_by: 1}\n", "did you mean 'strict'"),
+        ("gates:\n- {behaviour: numbers, group: decimal, worse_by: 1}\n", "did you mean 'decimals'"),
+        ("gates:\n- {behaviour: numbers, direction: en-fr, worse_by: 1}\n", "unknown direction 'en-fr'"),
+        ("gates:\n- {behaviour: numbers, system: mien, worse_by: 1}\n", "did you mean 'mine'"),
+    ],
+)  # fmt: skip
+def test_a_gate_that_could_never_break_is_an_error(files, text, said):
+    done = command("before.parquet", "after.parquet", "--gate", gate(files, text))
+    assert done.exit_code == 2 and re.search(said, done.stderr), done.stderr
+
+
+def test_a_measure_without_a_better_side_takes_no_worse_by(files):
+    from nbkit.batch.gate import check, read_gates
+
+    found = compare(before(), after())
+    behaviour = found.declared["numbers"]
+    neither = {"strict": behaviour.measures["strict"].model_copy(update={"better": None})}
+    other = Comparison(found.a, found.b, found.found, {"numbers": behaviour.model_copy(update={"measures": neither})})
+    with pytest.raises(ParamsError, match="worse_by: neither more nor less numbers carried over is better"):
+        check(read_gates(gate(files, "gates:\n- {behaviour: numbers, worse_by: 0.1}\n")), other)
+    assert other.answer.startswith("B is different at numbers carried over")
