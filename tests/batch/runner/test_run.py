@@ -226,8 +226,9 @@ def test_outcomes_come_with_the_run_and_their_failure_loses_nothing(toy, capfd, 
     run(grid("[eins, zwei]", "n: 3", notebooks="[summary]"), workers=1)
     assert file.stat().st_mtime_ns == written
     # Other parameters, which fail: the pages are there, the old outcomes are not, and the next run tries again.
+    monkeypatch.setenv("TOY_DUMB", "zwei")
     for _ in range(2):
-        failed = run(grid("[eins, zwei]", "n: 3, dumb: [zwei]", notebooks="[summary]"), workers=1)
+        failed = run(grid("[eins, zwei]", "n: 4", notebooks="[summary]"), workers=1)
         (failure,) = failed.failures
         assert failure.label == "outcomes of toy" and "zwei is a dumb word" in failure.error and failed.exit_code == 1
         assert record(output, "toy.summary")["status"] == "done" and not file.exists()

@@ -19,14 +19,13 @@ SHARD = 10
 
 
 class ToyParams(StudyParams):
-    """words: the grid. n: texts a word. delay: seconds a text takes. bad: words whose notebook fails. dumb: whose outcomes do."""
+    """words: the grid. n: texts a word. delay: seconds a text takes. bad: words whose notebook fails."""
 
     words: list[str] = Field(default=["eins"])
     n: int = 20
     delay: float = 0.0
     bad: list[str] = Field(default=[])
     killer: list[str] = Field(default=[])
-    dumb: list[str] = Field(default=[])
 
     def narrowed(self, word: str) -> ToyParams:
         return self.model_copy(update={"words": [word]})
@@ -68,7 +67,7 @@ def fill(params: ToyParams, word: str, store: Store) -> None:
 @STUDY.outcomes(headline="toy_study:lengths")
 def found(params: ToyParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
     for word in params.words:
-        if word in params.dumb:
+        if word == os.environ.get("TOY_DUMB"):
             raise ValueError(f"{word} is a dumb word")
         values = lengths(word, params.n, params.delay)
         names = [f"{word} {number}" for number in range(params.n)]
