@@ -161,11 +161,25 @@ def licences(params: Any, models: Iterable[str]) -> dict[str, str]:
     >>> licences(WordOrderParams(corpus="multi30k:val"), ["nllb-600m", "sandbox-marian"])
     {'multi30k': 'CC BY-NC-SA 4.0', 'nllb-600m': 'CC BY-NC 4.0'}
     """
-    specs = [each for name, value in params if name.endswith(_CORPORA) for each in _texts(value)]
-    corpora = dict.fromkeys(spec.removeprefix("corpus:").partition(":")[0] for spec in specs)
-    found = {name: CORPORA.licence(name) or NLI_CORPORA.licence(name) for name in corpora}
+    found = {each["name"]: each["licence"] for each in corpora(params)}
     found |= {name: weights_licence(name) for name in models}
     return {name: licence for name, licence in found.items() if licence}
+
+
+def corpora(params: Any) -> list[dict[str, str]]:
+    """The corpora that *params* hold: name, summary and licence, these two empty for those that have no name.
+
+    >>> from nbkit.studies.word_order import WordOrderParams
+    >>> corpora(WordOrderParams(corpus="multi30k:val"))[0]["licence"]
+    'CC BY-NC-SA 4.0'
+    """
+    specs = [each for name, value in params if name.endswith(_CORPORA) for each in _texts(value)]
+    names = dict.fromkeys(spec.removeprefix("corpus:").partition(":")[0] for spec in specs)
+    return [
+        {"name": name, "summary": known.summary(name), "licence": known.licence(name)}
+        for name in names
+        for known in (NLI_CORPORA if name in NLI_CORPORA else CORPORA,)
+    ]
 
 
 def _texts(value: Any) -> list[str]:
