@@ -437,12 +437,13 @@ class _Site:
 
     def page(self, entry: Entry, before: Entry | None, after: Entry | None, digest: str = "") -> str:
         notebook = self.read(entry)
-        found = blocks(notebook)
+        tags = {"entry" if key == "run" else key: value for key, value in entry.tags.items() if key != "study"}
+        found = blocks(notebook, tags if self.has_sentences else None)
         facts = {**self.run.provenance, **entry.provenance, "parameters": entry.parameters}
         return _rendered(
             "notebook.html.j2", run=self.run, entry=entry, before=before, after=after, excerpt=excerpt(notebook),
             blocks=found, files=self.files_of(entry), digest=digest, has_sentences=self.has_sentences,
-            filters=_filters(entry),
+            filters=f"#{urlencode(tags)}",
             provenance="" if has_provenance(found) else Footer(facts)._repr_html_(),
         )  # fmt: skip
 
@@ -462,12 +463,6 @@ class _Site:
             largest_figure=_THUMBNAIL_BYTES, has_sentences=self.has_sentences,
             provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
         )  # fmt: skip
-
-
-def _filters(entry: Entry) -> str:
-    """The filters with which a page leads to its sentences."""
-    tags = {"entry" if key == "run" else key: value for key, value in entry.tags.items() if key != "study"}
-    return f"#{urlencode(tags)}" if tags else ""
 
 
 def _site(folder: Path) -> _Site:

@@ -85,7 +85,7 @@
 
     // ---- What is chosen: fields of one value, groups of several, parts of the measure's name, what nothing is known of.
     const FIELDS = ["study", "system", "direction", "measure", "verdict", "from", "to", "text", "sort"];
-    const ALIASES = { model: "system", classifier: "system", entry: "study" };
+    const ALIASES = { model: "system", classifier: "system", pair: "direction" };
     let chosen;
     const nothing = () => ({ fields: {}, language: "", item: "", groups: new Map(), parts: [], unknown: [] });
     const readAddress = () => {
@@ -99,7 +99,7 @@
         else if (options[field] ? options[field].some(([each]) => each === value) : FIELDS.includes(field)) chosen.fields[field] = value;
         else if (values.get(key)?.has(value)) chosen.groups.set(key, [...(chosen.groups.get(key) ?? []), value]);
         else if (data.measures.some((name) => name.split("/").includes(value))) chosen.parts.push(value);
-        else chosen.unknown.push(`${key} = ${value}`);
+        else if (key !== "column") chosen.unknown.push(`${key} = ${value}`);
       }
       for (const name of FIELDS) $(name).value = chosen.fields[name] ?? "";
       show();
@@ -235,7 +235,7 @@
       $("chosen").replaceChildren(...rows.map(([key, value, drop]) => make("li", {}, make("button", {
         type: "button", title: "Remove this filter", onclick: () => { drop(); changed(); },
       }, `${key}: ${value} ×`))));
-      $("unknown").textContent = chosen.unknown.length ? `Not a filter here: ${chosen.unknown.join(", ")}` : "";
+      $("unknown").textContent = chosen.unknown.length ? `Not filtered by: ${chosen.unknown.join(", ")}` : "";
       $("clear").hidden = address() === "#";
     };
 
@@ -274,7 +274,8 @@
     const SIGNS = { pass: "✓", fail: "✗", undecided: "?" };
     const chip = (r, remark) => {
       const verdict = data.verdicts[data.verdict[r]], reason = data.reasons[data.reason[r]];
-      const value = verdict === "undecided" ? "" : ` ${number(data.value[r])}`;
+      const isPlain = verdict === "undecided" || (verdict && [0, 1].includes(data.value[r]));
+      const value = isPlain ? "" : ` ${number(data.value[r])}`;
       const said = `${SIGNS[verdict] ?? ""} ${data.measures[data.measure[r]]}${value}${remark}${reason ? `: ${reason}` : ""}`;
       return make("span", { className: `result ${verdict}`, title: verdict }, said.trim());
     };
