@@ -290,7 +290,7 @@ def common_link(frame: pd.DataFrame) -> str | None:
     shared = (
         {key: value for key, value in rows[0].items() if all(row.get(key) == value for row in rows)} if rows else {}
     )
-    return f"../sentences.html#{urlencode(shared)}" if shared else None
+    return f"../sentences.html#{urlencode(sorted(shared.items()))}" if shared else None
 
 
 def best(numbers: pd.DataFrame, by: str = "row") -> pd.DataFrame:

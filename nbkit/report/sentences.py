@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 #: Items that a page holds; of more, each entry keeps its share of them.
 MOST_ITEMS = 100_000
-#: What stands between two texts, so that no search finds what lies across them.
-_BETWEEN = "\0"
 _NONE = -1
 _ANSWER = ("item", "system", "groupsOf", "source", "changed", "reference", "output", "spansOf")
 _RESULT = ("answer", "measure", "value", "verdict", "reason")
@@ -118,9 +116,9 @@ class Pack:
         }
         columns |= {name: answers[:, place] for place, name in enumerate(_ANSWER)}
         columns |= {name: values[in_turn] for name, values in results.items()}
-        # Half a surrogate pair cannot be written; JavaScript counts in units of UTF-16.
-        texts = [text.encode("utf-8", "replace").decode() for text in self._texts]
-        columns["lengths"] = np.array([_units(text) for text in texts], dtype=np.int32)
+        # Half a surrogate pair cannot be written.
+        texts = [text.replace("\0", " ").encode("utf-8", "replace") for text in self._texts]
+        columns["lengths"] = np.array(list(map(len, texts)), dtype=np.int32)
         head = {
             "columns": [
                 [name, "f" if values.dtype == np.float32 else "i", len(values)] for name, values in columns.items()
@@ -137,12 +135,8 @@ class Pack:
         written = json.dumps(head, ensure_ascii=False).encode("utf-8", "replace")
         written += b" " * (-len(written) % 4)
         arrays = b"".join(values.astype(values.dtype.newbyteorder("<")).tobytes() for values in columns.values())
-        whole = len(written).to_bytes(4, "little") + written + arrays + _BETWEEN.join(texts).encode()
+        whole = len(written).to_bytes(4, "little") + written + arrays + b"\0".join(texts)
         return zlib.compress(whole, 6)
-
-
-def _units(text: str) -> int:
-    return len(text) + sum(character > "\uffff" for character in text) if not text.isascii() else len(text)
 
 
 def pack(entries: Sequence[Mapping[str, Any]], files: Mapping[str, Path], most: int = MOST_ITEMS) -> Pack:

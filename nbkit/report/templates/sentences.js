@@ -11,24 +11,28 @@
   };
 
   // ---- Unpacking: the length of the head, the head (JSON), columns of 4 bytes a number, all texts.
-  const unpack = async () => {
-    const holder = $("packed");
+  const bytesOf = (holder) => {
     const written = atob(holder.textContent);
     holder.remove();
     const bytes = new Uint8Array(written.length);
     for (let i = 0; i < written.length; i++) bytes[i] = written.charCodeAt(i);
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    const buffer = await new Response(stream).arrayBuffer();
+    return bytes;
+  };
+  const unpack = async () => {
+    const packed = new Response(bytesOf($("packed"))).body;
+    const buffer = await new Response(packed.pipeThrough(new DecompressionStream("deflate"))).arrayBuffer();
     const decode = (from, to) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(new Uint8Array(buffer, from, to - from));
     let at = 4 + new DataView(buffer).getUint32(0, true);
     const data = JSON.parse(decode(4, at));
     for (const [name, kind, length] of data.columns) {
-      data[name] = new (kind === "f" ? Float32Array : Int32Array)(buffer, at, length);
+      data[name] = new (kind === "f" ? Float32Array : Int32Array)(buffer.slice(at, at + 4 * length)); // the rest goes
       at += 4 * length;
     }
-    data.texts = decode(at, buffer.byteLength);
-    data.starts = new Int32Array(data.lengths.length);
-    for (let i = 1; i < data.starts.length; i++) data.starts[i] = data.starts[i - 1] + data.lengths[i - 1] + 1;
+    // Texts stay bytes until they are shown: half of the memory. A zero stands between two.
+    const starts = new Int32Array(data.lengths.length + 1);
+    data.lengths.forEach((length, i) => { starts[i + 1] = starts[i] + length + 1; });
+    const texts = at;
+    data.text = (first, last = first) => decode(texts + starts[first], texts + starts[last + 1] - 1);
     data.answers = firsts(data.item, data.entry.length);
     data.results = firsts(data.answer, data.item.length);
     return data;
@@ -43,9 +47,23 @@
 
   const start = (data) => {
     const N = data.entry.length;
-    const text = (number) => data.texts.substring(data.starts[number], data.starts[number] + data.lengths[number]);
+    const text = (number) => data.text(number);
     // The one letter that gets longer in lower case would shift all places behind it.
-    const lower = data.texts.replaceAll("İ", "I").toLowerCase();
+    const low = (written) => written.replaceAll("İ", "I").toLowerCase();
+    // What is searched: all texts in lower case, by the block, with the place of each; made when there is time, or need.
+    const BLOCK = 2000, blocks = [], T = data.lengths.length;
+    const addBlock = () => {
+      const first = blocks.length * BLOCK;
+      if (first >= T) return false;
+      const written = low(data.text(first, Math.min(T, first + BLOCK) - 1)), starts = [];
+      for (let at = 0; at >= 0; at = written.indexOf("\0", at) + 1 || -1) starts.push(at);
+      blocks.push({ first, written, starts });
+      return true;
+    };
+    const prepare = () => {
+      const until = performance.now() + 30;
+      while (addBlock()) if (performance.now() > until) { setTimeout(prepare); return; }
+    };
     const pairs = data.directions.map((direction) => direction.split("-"));
     const number = (value) => Number.isNaN(value) ? "–" : String(Number(value.toPrecision(4))).replace("-", "\u2212");
 
@@ -122,22 +140,20 @@
 
     // ---- Filtering: an item is shown if one of its results is what was asked for.
     const searched = (term) => {
-      const found = new Uint8Array(data.starts.length);
-      let place = lower.indexOf(term), number = 0;
-      while (place >= 0) {
-        let high = data.starts.length;
-        while (high - number > 1) {
-          const middle = (number + high) >> 1;
-          if (data.starts[middle] <= place) number = middle; else high = middle;
+      const found = new Uint8Array(T);
+      while (addBlock());
+      for (const { first, written, starts } of blocks) {
+        let number = 0;
+        for (let at = written.indexOf(term); at >= 0; at = written.indexOf(term, starts[number])) {
+          while (number < starts.length && starts[number] <= at) number++;
+          found[first + number - 1] = 1;
+          if (number === starts.length) break;
         }
-        found[number] = 1;
-        if (number + 1 === data.starts.length) break;
-        place = lower.indexOf(term, data.starts[number + 1]);
       }
       return found;
     };
     const terms = () => ((chosen.fields.text ?? "").match(/"[^"]+"|\S+/g) ?? [])
-      .map((term) => term.replaceAll('"', "").replaceAll("İ", "I").toLowerCase()).filter(Boolean);
+      .map((term) => low(term.replaceAll('"', ""))).filter(Boolean);
     const mask = (list, is) => Uint8Array.from(list, (each, i) => is(each, i));
     const filtered = () => {
       const { study, system, direction, measure, verdict, from, to, sort } = chosen.fields;
@@ -243,9 +259,9 @@
     const marked = (written, spans) => {
       const units = /[\ud800-\udbff]/.test(written) ? [...written].reduce((at, one) => [...at, at.at(-1) + one.length], [0]) : null;
       const ranges = spans.map(({ start, end, label }) => [units ? units[start] : start, units ? units[end] : end, label]);
-      const low = written.replaceAll("İ", "I").toLowerCase();
+      const plainly = low(written);
       for (const term of terms()) {
-        for (let at = low.indexOf(term); at >= 0; at = low.indexOf(term, at + term.length)) ranges.push([at, at + term.length, "found"]);
+        for (let at = plainly.indexOf(term); at >= 0; at = plainly.indexOf(term, at + term.length)) ranges.push([at, at + term.length, "found"]);
       }
       const cuts = [...new Set([0, written.length, ...ranges.flatMap(([from, to]) => [from, to])])].sort((a, b) => a - b);
       return cuts.slice(1).map((to, i) => {
@@ -442,6 +458,7 @@
     readAddress();
     $("browser").hidden = false;
     $("waiting").remove();
+    setTimeout(prepare, 100);
   };
 
   unpack().then(start).catch((error) => { $("waiting").textContent = `This page cannot be shown: ${error}`; });
