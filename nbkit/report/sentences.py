@@ -70,7 +70,8 @@ class Pack:
         items, answers = Numbered(), Numbered()
         before = len(self._items), len(self._answers)
         for table in tables:
-            for row in table[table["item"] < below].itertuples(index=False):
+            rows: Iterator[Any] = table[table["item"] < below].itertuples(index=False)
+            for row in rows:
                 key = (row.source_language, row.target_language, row.item)
                 item = items.get(key)
                 if item is None:
@@ -146,28 +147,29 @@ def pack(entries: Sequence[Mapping[str, Any]], files: Mapping[str, Path], most: 
     `DataError` for a file that cannot be read.
     """
     made = Pack()
-    counts = {name: np.unique(np.concatenate([*_ids(path), np.array([], dtype=str)])) for name, path in files.items()}
+    found = {name: _ids(path) for name, path in files.items()}
     left, share = most, {}
-    for place, (name, ids) in enumerate(sorted(counts.items(), key=lambda each: len(each[1]))):
-        share[name] = min(len(ids), left // (len(counts) - place))
+    for place, (name, ids) in enumerate(sorted(found.items(), key=lambda each: len(each[1]))):
+        share[name] = min(len(ids), left // (len(found) - place))
         left -= share[name]
     for entry in entries:
         name = entry["name"]
         if name in files:
-            ids = counts[name]
+            ids = found[name]
             made.left_out += len(ids) - share[name]
-            below = "~" if share[name] == len(ids) else str(ids[share[name]])
+            below = "~" if share[name] == len(ids) else sorted(ids)[share[name]]
             made.add(entry, read_outcomes(files[name]), below)
     return made
 
 
-def _ids(path: Path) -> Iterator[np.ndarray]:
+def _ids(path: Path) -> set[str]:
+    """The ids of the items in a file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        for batch in pq.ParquetFile(path).iter_batches(columns=["item"]):
-            yield np.unique(batch.column(0).to_numpy(zero_copy_only=False).astype(str))
+        batches = pq.ParquetFile(path).iter_batches(columns=["item"])
+        return {item for batch in batches for item in batch.column(0).unique().to_pylist()}
     except (OSError, pa.ArrowException, KeyError) as error:
         raise DataError(f"not readable as Parquet ({error}); delete it and run again", path) from None
 
@@ -184,4 +186,4 @@ def described(name: str, study: str, params: Mapping[str, Any] | None) -> dict[s
 
     behaviour = behaviour_of(found)
     known |= {"title": behaviour.title, "changed": behaviour.changed} if behaviour else {"title": found.title}
-    return known | {"corpora": corpora(checked)}
+    return known | {"corpora": [{**each, "name": Path(each["name"]).name} for each in corpora(checked)]}
