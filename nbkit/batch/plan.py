@@ -11,10 +11,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nbkit import provenance
 from nbkit.batch.params import Entry, RunFile, entries
 from nbkit.bundle import find_notebook
 from nbkit.errors import DataError, NbkitError
-from nbkit.fingerprint import fingerprint, one_look
+from nbkit.fingerprint import digest, fingerprint, one_look
 from nbkit.models import CLASSIFIERS, LANGUAGE_MODELS, MODELS
 from nbkit.models.catalogue import resolve_classifier, split_variant
 from nbkit.models.classifiers.lifecycle import CLASSIFIER
@@ -168,8 +169,8 @@ def _outcomes_key(entry: Entry, inputs: Mapping[str, Any]) -> str:
     assert entry.study.results is not None
     stream = entry.study.results.stream
     roots = (f"{stream.__module__}:{stream.__name__}", *(f"nbkit.studies.results:{each}" for each in _WRITING))
-    code = asdict(fingerprint(roots, packages=(entry.study.package,)))
-    return _key({"inputs": inputs, "code": code, "parameters": entry.params.model_dump(mode="json")})
+    code = {"code": digest(*roots, without=()), "versions": dict(provenance.versions())}  # noted: plans are made often
+    return _key({"inputs": inputs, **code, "parameters": entry.params.model_dump(mode="json")})
 
 
 def _key(depends: Mapping[str, Any]) -> str:
