@@ -6,14 +6,17 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pandas as pd
 from pydantic import Field
 from toy_letters import count
 
 from nbkit.store import Store
 from nbkit.studies.base import Notebook, StudyParams
 from nbkit.studies.engine import Axis, Study, asked
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHARD = 10
 
@@ -66,6 +69,8 @@ def fill(params: ToyParams, word: str, store: Store) -> None:
 
 @STUDY.outcomes(headline="toy_study:lengths")
 def found(params: ToyParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
+    import pandas as pd
+
     for word in params.words:
         if word == os.environ.get("TOY_DUMB"):
             raise ValueError(f"{word} is a dumb word")
