@@ -298,8 +298,9 @@
     const article = (i) => {
       const entry = data.entries[data.entry[i]], pair = pairs[data.direction[i]], answers = answersOf(i);
       const target = pair.at(-1);
-      const shared = Object.entries(data.groups[data.groupsOf[answers[0]]])
-        .filter(([key, value]) => answers.every((a) => data.groups[data.groupsOf[a]][key] === value));
+      const groupsOf = (a) => Object.entries(data.groups[data.groupsOf[a]]).filter(([, value]) => value !== "");
+      const shared = groupsOf(answers[0]).filter(([key, value]) => answers.every((a) => data.groups[data.groupsOf[a]][key] === value));
+      const ownGroups = (a) => groupsOf(a).filter(([key]) => !shared.some(([each]) => each === key));
       const dl = make("dl", { className: "texts" });
       for (const [name, label, lang] of [["source", "source", pair[0]], ["changed", entry.changed, pair[0]], ["reference", "reference", target]]) {
         const found = spansOf(answers, name);
@@ -309,7 +310,7 @@
       // Answers of one system that are the same text for the same input are one line.
       const lines = new Map();
       for (const a of answers) {
-        const own = Object.entries(data.groups[data.groupsOf[a]]).filter(([key]) => !shared.some(([each]) => each === key));
+        const own = ownGroups(a);
         const key = JSON.stringify([data.system[a], data.output[a], data.changed[a], own]);
         lines.set(key, [...(lines.get(key) ?? []), a]);
       }
@@ -324,7 +325,7 @@
         if (data.output[a] !== NONE) for (const [written, spans] of spansOf(some, "output")) said.append(...marked(text(written), spans));
         const chips = some.flatMap((each) => resultsOf(each).map((r) =>
           chip(r, references.length > 1 ? ` (reference ${references.indexOf(data.reference[each]) + 1})` : "")));
-        const own = Object.entries(data.groups[data.groupsOf[a]]).filter(([key]) => !shared.some(([each]) => each === key));
+        const own = ownGroups(a);
         const facts = own.map(([key, value]) => make("span", { className: "group" }, `${key}: ${value}`));
         said.append(make("p", { className: "results", lang: "en", dir: "ltr" }, ...facts, ...chips));
         if (system !== before) outputs.append(make("dt", {}, data.systems[system]));
