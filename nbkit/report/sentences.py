@@ -65,7 +65,7 @@ class Pack:
         self._results = {name: array("f" if name == "value" else "i") for name in _RESULT}
 
     def add(self, entry: Mapping[str, Any], tables: Iterator[pd.DataFrame], below: str = "~") -> None:
-        """Add the outcomes of an *entry*, as `described`. below: items whose ids are not below this are left out."""
+        """Add the outcomes of an *entry*, as `described`. below: items whose ids are not below this are skipped."""
         number = len(self.entries)
         items, answers = Numbered(), Numbered()
         before = len(self._items), len(self._answers)
