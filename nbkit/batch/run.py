@@ -20,7 +20,7 @@ from nbkit import provenance
 from nbkit.batch import cluster
 from nbkit.batch.cluster import KEPT
 from nbkit.batch.folder import OutputFolder, run_folder
-from nbkit.batch.params import RunFile, listing, read, refuse_programs, validate
+from nbkit.batch.params import Entry, RunFile, listing, read, refuse_programs, validate
 from nbkit.batch.plan import Execution, Plan, estimate, make_plan, remember
 from nbkit.batch.workers import (
     Done,
@@ -31,6 +31,7 @@ from nbkit.batch.workers import (
     local_processes,
     places,
     run_notebook,
+    run_outcomes,
     run_unit,
     worker_environment,
 )
@@ -39,7 +40,6 @@ from nbkit.models.catalogue import BY_RULE
 from nbkit.report import site as report
 from nbkit.store import Store, StoreError
 from nbkit.studies.base import Unit, models_run_elsewhere
-from nbkit.studies.results import check_outcomes
 
 MAX_WORKERS = 8  # by default: each may hold a model, and on a large machine memory runs out before cores do
 
@@ -118,6 +118,7 @@ def run(
         # Before anything is changed: the cluster may be missing or unfit.
         runner = hired.enter_context(_runner(executor, address, units, workers or job.workers, runtime))
         job.folder.remove_all_but(execution.label for execution in job.plan.executions)
+        job.folder.remove_outcomes_but(job.plan.outcomes)
         record = _run_record(job.plan, began)
         incomplete = job.folder.incomplete()
         job.folder.write_run({**record, "status": "running", "incomplete": sorted(incomplete)})
@@ -130,7 +131,7 @@ def run(
             job = _planned_again(job)
             with _runner("processes", None, (), job.workers, runtime) as processes:  # fresh ones, which hold no models
                 failures += _run_notebooks(job, processes, runtime)
-            failures += [] if failures else _misshapen(job.plan)
+                failures += _write_outcomes(job, processes, incomplete)
             status = "failed" if failures else "done"
         finally:
             end = {"status": status, "seconds": round(time.time() - began, 1), "failures": list(map(asdict, failures))}
@@ -290,6 +291,31 @@ def _run_notebooks(job: _Job, runner: Runner, runtime: str) -> Iterator[Failure]
             yield Failure(done.task.label, str(done.error), done.error.details)
 
 
+def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> Iterator[Failure]:
+    """Write the outcomes of each entry, unless they are there; those that would ask models again are left out."""
+    keys = {name: key for name, key in job.plan.outcomes.items() if name not in incomplete}
+    job.folder.remove_outcomes_but(keys)
+    tasks = []
+    for entry in job.plan.entries:
+        path = job.folder.outcomes(entry.name)
+        if entry.name in keys and not path.is_file():
+            schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"
+            arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name], places())
+            tasks.append(Task(f"outcomes of {entry.name}", run_outcomes, arguments))
+        elif entry.name not in keys:
+            tqdm.write(f"no outcomes of {entry.name}: {_without(entry, incomplete)}", file=sys.stderr)
+    for done in _logged(runner(tasks), len(tasks), "outcomes"):
+        if done.error is not None:
+            yield Failure(done.task.label, str(done.error), done.error.details)
+
+
+def _without(entry: Entry, incomplete: Collection[str]) -> str:
+    """Why there are no outcomes of an entry."""
+    if entry.study.results is None:
+        return f"the study '{entry.study.name}' declares none"
+    return "part of its work failed" if entry.name in incomplete else "results of a model are not stored"
+
+
 def _logged(results: Iterator[Done], total: int, what: str) -> Iterator[Done]:
     """Pass *results* on, with a line for each and a progress bar."""
     if total:
@@ -315,16 +341,6 @@ def _run_record(plan: Plan, began: float) -> dict[str, Any]:
         "order": [execution.label for execution in plan.executions],
         "provenance": provenance.collect(),
     }
-
-
-def _misshapen(plan: Plan) -> Iterator[Failure]:
-    """What is wrong with the columns of the outcomes of custom studies, whose tables are all stored by now."""
-    for entry in plan.entries:
-        try:
-            if entry.study.package != nbkit.__name__:
-                check_outcomes(entry.params)
-        except NbkitError as error:
-            yield Failure(f"outcomes of {entry.name}", str(error))
 
 
 def _entries(plan: Plan, is_done: bool) -> list[dict[str, Any]]:

@@ -149,9 +149,16 @@ def intervals(
     y = np.asarray(list(heights), dtype=float)
     bounded = frame[low].notna() & frame[high].notna()
     panel.hlines(y[bounded], frame.loc[bounded, low], frame.loc[bounded, high], color=look.colour, linewidth=1.5)
-    panel.scatter(frame[value], y, color=look.colour, marker=look.marker, s=22, linewidth=0.6, zorder=3)
+    marks = panel.scatter(frame[value], y, color=look.colour, marker=look.marker, s=22, linewidth=0.6, zorder=3)
+    marks.set_urls(styles.links(frame))
     if "n" in frame:
         hollow(panel, frame[value], y, frame["n"])
+
+
+def lead(bars: Iterable[Any], frame: pd.DataFrame) -> None:
+    """Make each bar a link to the sentences behind its row of *frame*."""
+    for bar, link in zip(bars, styles.links(frame), strict=True):
+        bar.set_url(link)
 
 
 def line(
@@ -161,7 +168,7 @@ def line(
     """A line through each *value* at *places* on the horizontal axis, with its interval at each; few units as above."""
     x = list(places)
     panel.plot(x, frame[value], color=look.colour, marker=look.marker, markersize=4.5, linewidth=1.2,
-               linestyle=linestyle)  # fmt: skip
+               linestyle=linestyle, url=styles.common_link(frame))  # fmt: skip
     panel.vlines(x, frame[low], frame[high], color=look.colour, linewidth=1.2, alpha=0.7)
     hollow(panel, x, frame[value], frame["n"])
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from html import escape, unescape
 from typing import Any
 from unicodedata import bidirectional
+from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,8 @@ MARK = 'mark style="background-color: #fdeeba"'
 _HYPHEN = re.compile(r"(?<![\w.)\]])-(?=\d)")
 _SIGN_OF_ZERO = re.compile(r"(?<![\w.)\]])[-+](?=0(?:\.0+)?(?![\d.]))")
 _INTERVAL = re.compile(r"\d \[[^\]]+\]")
+_NAME = 60  # characters: what is longer is a sentence
+_ACROSS = "across"
 _LONG_WORD = re.compile(r"\S{40}(?=\S)")
 _PROBABILITIES = frozenset({"p", "p_corrected"})
 _SIGNED = frozenset({"difference", "coded_difference", "inferred_difference", "effect", "rho"})
@@ -243,7 +246,51 @@ def wide(
     keys = [rows] if isinstance(rows, str) else list(rows)
     found = table.pivot(index=keys, columns=columns, values=value)
     found = found.reindex(columns=list(dict.fromkeys(table[columns]) if names is None else names))
-    return table[keys].drop_duplicates().merge(found.reset_index().rename_axis(columns=None), on=keys, how="left")
+    found = table[keys].drop_duplicates().merge(found.reset_index().rename_axis(columns=None), on=keys, how="left")
+    found.attrs[_ACROSS] = columns
+    return found
+
+
+def filters(frame: pd.DataFrame) -> list[dict[str, str]]:
+    """What each row of *frame* is of, by its columns of names: the filters that lead to its sentences.
+
+    >>> filters(pd.DataFrame({"language": ["de", "fr"], "beta": [0.1, 0.2], "shown": ["0.1 [0.0, 0.2]", "–"]}))
+    [{'language': 'de'}, {'language': 'fr'}]
+    """
+    texts = [name for name in frame if not is_numeric_dtype(frame[name]) and not _reads_as_number(frame[name])]
+    rows: list[dict[Hashable, Any]] = frame[texts].to_dict("records")
+    return [{str(key): value for key, value in row.items() if isinstance(value, str) and 0 < len(value) <= _NAME}
+            for row in rows]  # fmt: skip
+
+
+def cell_filters(frame: pd.DataFrame, columns: Iterable[Hashable]) -> dict[str, Any]:
+    """What the cells of a table are of: `filters` of its rows, its *columns*, and of what these are values, if of any.
+
+    frame: the table's rows, with columns that are not shown.
+    """
+    return {"rows": filters(frame), "columns": list(map(str, columns)), "across": frame.attrs.get(_ACROSS, "")}
+
+
+def links(frame: pd.DataFrame) -> list[str]:
+    """The addresses, seen from a page of the report, of the sentences behind each row of *frame*.
+
+    >>> links(pd.DataFrame({"language": ["de"], "beta": [0.1]}))
+    ['../sentences.html#language=de']
+    """
+    return [f"../sentences.html#{urlencode(each)}" for each in filters(frame)]
+
+
+def common_link(frame: pd.DataFrame) -> str | None:
+    """The address of the sentences behind all rows of *frame*, None where these have nothing in common.
+
+    >>> common_link(pd.DataFrame({"language": ["de", "de"], "model": ["a", "b"]}))
+    '../sentences.html#language=de'
+    """
+    rows = filters(frame)
+    shared = (
+        {key: value for key, value in rows[0].items() if all(row.get(key) == value for row in rows)} if rows else {}
+    )
+    return f"../sentences.html#{urlencode(sorted(shared.items()))}" if shared else None
 
 
 def best(numbers: pd.DataFrame, by: str = "row") -> pd.DataFrame:

@@ -16,6 +16,7 @@ from html import unescape
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import bleach
 import mistune
@@ -200,6 +201,24 @@ _PRINTED = Markup('<pre class="printed">{}</pre>')
 _TRACEBACK = Markup('<pre class="traceback" tabindex="0">{}</pre>')
 
 
+_CELL = re.compile(r'(<td\b[^>]*class="data row(\d+) col(\d+)[^"]*"[^>]*>)([^<]*)(</td>)')
+
+
+#: What matplotlib writes of an artist with an address: a mark at a place, or the outline of a bar.
+_SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+
+
+_LINK = re.compile(
+    r'<a xlink:href="\.\./sentences\.html#(?P<filters>[\w%&;=+.~-]*)"[^>]*>(?P<inside>.*?)</a>', re.DOTALL
+)
+
+
+_MARK_SHAPE = re.compile(r'<use [^>]*\bx="([\d.-]+)" y="([\d.-]+)"')
+
+
+_BAR_SHAPE = re.compile(r'<path d="([ML\d\s.-]+z)\s*"')
+
+
 @dataclass(frozen=True)
 class Block:
     """One cell of a page.
@@ -280,8 +299,11 @@ def excerpt(notebook: Mapping[str, Any]) -> Excerpt:
     )
 
 
-def blocks(notebook: Mapping[str, Any]) -> list[Block]:
-    """The cells of *notebook* in their order, every output cleaned."""
+def blocks(notebook: Mapping[str, Any], filters: Mapping[str, str] | None = None) -> list[Block]:
+    """The cells of *notebook* in their order, every output cleaned.
+
+    filters: what all of the page's sentences are of; cells of tables and marks of figures then lead to theirs.
+    """
     found: list[Block] = []
     heading = "output of this notebook"
     for cell in notebook["cells"]:
@@ -291,7 +313,7 @@ def blocks(notebook: Mapping[str, Any]) -> list[Block]:
             heading = _first_heading(cell["source"]) or heading
             found.append(Block(_markdown(cell["source"])))
         elif cell["cell_type"] == "code":
-            found.append(_code_block(cell, alt=f"Figure: {heading}"))
+            found.append(_code_block(cell, f"Figure: {heading}", filters))
     return found
 
 
@@ -300,13 +322,13 @@ def has_provenance(found: Iterable[Block]) -> bool:
     return any(PROVENANCE_CLASS in output for block in found for output in block.outputs)
 
 
-def _code_block(cell: Mapping[str, Any], alt: str) -> Block:
+def _code_block(cell: Mapping[str, Any], alt: str, filters: Mapping[str, str] | None) -> Block:
     outputs = cell["outputs"]
     messages = [each for each in outputs if each.get("output_type") == "stream" and each.get("name") == "stderr"]
     return Block(
         source=Markup(highlight(cell["source"], PythonLexer(), HtmlFormatter(cssclass="code"))),
         name=next((name for tag, name in _FOLDS.items() if tag in cell["tags"]), "Code"),
-        outputs=tuple(_shown([each for each in outputs if each not in messages], alt)),
+        outputs=tuple(_shown([each for each in outputs if each not in messages], alt, filters)),
         messages=_printed("".join(each["text"] for each in messages)),
         failed=(failed := any(each.get("output_type") == "error" for each in outputs)),
         open=failed or BY_HAND in cell["tags"],
@@ -314,7 +336,7 @@ def _code_block(cell: Mapping[str, Any], alt: str) -> Block:
     )
 
 
-def _shown(outputs: Iterable[Mapping[str, Any]], alt: str) -> Iterator[Markup]:
+def _shown(outputs: Iterable[Mapping[str, Any]], alt: str, filters: Mapping[str, str] | None) -> Iterator[Markup]:
     """Clean HTML of *outputs*; prints that follow each other are one."""
     for kind, group in groupby(outputs, key=lambda output: output.get("output_type")):
         if kind == "stream":
@@ -327,22 +349,76 @@ def _shown(outputs: Iterable[Mapping[str, Any]], alt: str) -> Iterator[Markup]:
                 lines = output.get("traceback") or [f"{output.get('ename')}: {output.get('evalue')}"]
                 yield _TRACEBACK.format(Markup(ansi2html("\n".join(lines))))
         elif kind in ("display_data", "execute_result"):
-            yield from filter(None, (_display(output, alt) for output in group))
+            yield from filter(None, (_display(output, alt, filters) for output in group))
 
 
-def _display(output: Mapping[str, Any], alt: str) -> Markup | None:
+def _display(output: Mapping[str, Any], alt: str, filters: Mapping[str, str] | None) -> Markup | None:
     """The richest form of an output that a still page can show; widgets (progress bars) are skipped."""
     data = output["data"]
     if _WIDGET in data:
         return None
     if "text/html" in data:
-        return Markup('<div class="rich">{}</div>').format(Markup(clean_html(data["text/html"])))
+        table = clean_html(data["text/html"])
+        if filters is not None:
+            table = _linked_cells(table, output.get("metadata", {}).get("sentences"), filters)
+        return Markup('<div class="rich">{}</div>').format(Markup(table))
     if picture := _picture(data):
         alt = str(output.get("metadata", {}).get("alt") or alt)
-        return Markup('<figure class="picture"><img alt="{}" src="{}"></figure>').format(alt, picture)
+        marks = _linked_marks(data.get("image/svg+xml", ""), filters) if filters is not None else ""
+        picture = Markup('<img alt="{}" src="{}">').format(alt, picture)
+        return Markup('<figure class="picture"><span class="map">{}{}</span></figure>').format(picture, marks)
     if "text/markdown" in data:
         return _markdown(data["text/markdown"])
     return _PRINTED.format(_printed(data["text/plain"])) if "text/plain" in data else None
+
+
+# ----------------------------------------------------------------------------
+# From tables and figures to their sentences.
+
+
+def _address(*filters: Mapping[str, str]) -> str:
+    joined = {str(key): str(value) for each in filters for key, value in each.items()}
+    return f"../sentences.html#{urlencode(joined)}"
+
+
+def _linked_cells(html: str, of: Any, filters: Mapping[str, str]) -> str:
+    """A cleaned table whose numbers are links. of: what its cells are of, as its output's metadata says."""
+    try:
+        rows, columns, across = of["rows"], of["columns"], of["across"]
+    except (KeyError, TypeError):
+        return html
+
+    def linked(match: re.Match[str]) -> str:
+        start, text, end = match[1], match[4], match[5]
+        row, column = int(match[2]), int(match[3])
+        if row >= len(rows) or column >= len(columns) or columns[column] in rows[row] or not re.search(r"\d", text):
+            return match[0]
+        name = "column" if not across or columns[column] == "n" else across
+        return f'{start}<a href="{escape(_address(filters, rows[row], {name: columns[column]}))}">{text}</a>{end}'
+
+    return _CELL.sub(linked, html) if all(isinstance(row, dict) for row in rows) else html
+
+
+def _linked_marks(svg: str, filters: Mapping[str, str]) -> Markup:
+    """What lies over a picture: a link on each mark and bar of *svg* that has one, "" where none has.
+
+    Nothing of the picture itself is taken over but numbers and the filters of the links.
+    """
+    size = _SIZE.search(svg)
+    found = []
+    for match in _LINK.finditer(svg) if size else ():
+        own = dict(parse_qsl(unescape(match["filters"])))
+        circle, path = Markup('<circle cx="{}" cy="{}" r="5"/>'), Markup('<path d="{}"/>')
+        shapes = [circle.format(x, y) for x, y in _MARK_SHAPE.findall(match["inside"])]
+        shapes += [path.format(" ".join(outline.split())) for outline in _BAR_SHAPE.findall(match["inside"])]
+        if shapes:
+            title = "Sentences: " + ", ".join(own.values())
+            shape = Markup("").join(shapes)
+            found.append(Markup('<a href="{}"><title>{}</title>{}</a>').format(_address(filters, own), title, shape))
+    if not found or not size:
+        return Markup("")
+    drawn = Markup("").join(found)
+    return Markup('<svg class="links" viewBox="0 0 {} {}" role="group">{}</svg>').format(size[1], size[2], drawn)
 
 
 def _picture(data: Mapping[str, str]) -> str:

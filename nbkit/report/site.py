@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -28,6 +29,7 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write
 from nbkit.languages import in_order, language_name
 from nbkit.provenance import Footer
+from nbkit.report import sentences
 from nbkit.report.page import blocks, excerpt, has_provenance, leave_out_text, read_notebook, svg_uri
 from nbkit.studies import STUDIES
 
@@ -37,19 +39,21 @@ _TEMPLATES = Path(__file__).parent / "templates"
 @lru_cache(maxsize=1)
 def _templates() -> Environment:
     """The templates, with the style, script and security policy of every page."""
-    css, script, icon = (
-        _TEMPLATES.joinpath(name).read_text("utf-8") for name in ("report.css", "report.js", "icon.svg")
-    )
-    digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    names = ("report.css", "report.js", "icon.svg", "sentences.css", "sentences.js")
+    css, script, icon, more_css, more_script = (_TEMPLATES.joinpath(name).read_text("utf-8") for name in names)
+    scripts = (b64encode(hashlib.sha256(each.encode()).digest()).decode() for each in (script, more_script))
+    allowed = " ".join(f"'sha256-{digest}'" for digest in scripts)
     environment = Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined)
     environment.filters |= {"duration": duration, "named": named, "emphasised": emphasised}
     environment.globals |= {
         "css": Markup(css),
         "script": Markup(script),
+        "sentences_css": Markup(more_css),
+        "sentences_script": Markup(more_script),
         "icon": svg_uri(icon),
-        # Nothing is fetched, and no script runs but the one whose digest stands here.
+        # Nothing is fetched, and no script runs but those whose digests stand here.
         "policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-        f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+        f"script-src {allowed}; base-uri 'none'; form-action 'none'",
         "version": nbkit.__version__,
     }
     return environment
@@ -156,6 +160,7 @@ class Entry(_Record):
 
 
 class _Grid(_Record):
+    name: str = ""
     study: str = ""
     params: dict[str, Any] | None = None
     used: dict[str, Any] = {}
@@ -177,6 +182,13 @@ class Run(_Record):
     order: list[str] = []
     failures: list[_Failure] = []
     provenance: dict[str, Any] = {}
+
+    @property
+    def outcomes(self) -> dict[str, Path]:
+        """The files of outcomes that are there, by entry of the run file."""
+        names = [grid.name or grid.study for grid in self.runs]
+        files = {name: self.folder / "outcomes" / f"{name}.parquet" for name in names if is_plain(name)}
+        return {name: path for name, path in files.items() if path.is_file()}
 
     @property
     def is_sandbox(self) -> bool:
@@ -331,6 +343,9 @@ _DIGEST = re.compile(rb'<meta name="nbkit-digest" content="(\w+)">')
 _THUMBNAIL_BYTES = 600_000
 
 
+SENTENCES = "sentences.html"
+
+
 def build(output_folder: Path) -> Path:
     """Write ``index.html`` and ``html/<notebook>.html`` of the run in *output_folder*; return the path of the index.
 
@@ -346,6 +361,7 @@ def build(output_folder: Path) -> Path:
         digest = site.digest(entry, before, after)
         if _recorded_digest(pages / entry.file) != digest:
             _write(pages / entry.file, site.page(entry, before, after, digest).encode())
+    site.write_sentences()
     index = site.run.folder / "index.html"
     _write(index, site.index().encode())
     return index
@@ -356,6 +372,7 @@ def archive(output_folder: Path) -> Path:
     build(output_folder)
     site = _site(output_folder)
     pages = ["index.html", *(f"html/{entry.file}" for entry in site.run.entries)]
+    pages += [SENTENCES] if site.has_sentences else []
     return _zipped(site.run.folder, "", {name: (site.run.folder / name).read_bytes() for name in pages + site.files})
 
 
@@ -381,6 +398,31 @@ class _Site:
     files: list[str]
     with_text: bool = True
 
+    @property
+    def has_sentences(self) -> bool:
+        """Whether there is a page with all sentences."""
+        return self.with_text and bool(self.run.outcomes)
+
+    def write_sentences(self) -> None:
+        """Write ``sentences.html``, unless it is up to date; remove it where there are no outcomes."""
+        page = self.run.folder / SENTENCES
+        if not self.has_sentences:
+            page.unlink(missing_ok=True)
+            return
+        files, run = self.run.outcomes, self.run
+        grids = [(grid.name or grid.study, grid.study, grid.params) for grid in run.runs]
+        told = hashlib.blake2b(repr((grids, run.title, run.is_sandbox, run.provenance)).encode(), digest_size=16)
+        told.update(source_digest() + sentences.digest(files).encode())
+        if _recorded_digest(page) == told.hexdigest():
+            return
+        pack = sentences.pack([sentences.described(*grid) for grid in grids], files)
+        content = _rendered(
+            "sentences.html.j2", run=run, digest=told.hexdigest(), packed=Markup(b64encode(pack.packed()).decode()),
+            entries=pack.entries, items=pack.items, left_out=pack.left_out,
+            provenance=Footer(run.provenance)._repr_html_() if run.provenance else "",
+        )  # fmt: skip
+        _write(page, content.encode())
+
     def spreads(self) -> Iterator[tuple[Entry, Entry | None, Entry | None]]:
         """Each entry with the one before and the one after it."""
         entries = self.run.entries
@@ -396,7 +438,15 @@ class _Site:
     def digest(self, entry: Entry, *around: Entry | None) -> str:
         """Digest of everything that a page is made of."""
         names = [other and (other.file, other.name) for other in around]
-        surroundings = repr((self.run.title, self.run.is_sandbox, self.run.provenance, names, self.files_of(entry)))
+        known = (
+            self.run.title,
+            self.run.is_sandbox,
+            self.run.provenance,
+            names,
+            self.files_of(entry),
+            self.has_sentences,
+        )
+        surroundings = repr(known)
         digest = hashlib.blake2b(digest_size=16)
         for part in (source_digest(), surroundings.encode(), entry.record.encode(), entry.notebook.read_bytes()):
             digest.update(hashlib.blake2b(part).digest())
@@ -404,11 +454,13 @@ class _Site:
 
     def page(self, entry: Entry, before: Entry | None, after: Entry | None, digest: str = "") -> str:
         notebook = self.read(entry)
-        found = blocks(notebook)
+        tags = {"entry" if key == "run" else key: value for key, value in entry.tags.items() if key != "study"}
+        found = blocks(notebook, tags if self.has_sentences else None)
         facts = {**self.run.provenance, **entry.provenance, "parameters": entry.parameters}
         return rendered(
             "notebook.html.j2", run=self.run, entry=entry, before=before, after=after, excerpt=excerpt(notebook),
-            blocks=found, files=self.files_of(entry), digest=digest,
+            blocks=found, files=self.files_of(entry), digest=digest, has_sentences=self.has_sentences,
+            filters=f"#{urlencode(tags)}",
             provenance="" if has_provenance(found) else Footer(facts)._repr_html_(),
         )  # fmt: skip
 
@@ -425,7 +477,7 @@ class _Site:
             "index.html.j2", run=self.run, runs=runs, summaries=summaries, chosen_from=chosen_from, digest="",
             failures=[(entry, glance) for entry, glance in listed if entry.failed],
             columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
-            largest_figure=_THUMBNAIL_BYTES,
+            largest_figure=_THUMBNAIL_BYTES, has_sentences=self.has_sentences,
             provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
         )  # fmt: skip
 

@@ -32,6 +32,9 @@ from nbkit.studies.paper import Paper
 #: Entries of ``tables.yaml`` that are not tables of a run.
 _HEADINGS, _PRINTED = "headings", "printed"
 
+#: What a table's output carries in its metadata: of what its cells are (`nbkit.figures.styles.cell_filters`).
+_FILTERS = "sentences"
+
 #: How the names of parameters that hold corpora end.
 _CORPORA = ("corpus", "corpora", "templates")
 
@@ -122,7 +125,9 @@ class Page:
             panels.save_table(data, name)
         elif not isinstance(shown, Figure):
             panels.save_table(shown, name)  # type: ignore[type-var]  # one or the other
-        display(styles.folded(shown, fold) if fold and isinstance(shown, Styler) else shown)
+        filters = shown.data.attrs.get(_FILTERS) if isinstance(shown, Styler) else None  # type: ignore[attr-defined]
+        metadata = {_FILTERS: filters} if filters else None
+        display(styles.folded(shown, fold) if fold and isinstance(shown, Styler) else shown, metadata=metadata)
         if beside is not None:
             display(styles.folded(beside, beside_fold) if beside_fold else beside)
         names = [printed] if isinstance(printed, str) else list(printed)
@@ -161,11 +166,25 @@ def licences(params: Any, models: Iterable[str]) -> dict[str, str]:
     >>> licences(WordOrderParams(corpus="multi30k:val"), ["nllb-600m", "sandbox-marian"])
     {'multi30k': 'CC BY-NC-SA 4.0', 'nllb-600m': 'CC BY-NC 4.0'}
     """
-    specs = [each for name, value in params if name.endswith(_CORPORA) for each in _texts(value)]
-    corpora = dict.fromkeys(spec.removeprefix("corpus:").partition(":")[0] for spec in specs)
-    found = {name: CORPORA.licence(name) or NLI_CORPORA.licence(name) for name in corpora}
+    found = {each["name"]: each["licence"] for each in corpora(params)}
     found |= {name: weights_licence(name) for name in models}
     return {name: licence for name, licence in found.items() if licence}
+
+
+def corpora(params: Any) -> list[dict[str, str]]:
+    """The corpora that *params* hold: name, summary and licence, these two empty for those that have no name.
+
+    >>> from nbkit.studies.word_order import WordOrderParams
+    >>> corpora(WordOrderParams(corpus="multi30k:val"))[0]["licence"]
+    'CC BY-NC-SA 4.0'
+    """
+    specs = [each for name, value in params if name.endswith(_CORPORA) for each in _texts(value)]
+    names = dict.fromkeys(spec.removeprefix("corpus:").partition(":")[0] for spec in specs)
+    return [
+        {"name": name, "summary": known.summary(name), "licence": known.licence(name)}
+        for name in names
+        for known in (NLI_CORPORA if name in NLI_CORPORA else CORPORA,)
+    ]
 
 
 def _texts(value: Any) -> list[str]:
@@ -261,6 +280,8 @@ class Sheets:
             headings={**self._entries.get(_HEADINGS, {}), **entry.get("headings", {}), **(headings or {})},
             typeset=self._typeset,
         )
+        if not entry["html"]:
+            table.data.attrs[_FILTERS] = styles.cell_filters(frame, shown)  # type: ignore[attr-defined]
         table.format(str, subset=[column for column in entry["html"] if column in shown])
         places = {str(column): place for place, column in enumerate(shown.columns)}
         rules = [

@@ -40,7 +40,8 @@ def senses_figure(clusters: pd.DataFrame) -> Figure:
             own = seen[seen["homograph"] == homograph].sort_values("share", ascending=False)
             starts = own["share"].cumsum() - own["share"]
             colours = styled.sense_colours(len(own))
-            panel.barh(row, own["share"], 0.74, left=starts, color=colours, edgecolor="white", linewidth=0.6)
+            bars = panel.barh(row, own["share"], 0.74, left=starts, color=colours, edgecolor="white", linewidth=0.6)
+            panels.lead(bars, own)
             for start, share, sense, colour in zip(starts, own["share"], own["sense"], colours, strict=True):
                 if share > 0.012 * len(sense) + 0.02:
                     panel.text(

@@ -150,7 +150,8 @@ def _groups(panel: Axes, rows: pd.DataFrame, conditions: Sequence[str], looks: M
     for place, (model, look) in enumerate(looks.items()):
         own = rows[rows["model"] == model]
         at = [conditions.index(name) + (place - (len(looks) - 1) / 2) * size for name in own["condition"]]
-        panel.bar(at, own["value"], width=0.92 * size, color=look.colour, linewidth=0, zorder=2)
+        bars = panel.bar(at, own["value"], width=0.92 * size, color=look.colour, linewidth=0, zorder=2)
+        panels.lead(bars, own)
         known = own["low"].notna().to_numpy()
         ends = own["low"][known], own["high"][known]
         panel.vlines(np.array(at)[known], *ends, color="#222222", linewidth=1.1, zorder=3)

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 from toy_letters import count
@@ -13,6 +14,9 @@ from toy_letters import count
 from nbkit.store import Store
 from nbkit.studies.base import Notebook, StudyParams
 from nbkit.studies.engine import Axis, Study, asked
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHARD = 10
 
@@ -61,6 +65,25 @@ def fill(params: ToyParams, word: str, store: Store) -> None:
     if word in params.killer:
         os.kill(os.getpid(), 9)
     lengths(word, params.n, params.delay)
+
+
+@STUDY.outcomes(headline="toy_study:lengths")
+def found(params: ToyParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
+    import pandas as pd
+
+    for word in params.words:
+        if word == os.environ.get("TOY_DUMB"):
+            raise ValueError(f"{word} is a dumb word")
+        values = lengths(word, params.n, params.delay)
+        names = [f"{word} {number}" for number in range(params.n)]
+        table = pd.DataFrame({"item": names, "value": [float(value) for value in values], "cluster": names})
+        table = table.assign(system="counter", source_language="de", measure="letters", groups=[{}] * len(names))
+        yield table.assign(source=names, output=[str(value) for value in values]) if texts else table
+
+
+@found.table
+def again(found: pd.DataFrame) -> pd.DataFrame:
+    return found.groupby("system")["value"].sum().reset_index()
 
 
 def lengths(word: str, n: int, delay: float = 0.0) -> list[int]:
