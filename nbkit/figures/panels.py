@@ -263,7 +263,7 @@ def legend(figure: Figure, looks: Iterable[Look], *, columns: int = 5) -> None:
     handles = [
         Line2D(
             [], [], color=look.colour, marker=look.marker, markersize=9 if look.marker == "|" else 5,
-            markeredgewidth=1.4 if look.marker == "|" else 0.6, linestyle="none", label=look.label,
+            markeredgewidth=1.4 if look.marker == "|" else 0.6, linestyle=look.line, label=look.label,
         )
         for look in looks
     ]  # fmt: skip

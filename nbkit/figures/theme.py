@@ -29,11 +29,12 @@ WIDTH = 9.6
 
 @dataclass(frozen=True)
 class Look:
-    """How one model, language or score appears: its name in a legend, its colour and its marker."""
+    """How one model, language or score appears: its name in a legend, its colour, its marker and, drawn, its line."""
 
     label: str
     colour: str
     marker: str
+    line: str = "none"
 
 
 @cache
