@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 from nbkit.batch.plan import Execution
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write, remove_unfinished
+from nbkit.studies.results import written_key
 
 if TYPE_CHECKING:
     from nbkit.batch.workers import TaskError
@@ -95,6 +96,7 @@ def sweep() -> list[Path]:
 #     outputs/<run>/cells/<label>.json        one a notebook, written last: key, status, time, parameters, files
 #     outputs/<run>/notebooks/<label>.ipynb   executed, with the traceback where it failed
 #     outputs/<run>/{figures,tables}/<label>/ what the notebook saved
+#     outputs/<run>/outcomes/<entry>.parquet  the outcomes of an entry with their texts, and what they depend on
 #     outputs/<run>/.staging/<label>/         a notebook at work
 
 _SAVED = ("figures", "tables")
@@ -224,6 +226,17 @@ class OutputFolder:
         else:  # its kernel never started: what it would have run is better than nothing
             shutil.copyfile(execution.source, self.notebook(label))
         shutil.rmtree(staging, ignore_errors=True)
+
+    def outcomes(self, entry: str) -> Path:
+        """The path of the outcomes of an entry of the run file."""
+        return self.path / "outcomes" / f"{entry}.parquet"
+
+    def remove_outcomes_but(self, keys: Mapping[str, str]) -> None:
+        """Remove outcomes of entries that no longer belong to the run, and of other keys than those of *keys*."""
+        with self._writing():
+            for path in (self.path / "outcomes").glob("*.parquet"):
+                if written_key(path) != keys.get(path.stem):
+                    path.unlink()
 
     def remove_all_but(self, labels: Iterable[str]) -> list[str]:
         """Remove the files of notebooks that no longer belong to the run, and unfinished files; return the labels."""

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +23,8 @@ from nbkit.registry import Registry
 from nbkit.store import cache_folder
 from nbkit.store.shards import Folder
 from nbkit.studies.base import REST, Cell, Notebook, Unit
+
+_WRITING = ("outcomes", "write_outcomes")
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,8 @@ class Execution:
 class Plan:
     """The checked entries and the executions of a run file; executions of cells come before those of grids.
 
-    not_remembered: models whose results are lost with the process that asks them, here each notebook's.
+    not_remembered: models whose results are lost with the process that asks them, here each notebook's. outcomes: of
+    each entry whose results are stored and make outcomes, the digest of everything that these depend on.
     """
 
     run: RunFile
@@ -121,6 +124,7 @@ class Plan:
     cells: int
     executions: tuple[Execution, ...]
     not_remembered: tuple[str, ...] = ()
+    outcomes: Mapping[str, str] = field(default_factory=dict)
 
 
 def make_plan(run: RunFile) -> Plan:
@@ -133,6 +137,7 @@ def _make_plan(run: RunFile) -> Plan:
     checked = entries(run)
     executions: list[Execution] = []
     forgets: list[str] = []
+    found: dict[str, str] = {}
     cells = 0
     for entry in checked:
         grid = entry.study.cells(entry.params)
@@ -140,6 +145,8 @@ def _make_plan(run: RunFile) -> Plan:
         inputs = {cell.label: entry.study.inputs(cell.params) for cell in [*grid, *points["grid"]]}
         cells += len(grid)
         forgets += forgotten(inputs)
+        if entry.study.results is not None and not forgotten(inputs):
+            found[entry.name] = _outcomes_key(entry, inputs[""])
         for notebook in entry.notebooks:
             source = read_source(find_notebook(notebook.path))
             code = asdict(fingerprint((), source.code, packages=(entry.study.package,)))
@@ -153,7 +160,20 @@ def _make_plan(run: RunFile) -> Plan:
         raise NbkitError(
             f"run '{run.name}': {times} notebooks would be written to '{label}': rename a cell or an entry"
         )
-    return Plan(run, tuple(checked), cells, tuple(executions), tuple(dict.fromkeys(forgets)))
+    return Plan(run, tuple(checked), cells, tuple(executions), tuple(dict.fromkeys(forgets)), found)
+
+
+def _outcomes_key(entry: Entry, inputs: Mapping[str, Any]) -> str:
+    """The digest of everything that can change the outcomes of *entry*."""
+    assert entry.study.results is not None
+    stream = entry.study.results.stream
+    roots = (f"{stream.__module__}:{stream.__name__}", *(f"nbkit.studies.results:{each}" for each in _WRITING))
+    code = asdict(fingerprint(roots, packages=(entry.study.package,)))
+    return _key({"inputs": inputs, "code": code, "parameters": entry.params.model_dump(mode="json")})
+
+
+def _key(depends: Mapping[str, Any]) -> str:
+    return hashlib.blake2b(json.dumps(depends, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _told_apart(executions: list[Execution]) -> list[Execution]:
@@ -178,13 +198,12 @@ def _execution(entry: Entry, notebook: Notebook, cell: Cell, source: Source, dep
                 f"add it there, or '{REST} = {{}}', which takes all others", source.path,
             )  # fmt: skip
     parameters = {name: value for name, value in values.items() if takes_all or name in source.declared}
-    everything = json.dumps({**depends, "parameters": parameters}, sort_keys=True)
     return Execution(
         label=".".join(filter(None, (entry.name, cell.label, Path(notebook.path).name))),
         run=entry.name, study=entry.study.name, notebook=notebook.path, title=notebook.title, scope=notebook.scope,
         tags={"study": entry.study.name, "run": entry.name, **cell.tags}, parameters=parameters,
         declared=source.declared, source=source.path,
-        key=hashlib.blake2b(everything.encode(), digest_size=16).hexdigest(),
+        key=_key({**depends, "parameters": parameters}),
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from nbkit import provenance
 from nbkit.batch import cluster
 from nbkit.batch.cluster import KEPT
 from nbkit.batch.folder import OutputFolder, run_folder
-from nbkit.batch.params import RunFile, listing, read, refuse_programs, validate
+from nbkit.batch.params import Entry, RunFile, listing, read, refuse_programs, validate
 from nbkit.batch.plan import Execution, Plan, estimate, make_plan, remember
 from nbkit.batch.workers import (
     Done,
@@ -31,6 +31,7 @@ from nbkit.batch.workers import (
     local_processes,
     places,
     run_notebook,
+    run_outcomes,
     run_unit,
     worker_environment,
 )
@@ -117,6 +118,7 @@ def run(
         # Before anything is changed: the cluster may be missing or unfit.
         runner = hired.enter_context(_runner(executor, address, units, workers or job.workers, runtime))
         job.folder.remove_all_but(execution.label for execution in job.plan.executions)
+        job.folder.remove_outcomes_but(job.plan.outcomes)
         record = _run_record(job.plan, began)
         incomplete = job.folder.incomplete()
         job.folder.write_run({**record, "status": "running", "incomplete": sorted(incomplete)})
@@ -129,6 +131,7 @@ def run(
             job = _planned_again(job)
             with _runner("processes", None, (), job.workers, runtime) as processes:  # fresh ones, which hold no models
                 failures += _run_notebooks(job, processes, runtime)
+                failures += _write_outcomes(job, processes, incomplete)
             status = "failed" if failures else "done"
         finally:
             end = {"status": status, "seconds": round(time.time() - began, 1), "failures": list(map(asdict, failures))}
@@ -286,6 +289,31 @@ def _run_notebooks(job: _Job, runner: Runner, runtime: str) -> Iterator[Failure]
                 execution = done.task.arguments[0]
                 job.folder.publish(execution, time.time(), 0.0, done.error, provenance.collect())
             yield Failure(done.task.label, str(done.error), done.error.details)
+
+
+def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> Iterator[Failure]:
+    """Write the outcomes of each entry, unless they are there; those that would ask models again are left out."""
+    keys = {name: key for name, key in job.plan.outcomes.items() if name not in incomplete}
+    job.folder.remove_outcomes_but(keys)
+    tasks = []
+    for entry in job.plan.entries:
+        path = job.folder.outcomes(entry.name)
+        if entry.name in keys and not path.is_file():
+            schema = f"{type(entry.params).__module__}:{type(entry.params).__name__}"
+            arguments = (schema, entry.params.model_dump(mode="json"), str(path), keys[entry.name], places())
+            tasks.append(Task(f"outcomes of {entry.name}", run_outcomes, arguments))
+        elif entry.name not in keys:
+            tqdm.write(f"no outcomes of {entry.name}: {_without(entry, incomplete)}", file=sys.stderr)
+    for done in _logged(runner(tasks), len(tasks), "outcomes"):
+        if done.error is not None:
+            yield Failure(done.task.label, str(done.error), done.error.details)
+
+
+def _without(entry: Entry, incomplete: Collection[str]) -> str:
+    """Why there are no outcomes of an entry."""
+    if entry.study.results is None:
+        return f"the study '{entry.study.name}' declares none"
+    return "part of its work failed" if entry.name in incomplete else "results of a model are not stored"
 
 
 def _logged(results: Iterator[Done], total: int, what: str) -> Iterator[Done]:

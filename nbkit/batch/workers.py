@@ -44,6 +44,7 @@ from nbkit.files import writable
 from nbkit.models.services.commands import VARIABLE as COMMANDS
 from nbkit.registry import PLUGINS, load_plugins
 from nbkit.store import cache_folder
+from nbkit.studies import outcomes, write_outcomes
 from nbkit.studies.base import Unit
 
 _PATIENCE = 5.0  # seconds between asking a worker to end and ending it
@@ -329,6 +330,18 @@ def run_unit(function: str, arguments: Mapping[str, Any], where: Mapping[str, st
         raise NbkitError(f"unit of work '{function}' cannot be found: {error}") from error
     result = getattr(unit, "work", unit)(**arguments)
     return result if isinstance(result, int) else None, time.perf_counter() - started
+
+
+def run_outcomes(schema: str, params: Mapping[str, Any], file: str, key: str, where: Mapping[str, str]) -> None:
+    """Write the outcomes of an entry of a run, with their texts. schema: ``"package.module:class"`` of *params*."""
+    os.environ.update(where)
+    load_plugins()
+    module, _, name = schema.partition(":")
+    checked = getattr(import_module(module), name)(**params)
+    path = Path(file)
+    with writable(path.parent.parent):
+        path.parent.mkdir(exist_ok=True)
+        write_outcomes(outcomes(checked, texts=True), path, "parquet", key=key)
 
 
 # ----------------------------------------------------------------------------

@@ -62,6 +62,7 @@ FORMATS: Final = ("parquet", "jsonl", "csv")
 _KEY: Final = ["system", "source_language", "target_language", "item", "measure"]
 #: Rows that are written at a time.
 _ROWS = 20_000
+_METADATA = b"nbkit"
 
 
 def item_id(texts: Sequence[str | None], treatment: Mapping[str, Any], draw: Sequence[int | str] = ()) -> str:
@@ -162,8 +163,11 @@ def headline(params: StudyParams, found: Iterable[pd.DataFrame]) -> pd.DataFrame
     return results.again(each, params) if "params" in signature(results.again).parameters else results.again(each)
 
 
-def write_outcomes(tables: Iterable[pd.DataFrame], path: Path, form: str) -> int:
-    """Write outcomes to a file, whole or not at all; the number of rows. form: one of `FORMATS`."""
+def write_outcomes(tables: Iterable[pd.DataFrame], path: Path, form: str, *, key: str = "") -> int:
+    """Write outcomes to a file, whole or not at all; the number of rows.
+
+    form: one of `FORMATS`. key: what the outcomes depend on, which a Parquet file carries (`written_key`).
+    """
     if form not in FORMATS:
         raise NbkitError(f"there is no format '{form}' for outcomes; there are: {', '.join(FORMATS)}")
     n = 0
@@ -175,8 +179,19 @@ def write_outcomes(tables: Iterable[pd.DataFrame], path: Path, form: str) -> int
             yield from (table.iloc[start : start + _ROWS] for start in range(0, len(table), _ROWS))
 
     with atomic_write(path) as temporary:
-        _WRITERS[form](parts(), Path(temporary))
+        _WRITERS[form](parts(), Path(temporary), key)
     return n
+
+
+def written_key(path: Path) -> str | None:
+    """The key that a Parquet file of outcomes was written with; None where there is no such file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return (pq.read_schema(path).metadata or {}).get(_METADATA, b"").decode()
+    except (OSError, pa.ArrowException):
+        return None
 
 
 def read_outcomes(path: Path) -> Iterator[pd.DataFrame]:
@@ -228,7 +243,7 @@ def _hashes(table: pd.DataFrame) -> np.ndarray:
     return pd.util.hash_pandas_object(table[_KEY], index=False).to_numpy()
 
 
-def _write_parquet(parts: Iterator[pd.DataFrame], path: Path) -> None:
+def _write_parquet(parts: Iterator[pd.DataFrame], path: Path, key: str) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -236,27 +251,27 @@ def _write_parquet(parts: Iterator[pd.DataFrame], path: Path) -> None:
     writer: Any = None
     for part in parts:
         if writer is None:
-            schema = _schema([name for name in TEXTS if name in part])
+            schema = _schema([name for name in TEXTS if name in part], key)
             writer = pq.ParquetWriter(path, schema, compression="zstd")
         rows = part.assign(groups=objects(list(groups.items()) for groups in part["groups"]))
         if "spans" in part:
             rows = rows.assign(spans=objects(map(_text, part["spans"])))
         writer.write_table(pa.Table.from_pandas(rows, schema, preserve_index=False))
     if writer is None:
-        pq.write_table(_schema([]).empty_table(), path)
+        pq.write_table(_schema([], key).empty_table(), path)
     else:
         writer.close()
 
 
-def _schema(texts: Sequence[str]) -> pa.Schema:
+def _schema(texts: Sequence[str], key: str) -> pa.Schema:
     import pyarrow as pa
 
     kinds = {"schema_version": pa.int32(), "count": pa.int64(), "value": pa.float64(), "sums": pa.list_(pa.float64()),
              "groups": pa.map_(pa.string(), pa.string())}  # fmt: skip
-    return pa.schema([(name, kinds.get(name, pa.string())) for name in (*COLUMNS, *texts)])
+    return pa.schema([(name, kinds.get(name, pa.string())) for name in (*COLUMNS, *texts)], {_METADATA: key.encode()})
 
 
-def _write_jsonl(parts: Iterator[pd.DataFrame], path: Path) -> None:
+def _write_jsonl(parts: Iterator[pd.DataFrame], path: Path, key: str) -> None:
     with path.open("w", encoding="utf-8") as file:
         for part in parts:
             for row in part.to_dict("records"):
@@ -265,7 +280,7 @@ def _write_jsonl(parts: Iterator[pd.DataFrame], path: Path) -> None:
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _write_csv(parts: Iterator[pd.DataFrame], path: Path) -> None:
+def _write_csv(parts: Iterator[pd.DataFrame], path: Path, key: str) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         for number, part in enumerate(parts):
             nested = [name for name in ("sums", "groups", "spans") if name in part]

@@ -24,6 +24,7 @@ from nbkit.batch.plan import make_plan
 from nbkit.batch.run import dry_run, run
 from nbkit.errors import NbkitError, ParamsError
 from nbkit.studies import STUDIES
+from nbkit.studies.results import read_outcomes
 
 SHARD = 10  # as in toy_study
 
@@ -101,8 +102,8 @@ def test_a_finished_grid_is_left_alone_until_something_changes(toy, monkeypatch)
         summary = run(grid("[eins, zwei]", notebooks="[letters]"))
         assert time.perf_counter() - started < 20
         assert summary.executed == () and summary.exit_code == 0 and summary.units == 0
-        # The grid shrinks: what is left over goes.
-        run(grid("[eins]", notebooks="[letters]"))
+    # The grid shrinks: what is left over goes, and outcomes are written again.
+    assert run(grid("[eins]", notebooks="[letters]"), workers=1).executed == ()
     output = toy / "outputs" / "toys"
     assert {path.name for path in output.glob("*/*zwei*")} == set()
     assert [path.name for path in (output / "tables").iterdir()] == ["toy.eins.letters"]
@@ -212,6 +213,30 @@ def test_a_grid_goes_on_after_ctrl_c_and_kill_9(toy):
     tables = {path.parent.name: path.read_text() for path in output.glob("tables/*/*")}
     assert tables == {f"toy.{word}.letters": "letters\n240\n" for word in ("eins", "zwei", "drei")}
     assert json.loads((output / "run.json").read_text())["status"] == "done"
+
+
+@pytest.mark.slow
+def test_outcomes_come_with_the_run_and_their_failure_loses_nothing(toy, capfd, monkeypatch):
+    output = run(grid("[eins, zwei]", "n: 3", notebooks="[summary]"), workers=1).output
+    file = output / "outcomes" / "toy.parquet"
+    (table,) = read_outcomes(file)
+    assert list(table["item"]) == [f"{word} {n}" for word in ("eins", "zwei") for n in range(3)]
+    assert list(table["source"]) == list(table["item"]) and set(table["system"]) == {"counter"}
+    written = file.stat().st_mtime_ns
+    run(grid("[eins, zwei]", "n: 3", notebooks="[summary]"), workers=1)
+    assert file.stat().st_mtime_ns == written
+    # Other parameters, which fail: the pages are there, the old outcomes are not, and the next run tries again.
+    for _ in range(2):
+        failed = run(grid("[eins, zwei]", "n: 3, dumb: [zwei]", notebooks="[summary]"), workers=1)
+        (failure,) = failed.failures
+        assert failure.label == "outcomes of toy" and "zwei is a dumb word" in failure.error and failed.exit_code == 1
+        assert record(output, "toy.summary")["status"] == "done" and not file.exists()
+        assert "outcomes of toy" in (output / "index.html").read_text()
+    capfd.readouterr()
+    monkeypatch.setattr(STUDIES.get("toy"), "results", None)
+    silent = run(grid("[eins, zwei]", "n: 3", notebooks="[summary]"), workers=1)
+    assert silent.exit_code == 0 and "no outcomes of toy: the study 'toy' declares none" in capfd.readouterr().err
+    assert not file.exists()
 
 
 # Refusals

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 from pydantic import Field
 from toy_letters import count
 
@@ -18,13 +19,14 @@ SHARD = 10
 
 
 class ToyParams(StudyParams):
-    """words: the grid. n: texts a word. delay: seconds a text takes. bad: words whose notebook fails."""
+    """words: the grid. n: texts a word. delay: seconds a text takes. bad: words whose notebook fails. dumb: whose outcomes do."""
 
     words: list[str] = Field(default=["eins"])
     n: int = 20
     delay: float = 0.0
     bad: list[str] = Field(default=[])
     killer: list[str] = Field(default=[])
+    dumb: list[str] = Field(default=[])
 
     def narrowed(self, word: str) -> ToyParams:
         return self.model_copy(update={"words": [word]})
@@ -61,6 +63,23 @@ def fill(params: ToyParams, word: str, store: Store) -> None:
     if word in params.killer:
         os.kill(os.getpid(), 9)
     lengths(word, params.n, params.delay)
+
+
+@STUDY.outcomes(headline="toy_study:lengths")
+def found(params: ToyParams, store: Store, texts: bool) -> Iterator[pd.DataFrame]:
+    for word in params.words:
+        if word in params.dumb:
+            raise ValueError(f"{word} is a dumb word")
+        values = lengths(word, params.n, params.delay)
+        names = [f"{word} {number}" for number in range(params.n)]
+        table = pd.DataFrame({"item": names, "value": [float(value) for value in values], "cluster": names})
+        table = table.assign(system="counter", source_language="de", measure="letters", groups=[{}] * len(names))
+        yield table.assign(source=names, output=[str(value) for value in values]) if texts else table
+
+
+@found.table
+def again(found: pd.DataFrame) -> pd.DataFrame:
+    return found.groupby("system")["value"].sum().reset_index()
 
 
 def lengths(word: str, n: int, delay: float = 0.0) -> list[int]:
