@@ -37,10 +37,17 @@ def output_folder() -> Path:
 
 
 def save_figure(figure: Figure, name: str) -> Figure:
-    """Keep *figure* as ``figures/<name>.pdf``; returns the figure, to be shown."""
-    path = _path("figures", name, ".pdf")
+    """Keep *figure* as ``figures/<name>.pdf``; returns the figure, to be shown.
+
+    It is laid out anew to fit the width of a page of text, so that its writing has the size that it was given.
+    """
+    path, size = _path("figures", name, ".pdf"), figure.get_size_inches()
     with theme.style(), atomic_write(path) as temporary:
-        figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
+        try:
+            figure.set_size_inches(min(size[0], theme.PAGE), size[1])
+            figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
+        finally:
+            figure.set_size_inches(size)
     return figure
 
 
@@ -50,7 +57,8 @@ def save_table(table: Table, name: str) -> Table:
     Returns the table, to be shown. For tables that hold sentences of a corpus use `save_text_table`.
     """
     if isinstance(table, Styler):
-        _write(_path("tables", name, ".tex"), styles.to_latex(table))
+        path = _path("tables", name, ".tex")
+        _write(path, styles.to_latex(table, label=path.stem))
     _write(_path("tables", name, ".csv"), as_csv(_frame(table)))
     return table
 

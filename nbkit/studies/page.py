@@ -99,7 +99,7 @@ class Page:
             The names of the files, without suffix: ``figures/NAME.pdf``; ``tables/NAME.csv`` and, of a styled table,
             ``tables/NAME.tex``.
         shown
-            A figure is saved as PDF, a table as CSV.
+            A figure is saved as PDF, a table as CSV; a figure that only says why there is nothing to draw is a remark.
         data
             The table that is saved as CSV in place of the one that is shown, or beside a figure.
         text
@@ -114,7 +114,8 @@ class Page:
         whole
             Rows and columns of the first of *printed*, to show the paper's whole table, folded (`Sheets.printed`).
         """
-        if isinstance(shown, Figure):
+        why = theme.said(shown) if isinstance(shown, Figure) else ""
+        if isinstance(shown, Figure) and not why:
             panels.save_figure(shown, name)
         if text is not None:
             panels.save_text_table(text, name)
@@ -122,7 +123,10 @@ class Page:
             panels.save_table(data, name)
         elif not isinstance(shown, Figure):
             panels.save_table(shown, name)  # type: ignore[type-var]  # one or the other
-        display(styles.folded(shown, fold) if fold and isinstance(shown, Styler) else shown)
+        if why:
+            self.note(why)
+        else:
+            display(styles.folded(shown, fold) if fold and isinstance(shown, Styler) else shown)
         if beside is not None:
             display(styles.folded(beside, beside_fold) if beside_fold else beside)
         names = [printed] if isinstance(printed, str) else list(printed)
@@ -326,7 +330,7 @@ class Sheets:
     def illustrated(self, *figures: str) -> HTML:
         """A remark on drawings of the paper that show a procedure, and no values."""
         titles = "; ".join(map(self.paper.title, figures))
-        return self.note(f"Illustrations of what is done here, without values: {titles}.")
+        return self.note(f"Drawn after the paper's illustrations of what is done here: {titles}.")
 
     def note(self, text: str) -> HTML:
         """A remark below a table or figure."""

@@ -167,6 +167,7 @@ class _Sheets(page.Sheets):
         # The LaTeX copy asks for the heading of a column by its escaped name.
         headings = shown.attrs["headings"].items()
         shown.attrs["headings"] = {column.replace("_", r"\_"): as_latex(heading) for column, heading in headings}
+        shown.attrs["caption"] = as_latex(shown.attrs["caption"])
         return table
 
 
