@@ -124,7 +124,9 @@ class Page:
         elif not isinstance(shown, Figure):
             panels.save_table(shown, name)  # type: ignore[type-var]  # one or the other
         if why:
-            self.note(why)
+            display(self._tables.note(why))
+        elif isinstance(shown, Figure):
+            display(shown, metadata={"alt": panels.described(shown)})
         else:
             display(styles.folded(shown, fold) if fold and isinstance(shown, Styler) else shown)
         if beside is not None:
