@@ -48,6 +48,9 @@ _SVG = re.compile(r"<svg\b.*?</svg\s*>", re.IGNORECASE | re.DOTALL)
 _SVG_NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
 
 
+_NO_PICTURE = re.compile(r"<img(?![^>]*\bsrc=)[^>]*>")  # what is left of one whose address is not allowed
+
+
 _STYLED_TABLE = re.compile(r"T_\w+")
 
 
@@ -71,7 +74,8 @@ def clean_html(html: str) -> str:
     body = _STYLE.sub(keep_rules, _PANDAS_STYLE.sub("", html))
     body = _SVG.sub(lambda match: f'<img alt="drawing" src="{svg_uri(match[0])}">', body)
     css = "\n".join(filter(None, rules))
-    return (f"<style>{css}</style>" if css else "") + _cleaner().clean(body)
+    clean = _NO_PICTURE.sub("", _cleaner().clean(body))
+    return (f"<style>{css}</style>" if css else "") + clean
 
 
 def clean_css(css: str) -> str:
