@@ -75,7 +75,7 @@ def run_page(name: str, parameters: Mapping[str, Any], output: Path, patch: pyte
     shown: dict[str, list[Any]] = {}
     cells = [""]
 
-    def display(*things: Any) -> None:
+    def display(*things: Any, metadata: Any = None) -> None:
         shown.setdefault(cells[-1], []).extend(things)
 
     patch.setattr("nbkit.studies.page.display", display)
