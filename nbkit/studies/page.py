@@ -332,7 +332,7 @@ class Sheets:
     def illustrated(self, *figures: str) -> HTML:
         """A remark on drawings of the paper that show a procedure, and no values."""
         titles = "; ".join(map(self.paper.title, figures))
-        return self.note(f"Drawn after the paper's illustrations of what is done here: {titles}.")
+        return self.note(f"Illustrations of what is done here, without values: {titles}.")
 
     def note(self, text: str) -> HTML:
         """A remark below a table or figure."""
