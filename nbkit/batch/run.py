@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -41,6 +42,7 @@ from nbkit.report import site as report
 from nbkit.store import Store, StoreError
 from nbkit.studies.base import Unit, models_run_elsewhere
 
+_REFRESHED = 5.0  # seconds between two builds of the report during a run, at least
 MAX_WORKERS = 8  # by default: each may hold a model, and on a large machine memory runs out before cores do
 
 
@@ -92,6 +94,7 @@ def run(
     executor: Executor | str = "processes",
     address: str | None = None,
     force: bool = False,
+    watch: Callable[[Path], object] | None = None,
 ) -> RunSummary:
     """Run the grid of *run_file*: units of work in stages, then notebooks, then the report.
 
@@ -102,6 +105,7 @@ def run(
     Notebooks are executed in processes of this machine, one kernel each.
     address: of the Dask scheduler that *executor* "dask" is to use; without it one is started here.
     force: execute finished notebooks again (stored results are not computed again).
+    watch: called once with the report's index, as soon as it has a page; it is kept fresh from then on.
 
     A notebook that fails keeps its traceback, and the rest goes on; `RunSummary.failures` lists it.
     Raises `ParamsError` for a run file that cannot be run here, before any work is done, and `NbkitError` for a
@@ -130,8 +134,9 @@ def run(
             hired.close()
             job = _planned_again(job)
             with _runner("processes", None, (), job.workers, runtime) as processes:  # fresh ones, which hold no models
-                failures += _run_notebooks(job, processes, runtime)
                 failures += _write_outcomes(job, processes, incomplete)
+                fresh = _Fresh(job.folder.path, watch)
+                failures += _run_notebooks(job, processes, runtime, fresh)
             status = "failed" if failures else "done"
         finally:
             end = {"status": status, "seconds": round(time.time() - began, 1), "failures": list(map(asdict, failures))}
@@ -139,6 +144,7 @@ def run(
                 {**record, **end, "runs": _entries(job.plan, status == "done"), "incomplete": sorted(incomplete)}
             )
         index = report.build(job.folder.path)
+        fresh.shown(index)
     return job.summary(units=len(units), failures=tuple(failures), seconds=time.time() - began, report=index)
 
 
@@ -278,7 +284,32 @@ def _run_units(units: Sequence[Unit], runner: Runner) -> Iterator[Failure]:
             remember(unit, seconds, texts)
 
 
-def _run_notebooks(job: _Job, runner: Runner, runtime: str) -> Iterator[Failure]:
+class _Fresh:
+    """The report of a run that goes on: built after its first page, then every few seconds.
+
+    What cannot be built is left to the end of the run, which says why.
+    """
+
+    def __init__(self, folder: Path, watch: Callable[[Path], object] | None):
+        self._folder, self._watch, self._next = folder, watch, 0.0
+
+    def build(self) -> None:
+        """Build the report, unless that was done a moment ago."""
+        began = time.monotonic()
+        if began < self._next:
+            return
+        with contextlib.suppress(NbkitError):
+            self.shown(report.build(self._folder))
+        self._next = time.monotonic() + max(_REFRESHED, 10 * (time.monotonic() - began))
+
+    def shown(self, index: Path) -> None:
+        """Show the index to who watches, once."""
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch(index)
+
+
+def _run_notebooks(job: _Job, runner: Runner, runtime: str, fresh: _Fresh) -> Iterator[Failure]:
     tasks = [
         Task(e.label, run_notebook, (e, str(job.folder.path), runtime, provenance.collect(e.parameters)))
         for e in job.waiting
@@ -289,6 +320,7 @@ def _run_notebooks(job: _Job, runner: Runner, runtime: str) -> Iterator[Failure]
                 execution = done.task.arguments[0]
                 job.folder.publish(execution, time.time(), 0.0, done.error, provenance.collect())
             yield Failure(done.task.label, str(done.error), done.error.details)
+        fresh.build()
 
 
 def _write_outcomes(job: _Job, runner: Runner, incomplete: Collection[str]) -> Iterator[Failure]:

@@ -64,6 +64,7 @@ def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]
     "--address", metavar="tcp://HOST:PORT", help="Address of a running Dask scheduler (with --executor dask)."
 )
 @click.option("--force", is_flag=True, help="Also execute notebooks that are finished and unchanged.")
+@click.option("--open", "opened", is_flag=True, help="Open the report in a browser as soon as it has a page.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done and how long it would take.")
 @click.option("--output", type=click.Path(path_type=Path), help="Output folder; by default outputs/<name>.")
 @set_option
@@ -72,7 +73,7 @@ def validate(context: click.Context, run_file: Path, settings: Mapping[str, str]
 @click.pass_context
 def run(
     context: click.Context, run_file: Path, settings: Mapping[str, str], executor: str, address: str | None,
-    dry_run: bool, **options: Any,
+    dry_run: bool, opened: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Run the grid of a run file and write its report.
 
@@ -94,7 +95,8 @@ def run(
     # Schedulers send SIGTERM before they kill: it ends a run in order, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        summary = run_grid(grid, executor=executor, address=address, **options)
+        watch = (lambda index: click.launch(index.resolve().as_uri())) if opened else None
+        summary = run_grid(grid, executor=executor, address=address, watch=watch, **options)
     except KeyboardInterrupt:
         click.echo("\nStopped. Finished work is stored; the same command resumes.", err=True)
         context.exit(130)

@@ -14,8 +14,10 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import PercentFormatter
 from pandas.io.formats.style import Styler
 
@@ -28,6 +30,10 @@ from nbkit.perturb import CONTROL, NAMES, PERTURBATIONS, label
 # ----------------------------------------------------------------------------
 # Copies of figures and tables beside the report: PDF, CSV and LaTeX.
 
+#: What mathtext is written with, and a tick that is a number.
+_MATH = re.compile(r"[$\\{}^]|\\(?:mathrm|mathcal)")
+_NUMBER = re.compile(r"[−-]?[\d.,]+(?:\$\\mathdefault.*)?|\$.*\$")
+
 Table = TypeVar("Table", Styler, pd.DataFrame)
 
 
@@ -37,11 +43,53 @@ def output_folder() -> Path:
 
 
 def save_figure(figure: Figure, name: str) -> Figure:
-    """Keep *figure* as ``figures/<name>.pdf``; returns the figure, to be shown."""
-    path = _path("figures", name, ".pdf")
+    """Keep *figure* as ``figures/<name>.pdf``; returns the figure, to be shown.
+
+    It is laid out anew to fit the width of a page of text, so that its writing has the size that it was given.
+    """
+    path, size = _path("figures", name, ".pdf"), figure.get_size_inches()
     with theme.style(), atomic_write(path) as temporary:
-        figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
+        try:
+            figure.set_size_inches(min(size[0], theme.PAGE), size[1])
+            figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
+        finally:
+            figure.set_size_inches(size)
     return figure
+
+
+def described(figure: Figure) -> str:
+    """What *figure* shows in words, for who cannot see it: of each panel title, axis and where its values lie.
+
+    >>> with theme.style():
+    ...     figure, ((panel,),) = grid(1, 1, 4, 3)
+    ...     marks = panel.scatter([0.25, 0.5], [0, 1])
+    ...     _ = panel.set(title="BLEU", xlabel="share", yticks=[0, 1], yticklabels=["German", "Japanese"])
+    ...     described(figure)
+    'BLEU: share, values from 0.25 to 0.5.'
+    """
+    legends = [text.get_text() for legend in figure.legends if legend.get_gid() is None for text in legend.get_texts()]
+    parts = [_panel_described(panel) for panel in figure.axes if panel.get_visible()]
+    shown = f" Shown: {', '.join(legends)}." if legends else ""
+    return _MATH.sub("", f"{' '.join(filter(None, parts))}{shown}")
+
+
+def _panel_described(panel: Axes) -> str:
+    rows = any(not _NUMBER.fullmatch(text.get_text()) for text in panel.get_yticklabels() if text.get_text())
+    across, label = (0, panel.get_xlabel()) if rows else (1, panel.get_ylabel())
+    marks = [each for each in panel.collections if isinstance(each, PathCollection) and each.get_gid() != _FEW]
+    points: list[Any] = [each.get_offsets()[:, across] for each in marks]
+    # Lines across a whole panel have another transform than those of data.
+    points += [line.get_xydata()[:, across] for line in panel.lines if line.get_transform() == panel.transData]
+    points += [[bar.get_width() if rows else bar.get_height()] for bar in panel.patches if isinstance(bar, Rectangle)]
+    points += [each.get_array().ravel() for each in panel.collections if each.get_array() is not None]
+    values = np.concatenate([[], *(np.ma.filled(np.ma.asarray(each, dtype=float), np.nan) for each in points)])
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return ""
+    title = " ".join(filter(None, (panel.get_title(), panel.get_title(loc="left"))))
+    named = ": ".join(" ".join(text.split()) for text in (title, label) if text)
+    ends = f"from {values.min():.3g} to {values.max():.3g}".replace("-", "−")
+    return f"{named}, values {ends}." if named else f"Values {ends}."
 
 
 def save_table(table: Table, name: str) -> Table:
@@ -50,7 +98,8 @@ def save_table(table: Table, name: str) -> Table:
     Returns the table, to be shown. For tables that hold sentences of a corpus use `save_text_table`.
     """
     if isinstance(table, Styler):
-        _write(_path("tables", name, ".tex"), styles.to_latex(table))
+        path = _path("tables", name, ".tex")
+        _write(path, styles.to_latex(table, label=path.stem))
     _write(_path("tables", name, ".csv"), as_csv(_frame(table)))
     return table
 
@@ -270,7 +319,7 @@ def legend(figure: Figure, looks: Iterable[Look], *, columns: int = 5) -> None:
     handles = [
         Line2D(
             [], [], color=look.colour, marker=look.marker, markersize=9 if look.marker == "|" else 5,
-            markeredgewidth=1.4 if look.marker == "|" else 0.6, linestyle="none", label=look.label,
+            markeredgewidth=1.4 if look.marker == "|" else 0.6, linestyle=look.line, label=look.label,
         )
         for look in looks
     ]  # fmt: skip

@@ -41,6 +41,9 @@ _SIGNED = frozenset({"difference", "coded_difference", "inferred_difference", "e
 _SHARES = frozenset({"share", "paper_share", "inferred_share"})
 #: A percent sign that would comment out the rest of a line of LaTeX.
 _PERCENT = re.compile(r"(?<!\\)%")
+#: What LaTeX would not print in a caption, and the parts of one that are formulas.
+_SPECIAL = re.compile(r"(?<!\\)[%&#_^]")
+_FORMULA = re.compile(r"(\$[^$]+\$)")
 
 
 def styled(
@@ -67,7 +70,7 @@ def styled(
     frame = frame.reset_index(drop=True)
     if (_marks_n(frame) and (frame["n"] < FEW).any()) or _any_text(frame, re.compile(DAGGER)):
         caption = f"{caption}. {FEW_NOTE}" if caption else FEW_NOTE
-    frame.attrs = {"headings": dict(headings or {})}
+    frame.attrs = {"headings": dict(headings or {}), "caption": caption}
     digest = hashlib.blake2b(f"{caption}{list(frame.columns)}".encode(), digest_size=4).hexdigest()
     table = Styler(frame, uuid=digest, cell_ids=False).hide(axis="index")
     _format(table, "html", typeset)
@@ -93,13 +96,37 @@ def empty(why: str, caption: str = "", typeset: Callable[[str], str] = escape) -
     return styled(frame, caption=caption, typeset=typeset).hide(axis="columns")
 
 
-def to_latex(table: Styler) -> str:
-    """A ``tabular`` with the same cells, for a paper (booktabs rules, texts escaped for LaTeX)."""
+def to_latex(table: Styler, label: str = "") -> str:
+    """A ``table`` with the same caption and cells, for a paper (booktabs rules, texts escaped for LaTeX).
+
+    label: what ``\\ref`` finds it by, after ``tab:``.
+
+    >>> print(to_latex(styled(pd.DataFrame({"beta": [0.5]}), caption="β, 50% of κ"), label="quality"))
+    \\begin{table}
+    \\centering
+    \\caption{$\\beta$, 50\\% of $\\kappa$}
+    \\label{tab:quality}
+    \\begin{tabular}{r}
+    \\toprule
+    $\\beta$ \\\\
+    \\midrule
+    0.500 \\\\
+    \\bottomrule
+    \\end{tabular}
+    \\end{table}
+    <BLANKLINE>
+    """
     frame: pd.DataFrame = table.data  # type: ignore[attr-defined]
     copy = frame.style.use({**table.export(), "table_styles": None, "table_attributes": None})
     _format(copy, "latex")
     aligned = "".join("r" if _reads_as_number(frame[name]) else "l" for name in frame.columns)
-    text = copy.to_latex(hrules=True, convert_css=True, column_format=aligned)
+    tabular = copy.to_latex(hrules=True, convert_css=True, column_format=aligned)
+    caption = "".join(
+        part if place % 2 else _SPECIAL.sub(r"\\\g<0>", part)
+        for place, part in enumerate(_FORMULA.split(frame.attrs.get("caption", "")))
+    )
+    named = [f"\\caption{{{caption}}}"] * bool(caption) + [f"\\label{{tab:{label}}}"] * bool(label)
+    text = "\n".join(["\\begin{table}", "\\centering", *named, f"{tabular}\\end{{table}}\n"])
     for character, command in theme.theme_data()["latex"].items():
         text = text.replace(character, command)
     return text

@@ -25,15 +25,21 @@ from nbkit.seeding import address
 
 #: Width in inches of a figure that fills the report's column.
 WIDTH = 9.6
+#: Width in inches of the text of a page, such as ACL's; copies of figures for a paper fit it.
+PAGE = 6.3
+
+
+_MESSAGE = "message"
 
 
 @dataclass(frozen=True)
 class Look:
-    """How one model, language or score appears: its name in a legend, its colour and its marker."""
+    """How one model, language or score appears: its name in a legend, its colour, its marker and, drawn, its line."""
 
     label: str
     colour: str
     marker: str
+    line: str = "none"
 
 
 @cache
@@ -101,7 +107,7 @@ def _looks(names: Iterable[str], known: Mapping[str, Any], more: Sequence[Any]) 
     return {name: Look(**(known[name] if name in known else rest[name])) for name in names}
 
 
-def short_name(name: str, limit: int = 28) -> str:
+def short_name(name: str, limit: int = 44) -> str:
     """*name*, cut in the middle where it is longer than *limit*.
 
     >>> short_name("a-very-long-name-of-a-model-indeed", limit=15)
@@ -163,10 +169,20 @@ def _folded(line: str) -> str:
     return textwrap.fill(line, width=110)
 
 
+def said(figure: Figure) -> str:
+    """What a figure made by `message` says; "" for any other.
+
+    >>> said(message("No model.")), said(Figure())
+    ('No model.', '')
+    """
+    return figure.get_label() if figure.get_gid() == _MESSAGE else ""
+
+
 def message(text: str) -> Figure:
     """A small figure that says, in words, why there is nothing to draw."""
     with style():
-        figure = Figure(figsize=(WIDTH, 0.9))
+        figure = Figure(figsize=(WIDTH, 0.9), label=text)
+        figure.set_gid(_MESSAGE)
         panel = figure.subplots()  # notebooks do not show a figure without any panel
         panel.set_axis_off()
         panel.text(0.5, 0.5, "\n".join(map(_folded, text.splitlines())), ha="center", va="center", color="#5A5A5A")

@@ -10,7 +10,7 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import unescape
 from itertools import groupby
@@ -49,6 +49,9 @@ _SVG = re.compile(r"<svg\b.*?</svg\s*>", re.IGNORECASE | re.DOTALL)
 _SVG_NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
 
 
+_NO_PICTURE = re.compile(r"<img(?![^>]*\bsrc=)[^>]*>")  # what is left of one whose address is not allowed
+
+
 _STYLED_TABLE = re.compile(r"T_\w+")
 
 
@@ -72,7 +75,8 @@ def clean_html(html: str) -> str:
     body = _STYLE.sub(keep_rules, _PANDAS_STYLE.sub("", html))
     body = _SVG.sub(lambda match: f'<img alt="drawing" src="{svg_uri(match[0])}">', body)
     css = "\n".join(filter(None, rules))
-    return (f"<style>{css}</style>" if css else "") + _cleaner().clean(body)
+    clean = _NO_PICTURE.sub("", _cleaner().clean(body))
+    return (f"<style>{css}</style>" if css else "") + clean
 
 
 def clean_css(css: str) -> str:
@@ -178,6 +182,14 @@ _FOLDS = {"injected-parameters": "Parameters of this run", "parameters": "Parame
 BY_HAND = "by-hand"
 
 
+_CAPTION = re.compile(r"<caption[^>]*>(.*?)</caption>", re.DOTALL)
+_TABLE_ID = re.compile(r'id="(T_\w+)"')
+_ELEMENT = re.compile(r"<[^>]*>")
+_SECTION = re.compile(r"<h([23])>(.*?)</h\1>", re.DOTALL)
+_ITALICS = re.compile(r"<em>([^<]*)</em>")
+_LEAST_OF_A_TITLE = 12  # letters; fewer could be any word in italics
+
+
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -238,12 +250,16 @@ class Block:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """What the index shows of a notebook: title, first paragraph, first figure, and the error, if it failed."""
+    """What the index shows of a notebook: title, first paragraph, first figure, and the error, if it failed.
+
+    words: its prose and the captions of its tables, to be searched; no text of a corpus.
+    """
 
     title: str = ""
     lead: str = ""
     figure: str = ""
     error: str = ""
+    words: str = ""
 
 
 def read_notebook(path: Path) -> dict[str, Any]:
@@ -296,7 +312,60 @@ def excerpt(notebook: Mapping[str, Any]) -> Excerpt:
         lead=next(filter(None, map(_first_paragraph, prose)), ""),
         figure=next(filter(None, (_picture(output["data"]) for output in outputs)), ""),
         error=_error_line(failed[0]) if failed else "",
+        words=" ".join(map(_plain, [*prose, *(caption for output in outputs for caption in _captions(output))])),
     )
+
+
+def _captions(output: Mapping[str, Any]) -> Iterator[str]:
+    for caption in _CAPTION.findall(output["data"].get("text/html", "")):
+        yield unescape(_ELEMENT.sub("", caption))
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading within a page: its anchor, its text and whether it is one of the second level."""
+
+    anchor: str
+    text: str
+    is_main: bool
+
+
+def anchored(found: Iterable[Block]) -> tuple[list[Block], list[Heading]]:
+    """The blocks of a page with an anchor at each heading of the second and third level, and these headings."""
+    headings: list[Heading] = []
+
+    def with_anchor(match: re.Match) -> str:
+        text = unescape(_ELEMENT.sub("", match[2])).strip()
+        name = "s-" + (re.sub(r"\W+", "-", text.lower()).strip("-") or "section")
+        taken = sum(each.anchor == name or each.anchor.startswith(f"{name}--") for each in headings)
+        headings.append(Heading(f"{name}--{taken + 1}" if taken else name, text, match[1] == "2"))
+        return f'<h{match[1]} id="{headings[-1].anchor}">{match[2]}</h{match[1]}>'
+
+    blocks = [
+        block if block.name else replace(block, source=Markup(_SECTION.sub(with_anchor, block.source)))
+        for block in found
+    ]
+    return blocks, headings
+
+
+def linked(found: Iterable[Block], pages: Mapping[str, str]) -> list[Block]:
+    """The blocks of a page with links where prose names another page by its title in italics, or how it begins.
+
+    pages: the addresses of pages by title.
+
+    >>> prose = [Block(Markup("<p>See <em>What is lost?</em> and <em>the rest</em>.</p>"))]
+    >>> linked(prose, {"What is lost, and why?": "lost.html"})[0].source
+    Markup('<p>See <a href="lost.html"><em>What is lost?</em></a> and <em>the rest</em>.</p>')
+    """
+
+    def with_link(match: re.Match) -> str:
+        named = unescape(_ELEMENT.sub("", match[1])).rstrip("?.")
+        page = next((file for title, file in pages.items() if title.startswith(named)), None)
+        return f'<a href="{escape(page)}">{match[0]}</a>' if page and len(named) >= _LEAST_OF_A_TITLE else match[0]
+
+    return [
+        block if block.name else replace(block, source=Markup(_ITALICS.sub(with_link, block.source))) for block in found
+    ]
 
 
 def blocks(notebook: Mapping[str, Any], filters: Mapping[str, str] | None = None) -> list[Block]:
@@ -314,7 +383,21 @@ def blocks(notebook: Mapping[str, Any], filters: Mapping[str, str] | None = None
             found.append(Block(_markdown(cell["source"])))
         elif cell["cell_type"] == "code":
             found.append(_code_block(cell, f"Figure: {heading}", filters))
-    return found
+    return _with_own_tables(found)
+
+
+def _with_own_tables(found: list[Block]) -> list[Block]:
+    """*found* with another id for a styled table whose id an earlier one has."""
+    seen: dict[str, int] = {}
+
+    def renamed(output: Markup) -> Markup:
+        for name in dict.fromkeys(_TABLE_ID.findall(output)):
+            seen[name] = seen.get(name, 0) + 1
+            if seen[name] > 1:
+                output = Markup(re.sub(rf"\b{name}\b", f"{name}_{seen[name]}", output))
+        return output
+
+    return [replace(block, outputs=tuple(map(renamed, block.outputs))) for block in found]
 
 
 def has_provenance(found: Iterable[Block]) -> bool:

@@ -14,7 +14,7 @@ import re
 import zipfile
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,10 +28,22 @@ import nbkit
 from nbkit.errors import DataError, NbkitError
 from nbkit.files import atomic_write
 from nbkit.languages import in_order, language_name
+from nbkit.models import label
 from nbkit.provenance import Footer
-from nbkit.report import sentences
-from nbkit.report.page import blocks, excerpt, has_provenance, leave_out_text, read_notebook, svg_uri
+from nbkit.report import answers, sentences
+from nbkit.report.page import (
+    Excerpt,
+    anchored,
+    blocks,
+    excerpt,
+    has_provenance,
+    leave_out_text,
+    linked,
+    read_notebook,
+    svg_uri,
+)
 from nbkit.studies import STUDIES
+from nbkit.studies.behaviours import behaviour_of
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -141,6 +153,11 @@ class Entry(_Record):
         return f"{self.label}.html"
 
     @property
+    def page(self) -> str:
+        """Its notebook, without folder."""
+        return self.label.rpartition(".")[2]
+
+    @property
     def failed(self) -> bool:
         return self.status == "failed"
 
@@ -151,7 +168,13 @@ class Entry(_Record):
     @property
     def name(self) -> str:
         """Title and tags in one line: ``Robust or faithful? · de · opus-mt``."""
-        return " · ".join((self.title, *(value for key, value in self.tags.items() if key != "study")))
+        return " · ".join((self.title, *self.about.values()))
+
+    @property
+    def about(self) -> dict[str, str]:
+        """Its tags, without the study and a run that is called like it."""
+        study = self.tags.get("study")
+        return {k: value for k, value in self.tags.items() if k != "study" and (k, value) != ("run", study)}
 
     @property
     def facets(self) -> dict[str, str]:
@@ -242,14 +265,26 @@ def read_run(folder: Path) -> Run:
     order = {label: i for i, label in enumerate(run.order)}
     languages = {code: i for i, code in enumerate(in_order(e.tags.get("language", "") for e in shown))}
 
+    grids = {grid.name: i for i, grid in enumerate(run.runs)}
+    mains = {grid.name: _main(grid.study) for grid in run.runs}
+
     def place(entry: Entry) -> tuple:
-        planned = order.get(entry.label, len(order))
-        return not entry.is_summary, planned, languages[entry.tags.get("language", "")], entry.label
+        """As pages are best read: grid by grid, first those of one model, then the headline's, then the others."""
+        grid, planned = entry.tags.get("run", ""), order.get(entry.label, len(order))
+        is_main = entry.page == mains.get(grid)
+        reading = (grids.get(grid, len(grids)), entry.is_summary, not is_main, planned)
+        return *reading, languages[entry.tags.get("language", "")], entry.label
 
     # Recorded by `provenance.collect` for the run, else for its last entry.
     ordered = sorted(shown, key=place)
     provenance = run.provenance or next((e.provenance for e in reversed(ordered) if e.provenance), {})
     return run.model_copy(update={"entries": tuple(ordered), "provenance": provenance})
+
+
+def _main(study: str) -> str:
+    """The notebook, without folder, that shows a study's headline; "" where none is declared."""
+    declared = behaviour_of(STUDIES.get(study)) if study in STUDIES else None
+    return declared.main if declared else ""
 
 
 def _entry(folder: Path, path: Path) -> Entry:
@@ -308,9 +343,16 @@ _CALLED = {
 
 
 def _facts(parameters: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    shown = {key: [_shown(p[key]) for p in parameters if p.get(key) not in (None, [], "")] for key in _HEADLINES}
+    shown = {
+        key: [
+            (_models if key == "models" else _shown)(p[key]) for p in parameters if p.get(key) not in (None, [], "", {})
+        ]
+        for key in _HEADLINES
+    }
     return {
-        _CALLED.get(key, key.capitalize()): "; ".join(dict.fromkeys(values)) for key, values in shown.items() if values
+        _CALLED.get(key, key.capitalize()): "; ".join(dict.fromkeys(values))
+        for key, values in shown.items()
+        if any(values)
     }
 
 
@@ -321,13 +363,25 @@ def _is_sandbox(parameters: Mapping[str, Any]) -> bool:
     return any(re.match(r"(corpus:)?sandbox(-\w+)?(:|$)", str(name)) for name in names)
 
 
+def _models(value: Any) -> str:
+    """Models as pages call them, with the names in the catalogue that they have in the run file.
+
+    >>> _models(["opus-mt", "/home/me/m30k"]), _models({"random": "sandbox-idioms-{condition}"})
+    ('Helsinki-OPUS (opus-mt), m30k', 'random: sandbox-idioms-…')
+    """
+    if not isinstance(value, list):
+        return _shown(value)
+    names = [(label(str(each)), _shown(each)) for each in value]
+    return ", ".join(name if called in name else f"{called} ({name})" for called, name in names)
+
+
 def _shown(value: Any) -> str:
     """*value* for the head of the index; of a path on somebody's machine, only the last part."""
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_shown(each)}" for key, each in value.items())
-    text = str(value)
+        return ", ".join(f"{key}: {_shown(each)}" for key, each in value.items())
+    text = re.sub(r"\{\w+\}", "…", str(value))  # a name with a place for languages or conditions
     return text.rstrip("/").rpartition("/")[2] if text.startswith(("/", "~", ".", "$")) else text
 
 
@@ -416,7 +470,7 @@ class _Site:
         if _recorded_digest(page) == told.hexdigest():
             return
         pack = sentences.pack([sentences.described(*grid) for grid in grids], files)
-        content = _rendered(
+        content = rendered(
             "sentences.html.j2", run=run, digest=told.hexdigest(), packed=Markup(b64encode(pack.packed()).decode()),
             entries=pack.entries, items=pack.items, left_out=pack.left_out,
             provenance=Footer(run.provenance)._repr_html_() if run.provenance else "",
@@ -455,31 +509,71 @@ class _Site:
     def page(self, entry: Entry, before: Entry | None, after: Entry | None, digest: str = "") -> str:
         notebook = self.read(entry)
         tags = {"entry" if key == "run" else key: value for key, value in entry.tags.items() if key != "study"}
-        found = blocks(notebook, tags if self.has_sentences else None)
+        near = sorted(self.run.entries, key=lambda other: other.tags.get("run") != entry.tags.get("run"))
+        titles = {other.title: other.file for other in reversed(near) if other.title != entry.title}
+        found, headings = anchored(linked(blocks(notebook, tags if self.has_sentences else None), titles))
+        copies = {name: (self.run.folder / name).read_text(encoding="utf-8")
+                  for name in self.files_of(entry) if name.endswith(".tex")}  # fmt: skip
         facts = {**self.run.provenance, **entry.provenance, "parameters": entry.parameters}
         return rendered(
             "notebook.html.j2", run=self.run, entry=entry, before=before, after=after, excerpt=excerpt(notebook),
-            blocks=found, files=self.files_of(entry), digest=digest, has_sentences=self.has_sentences,
-            filters=f"#{urlencode(tags)}",
+            blocks=found, headings=headings, files=self.files_of(entry), copies=copies, digest=digest,
+            has_sentences=self.has_sentences, filters=f"#{urlencode(tags)}",
             provenance="" if has_provenance(found) else Footer(facts)._repr_html_(),
         )  # fmt: skip
 
+    def excerpt(self, entry: Entry) -> Excerpt:
+        """What the index shows of an entry; notebooks of a run that goes on are read once."""
+        state = entry.notebook.stat()
+        return _excerpt(entry.notebook, (state.st_mtime_ns, state.st_size), self.with_text)
+
     def index(self) -> str:
-        listed = [(entry, excerpt(self.read(entry))) for entry in self.run.entries]
+        listed = [(entry, self.excerpt(entry)) for entry in self.run.entries]
         runs = [entry for entry in self.run.entries if not entry.is_summary]
+        known = [answers.of_entry(self.run.folder, each.name, each.study) for each in self.run.runs if each.name]
         facets = _facets(runs)
         chosen_from = {facet: values for facet, values in facets.items() if len(values) > 1}
-        summaries: dict[str, list[tuple[Entry, Any]]] = {}  # by the entry of the run file that they belong to
-        for entry, glance in listed:
-            if entry.is_summary:
-                summaries.setdefault(entry.tags.get("run", ""), []).append((entry, glance))
+        names = [each.name for each in known]
+        sections = {name: _Section(name, next((each for each in known if each.name == name), None)) for name in names}
+        for entry, glance in listed:  # by the entry of the run file that they belong to
+            name = entry.tags.get("run", "")
+            sections.setdefault(name, _Section(name)).pages.append((entry, glance))
         return rendered(
-            "index.html.j2", run=self.run, runs=runs, summaries=summaries, chosen_from=chosen_from, digest="",
+            "index.html.j2", run=self.run, runs=runs, chosen_from=chosen_from, digest="",
+            sections=[each for each in sections.values() if each.pages or each.answers],
+            matrix=answers.matrix(known), behaviours=[each for each in known if each.values],
+            surprises=[(each, surprise) for each in known for surprise in each.surprises()],
             failures=[(entry, glance) for entry, glance in listed if entry.failed],
             columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],
-            largest_figure=_THUMBNAIL_BYTES, has_sentences=self.has_sentences,
+            has_sentences=self.has_sentences,
             provenance=Footer(self.run.provenance)._repr_html_() if self.run.provenance else "",
         )  # fmt: skip
+
+
+@dataclass
+class _Section:
+    """The pages of one entry of the run file, and what it says, where that is known."""
+
+    name: str
+    answers: answers.Answers | None = None
+    pages: list[tuple[Entry, Excerpt]] = field(default_factory=list)
+
+    def page(self, notebook: str) -> str:
+        """The file of the page that a notebook has over the whole grid; "" where there is none."""
+        return next((entry.file for entry, _ in self.pages if entry.is_summary and entry.page == notebook), "")
+
+    @property
+    def picture(self) -> str:
+        """The first figure of the headline's page, or of the first page with one."""
+        first = sorted(self.pages, key=lambda page: not page[0].is_summary)  # the headline's, if there is one
+        small = (glance.figure for _, glance in first if len(glance.figure) < _THUMBNAIL_BYTES)
+        return next(filter(None, small), "")
+
+
+@lru_cache(maxsize=4096)
+def _excerpt(notebook: Path, state: tuple[int, int], with_text: bool) -> Excerpt:
+    found = read_notebook(notebook)
+    return excerpt(found if with_text else leave_out_text(found))
 
 
 def _site(folder: Path) -> _Site:

@@ -39,11 +39,13 @@ _PAIR = ["source_language", "target_language"]
 _OF = ["system", *_PAIR]
 
 
-class _Declared(BaseModel):
+class Declared(BaseModel):
+    """What a study declares in YAML: a name that is not known is an error."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Mark(_Declared):
+class Mark(Declared):
     """A value that helps to read others: a floor, a ceiling, the middle of a scale, a published system."""
 
     value: float
@@ -57,7 +59,7 @@ class Published(Mark):
     source: str
 
 
-class Answers(_Declared):
+class Answers(Declared):
     """A sentence for each case: the interval lies above the measure's `zero`, below it, or contains it.
 
     Fields: system, value, interval, zero, n, clusters; where the measure has groups also lowest, highest (names),
@@ -69,7 +71,7 @@ class Answers(_Declared):
     unsure: str = ""
 
 
-class Measure(_Declared):
+class Measure(Declared):
     """How one number follows from a study's outcomes.
 
     measure, minus: names of the outcomes' column; minus is subtracted at the same item. where, unlike: groups that an
@@ -113,14 +115,14 @@ class Measure(_Declared):
         """
         if np.isnan(value):
             return "–"
-        return f"{value:.1%}" if self.share else f"{value:.2f}".replace("-", "−")
+        return (f"{value:.1%}" if self.share else f"{value:.2f}").replace("-", "−")
 
     def interval(self, low: float, high: float) -> str:
         """An interval as pages write it, "" if there is none."""
         return "" if np.isnan(low) else f"[{self.written(low)}, {self.written(high)}]"
 
 
-class Fit(_Declared):
+class Fit(Declared):
     """How a run of the study is made that fits one system and pair; {system}, {label}, {src} and {tgt} are filled in.
 
     reads: whether the system is a "translator" or a "classifier". params: what every such run has; sandbox, data: what
@@ -136,16 +138,18 @@ class Fit(_Declared):
     least: dict[str, int] = {}
 
 
-class Behaviour(_Declared):
+class Behaviour(Declared):
     """What a study says of a system: title and question, measures by name (the first is the headline), and how to run.
 
-    changed: what pages call the text that the system was given, where something was done to the source.
+    changed: what pages call the text that the system was given, where something was done to the source. main: the
+    notebook, without folder, that shows the headline.
     """
 
     title: str
     question: str
     measures: dict[str, Measure] = Field(min_length=1)
     changed: str = "as given"
+    main: str = ""
     fit: Fit | None = None
 
     @property

@@ -102,7 +102,7 @@ class Page:
             The names of the files, without suffix: ``figures/NAME.pdf``; ``tables/NAME.csv`` and, of a styled table,
             ``tables/NAME.tex``.
         shown
-            A figure is saved as PDF, a table as CSV.
+            A figure is saved as PDF, a table as CSV; a figure that only says why there is nothing to draw is a remark.
         data
             The table that is saved as CSV in place of the one that is shown, or beside a figure.
         text
@@ -117,7 +117,8 @@ class Page:
         whole
             Rows and columns of the first of *printed*, to show the paper's whole table, folded (`Sheets.printed`).
         """
-        if isinstance(shown, Figure):
+        why = theme.said(shown) if isinstance(shown, Figure) else ""
+        if isinstance(shown, Figure) and not why:
             panels.save_figure(shown, name)
         if text is not None:
             panels.save_text_table(text, name)
@@ -127,7 +128,12 @@ class Page:
             panels.save_table(shown, name)  # type: ignore[type-var]  # one or the other
         filters = shown.data.attrs.get(_FILTERS) if isinstance(shown, Styler) else None  # type: ignore[attr-defined]
         metadata = {_FILTERS: filters} if filters else None
-        display(styles.folded(shown, fold) if fold and isinstance(shown, Styler) else shown, metadata=metadata)
+        if why:
+            display(self._tables.note(why))
+        elif isinstance(shown, Figure):
+            display(shown, metadata={"alt": panels.described(shown)})
+        else:
+            display(styles.folded(shown, fold) if fold and isinstance(shown, Styler) else shown, metadata=metadata)
         if beside is not None:
             display(styles.folded(beside, beside_fold) if beside_fold else beside)
         names = [printed] if isinstance(printed, str) else list(printed)

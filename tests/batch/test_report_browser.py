@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -184,3 +185,86 @@ def test_nothing_is_wider_than_a_telephone(pages: dict[str, str], browser):
             assert browser.execute_script("return document.documentElement.scrollWidth") <= 390, name
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_the_search_leaves_pages_with_all_words(pages: dict[str, str], browser):
+    browser.get(pages["index"])
+    everything = len(shown(browser, "[data-search]"))
+    field = browser.find_element("css selector", "#search")
+    field.send_keys("robust faithful")
+    found = shown(browser, "[data-search]")
+    assert 0 < len(found) < everything
+    assert shown(browser, ".search output") == [f"{len(found)} of {everything} pages"]
+    field.send_keys(" nowhere")
+    assert shown(browser, "[data-search]") == [] and shown(browser, ".study") == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_can_be_read_by_everybody(scheme: str, pages: dict[str, str], browser):
+    """The rules that axe-core checks too, which is asked where it is installed: names, headings, contrast of text."""
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
+    try:
+        for name, address in pages.items():
+            browser.get(address)
+            levels = [int(each.tag_name[1]) for each in browser.find_elements("css selector", "main :is(h1,h2,h3,h4)")]
+            assert all(after - before <= 1 for before, after in pairwise([1, *levels])), name
+            assert browser.execute_script(_NAMELESS) == [], name
+            assert browser.execute_script(_PALE) == [], name
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(scheme: str, pages: dict[str, str], browser):
+    axe = pytest.importorskip("axe_core_python", reason="needs axe-core-python")
+    script = Path(axe.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
+    try:
+        for name, address in pages.items():
+            browser.get(address)
+            browser.execute_script(
+                "for (const each of document.querySelectorAll('details')) each.open = true;" + script
+            )
+            found = browser.execute_async_script(
+                "axe.run(document, {resultTypes: ['violations']}).then(r => arguments[0]("
+                "r.violations.map(v => [v.id, v.nodes[0].html.slice(0, 200)])))"
+            )
+            assert found == [], name
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+# Pictures, links, buttons and fields that nothing names; ids that stand twice.
+_NAMELESS = """
+const named = e => (e.getAttribute("aria-label") || e.getAttribute("alt") || e.textContent || "").trim()
+  || (e.labels && e.labels.length);
+const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
+const all = [...document.querySelectorAll("img, a[href], button, input, svg[role=img]")];
+return [...all.filter(e => !named(e)).map(e => e.outerHTML),
+  ...ids.filter((id, place) => ids.indexOf(id) !== place)];
+"""
+# Text below 4.5:1 (WCAG 2.1, AA); what stands on more than one colour (a gradient) is not judged.
+_PALE = """
+const parts = text => (text.match(/[\\d.]+/g) || []).map(Number);
+const light = ([r, g, b]) => [r, g, b].map(x => x / 255).map(x => x <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4)
+  .reduce((sum, x, i) => sum + x * [.2126, .7152, .0722][i], 0);
+const ground = e => {
+  for (; e; e = e.parentElement) {
+    const colour = parts(getComputedStyle(e).backgroundColor);
+    if (colour.length === 3 || colour[3] === 1) return colour;
+  }
+  return [255, 255, 255];
+};
+const pale = [];
+for (const e of document.querySelectorAll("body *")) {
+  const own = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+  if (!own || !e.checkVisibility() || e.closest("svg, math")) continue;
+  const [a, b] = [light(parts(getComputedStyle(e).color)), light(ground(e))].sort((x, y) => y - x);
+  if ((a + .05) / (b + .05) < 4.5) pale.push(e.outerHTML.slice(0, 200));
+}
+return pale;
+"""

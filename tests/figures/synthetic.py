@@ -107,6 +107,17 @@ class Synthetic:
         table = table.assign(length_low=4 + 3 * table["length_bin"], length_high=6 + 3 * table["length_bin"])
         return self._n(self._mean(table, "mean", 0.2, 0.6, ("low", "high")))
 
+    def scores_by_difficulty(self) -> pd.DataFrame:
+        table = self._rows(
+            language=self.languages, model=self.models, metric=METRICS, part=list(range(5)),
+            score=["beta1", "beta2", "beta"],
+        )  # fmt: skip
+        table = table.assign(difficulty=METRICS[0], alpha_low=table["part"] / 5, alpha_high=(table["part"] + 1) / 5)
+        return self._n(self._mean(table, "mean", 0.2, 0.6, ("low", "high")))
+
+    def by_perturbation_of_models(self) -> pd.DataFrame:
+        return Synthetic(self.languages, self.models[:1]).by_perturbation().drop(columns="model")
+
     def correlations(self) -> pd.DataFrame:
         table = self._rows(language=self.languages, model=self.models, metric=METRICS, score=["beta1", "beta2"])
         return self._n(self._mean(table, "rho", -0.2, 0.7, ("low", "high"))).assign(p=0.003)

@@ -230,3 +230,16 @@ def test_pages_say_which_states_are_replaced():
     assert "as the paper describes" in kept and "end_state" in kept
     assert "research code" in replaced and "set end_state" not in replaced
     assert "special tokens after the sentence" in replaced
+
+
+@pytest.mark.parametrize("measure", ["chrf", "perplexity", "entropy"])
+def test_the_procedure_of_each_probe_is_drawn_with_its_three_contexts(measure):
+    """Figures 4, 17, 19 and 21: each context's words, the states given to the decoder, and what is measured."""
+    figure = figures.probe_figure(measure)
+    shown = [text.get_text() for text in figure.axes[0].texts]
+    drawn = styled.illustration()
+    idiom = drawn["source"].split()[slice(*drawn["idiom"])]
+    assert [shown.count(word) for word in idiom] == [4] * len(idiom)  # three contexts, and the states
+    assert shown.count("yesterday") == 2 and drawn["steps"][measure]["below"] in shown
+    marked = [text for text in figure.axes[0].texts if text.get_text() == "mort"]
+    assert (marked[0].get_bbox_patch().get_facecolor() != (1.0, 1.0, 1.0, 1.0)) == (measure == "entropy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from nbkit.figures import panels as save
-from nbkit.figures import styles
+from nbkit.figures import styles, theme
 
 
 @pytest.fixture
@@ -66,6 +67,26 @@ def test_a_failed_write_leaves_the_old_file_and_no_rest(folder: Path) -> None:
 def test_the_default_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NBKIT_OUTPUT", raising=False)
     assert save.output_folder() == Path("outputs/explore")
+
+
+def test_copies_for_a_paper_fit_its_page_and_the_figure_keeps_its_size(folder: Path) -> None:
+    with theme.style():
+        figure, ((panel,),) = save.grid(1, 1, theme.WIDTH, 3)
+        panel.plot([1, 2])
+        panel.set_xlabel("tokens")
+    save.save_figure(figure, "fig1")
+    box = re.search(rb"/MediaBox \[ ?([\d. ]+)\]", (folder / "figures/fig1.pdf").read_bytes())
+    assert box is not None and float(box[1].split()[2]) / 72 <= theme.PAGE + 0.3
+    assert figure.get_size_inches().tolist() == [theme.WIDTH, 3]
+    assert 7 <= panel.xaxis.label.get_fontsize() <= 9
+
+
+def test_tables_for_a_paper_have_a_caption_and_a_label(folder: Path) -> None:
+    frame = pd.DataFrame({"rising ↑": ["✓"], "n": [3]})
+    save.save_table(styles.styled(frame, caption="Wrong_senses & β, 50% of all ↓"), "table1")
+    text = (folder / "tables/table1.tex").read_text(encoding="utf-8")
+    assert r"\caption{Wrong\_senses \& $\beta$, 50\% of all $\downarrow$}" in text and r"\label{tab:table1}" in text
+    assert not set(text) & set("✓✗↑↓→β%") - {"%"}
 
 
 def test_headings_reach_latex():

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
+import nbkit
 from nbkit.figures import panels, styles, theme
 
 
@@ -49,3 +53,20 @@ def test_marks_of_few_units_are_hollow_and_explained_once_a_figure():
         figure, axes = panels.grid(1, 1, 5, 2)
         panels.intervals(axes[0, 0], rows.assign(n=30), [0, 1], look, "value", "low", "high")
     assert not figure.legends
+
+
+def test_marks_stand_out_from_white():
+    """WCAG 2.1 asks for 3:1; areas that hold writing (senses) and grid lines are no marks."""
+    files = [Path(theme.__file__).with_name("theme.yaml"), *Path(nbkit.__file__).parent.glob("studies/*/looks.yaml")]
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    colours = {
+        c for line in lines if not re.match(r"senses:|\s+grid", line) for c in re.findall("#[0-9A-Fa-f]{6}", line)
+    }
+    assert len(colours) > 20
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        red, green, blue = (x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    assert {colour: 1.05 / (luminance(colour) + 0.05) for colour in colours if luminance(colour) > 0.3} == {}

@@ -229,3 +229,16 @@ def test_signatures_name_their_languages() -> None:
     assert list(found) == ["BLEU (en, de)", "BLEU (ja)"]
     assert all(signature.startswith("BLEU|") for signature in found.values())
     assert styled.kappa_signature(WordOrderParams(languages=["de", "ja"])) == " and ".join(found.values())
+
+
+def test_flips_of_models_are_compared_and_those_of_languages_are_not() -> None:
+    rows = Synthetic(["de", "fr"], ["opus-mt", "mbart50"])
+    assert "bfseries" in styles.to_latex(styled.flip_table(rows.flips_by_model(), "perturbation", "model"))
+    assert "bfseries" not in styles.to_latex(styled.flip_table(rows.flips_by_language(), "perturbation", "language"))
+
+
+def test_samples_show_the_reference_that_was_perturbed_alike() -> None:
+    samples = Synthetic(*SHAPES["1x1"]).flip_samples().assign(perturbed_reference="место найти мог не Том.")
+    html = styled.sentences(samples, "Flips").to_html()
+    assert html.index("reference, perturbed alike") > html.index("reference:</span>")
+    assert "место найти мог не Том." in html

@@ -110,7 +110,7 @@ def test_one_call_shows_saves_and_puts_the_printed_value_beside(
     sheets: Sheets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     shown: list = []
-    monkeypatch.setattr("nbkit.studies.page.display", lambda *things: shown.extend(things))
+    monkeypatch.setattr("nbkit.studies.page.display", lambda *things, **_: shown.extend(things))
     monkeypatch.setenv("NBKIT_OUTPUT", str(tmp_path / "run"))
     page = Page(sheets)
     figure, frame = Figure(), pd.DataFrame({"model": ["A"], "score": [0.5]})

@@ -381,6 +381,9 @@ def test_without_models_only_the_perturbations_are_studied(params):
         "quality",
         "quality_as_coded",
         "by_perturbation",
+        "by_perturbation_of_models",
+        "robust_and_faithful",
+        "scores_by_difficulty",
         "preference",
         "preference_by_perturbation",
         "flips",
@@ -394,6 +397,36 @@ def test_without_models_only_the_perturbations_are_studied(params):
     ):
         table = getattr(word_order, function)(alone)
         assert table.empty and len(table.columns) > 4, function
+
+
+def test_an_average_over_models_is_the_mean_of_their_means(params):
+    MODELS.register("dummy", Dummy(lambda text: text))
+    MODELS.register("other", Dummy(lambda text: " ".join(reversed(text.split()))))
+    both = params.model_copy(update={"models": ["dummy", "other"]})
+    each, together = word_order.by_perturbation(both), word_order.by_perturbation_of_models(both)
+    keys = ["language", "perturbation", "metric", "spacing"]
+    means = each[each["perturbation"] != "control"].groupby(keys)[["beta1", "beta2"]].mean()
+    found = together[together["perturbation"] != "control"].set_index(keys)
+    assert len(found) == len(means) > 5
+    np.testing.assert_allclose(found[["beta1", "beta2"]].sort_index(), means.sort_index())
+    assert (found["beta1_low"] <= found["beta1"]).all() and (found["beta1"] <= found["beta1_high"]).all()
+
+
+def test_scores_by_difficulty_and_against_each_other_are_those_of_the_sentences(params):
+    MODELS.register("dummy", Dummy(lambda text: text))
+    one = params.model_copy(update={"models": ["dummy"], "metrics": ["bleu", "levenshtein"]})
+    scores, alphas = word_order.scores(one), word_order.difficulties(one)
+    own = scores[(scores["metric"] == "bleu") & (scores["perturbation"] != "control")]
+    own = own[own["spacing"] == one.spacings[0]]
+    alpha = alphas[alphas["metric"] == "levenshtein"].set_index(["pair", "perturbation"])["alpha_source"]
+    found = word_order.scores_by_difficulty(one).query("metric == 'bleu' and score == 'beta2'")
+    assert set(found["difficulty"]) == {"levenshtein"} and len(found) > 3
+    for row in found.itertuples():
+        at = [alpha[key] for key in zip(own["pair"], own["perturbation"], strict=True)]
+        inside = own[[row.alpha_low <= a and (a < row.alpha_high or row.alpha_high == 1) for a in at]]
+        assert (row.n, row.mean) == (inside["pair"].nunique(), pytest.approx(inside["beta2"].mean()))
+    (rho,) = word_order.robust_and_faithful(one).query("metric == 'bleu'")["rho"]
+    assert rho == pytest.approx(own["beta1"].rank().corr(own["beta2"].rank()))
 
 
 def test_models_are_compared_pair_by_pair(params):

@@ -1,5 +1,5 @@
 "use strict";
-// The only script of a report: filters and deep links on the index, sortable tables.
+// The only script of a report: search, filters and deep links on the index, sortable tables, copies for the clipboard.
 // Without it every page still reads as a plain list.
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -58,6 +58,45 @@
     box.hidden = false;
   }
 
+  // Search: pages with all words of it; what is before a word counts too ("accept" finds "acceptance").
+  const field = document.querySelector("#search");
+  if (field) {
+    const pages = all("[data-search]"), sections = all(".study");
+    const search = () => {
+      const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const page of pages) page.hidden = !words.every((word) => page.dataset.search.includes(word));
+      for (const section of sections) section.hidden = words.length > 0 && !section.querySelector("[data-search]:not([hidden])");
+      const found = pages.filter((page) => !page.hidden).length;
+      field.parentElement.querySelector("output").textContent = words.length ? `${found} of ${pages.length} pages` : "";
+    };
+    field.addEventListener("input", search);
+    field.parentElement.hidden = false;
+    search();
+  }
+
+  // Copies: the text that a fold holds.
+  for (const fold of all("details.copy")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Copy as LaTeX";
+    button.addEventListener("click", async () => {
+      const text = fold.querySelector("pre");
+      getSelection().selectAllChildren(text);
+      try { await navigator.clipboard.writeText(text.textContent); } catch { document.execCommand("copy"); }
+      button.textContent = "Copied";
+    });
+    fold.append(button);
+  }
+
+  // What can be scrolled can be reached by keyboard.
+  for (const box of all(".rich, .source .code")) {
+    if (box.scrollWidth > box.clientWidth) {
+      box.tabIndex = 0;
+      box.setAttribute("role", "group");
+      box.setAttribute("aria-label", (box.querySelector("caption") || {}).textContent || "Table or code, wider than the page");
+    }
+  }
+
   // Sorting: a click on a header of the last header row; numbers by value, everything else by text.
   const keyOf = (cell) => {
     if (!cell) return ["", NaN];
@@ -82,7 +121,8 @@
       if (!header.textContent.trim() || cells.length < 3) return;
       const button = document.createElement("button");
       button.type = "button";
-      button.append(...header.childNodes);
+      if (header.querySelector("a")) button.setAttribute("aria-label", `Sort by ${header.textContent.trim()}`);
+      else button.append(...header.childNodes); // a button may not hold a link
       header.append(button);
       header.setAttribute("aria-sort", "none");
       header.addEventListener("click", () => {

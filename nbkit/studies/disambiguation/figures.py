@@ -99,7 +99,7 @@ def correlations_figure(correlations: pd.DataFrame, published: pd.DataFrame, why
         panel.axvline(0, color="#8A8A8A", linewidth=0.9, zorder=1)
         printed = published[published["measure"].isin(measures)]
         heights = [measures.index(name) for name in printed["measure"]]
-        panel.scatter(printed["rbc"], heights, color="#BBBBBB", marker="X", s=20, zorder=1)
+        panel.scatter(printed["rbc"], heights, color="#8A8A8A", marker="X", s=20, zorder=1)
         points = rows.assign(n=smaller_side(rows), row=rows["measure"].map(measures.index))
         _dodged(panel, points, "rbc", "model", models)
         _rows(panel, [styled.measure(name) for name in measures])

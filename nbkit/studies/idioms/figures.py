@@ -19,7 +19,16 @@ from matplotlib.ticker import MaxNLocator
 
 from nbkit.figures import panels, theme
 from nbkit.figures.theme import Look
-from nbkit.studies.idioms.styled import TABLES, condition_tick, control_looks, in_order, label, model_looks, shade
+from nbkit.studies.idioms.styled import (
+    TABLES,
+    condition_tick,
+    control_looks,
+    illustration,
+    in_order,
+    label,
+    model_looks,
+    shade,
+)
 from nbkit.studies.idioms.tables import is_control
 
 _TRAIN, _TEST = "#D55E00", "#4477AA"
@@ -128,7 +137,9 @@ def _bars(parts: Mapping[str, pd.DataFrame], title: Callable[[str], str], *, sha
                 _condition_axis(panel, conditions)
                 panel.set_title(title(name) if len(languages) == 1 else f"{title(name)}, {language}")
                 top = np.nanmax([*part["high"], *part["value"], 0.01])
-                panel.set_ylim(0, 1.03 if share and top > 0.9 else 1.08 * top)
+                lines = own.loc[own["model"].isin(list(controls)), "value"]
+                bottom = -0.02 * top if (lines <= 0).any() else 0  # a line at nothing would lie on the axis
+                panel.set_ylim(bottom, 1.03 if share and top > 0.9 else 1.08 * top)
         lines = [Line2D([], [], color=look.colour, linestyle=_DASHED, label=look.label) for look in controls.values()]
         _legend(figure, looks, lines, width / 1.9)
     return figure
@@ -194,6 +205,46 @@ def context_figure(effects: pd.DataFrame, measures: Sequence[str]) -> Figure:
         shades = [Patch(color=shade("#333333", name), label=label("contexts", name)) for name in contexts]
         _legend(figure, looks, shades, width / 1.8)
     return figure
+
+
+def probe_figure(measure: str) -> Figure:
+    """How states of an idiom come from three contexts, and what is measured with them (Figures 4, 17, 19 and 21).
+
+    measure: "chrf" (Figures 4 and 17), "perplexity" (Figure 19) or "entropy" (Figure 21).
+    """
+    drawn = illustration()
+    words, (start, end), step = drawn["source"].split(), drawn["idiom"], drawn["steps"][measure]
+    # Which words the encoder reads together, by context.
+    together = {"full": [(0, len(words))], "phrase": [(start, end)], "word": [(i, i + 1) for i in range(start, end)]}
+    with theme.style():
+        figure, ((panel,),) = panels.grid(1, 1, theme.WIDTH * 0.8, 4.2)
+        for row, (context, reads) in enumerate(together.items()):
+            colour = shade(_TEST, context)
+            panel.text(-0.75, row, label("contexts", context), ha="right", va="center", fontsize=9)
+            for first, last in reads:
+                for place in range(first, last):
+                    _box(panel, place, row, words[place], colour if start <= place < end else "white")
+                panel.plot([first - 0.42, last - 0.58], [row + 0.33] * 2, color="#555555", linewidth=1.4)
+        panel.text(len(words) - 0.45, 1, "a line: what the\nencoder reads at once", ha="left", va="center", fontsize=8)
+        for place, word in enumerate(words):
+            _box(panel, place, 3.2, word, shade(_TEST, "phrase") if start <= place < end else "white")
+        panel.text(-0.75, 3.2, "states given to\nthe decoder", ha="right", va="center", fontsize=9)
+        panel.annotate("", (2, 2.85), (2, 2.45), arrowprops={"arrowstyle": "->", "color": "#555555"})
+        panel.text(2.15, 2.65, "the idiom's states come from one of the three", va="center", fontsize=8)
+        panel.annotate("", (2, 4.05), (2, 3.6), arrowprops={"arrowstyle": "->", "color": "#555555"})
+        panel.text(2.15, 3.82, step["decoder"], va="center", fontsize=8)
+        for place, word in enumerate(drawn["reference"].split()):
+            is_marked = step["marked"] and drawn["translated"][0] <= place < drawn["translated"][1]
+            _box(panel, place, 4.4, word, shade(_TRAIN, "phrase") if is_marked else "white")
+        panel.text(-0.5, 4.95, step["below"], ha="left", va="center", fontsize=9)
+        panel.set(xlim=(-2.9, len(words) + 1.3), ylim=(5.2, -0.5))
+        panel.set_axis_off()
+    return figure
+
+
+def _box(panel: Axes, x: float, y: float, word: str, colour: Any) -> None:
+    box = {"boxstyle": "round,pad=0.3", "facecolor": colour, "edgecolor": "#8A8A8A", "linewidth": 0.8}
+    panel.text(x, y, word, ha="center", va="center", fontsize=9, bbox=box)
 
 
 def _shared(measures: Sequence[str]) -> Any:

@@ -92,6 +92,11 @@ def control_looks() -> dict[str, Look]:
     return {name: Look(**look) for name, look in _data()["controls"].items()}
 
 
+def illustration() -> dict[str, Any]:
+    """What `figures.probe_figure` draws: a sentence with its idiom and translation, and what each figure measures."""
+    return _data()["illustration"]
+
+
 def shade(colour: str, context: str) -> tuple[float, float, float]:
     """*colour* for a context: the less context, the lighter.
 

@@ -28,7 +28,7 @@ UNDECIDED = math.log(3)
 FEW_PAIRS = 5
 
 _BAG_OF_WORDS = "bag of words"
-_CHANCE = {"color": "#9A9A9A", "linewidth": 1, "linestyle": (0, (4, 3)), "zorder": 1}
+_CHANCE = {"color": "#8A8A8A", "linewidth": 1, "linestyle": (0, (4, 3)), "zorder": 1}
 _ACCEPTED = "permutations accepted (share)"
 
 

@@ -158,6 +158,7 @@ class _Sheets(page.Sheets):
         # The LaTeX copy asks for the heading of a column by its escaped name.
         headings = shown.attrs["headings"].items()
         shown.attrs["headings"] = {column.replace("_", r"\_"): as_latex(heading) for column, heading in headings}
+        shown.attrs["caption"] = as_latex(shown.attrs["caption"])
         return table
 
 
@@ -171,14 +172,16 @@ show, note = TABLES.show, TABLES.note
 
 
 def results_table(results: pd.DataFrame) -> Styler:
-    """𝒜, Ω_max, 𝒫^c (as defined and as coded), 𝒫^f and Ω_rand by model and set (Tables 2 to 4), the highest in bold.
+    """𝒜, Ω_max, 𝒫^c (as defined and as coded), 𝒫^f and Ω_rand by model and set (Tables 2 to 4), the best model in bold.
 
     results: `nli_permutation.results`. Rows of means are not compared.
     """
     table, n = (_wide(results, value, _RESULTS) for value in ("value", "n"))
     own = _wide(results.assign(value=results["value"].where(results["low"].notna())), "value", _RESULTS)[list(_RESULTS)]
-    best, means = styles.best(own, "column"), own.isna().all(axis=1).any()
-    bold = f"Bold: the highest of a column{', means apart' if means else ''}. " if best.any(axis=None) else ""
+    means = own.isna().all(axis=1).any()
+    best = own.groupby(table["corpus"], group_keys=False).apply(lambda models: styles.best(models, "column"))
+    best = best.reindex(own.index)
+    bold = "Bold: the highest of all models on a set. " if best.any(axis=None) else ""
     return show(
         "results",
         # The table has no room for more numbers of pairs; D^c has 𝒜 · N.

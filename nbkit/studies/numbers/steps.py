@@ -400,11 +400,14 @@ def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.Da
             system=label(model), source_language=pair.src, target_language=pair.tgt
         )
         if texts:
-            # One that is not found begins its sentence, where its first letter is a capital.
-            starts = (max(whole.find(part), 0) for whole, part in zip(table["source"], table["written"], strict=True))
+            # A numeral that begins a sentence has a capital letter there.
+            found = (
+                re.search(re.escape(written), source, re.IGNORECASE)
+                for source, written in zip(table["source"], table["written"], strict=True)
+            )
             spans = (
-                [{"text": "source", "start": start, "end": start + len(written), "label": "number"}]
-                for start, written in zip(starts, table["written"], strict=True)
+                [{"text": "source", "start": at.start(), "end": at.end(), "label": "number"}] if at else []
+                for at in found
             )
             shared = shared.assign(source=table["source"], output=table["hypothesis"], spans=objects(spans))
         for measure in ("strict", "lenient"):

@@ -236,7 +236,8 @@ def unseen_types(error_counts: pd.DataFrame) -> str:
 
 def shrunk_table(shrunk: pd.DataFrame) -> Styler:
     """The smallest failing number of each shrunk failure, in its sentence. shrunk: `numbers.shrunk_failures`."""
-    return show("shrunk", _with_whose(shrunk).assign(proved=shrunk["proved"].map({True: "yes", False: "neighbours"})))
+    proved = shrunk["proved"].map({True: "yes", False: "neighbours"}).where(shrunk["asked"] > 1, "nothing simpler")
+    return show("shrunk", _with_whose(shrunk).assign(proved=proved))
 
 
 def bug_reports(shrunk: pd.DataFrame) -> list[str]:

@@ -20,11 +20,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from nbkit.figures import panels, styles, theme
+from nbkit.figures.theme import Look
 from nbkit.languages import in_order
 from nbkit.measure.statistics import FEW
 from nbkit.perturb import label
 
 _PREFERENCE = "← faithful        {robustness} − {faithfulness}        robust →"
+
+#: What an average over all models of a run is called in place of a model.
+AVERAGE = "mean of all models"
 
 T = TypeVar("T")
 
@@ -98,52 +102,70 @@ def fig2_preference_by_perturbation(rows: pd.DataFrame, metric: str = "bleu") ->
 
 @of_known("mean")
 def fig6_length(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
-    """Robustness and faithfulness by the length of the source sentence (Figure 6).
+    """Robustness and faithfulness by the length of the source sentence (Figure 6). rows: `word_order.length_effect`."""
+    figure = _both_scores(rows, metric, "length", "length of the source (tokens)")
+    for panel in figure.axes[-2:]:
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    return figure
 
-    rows: `word_order.length_effect`. One row of panels a language; a bin's mean stands at its middle. The
-    broken line beside β₁ is β of the same sentences unperturbed: what a model reaches that repairs everything.
+
+@of_known("mean")
+def fig15_scores_by_difficulty(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
+    """Robustness and faithfulness by α, how easy the perturbation is (Figure 15).
+
+    rows: `word_order.scores_by_difficulty`.
+    """
+    alpha = theme.symbol("alpha_source", rows["difficulty"].iloc[0])
+    return _both_scores(rows, metric, "alpha", f"{alpha} (1 = unchanged, easy)")
+
+
+def _both_scores(rows: pd.DataFrame, metric: str, by: str, what: str) -> Figure:
+    """β₁ and β₂ in groups of {by}_low to {by}_high, a row of panels a language; a mean stands in its group's middle.
+
+    The broken line beside β₁ is β of the same sentences unperturbed: what a model reaches that repairs everything.
     """
     languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
     scores = ["beta1", "beta2"]
     figure, axes = panels.grid(len(languages), 2, theme.WIDTH, 1.1 + 1.65 * len(languages), sharex=True, sharey="row")
     for language, row in zip(languages, axes, strict=True):
         for score, panel in zip(scores, row, strict=True):
-            own = rows[(rows["language"] == language) & (rows["score"] == score)]
-            _length_lines(panel, own, looks)
+            of_language = rows[rows["language"] == language]
+            _lines_by(panel, of_language[of_language["score"] == score], looks, by)
             if score == "beta1":
-                ceiling = rows[(rows["language"] == language) & (rows["score"] == "beta")]
-                _length_lines(panel, ceiling, looks, linestyle="--")
+                _lines_by(panel, of_language[of_language["score"] == "beta"], looks, by, linestyle="--")
             panel.set_ylabel(theme.symbol(score, metric), rotation=0, labelpad=10, va="center")
-        row[0].set_title(f"{theme.language_label(language)}   (broken line: unperturbed)", loc="left")
+            panel.tick_params(axis="y", labelleft=True)
+        row[0].set_title(theme.language_label(language), loc="left")
     for panel in axes[-1]:
-        panel.set_xlabel("length of the source (tokens)")
-        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-    panels.legend(figure, looks.values(), columns=4)
+        panel.set_xlabel(what)
+    plain = Look(f"{theme.symbol('beta', metric)}, unperturbed", theme.score_look("beta").colour, "", "--")
+    panels.legend(figure, [*looks.values(), plain], columns=4)
     return figure
 
 
 @of_known("rho")
-def fig7_correlations(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
+def fig7_correlations(rows: pd.DataFrame, metric: str = "bleu", of: str = "beta") -> Figure:
     """Does quality go with robustness? Spearman's ρ(β₁, β) and ρ(β₂, β) by language (Figure 7).
 
-    rows: `word_order.correlations`; one panel per model, lines are 95% confidence intervals.
+    rows: `word_order.correlations`; one panel per model, lines are 95% confidence intervals. With
+    `word_order.robust_and_faithful` and *of* "beta2": ρ(β₁, β₂) (Figure 6a).
     """
     languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
-    scores = ["beta1", "beta2"]
+    scores = list(dict.fromkeys(rows["score"]))
     per_line = min(len(looks), 4)
     lines = -(-len(looks) // per_line)
     width = theme.WIDTH if per_line > 2 else theme.WIDTH * (0.55 + 0.25 * (per_line - 1))
     height = 0.9 + lines * (0.8 + 0.4 * len(languages))
     figure, small = panels.several(len(looks), per_line, width, height, sharex=True, sharey=True)
     for (model, look), panel in zip(looks.items(), small, strict=True):
-        for offset, score in zip(panels.dodge(2), scores, strict=True):
+        for offset, score in zip(panels.dodge(len(scores)), scores, strict=True):
             own = rows[(rows["model"] == model) & (rows["score"] == score)]
             heights = [languages.index(language) + offset for language in own["language"]]
             panels.intervals(panel, own, heights, theme.score_look(score), "rho", "low", "high")
         panel.axvline(0, color="#555555", linewidth=1)
         panel.set_title(look.label)
         panel.set(xlim=(-1, 1), xticks=(-1, -0.5, 0, 0.5, 1))
-        panel.set_xlabel(f"Spearman's $\\rho$ with {theme.symbol('beta', metric)}")
+        panel.set_xlabel(f"Spearman's $\\rho$ with {theme.symbol(of, metric)}")
         panels.rows_axis(panel, list(map(theme.language_label, languages)))
     panels.legend(figure, [panels.score_legend(score, metric) for score in scores])
     return figure
@@ -180,6 +202,14 @@ def fig8_robustness_and_faithfulness(rows: pd.DataFrame, metric: str = "bleu", s
     shown = [s for s in ("beta1", "beta2", "beta", "chance") if rows[s].notna().any()]
     panels.legend(figure, [panels.score_legend(score, metric) for score in shown], columns=2 if width < 7 else 4)
     return figure
+
+
+def fig8_average(table: pd.DataFrame, metric: str = "bleu", spacing: str = "joined") -> Figure:
+    """β₁ and β₂ of every perturbation averaged over models, a panel a language (Figures 8 to 11, as the paper's).
+
+    table: `word_order.by_perturbation_of_models`.
+    """
+    return fig8_robustness_and_faithfulness(table.assign(model=AVERAGE), metric, spacing)
 
 
 @of_known("beta1")
@@ -233,11 +263,11 @@ def _dumbbells(panel: Axes, own: pd.DataFrame, heights: dict[str, float]) -> Non
         panels.intervals(panel, known, known["perturbation"].map(heights), look, score, f"{score}_low", f"{score}_high")
 
 
-def _length_lines(panel: Axes, own: pd.DataFrame, looks: dict[str, theme.Look], linestyle: str = "-") -> None:
-    """One line per model over the bins of length, with its interval at each."""
+def _lines_by(panel: Axes, own: pd.DataFrame, looks: dict[str, Look], by: str, linestyle: str = "-") -> None:
+    """One line per model over the groups of *by*, with its interval at each."""
     for model, look in looks.items():
-        line = own[own["model"] == model].sort_values("length_low")
-        middle = (line["length_low"] + line["length_high"]) / 2
+        line = own[own["model"] == model].sort_values(f"{by}_low")
+        middle = (line[f"{by}_low"] + line[f"{by}_high"]) / 2
         panels.line(panel, line, middle, look, "mean", "low", "high", linestyle)
 
 

@@ -36,6 +36,7 @@ _TEXTS = {
     "source": "source",
     "perturbed_source": "perturbed",
     "reference": "reference",
+    "perturbed_reference": "reference, perturbed alike",
     "hypothesis": "translation",
     "perturbed_hypothesis": "translation of the perturbed",
 }
@@ -240,7 +241,7 @@ def similarity(rows: pd.DataFrame, metric: str = "bleu", side: str = "source") -
 
 
 def flip_table(flips: pd.DataFrame, rows: str, columns: str, metric: str = "bleu", *, inferred: bool = False) -> Styler:
-    """Flips with their share of N and its interval, the most of a row in bold (Tables 3 and 6).
+    """Flips with their share of N and its interval, the model with the most of a row in bold (Tables 3 and 6).
 
     flips: `word_order.flips` by *rows* and *columns*: "language" and "model" in Table 3, "perturbation" and "language"
     or "model" in Table 6. inferred: by the criterion β ≤ ½ < β₁ that is inferred from the printed samples, not β₁ > β.
@@ -258,7 +259,9 @@ def flip_table(flips: pd.DataFrame, rows: str, columns: str, metric: str = "bleu
     ]
     numbers = wide_table(own, rows, columns, "flips").drop(columns=rows)
     wide = wide_table(own.assign(cell=cells), rows, columns, "cell").fillna(styles.NOTHING)
-    best, headings = styles.best(numbers) & (numbers > 0), _model_headings(wide) if columns == "model" else {}
+    if columns != "model":  # languages differ in their sentences: which has most says nothing
+        return show("flips", wide, criterion=criterion, kappa=_kappa(metric))
+    best, headings = styles.best(numbers) & (numbers > 0), _model_headings(wide)
     return show("flips", wide, best=best, headings=headings, criterion=criterion, kappa=_kappa(metric))
 
 

@@ -12,7 +12,7 @@ once for all tables that follow from them, which are cached for the next call.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations, product
+from itertools import combinations, groupby, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -149,13 +149,24 @@ def by_perturbation(params: WordOrderParams, store: Store | None = None) -> pd.D
     beta2, chance, difference: the mean, ``…_low`` and ``…_high``. All on the same N, but chance: on the chance_n
     of them whose reference has more than one outcome (NaN without any).
     """
+    return _beside_each_other(_means(params, store), "model")
+
+
+def by_perturbation_of_models(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
+    """The scores of `by_perturbation` averaged over the models of the run, which weigh alike (Figures 8 to 11).
+
+    Columns as `by_perturbation`, without model; n are perturbed sentences of all models together.
+    """
+    return _beside_each_other(_once(params, score_sums, _of_models, store))
+
+
+def _beside_each_other(means: pd.DataFrame, *model: str) -> pd.DataFrame:
     scores = {name: name for name in ("beta", "beta1", "beta2", "chance", "difference")}
-    by = ["language", "model", "perturbation", "metric", "spacing"]
-    means = _means(params, store)
+    by = ["language", *model, "perturbation", "metric", "spacing"]
     table = with_category(_side_by_side(means, by, scores))
     several = means.loc[means["score"] == "chance", [*by, "n"]].rename(columns={"n": "chance_n"})
     table = table.merge(several, on=by, how="left", validate="one_to_one")
-    return in_paper_order(_led_by(table, ["language", "model", "perturbation", "category", "metric", "spacing"]))
+    return in_paper_order(_led_by(table, ["language", *model, "perturbation", "category", "metric", "spacing"]))
 
 
 def preference(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -305,6 +316,17 @@ def _of_scores(params: WordOrderParams, found: Iterable[Block]) -> tuple[pd.Data
         by_model.add(main)
         by_name.add(main)
     return _concat(tables), by_model.table(), by_name.table()
+
+
+def _of_models(params: WordOrderParams, found: Iterable[Block]) -> pd.DataFrame:
+    """Means over all models together; every model has the same sentences. One language in memory."""
+    keys, tables = [key for key in _SCORE_KEYS if key != "model"], []
+    for _, own in groupby(found, key=lambda block: block.quantities["language"].iloc[0]):
+        pool = _Pool(params, keys)
+        for block in own:
+            pool.add(block)
+        tables.append(pool.table())
+    return _concat(tables or [_Pool(params, keys).table()])
 
 
 def _of_flips(params: WordOrderParams, found: Iterable[Block]) -> dict[frozenset[str], pd.DataFrame]:
@@ -457,6 +479,8 @@ def _concat(frames: list[pd.DataFrame]) -> pd.DataFrame:
 
 #: Sentences per length group are about equal in number; this many groups where the lengths allow.
 LENGTH_GROUPS = 6
+#: Equal parts of the range of α, 0 to 1.
+ALPHA_GROUPS = 5
 
 _CORRELATION_COLUMNS = ["language", "model", "metric", "score", "rho", "low", "high", "p", "n"]
 
@@ -473,6 +497,11 @@ def correlations(params: WordOrderParams, store: Store | None = None) -> pd.Data
 def length_correlations(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     """Spearman's ρ of β1 and β2 with the source's length in tokens (Figure 6). Columns as `correlations`."""
     return _correlations(params, "length", store)
+
+
+def robust_and_faithful(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
+    """Spearman's ρ(β1, β2) over perturbed sentences (Figure 6a). Columns as `correlations`."""
+    return _correlations(params, "beta2", store)
 
 
 def length_effect(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -516,6 +545,34 @@ def difficulty_by_length(params: WordOrderParams, store: Store | None = None) ->
                 normalised = float(inside["length"].mean()) / longest_of_all
                 rows.append((language, metric, index, normalised, mean.mean, mean.low, mean.high, mean.n))
     return frame(rows, ["language", "metric", "length_bin", "normalised_length", "alpha", "low", "high", "n"])
+
+
+def scores_by_difficulty(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
+    """Mean β1, β2 and, on the same rows, β by α of the source, in fifths of its range (Figure 15, §6.2).
+
+    α is by Levenshtein similarity, as in the paper, or by the first metric of a run without it.
+    Columns: language, model, metric, difficulty (the metric of α), alpha_low, alpha_high, score, mean, low, high, n.
+    """
+    store, rows, within = store or Store(), [], ranges(params)
+    of = "levenshtein" if "levenshtein" in params.metrics else params.metrics[0]
+    keys, edges = ["pair", "perturbation"], np.linspace(0, 1, ALPHA_GROUPS + 1)
+    for language in params.languages:
+        starts = chunk_starts(n_pairs(params, language, store))
+        chunks = (difficulty_chunk(params, language, start, store=store) for start in starts)
+        alphas = _stacked((each[each["metric"] == of] for each in chunks), [*keys, "alpha_source"])
+        alpha = alphas.astype({"perturbation": str}).set_index(keys)["alpha_source"]
+        for key, group in _by_metric(params.narrowed(language), store, "perturbation"):
+            joined = group.astype({"perturbation": str}).join(alpha, on=keys)
+            part = np.clip(np.searchsorted(edges, joined["alpha_source"], side="right") - 1, 0, ALPHA_GROUPS - 1)
+            for index, inside in joined.groupby(part):
+                for score in ("beta1", "beta2", "beta"):
+                    pairs = inside["pair"].to_numpy()
+                    mean = mean_interval(inside[score].to_numpy(), groups=pairs, within=within[key[2]])
+                    at = (edges[int(index)], edges[int(index) + 1])
+                    rows.append((*key, of, *at, score, mean.mean, mean.low, mean.high, mean.n))
+    columns = ["language", "model", "metric", "difficulty", "alpha_low", "alpha_high",
+               "score", "mean", "low", "high", "n"]  # fmt: skip
+    return frame(rows, columns)
 
 
 def model_tests(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
@@ -566,7 +623,7 @@ def correlated(params: WordOrderParams, language: str, model: str, of: str, stor
     """Rows of `correlations` with the column *of*; the bootstrap of ranks takes seconds for each."""
     rows = []
     for labels, group in _by_metric(params.narrowed(language, model), store):
-        for score in ("beta1", "beta2"):
+        for score in ("beta1", "beta2") if of != "beta2" else ("beta1",):
             values = (group[name].to_numpy() for name in (score, of, "pair"))
             result = spearman_of_clusters(*values, seed=params.seed)
             rows.append((*labels, score, result.rho, result.low, result.high, result.p, result.n))
@@ -581,12 +638,17 @@ def _correlations(params: WordOrderParams, of: str, store: Store | None) -> pd.D
     return _concat(frames)
 
 
-def _by_metric(params: WordOrderParams, store: Store | None) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
-    """Language, model and metric, and the scores of its perturbed sentences; one language and model in memory."""
+def _by_metric(
+    params: WordOrderParams, store: Store | None, *more: str
+) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
+    """Language, model and metric, and the scores of its perturbed sentences; one language and model in memory.
+
+    more: further columns.
+    """
     store = store or Store()
     for language, model in product(params.languages, params.models):
         chunks = perturbed_scores(params, language, model, store)
-        table = _stacked(chunks, ["pair", "metric", "length", "beta", "beta1", "beta2"])
+        table = _stacked(chunks, ["pair", "metric", "length", "beta", "beta1", "beta2", *more])
         for metric, group in table.groupby("metric", sort=False, observed=True):
             yield (language, model_label(model), str(metric)), group
 
@@ -602,7 +664,7 @@ def _stacked(chunks: Iterable[pd.DataFrame], columns: list[str]) -> pd.DataFrame
 # Sentences to read: what the perturbations do (Figure 3) and where they help (Tables 4 and 5).
 
 _COLUMNS = ["language", "model", "pair", "perturbation", "source", "perturbed_source", "moved", "reference",
-            "hypothesis", "perturbed_hypothesis", "beta", "beta1", "beta2"]  # fmt: skip
+            "perturbed_reference", "hypothesis", "perturbed_hypothesis", "beta", "beta1", "beta2"]  # fmt: skip
 
 
 def examples(params: WordOrderParams, k: int = 1, store: Store | None = None) -> pd.DataFrame:
@@ -630,7 +692,7 @@ def flip_samples(params: WordOrderParams, k: int = 3, store: Store | None = None
 
     Drawn with addressed randomness among the flips (β1 > β in the run's κ), no sentence twice.
     Columns: language, model, pair, perturbation, source, perturbed_source, moved (in the perturbed source, as in
-    `examples`), reference, hypothesis, perturbed_hypothesis, beta, beta1, beta2.
+    `examples`), reference, perturbed_reference, hypothesis, perturbed_hypothesis, beta, beta1, beta2.
     """
     store, frames = store or Store(), []
     for language, model in product(params.languages, params.models):
@@ -695,6 +757,7 @@ def _with_texts(
         perturbed_source=perturbed,
         moved=moves,
         reference=[each.pair.target.text for each in found],
+        perturbed_reference=[each.reference for each in found],
         hypothesis=translate(params, model, sources, language, store),
         perturbed_hypothesis=translate(params, model, perturbed, language, store),
     )[_COLUMNS]

@@ -1,0 +1,241 @@
+"""What a run says at a glance: each system's headline by behaviour, findings of the papers, and surprises.
+
+All of it is computed from the outcomes in the run's folder and from what the studies declare; nothing here knows a
+study by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from nbkit.errors import NbkitError
+from nbkit.languages import language_name
+from nbkit.studies import STUDIES
+from nbkit.studies.behaviours import FEW, Behaviour, Measure, answer, behaviour_of, estimates
+from nbkit.studies.findings import Decided, decide, findings_of
+from nbkit.studies.results import COLUMNS, read_outcomes
+
+#: Systems of which one that stands apart from all others can be told.
+_SEVERAL = 3
+
+
+@dataclass(frozen=True)
+class Value:
+    """The headline of one system and direction. row: of `estimates`; parts: its values by group, lowest first."""
+
+    measure: Measure
+    row: Mapping[str, Any]
+    parts: tuple[Mapping[str, Any], ...]
+    answer: str
+
+    @property
+    def system(self) -> str:
+        return str(self.row["system"])
+
+    @property
+    def direction(self) -> str:
+        return direction(self.row["source_language"], self.row["target_language"])
+
+    @property
+    def text(self) -> str:
+        return self.measure.written(self.row["value"])
+
+    @property
+    def interval(self) -> str:
+        return self.measure.interval(self.row["low"], self.row["high"])
+
+    @property
+    def few(self) -> bool:
+        return bool(self.row["n"] < FEW)
+
+    @property
+    def place(self) -> str:
+        """Where the interval stands between floor and ceiling, in words; "" without an interval or a mark."""
+        low, high = self.row["low"], self.row["high"]
+        if low != low:
+            return ""
+        measure = self.measure
+        if measure.ceiling and high >= measure.ceiling.value - 1e-9:
+            return f"reaches the ceiling ({measure.ceiling.label})"
+        if measure.floor and low <= measure.floor.value + 1e-9:
+            return f"{'at' if high >= measure.floor.value else 'below'} the floor ({measure.floor.label})"
+        if measure.zero:
+            side = "above" if low > measure.zero.value else "below" if high < measure.zero.value else "on both sides of"
+            return f"{side} {measure.written(measure.zero.value)} ({measure.zero.label})"
+        if measure.floor and measure.ceiling:
+            return "between floor and ceiling"
+        return "above the floor" if measure.floor else "below the ceiling" if measure.ceiling else ""
+
+    @property
+    def picture(self) -> Markup:
+        """The value with its interval between the ends of its range; floor, ceiling and zero are short bars."""
+        low, high = self.measure.range or (min(0.0, self.row["low"]), max(1.0, self.row["high"]))
+        at = {name: 4 + 112 * (self.row[name] - low) / (high - low) for name in ("value", "low", "high")}
+        marks = [
+            Markup('<line class="{}" x1="{:.1f}" x2="{:.1f}" y1="3" y2="15"/>').format(kind, x, x)
+            for kind, mark in (
+                ("floor", self.measure.floor),
+                ("ceiling", self.measure.ceiling),
+                ("zero", self.measure.zero),
+            )
+            if mark is not None
+            for x in [4 + 112 * (mark.value - low) / (high - low)]
+        ]
+        if at["value"] != at["value"]:
+            return Markup("")
+        shown = Markup('<circle cx="{:.1f}" cy="9" r="3.6"/>').format(at["value"])
+        if at["low"] == at["low"]:
+            shown += Markup('<line class="interval" x1="{:.1f}" x2="{:.1f}" y1="9" y2="9"/>').format(
+                at["low"], at["high"]
+            )
+        return Markup(
+            '<svg class="mark-of" viewBox="0 0 120 18" width="120" height="18" role="img" aria-label="{}">'
+            '<line class="scale" x1="4" x2="116" y1="9" y2="9"/>{}{}</svg>'
+        ).format(f"{self.text} {self.interval}, {self.place}", Markup("").join(marks), shown)
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """Something on the pages that contradicts what was to be expected, with its numbers and the page that shows it."""
+
+    text: str
+    page: str
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What one entry of a run says. name: of the entry. problem: why it says nothing, if it does not."""
+
+    name: str
+    title: str
+    behaviour: Behaviour | None = None
+    values: tuple[Value, ...] = ()
+    findings: tuple[Decided, ...] = ()
+    problem: str = ""
+
+    @property
+    def claims(self) -> dict[Any, list[Decided]]:
+        """The findings by claim."""
+        found: dict[Any, list[Decided]] = {}
+        for each in self.findings:
+            found.setdefault(each.finding.claim, []).append(each)
+        return found
+
+    def surprises(self) -> Iterator[Surprise]:
+        """What contradicts the paper, a floor, the rest of the system's own groups, or all other systems."""
+        main = self.behaviour.main if self.behaviour else ""
+        for each in self.findings:
+            if each.verdict == "differs":
+                of = f"{each.system} {direction(each.source_language, each.target_language)}".strip()
+                text = (
+                    f"{of} contradicts the paper ({each.finding.source}): “{each.finding.claim}” Here {each.numbers}."
+                )
+                yield Surprise(text, each.finding.page)
+        for value in self.values:
+            low, high, measure = value.row["low"], value.row["high"], value.measure
+            of = f"{value.system} {value.direction}".strip()
+            if measure.floor and high < measure.floor.value:
+                yield Surprise(
+                    f"{of}: {measure.label} {value.text} {value.interval}, below its floor, "
+                    f"{measure.written(measure.floor.value)} ({measure.floor.label}).", main,
+                )  # fmt: skip
+            mark = measure.zero or measure.floor
+            for part in value.parts if mark else ():
+                apart = part["high"] < mark.value < low or high < mark.value < part["low"]
+                if apart:
+                    yield Surprise(
+                        f"{of}: for *{part['group']}*, {measure.label} is {measure.written(part['value'])} "
+                        f"{measure.interval(part['low'], part['high'])} (N = {part['n']:,}), on the other side of "
+                        f"{measure.written(mark.value)} ({mark.label}) than the whole, {value.text}.", main,
+                    )  # fmt: skip
+            others = [v for v in self.values if v is not value and v.direction == value.direction]
+            if len(others) >= _SEVERAL - 1 and low == low:
+                side = "above" if all(low > v.row["high"] for v in others) else ""
+                side = side or ("below" if all(high < v.row["low"] for v in others) else "")
+                if side:
+                    yield Surprise(
+                        f"{of}: {measure.label} {value.text} {value.interval} lies {side} the intervals of all "
+                        f"{len(others)} other systems.", main,
+                    )  # fmt: skip
+
+
+def direction(source: str, target: str) -> str:
+    """A direction as pages write it.
+
+    >>> direction("en", "de"), direction("en", "")
+    ('en→de', 'en')
+    """
+    return f"{source}→{target}" if target else source
+
+
+def spelled(source: str, target: str) -> str:
+    """A direction in words, for a tooltip."""
+    return " to ".join(language_name(code) for code in (source, target) if code)
+
+
+def of_entry(folder: Path, name: str, study: str) -> Answers:
+    """What the entry *name* of the run in *folder* says; its outcomes are read again only if they changed."""
+    path = folder / "outcomes" / f"{name}.parquet"
+    title = STUDIES.summary(study) or study
+    if study not in STUDIES:
+        return Answers(name, title, problem="this nbkit does not have its study")
+    if not path.is_file():
+        return Answers(name, title, behaviour_of(STUDIES.get(study)), problem="no outcomes yet")
+    state = path.stat()
+    return _read(path, name, study, title, (state.st_mtime_ns, state.st_size))
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, name: str, study: str, title: str, state: tuple[int, int]) -> Answers:
+    import pandas as pd
+
+    declared = behaviour_of(STUDIES.get(study))
+    if declared is None:
+        return Answers(name, title, problem="its study declares no behaviour")
+    try:
+        parts = [part[list(COLUMNS)] for part in read_outcomes(path)]
+        if not parts:
+            return Answers(name, title, declared, problem="no outcomes")
+        found = pd.concat(parts, ignore_index=True)
+        return Answers(
+            name, title, declared, tuple(_values(found, declared.headline)),
+            tuple(each for finding in findings_of(STUDIES.get(study)) for each in decide(found, finding)),
+        )  # fmt: skip
+    except (NbkitError, OSError, ValueError) as error:
+        return Answers(name, title, declared, problem=str(error))
+
+
+def _values(found: Any, measure: Measure) -> Iterator[Value]:
+    """The headline of each system and direction."""
+    of = ["system", "source_language", "target_language"]
+    groups = estimates(found, measure, ["group"]) if measure.by else estimates(found, measure).head(0)
+    for row in estimates(found, measure).to_dict("records"):
+        own = groups[(groups[of] == [row[name] for name in of]).all(axis=1)]
+        own = own[own["value"].notna()].sort_values("value", kind="stable") if len(own) else own
+        parts: Any = tuple(own.to_dict("records"))
+        yield Value(measure, row, parts, answer(row, own, measure))
+
+
+def matrix(answers: Sequence[Answers]) -> list[tuple[str, str, list[Value | None]]]:
+    """System, direction and its value for each of *answers* that has any; those with most values first."""
+    shown = [each for each in answers if each.values]
+    rows: dict[tuple[str, str], list[Value | None]] = {}
+    for column, each in enumerate(shown):
+        for value in each.values:
+            cells = rows.setdefault((value.system, value.direction), [None] * len(shown))
+            cells[column] = value
+    known = [(*key, cells) for key, cells in rows.items()]
+
+    def rank(row: tuple[str, str, list[Value | None]]) -> tuple[int, int, float]:
+        first = next((i, cell) for i, cell in enumerate(row[2]) if cell is not None)
+        value = first[1].row["value"]
+        better = -1 if first[1].measure.better != "lower" else 1
+        return -sum(cell is not None for cell in row[2]), first[0], better * value if value == value else 1e9
+
+    return sorted(known, key=rank)

@@ -1,0 +1,155 @@
+"""What the papers claim in words, as data, and whether it holds for each system: decided from outcomes alone.
+
+A study's `findings.yaml` lists claims; each names the outcomes that decide it, and what they are compared with.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field
+
+from nbkit.measure.statistics import Interval
+from nbkit.studies.behaviours import Answers, Declared, Measure, Words, interval_of, scored
+from nbkit.studies.engine import Study
+from nbkit.yaml_text import load
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Verdict = Literal["holds", "differs", "not sure"]
+_PAIR = ["source_language", "target_language"]
+
+
+class Finding(Declared):
+    """A claim and the comparison that decides it.
+
+    source: section, table or figure of the paper. page: the notebook, without folder, that shows it. measure, minus,
+    where, unlike, share: as of a `Measure`. of: the groups that the claim is about; all, if there are none. against:
+    those that they are compared with, by default all others; than: a number in their place. across: groups that
+    identify a system in place of its name, for a claim that compares systems, such as two trainings of one model.
+    """
+
+    claim: str
+    source: str
+    page: str
+    measure: str
+    minus: str = ""
+    where: dict[str, Words] = Field(default_factory=dict)
+    unlike: dict[str, Words] = Field(default_factory=dict)
+    share: bool = True
+    of: dict[str, Words] = Field(default_factory=dict)
+    against: dict[str, Words] = Field(default_factory=dict)
+    than: float | None = None
+    across: Words = ()
+    is_: Literal["above", "below"] = Field(alias="is")
+
+    @property
+    def measured(self) -> Measure:
+        """What is compared, as a measure whose values are written as the study's are."""
+        return Measure(
+            label=self.claim, reading=self.claim, answer=Answers(above=""), average="cluster", measure=self.measure,
+            minus=self.minus, where=self.where, unlike=self.unlike, share=self.share,
+            range=(0.0, 1.0) if self.share else None,
+        )  # fmt: skip
+
+
+class Decided(Declared):
+    """A finding for one system: by how much, with the interval, and of how many units on the smaller side."""
+
+    finding: Finding
+    system: str
+    source_language: str
+    target_language: str
+    verdict: Verdict
+    value: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def numbers(self) -> str:
+        """The numbers behind the verdict: ``+0.24 [0.21, 0.27], N = 40``."""
+        measured = self.finding.measured
+        value = measured.written(self.value)
+        sign = "+" if self.finding.than is None and self.value > 0 else ""
+        return f"{sign}{value} {measured.interval(self.low, self.high)}, N = {self.n:,}"
+
+
+@cache
+def _read(file: Path) -> tuple[Finding, ...]:
+    return tuple(Finding(**each) for each in load(file.read_text(encoding="utf-8"), file)[1])
+
+
+def findings_of(study: Study) -> tuple[Finding, ...]:
+    """The claims in the study's `findings.yaml`, beside its `behaviour.yaml`.
+
+    >>> from nbkit.studies import STUDIES
+    >>> findings_of(STUDIES.get("numbers"))[0].is_
+    'above'
+    """
+    file = study.behaviour and study.behaviour.with_name("findings.yaml")
+    return _read(file) if file and file.is_file() else ()
+
+
+def decide(found: pd.DataFrame, finding: Finding) -> list[Decided]:
+    """Whether *finding* holds for each system and direction in outcomes.
+
+    The difference of two means over clusters has an interval of the two means' intervals: its ends are as far from it
+    as theirs are, by Pythagoras (Zou and Donner 2008; Newcombe 1998 for shares). It takes the two for independent:
+    where they share sentences the interval is wider than it had to be. *not sure*: it contains what is compared with.
+    A system without both sides of a comparison is left out.
+    """
+    rows = scored(found, finding.measured)
+    rows = rows.loc[rows.index.repeat(rows["count"])]
+    rows = rows[rows["score"].notna()]
+    keys = {name: [groups.get(name, "") for groups in rows["groups"]] for name in finding.across}
+    rows = rows.assign(**keys) if keys else rows
+    decided = []
+    for (*system, source, target), own in rows.groupby([*(keys or ["system"]), *_PAIR], sort=False):
+        inside = np.array([_fits(groups, finding.of) for groups in own["groups"]], dtype=bool)
+        other = ~inside
+        if finding.against:
+            other = np.array([_fits(groups, finding.against) for groups in own["groups"]], dtype=bool)
+        sides = [own[inside]] if finding.than is not None else [own[inside], own[other]]
+        if any(side.empty for side in sides):
+            continue
+        value, low, high = _difference(*(interval_of(side, finding.measured) for side in sides))
+        n = min(side["cluster"].nunique() for side in sides)
+        verdict = _verdict(low, high, finding.than or 0.0, finding.is_)
+        known = {"source_language": source, "target_language": target, "verdict": verdict}
+        decided.append(
+            Decided(finding=finding, system=", ".join(system), value=value, low=low, high=high, n=n, **known)
+        )
+    return decided
+
+
+def _fits(groups: dict[str, str], wanted: dict[str, tuple[str, ...]]) -> bool:
+    return all(groups.get(name) in values for name, values in wanted.items())
+
+
+def _difference(one: Interval, other: Interval | None = None) -> tuple[float, float, float]:
+    """The mean with its interval, or the difference of two.
+
+    >>> _difference(Interval(0.5, 0.4, 0.6, 9), Interval(0.2, 0.1, 0.3, 9))
+    (0.3, 0.158..., 0.441...)
+    """
+    if other is None:
+        return one.mean, one.low, one.high
+    value = one.mean - other.mean
+    low = value - np.hypot(one.mean - one.low, other.high - other.mean)
+    return value, float(low), float(value + np.hypot(one.high - one.mean, other.mean - other.low))
+
+
+def _verdict(low: float, high: float, than: float, wanted: str) -> Verdict:
+    """What an interval says; one without ends (NaN) says nothing.
+
+    >>> _verdict(0.1, 0.3, 0.0, "above"), _verdict(0.1, 0.3, 0.0, "below"), _verdict(-0.1, 0.3, 0.0, "above")
+    ('holds', 'differs', 'not sure')
+    """
+    if low > than or high < than:
+        return "holds" if (low > than) == (wanted == "above") else "differs"
+    return "not sure"

@@ -1,0 +1,194 @@
+"""The index begins with answers: computed from outcomes in the run's folder and what studies declare."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from nbkit.report import answers
+from nbkit.report import site as report
+from nbkit.studies import STUDIES
+from nbkit.studies.behaviours import behaviour_of
+from nbkit.studies.findings import Finding, decide, findings_of
+from nbkit.studies.results import COLUMNS, write_outcomes
+
+
+def outcomes(shares: dict[str, dict[str, float]], n: int = 60) -> pd.DataFrame:
+    """Outcomes of the numbers study: for each system the share that passes of each capability."""
+    rows = [
+        {
+            "item": f"{capability} {i}", "cluster": f"{capability} {i}", "system": system, "measure": measure,
+            "value": float(i < share * n), "groups": {"capability": capability, "digits": str(1 + i % 8)},
+        }
+        for system, by in shares.items()
+        for capability, share in by.items()
+        for i in range(n)
+        for measure in ("strict", "lenient")
+    ]  # fmt: skip
+    usual = {"schema_version": 1, "study": "numbers", "count": 1, "source_language": "en", "target_language": "de",
+             "sums": None, "verdict": None, "reason": ""}  # fmt: skip
+    return pd.DataFrame(rows).assign(**usual)[list(COLUMNS)]
+
+
+GOOD = {"integers": 1.0, "decimals": 0.9, "numerals": 0.5}
+ODD = {"integers": 0.2, "decimals": 0.9, "numerals": 0.9}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    folder = tmp_path / "mine"
+    for room in ("cells", "notebooks", "outcomes"):
+        (folder / room).mkdir(parents=True)
+    params = {"models": ["opus-mt"], "n_numbers": 3}
+    grid = {"name": "numbers", "study": "numbers", "params": params}
+    (folder / "run.json").write_text(json.dumps({"status": "done", "title": "Mine", "runs": [grid]}))
+    figure = {"output_type": "display_data", "data": {"image/svg+xml": "<svg><text>rates</text></svg>"}}
+    table = {"output_type": "display_data", "data": {"text/html": "<table><caption>Pass rates</caption></table>"}}
+    pages = {
+        "length": "# Are longer numbers harder?\n\nLonger ones.\n\n## By length\n\n## By fraction\n\n## By length\n\n"
+        "See *Are numbers carried over?* and *some word*.",
+        "pass_rates": "# Are numbers carried over, in every form?\n\nRates of all systems.",
+    }
+    for name, prose in pages.items():
+        label = f"numbers.{name}"
+        title = prose.splitlines()[0].removeprefix("# ")
+        record = {"status": "done", "scope": "grid", "title": title, "tags": {"study": "numbers", "run": "numbers"}}
+        (folder / "cells" / f"{label}.json").write_text(json.dumps(record))
+        code = {"cell_type": "code", "source": "show()", "outputs": [figure, table], "execution_count": 1}
+        cells = [{"cell_type": "markdown", "source": prose}, code]
+        (folder / "notebooks" / f"{label}.ipynb").write_text(json.dumps({"cells": cells}))
+    (folder / "tables" / "numbers.pass_rates").mkdir(parents=True)
+    (folder / "tables" / "numbers.pass_rates" / "table3.tex").write_text("\\caption{Pass <rates>}\n")
+    write_outcomes([outcomes({"good": GOOD, "odd": ODD})], folder / "outcomes" / "numbers.parquet", "parquet")
+    return folder
+
+
+def test_every_system_has_its_headline_with_interval_and_place(run: Path):
+    (found,) = (answers.of_entry(run, "numbers", "numbers"),)
+    assert [(value.system, value.text, value.direction) for value in found.values] == [
+        ("good", "80.0%", "en→de"), ("odd", "66.7%", "en→de")
+    ]  # fmt: skip
+    assert all(value.interval and value.place == "below the ceiling" for value in found.values)
+    assert [row[:2] for row in answers.matrix([found])] == [("good", "en→de"), ("odd", "en→de")]
+    html = report.build(run).read_text()
+    assert html.index('id="answers"') < html.index('id="of-numbers"') < html.index("Settings of this run")
+    assert 'data-sort="0.8"' in html and f'aria-label="80.0% {found.values[0].interval}, below the ceiling"' in html
+    assert "<em>numerals</em> is its weakest form (50.0%)" in html
+
+
+def test_claims_hold_or_differ_and_what_differs_is_a_surprise(run: Path):
+    found = answers.of_entry(run, "numbers", "numbers")
+    verdicts = {(each.finding.claim[:25], each.system): each.verdict for each in found.findings}
+    assert verdicts["Integers are the easiest ", "good"] == "holds"
+    assert verdicts["Integers are the easiest ", "odd"] == "differs"
+    assert verdicts["Numerals are the most cha", "good"] == "holds"
+    told = [surprise.text for surprise in found.surprises()]
+    assert any(text.startswith("odd en→de contradicts the paper") and "N = 60" in text for text in told)
+    assert not any(text.startswith("good") for text in told)
+    html = report.build(run).read_text()
+    surprises = html.partition('id="surprises"')[2].partition("</section>")[0]
+    assert 'href="html/numbers.pass_rates.html"' in surprises
+
+
+def test_a_system_apart_from_all_others_is_a_surprise_only_among_several(run: Path):
+    three = {"a": GOOD, "b": GOOD, "low": dict.fromkeys(GOOD, 0.1)}
+    path = run / "outcomes" / "numbers.parquet"
+    write_outcomes([outcomes(three)], path, "parquet")
+    told = [each.text for each in answers.of_entry(run, "numbers", "numbers").surprises()]
+    assert sum("lies below the intervals of all 2 other systems" in text for text in told) == 1
+
+
+def test_an_interval_around_what_is_compared_with_is_not_sure(run: Path):
+    few = outcomes({"one": {"integers": 0.5, "decimals": 0.5}}, n=4)
+    (claim,) = (each for each in findings_of(STUDIES.get("numbers")) if each.claim.startswith("Integers are the"))
+    (decided,) = decide(few, claim)
+    assert (decided.verdict, decided.n, decided.value) == ("not sure", 4, 0.0)
+    assert decided.low < 0 < decided.high
+    alone = outcomes({"one": {"integers": 0.5}})
+    assert decide(alone, claim) == []  # nothing to compare with
+
+
+def test_claims_that_compare_systems_pair_them_by_what_they_share():
+    rows = outcomes({"m, old": {"integers": 0.2}, "m, new": {"integers": 0.9}})
+    rows["groups"] = [{**groups, "model": "m", "version": system[3:]}
+                      for groups, system in zip(rows["groups"], rows["system"], strict=True)]  # fmt: skip
+    claim = Finding(
+        claim="Newer is better.", source="here", page="x", measure="strict", of={"version": "new"},
+        against={"version": "old"}, across=["model"], **{"is": "above"},
+    )  # fmt: skip
+    (decided,) = decide(rows, claim)
+    assert (decided.system, decided.verdict) == ("m", "holds") and decided.value == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize("study", STUDIES.names())
+def test_findings_name_pages_and_groups_that_there_are(study: str):
+    """A misspelled page or measure would decide nothing, silently."""
+    pages = {notebook.path.rpartition("/")[2] for notebook in STUDIES.get(study).notebooks}
+    declared = behaviour_of(STUDIES.get(study))
+    found = findings_of(STUDIES.get(study))
+    assert found and declared is not None and declared.main in pages
+    assert {each.page for each in found} <= pages
+    assert all(each.claim.endswith(".") and each.source for each in found)
+
+
+def test_pages_stand_in_reading_order_with_contents_anchors_and_links(run: Path):
+    html = report.build(run).read_text()
+    pages = html.partition("<h3>")[2]
+    assert pages.index("html/numbers.pass_rates.html") < pages.index("html/numbers.length.html")
+    page = (run / "html" / "numbers.length.html").read_text()
+    anchors = re.findall(r'<h2 id="([^"]+)"', page)
+    assert anchors == ["s-by-length", "s-by-fraction", "s-by-length--2"]
+    assert all(f'<a href="#{anchor}">' in page for anchor in anchors)
+    assert '<a href="numbers.pass_rates.html"><em>Are numbers carried over?</em></a>' in page
+    assert "<em>some word</em>" in page and "<a" not in page.partition("<em>some word")[0][-4:]
+    assert "<title>Are longer numbers harder? – Mine</title>" in page
+
+
+def test_tables_can_be_copied_as_latex(run: Path):
+    report.build(run)
+    page = (run / "html" / "numbers.pass_rates.html").read_text()
+    assert "table3.tex, to be copied" in page and "\\caption{Pass &lt;rates&gt;}" in page
+
+
+def test_words_of_pages_can_be_searched_but_not_those_of_a_corpus(run: Path):
+    html = report.build(run).read_text()
+    found = re.findall(r'<li data-search="([^"]*)"', html)
+    assert len(found) == 2 and all("pass rates" in words for words in found)
+    path = run / "notebooks" / "numbers.length.ipynb"
+    notebook = json.loads(path.read_text())
+    notebook["cells"][1]["metadata"] = {"tags": ["corpus-text"]}
+    path.write_text(json.dumps(notebook))
+    found = re.findall(r'<li data-search="([^"]*)"', report.build(run).read_text())
+    assert sorted("pass rates" in words for words in found) == [False, True]
+
+
+def test_an_index_without_outcomes_says_so_and_reads_them_once_they_are_there(run: Path):
+    path = run / "outcomes" / "numbers.parquet"
+    content = path.read_bytes()
+    path.unlink()
+    html = report.build(run).read_text()
+    assert "No answer: no outcomes yet" in html and 'id="answers"' not in html
+    path.write_bytes(content)
+    assert 'id="answers"' in report.build(run).read_text()
+    path.write_bytes(b"broken")
+    assert "No answer: " in report.build(run).read_text()
+
+
+def test_a_running_index_comes_again_and_a_finished_one_stays(run: Path):
+    assert 'http-equiv="refresh"' not in report.build(run).read_text()
+    record = run / "run.json"
+    record.write_text(json.dumps({**json.loads(record.read_text()), "status": "running"}))
+    assert 'http-equiv="refresh"' in report.build(run).read_text()
+
+
+def test_settings_name_models_as_pages_do_and_leave_out_what_is_empty(tmp_path: Path):
+    params = {"models": {"random": "sandbox-idioms-{condition}"}, "corpora": {}}
+    grids = [{"name": "idioms", "params": params}, {"name": "wsd", "params": {"models": ["sandbox-wsd-marian"]}}]
+    (tmp_path / "run.json").write_text(json.dumps({"runs": grids}))
+    html = report.build(tmp_path).read_text()
+    assert "<dd>random: sandbox-idioms-…</dd>" in html and "Corpora" not in html
+    assert "<dd>Transformer (sandbox-wsd-marian)</dd>" in html
