@@ -3,52 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from nbkit.report import site as report
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.xdist_group("report"),
-    pytest.mark.skipif(
-        not (shutil.which("chromium") and shutil.which("chromedriver")),
-        reason="needs Debian's chromium and chromium-driver",
-    ),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("report")]
 
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=1200,900",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-)
 GRID = "table.runs tbody tr"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory) -> Iterator:
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or ""
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
-    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"), log_output=os.devnull)
-    driver = webdriver.Chrome(options=options, service=service)
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture
