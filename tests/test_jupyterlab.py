@@ -20,6 +20,7 @@ NOTEBOOK = Path(__file__).parents[1] / "notebooks/word_order/perturbations.ipynb
 #: The last option gives the page's script access to JupyterLab's commands.
 OPTIONS = ("--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0", "--IdentityProvider.token=")
 EXPOSED = "--LabApp.expose_app_in_browser=True"
+KERNEL = "window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
 PATIENCE = 120  # seconds, on a busy machine
 
 
@@ -66,7 +67,7 @@ def test_a_misspelt_parameter_is_an_error_that_names_the_closest(lab: str, brows
 
     browser.set_window_size(1200, 2400)  # JupyterLab draws only the cells that fit
     browser.get(f"{lab}lab/tree/page.ipynb")
-    wait_for(lambda: browser.find_elements("css selector", ".jp-Notebook-ExecutionIndicator[data-status=idle]"))
+    wait_for(lambda: browser.execute_script(f"return {KERNEL} === 'idle'"))  # without one, JupyterLab asks for it
     browser.execute_script("window.jupyterapp.commands.execute('runmenu:run-all')")
     shown = wait_for(lambda: [each.text for each in browser.find_elements("css selector", ".jp-OutputArea-output")])
     assert "ParamsError: notebook: n_pair: unknown parameter; did you mean 'n_pairs'?" in shown[0]
