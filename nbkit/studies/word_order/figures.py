@@ -100,7 +100,7 @@ def fig2_preference_by_perturbation(rows: pd.DataFrame, metric: str = "bleu") ->
 def fig6_length(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
     """Robustness and faithfulness by the length of the source sentence (Figure 6).
 
-    rows: `word_order.length_effect`. One row of panels a language; a bin's mean stands at its middle. The
+    rows: `word_order.length_effect`. One row of panels per language; a bin's mean stands at its middle. The
     broken line beside β₁ is β of the same sentences unperturbed: what a model reaches that repairs everything.
     """
     languages, looks = in_order(rows["language"]), theme.model_looks(rows["model"])
@@ -151,7 +151,7 @@ def fig7_correlations(rows: pd.DataFrame, metric: str = "bleu") -> Figure:
 
 @of_known("beta1")
 def fig8_robustness_and_faithfulness(rows: pd.DataFrame, metric: str = "bleu", spacing: str = "joined") -> Figure:
-    """β₁ and β₂ of every perturbation, a row of panels a language, one column per model (Figures 8 to 11).
+    """β₁ and β₂ of every perturbation, a row of panels per language, one column per model (Figures 8 to 11).
 
     rows: `word_order.by_perturbation`. Bars: β of the unperturbed source on the same pairs, and the
     chance level of β₂, κ of two independent draws of a random perturbation on the reference.
