@@ -154,6 +154,17 @@ def test_perturb_without_a_parser_shows_what_needs_none(no_parser):
     assert "'en_core_web_sm' is not installed" in shown.stderr and "spacy download" in shown.stderr
 
 
+def test_perturb_shows_registered_perturbations_too(no_parser, tmp_path):
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text(
+        "from nbkit.perturb import PERTURBATIONS, Perturbation\n"
+        "move = Perturbation('first_to_last', 'random', (), 'tokens', lambda view, _: [*range(1, view.length), 0])\n"
+        "PERTURBATIONS.register('first_to_last', move)\n"
+    )
+    shown = nbkit("--plugin", str(plugin), "perturb", "Tom saw a dog .", "--tokenized")
+    assert shown.stdout.splitlines()[-1].split(maxsplit=1) == ["first_to_last", "saw a dog Tom ."]
+
+
 def test_perturb_refuses_a_tree_perturbation_without_a_parser(no_parser):
     refused = nbkit("perturb", TOM, "--only", "tree_mirror_pre")
     assert (refused.exit_code, refused.stdout) == (2, "")
