@@ -75,7 +75,7 @@ class WordOrderParams(StudyParams):
         ge=1,
         le=1_000_000,
         strict=True,
-        description="fewest pairs with which a perturbation enters means over perturbations",
+        description="Fewest pairs with which a perturbation enters means over perturbations.",
     )
     spacings: list[Spacing] = Field(
         default=["joined"],
