@@ -78,7 +78,7 @@ def test_list_shows_the_parameters_of_studies():
     words = re.sub(r"\s+", "", shown)  # lines end at hyphens, too
     assert all(re.sub(r"\s+", "", f"{row['description']}[{row['type']};default:") in words for row in rows)
     (fewest,) = [row for row in rows if (row["study"], row["name"]) == ("word_order", "min_n")]
-    assert (fewest["type"], fewest["default"]) == ("whole number", 30) and fewest["description"].startswith("fewest")
+    assert (fewest["type"], fewest["default"]) == ("whole number", 30) and fewest["description"].startswith("Fewest")
     refused = nbkit("list", "models", "--params")
     assert refused.exit_code == 2 and "nbkit list studies --params" in refused.stderr
 

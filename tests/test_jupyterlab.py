@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 import pytest
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("report"), pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 NOTEBOOK = Path(__file__).parents[1] / "notebooks/word_order/perturbations.ipynb"
 #: The last option gives the page's script access to JupyterLab's commands.

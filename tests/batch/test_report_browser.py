@@ -9,7 +9,7 @@ import pytest
 
 from nbkit.report import site as report
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("report")]
+pytestmark = pytest.mark.browser
 
 GRID = "table.runs tbody tr"
 
