@@ -275,7 +275,7 @@ _HEADLINES = (
     *("corpus", "corpora", "templates", "language", "source", "languages", "directions", "models"),
     *("n_pairs", "permutations", "n_numbers", "metrics", "beams", "seed"),
 )
-_CALLED = {"source": "From", "languages": "Into", "n_pairs": "Pairs", "n_numbers": "Numbers a format"}
+_CALLED = {"source": "From", "languages": "Into", "n_pairs": "Pairs", "n_numbers": "Numbers per format"}
 
 
 def _facts(parameters: Sequence[Mapping[str, Any]]) -> dict[str, str]:
