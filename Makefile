@@ -24,9 +24,10 @@ demo: setup  ## a tour on the built-in sandbox: prints the path of the report
 sandbox: setup  ## the full sandbox grid: four studies, up to seven languages
 	$(BIN)/nbkit run params/sandbox.yaml
 
-# Doctests and tests in one run; two processes. Torch keeps to one thread in each.
+# Doctests and tests in one run; two processes, each file in one of them, so that what its fixtures make is made once. Torch
+# keeps to one thread in each. The order is that of the folders: small doctests come last and fill both processes.
 test: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup -q $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q $(PYTEST_ARGS)
 
 lint: setup
 	$(BIN)/ruff check .

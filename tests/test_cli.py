@@ -78,7 +78,7 @@ def test_list_shows_the_parameters_of_studies():
     words = re.sub(r"\s+", "", shown)  # lines end at hyphens, too
     assert all(re.sub(r"\s+", "", f"{row['description']}[{row['type']};default:") in words for row in rows)
     (fewest,) = [row for row in rows if (row["study"], row["name"]) == ("word_order", "min_n")]
-    assert (fewest["type"], fewest["default"]) == ("whole number", 30) and fewest["description"].startswith("fewest")
+    assert (fewest["type"], fewest["default"]) == ("whole number", 30) and fewest["description"].startswith("Fewest")
     refused = nbkit("list", "models", "--params")
     assert refused.exit_code == 2 and "nbkit list studies --params" in refused.stderr
 
@@ -90,7 +90,7 @@ def test_licences_of_data_and_weights_are_listed():
     assert {row["name"].partition("-")[0] for row in corpora if row["licence"] == "–"} == {"sandbox"}
     models = json.loads(nbkit("list", "models", "--format", "json").output)
     licences = {row["name"]: row["licence"] for row in models}
-    assert licences["nllb-600m"] == "CC BY-NC 4.0" and licences["mbart50"] == "see its model card"
+    assert licences["nllb-600m"] == "CC BY-NC 4.0" and licences["mbart50"] == "not stated on its model card"
     assert {row["from"] for row in models if row["licence"] == "–"} == {"trained here"}
 
 
@@ -152,6 +152,17 @@ def test_perturb_without_a_parser_shows_what_needs_none(no_parser):
         "as", "word_shuffle", "shuffle_first_half", "shuffle_last_half", "reversed",
     ]  # fmt: skip
     assert "'en_core_web_sm' is not installed" in shown.stderr and "spacy download" in shown.stderr
+
+
+def test_perturb_shows_registered_perturbations_too(no_parser, tmp_path):
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text(
+        "from nbkit.perturb import PERTURBATIONS, Perturbation\n"
+        "move = Perturbation('first_to_last', 'random', (), 'tokens', lambda view, _: [*range(1, view.length), 0])\n"
+        "PERTURBATIONS.register('first_to_last', move)\n"
+    )
+    shown = nbkit("--plugin", str(plugin), "perturb", "Tom saw a dog .", "--tokenized")
+    assert shown.stdout.splitlines()[-1].split(maxsplit=1) == ["first_to_last", "saw a dog Tom ."]
 
 
 def test_perturb_refuses_a_tree_perturbation_without_a_parser(no_parser):

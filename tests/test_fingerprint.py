@@ -233,18 +233,25 @@ PAGES = Path(__file__).parents[1] / "notebooks"
 KEYS = """
 import ast
 from pathlib import Path
-from nbkit.batch.plan import read_source
 from nbkit.fingerprint import digest, fingerprint, one_look
 
 def keys():
     digest.cache_clear()
     with one_look():
-        pages = {name: fingerprint((), read_source(Path(name)).code) for name in PAGES}
+        pages = {study: fingerprint((), code) for study, code in CODE.items()}
         return {**pages, **{name: digest(name) for name in MODULES}}
 
 def study_of(name):
-    return name.split("/")[-2] if "/" in name else name.split(".")[2]
+    return name.split(".")[2] if "." in name else name
 """
+
+
+def code_of_pages() -> dict[str, list[str]]:
+    """The code of all pages of each study: what it reaches is what any of them reaches."""
+    return {
+        study: [code for page in sorted((PAGES / study).glob("*.ipynb")) for code in read_source(page).code]
+        for study in STUDIES
+    }
 
 
 @pytest.fixture(scope="module")
@@ -259,15 +266,13 @@ def copy(tmp_path_factory) -> Path:
 
 def after(copy: Path, script: str) -> str:
     """What *script* prints, run on the copy; it may call ``keys()`` and change files below `Path("nbkit")`."""
-    pages = [str(path) for study in STUDIES for path in sorted((PAGES / study).glob("*.ipynb"))[::4]]
     modules = [
         f"nbkit.studies.{name}.{file.stem}"
         for name in STUDIES
         for file in sorted((copy / f"nbkit/studies/{name}").glob("[!_]*s.py"))
     ]
-    names = f"PAGES, MODULES, STUDIES = {pages!r}, {modules!r}, {list(STUDIES)!r}"
-    code = f"{names}\n{KEYS}\n{script}"
-    done = subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, text=True)
+    code = f"CODE, MODULES = {code_of_pages()!r}, {modules!r}\n{KEYS}\n{script}"
+    done = subprocess.run([sys.executable, "-"], input=code, cwd=copy, capture_output=True, text=True)
     assert not done.returncode, done.stderr
     return done.stdout
 
@@ -328,7 +333,7 @@ def test_a_change_in_a_study_leaves_the_others_as_they_are(copy):
     """Every function of a study's own folder is changed, one study after the other."""
     script = """
 before = keys()
-for study in STUDIES:
+for study in CODE:
     files = [*Path(f"nbkit/studies/{study}").rglob("*.py")]
     kept = {path: path.read_text() for path in files}
     for path in files:
@@ -349,14 +354,7 @@ for study in STUDIES:
 def reached() -> dict[str, set[str]]:
     """The definitions and data files that the pages of each study reach."""
     with one_look():
-        return {
-            study: {
-                name
-                for page in (PAGES / study).glob("*.ipynb")
-                for name in fingerprint((), read_source(page).code).sources
-            }
-            for study in STUDIES
-        }
+        return {study: set(fingerprint((), code).sources) for study, code in code_of_pages().items()}
 
 
 @pytest.mark.parametrize(

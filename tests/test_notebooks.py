@@ -6,6 +6,7 @@ import ast
 import importlib
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,21 @@ SHOWS_TEXT = (
     r"|word_order\.(examples|samples|flip_samples|left_out)\("
     r"|\w*samples\(|save_text_table\(|\btext=|bug_reports\(|fig6_word\("
 )
-every_page = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-every_page_of_a_study = pytest.mark.parametrize(
-    ("study", "path"), OF_STUDIES, ids=[f"{name}/{path.stem}" for name, path in OF_STUDIES]
-)
-every_bounded_page = pytest.mark.parametrize("path", BOUNDED, ids=lambda path: f"{path.parent.name}/{path.stem}")
+
+
+def of_each(pages: list[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Makes a check of one page a single test of all *pages*, which reports each page that fails."""
+
+    def decorated(check: Callable[..., None]) -> Callable[..., None]:
+        def test(subtests: pytest.Subtests) -> None:
+            for page in pages:
+                page = page if isinstance(page, tuple) else (page,)
+                with subtests.test(page="/".join(page[-1].parts[-2:])):
+                    check(*page)
+
+        return test
+
+    return decorated
 
 
 def read(path: Path) -> Any:
@@ -50,7 +61,7 @@ def code_of(notebook: Any) -> list[tuple[Any, ast.Module]]:
     return [(cell, ast.parse(cell.source)) for cell in notebook.cells if cell.cell_type == "code"]
 
 
-@every_page
+@of_each(PAGES)
 def test_valid_without_outputs_for_any_python_3(path: Path) -> None:
     nbformat.validate(json.loads(path.read_text(encoding="utf-8")))
     notebook = read(path)
@@ -62,7 +73,7 @@ def test_valid_without_outputs_for_any_python_3(path: Path) -> None:
     assert all(re.fullmatch(r"[a-z0-9-]+", cell.id) for cell in notebook.cells)
 
 
-@every_page
+@of_each(PAGES)
 def test_a_page_asks_a_question_in_plain_words(path: Path) -> None:
     notebook = read(path)
     first = notebook.cells[0]
@@ -73,7 +84,7 @@ def test_a_page_asks_a_question_in_plain_words(path: Path) -> None:
     assert "**How to read it.**" in prose
 
 
-@every_page_of_a_study
+@of_each(OF_STUDIES)
 def test_a_page_names_the_few_parameters_that_it_is_about(study: str, path: Path) -> None:
     """Their values are the schema's defaults; ``run``, the last, takes all others."""
     schema = STUDIES.get(study).params
@@ -87,7 +98,7 @@ def test_a_page_names_the_few_parameters_that_it_is_about(study: str, path: Path
     assert values == {name: defaults[name] for name in names}
 
 
-@every_page_of_a_study
+@of_each(OF_STUDIES)
 def test_no_variable_of_a_page_is_called_like_a_parameter(study: str, path: Path) -> None:
     """In JupyterLab the first cell is run again, and would take it for the parameter."""
     fields = STUDIES.get(study).params.model_fields
@@ -99,7 +110,7 @@ def test_no_variable_of_a_page_is_called_like_a_parameter(study: str, path: Path
             assert not stored & {*fields, REST}, cell.id
 
 
-@every_page
+@of_each(PAGES)
 def test_the_same_few_imports_stand_at_the_top(path: Path) -> None:
     found = [
         (cell, node)
@@ -110,7 +121,7 @@ def test_the_same_few_imports_stand_at_the_top(path: Path) -> None:
     assert len({cell.id for cell, _ in found}) == 1 and len(found) <= 3
 
 
-@every_page
+@of_each(PAGES)
 def test_everything_that_is_imported_and_called_exists(path: Path) -> None:
     modules: dict[str, Any] = {}
     for _, tree in code_of(read(path)):
@@ -126,7 +137,7 @@ def test_everything_that_is_imported_and_called_exists(path: Path) -> None:
                 assert hasattr(modules[node.value.id], node.attr), f"{node.value.id}.{node.attr}"
 
 
-@every_page_of_a_study
+@of_each(OF_STUDIES)
 def test_sentences_are_tagged_and_the_footer_comes_last(study: str, path: Path) -> None:
     notebook = read(path)
     assert re.fullmatch(r"\w+\.footer\(params\)", notebook.cells[-1].source)
@@ -151,14 +162,14 @@ def test_every_folder_of_notebooks_is_a_study() -> None:
     assert {path.parent.name for path in PAGES if path.parent != FOLDER} <= set(STUDIES)
 
 
-@every_page
+@of_each(PAGES)
 def test_symbols_are_typeset_and_headings_have_none(path: Path) -> None:
     prose = re.sub(r"\$[^$]+\$", "", prose_of(path))  # formulas are TeX
     assert not re.search(r"[𝒫ΩDM][\^_]", prose)
     assert not re.search(r"^#.*<su[bp]>", prose, re.MULTILINE)  # a heading also names figures, as plain text
 
 
-@every_bounded_page
+@of_each(BOUNDED)
 def test_a_page_has_floor_and_ceiling_and_says_what_was_left_out(path: Path) -> None:
     for heading in ("Floor and ceiling", "**What was excluded.**"):
         assert heading in prose_of(path)

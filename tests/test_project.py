@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from nbkit.batch.params import entries, parse
 from nbkit.measure import METRICS
@@ -91,14 +92,11 @@ def test_conda_gets_every_dependency():
     assert f"pytorch-cpu={torch.removeprefix('torch==')}" in environment
 
 
-PINS = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
-
-
-@pytest.mark.parametrize("package", PINS)
-def test_pins_can_be_installed_by_the_oldest_python(package):
+def test_pins_can_be_installed_by_the_oldest_python():
     """Debian 12 has Python 3.11.2: a pin that asks for a later 3.11 makes the whole setup fail there."""
-    try:
-        needed = importlib.metadata.metadata(package).get("Requires-Python")
-    except importlib.metadata.PackageNotFoundError:
-        pytest.skip(f"{package} is not installed here")
-    assert SpecifierSet(needed or "").contains("3.11.2")
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    pins = {canonicalize_name(name) for name in re.findall(r"^([\w.-]+)==", lock, re.MULTILINE)}
+    installed = {canonicalize_name(each.metadata["Name"]): each.metadata for each in importlib.metadata.distributions()}
+    needed = {name: installed[name].get("Requires-Python") or "" for name in pins & installed.keys()}
+    assert len(needed) > len(pins) / 2
+    assert not {name: version for name, version in needed.items() if not SpecifierSet(version).contains("3.11.2")}

@@ -40,7 +40,7 @@ from nbkit.models.recipes import named_recipe
 from nbkit.models.services.commands import CommandModel, allow_commands
 from nbkit.models.services.names import is_remote
 from nbkit.models.translators.lifecycle import TRANSLATOR
-from nbkit.perturb import NAMES, PERTURBATIONS, perturb_all
+from nbkit.perturb import PERTURBATIONS, perturb_all
 from nbkit.store import Store
 from nbkit.text.parsers import check_parser, load_parser, parser_for
 from nbkit.text.sentences import Sentence, Text
@@ -78,7 +78,7 @@ def perturb(
     check_language(lang)
     if not text.strip():
         raise NbkitError("the text is empty: there is nothing to perturb")
-    names = [PERTURBATIONS.canonical(name) for name in only or NAMES]
+    names = [PERTURBATIONS.canonical(name) for name in only or PERTURBATIONS]
     parsed, obstacle = _read(text, lang, parser, tokenized)
     shown = [name for name in names if obstacle is None or PERTURBATIONS.get(name).needs == "tokens"]
     if obstacle and (parser or (only and shown != names)):

@@ -355,7 +355,7 @@ class Sense(NamedTuple):
 
     homograph: the lexicon's word. token: its position among the tokens of the source text. cluster: name of the sense;
     None if undecided, and then reason is one of `REASONS`. targets: the positions of the linked target tokens.
-    told: those of the target tokens that indicate the sense. possible: if the reason is `AMBIGUOUS`, the possible
+    indicating: those of the target tokens that indicate the sense. possible: if the reason is `AMBIGUOUS`, the possible
     senses, as far as the lexicon lists them. by_gender: whether only the gender of an ambiguous noun indicates the
     sense, an addition to the lexicon.
     """
@@ -365,7 +365,7 @@ class Sense(NamedTuple):
     cluster: str | None
     reason: str | None
     targets: tuple[int, ...] = ()
-    told: tuple[int, ...] = ()
+    indicating: tuple[int, ...] = ()
     possible: frozenset[str] = frozenset()
     by_gender: bool = False
 
@@ -411,7 +411,7 @@ class SenseFinder:
     >>> target = text("de", "eine", "heiße", "Naturquelle", nouns=["Naturquelle"])
     >>> finder = SenseFinder(load_homographs("own"))
     >>> finder.senses(source, target, [(0, 0), (1, 1), (2, 2)])
-    [Sense(homograph='spring', token=2, cluster='water', reason=None, targets=(2,), told=(2,), ...)]
+    [Sense(homograph='spring', token=2, cluster='water', reason=None, targets=(2,), indicating=(2,), ...)]
     >>> SenseFinder(load_homographs("own"), "exact").senses(source, target, [(2, 2)])[0].reason
     'translation not in the lexicon'
     >>> SenseFinder(load_homographs("own"), reach="window").senses(source, target, [(2, 0)])[0].cluster
@@ -521,9 +521,9 @@ class SenseFinder:
         within the pair is undecided (§2.1: no error could be detected).
         """
         senses = self.senses(source, target, links, reach)
-        told = Counter(word for word, _ in {(sense.homograph, sense.cluster) for sense in senses if sense.cluster})
+        decided = Counter(word for word, _ in {(sense.homograph, sense.cluster) for sense in senses if sense.cluster})
         return [
-            sense._replace(cluster=None, reason=DIFFERENT) if sense.cluster and told[sense.homograph] > 1 else sense
+            sense._replace(cluster=None, reason=DIFFERENT) if sense.cluster and decided[sense.homograph] > 1 else sense
             for sense in senses
         ]
 
@@ -541,19 +541,19 @@ class SenseFinder:
 
     def _sense(self, word: str, token: int, targets: list[int], words: _TargetWords, reach: Reach) -> Sense:
         linked = [place for place in targets if words.noun[place]]
-        found = self._told(word, linked, words)
+        found = self._indicated(word, linked, words)
         if reach != "links" and not found and (linked or not words.has_verb(targets)):
             nouns = [place for place, is_noun in enumerate(words.noun) if is_noun]
             if reach == "window":
                 near = targets or [token]
                 nouns = [place for place in nouns if near[0] - WINDOW <= place <= near[-1] + WINDOW]
-            found = self._told(word, nouns, words)
+            found = self._indicated(word, nouns, words)
         clusters = set(found.values()) - {AMBIGUOUS}
         if len(clusters) == 1:
             (cluster,) = clusters
-            told = tuple(place for place, sense in found.items() if sense == cluster)
-            by_gender = all(self._lookup.sense(word, words.lemmas[i], words.tokens[i]) == AMBIGUOUS for i in told)
-            return Sense(word, token, cluster, None, tuple(targets), told, by_gender=by_gender)
+            indicating = tuple(place for place, sense in found.items() if sense == cluster)
+            by_gender = all(self._lookup.sense(word, words.lemmas[i], words.tokens[i]) == AMBIGUOUS for i in indicating)
+            return Sense(word, token, cluster, None, tuple(targets), indicating, by_gender=by_gender)
         if found and not clusters:
             possible = [self._lookup.possible(word, words.lemmas[i], words.tokens[i]) for i in found]
             return Sense(word, token, None, AMBIGUOUS, tuple(targets), possible=frozenset().union(*possible))
@@ -565,7 +565,7 @@ class SenseFinder:
             reason = NO_NOUN if not linked and words.has_verb(targets) else UNKNOWN
         return Sense(word, token, None, reason, tuple(targets))
 
-    def _told(self, word: str, places: Iterable[int], words: _TargetWords) -> dict[int, str]:
+    def _indicated(self, word: str, places: Iterable[int], words: _TargetWords) -> dict[int, str]:
         """The sense that each of these words indicates, by position; excludes words that are not translations."""
         found: dict[int, str] = {}
         for place in places:

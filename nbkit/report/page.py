@@ -556,6 +556,8 @@ def mathml(tex: str, *, block: bool = False) -> str:
     '<math display="inline"><mrow><msub><mi>x</mi><mn>1</mn></msub></mrow></math>'
     >>> mathml(r"\\left( x")
     '<code>\\\\left( x</code>'
+    >>> mathml("t'")
+    '<math display="inline"><mrow><mrow><mi>t</mi><mi>′</mi></mrow></mrow></math>'
     """
     from latex2mathml.converter import convert_to_element  # only pages with formulas need it
 
@@ -576,6 +578,9 @@ def _clean_math(element: Any) -> Markup:
     )
     if element.tag not in _ALLOWED["math_tags"]:
         return inner
+    # The sign of a prime is raised by itself; as a superscript it would float above the line.
+    raised = element.tag == "msup" and not unescape("".join(element[1].itertext())).strip("′")
+    tag = "mrow" if raised else element.tag
     kept = {name: value for name, value in element.attrib.items() if name in _ALLOWED["math_attributes"]}
     attributes = Markup("").join(Markup(' {}="{}"').format(name, value) for name, value in kept.items())
-    return Markup("<{0}{1}>{2}</{0}>").format(Markup(element.tag), attributes, inner)
+    return Markup("<{0}{1}>{2}</{0}>").format(Markup(tag), attributes, inner)

@@ -338,7 +338,7 @@ _CALLED = {
     "n_pairs": "Pairs",
     "n_test": "Test pairs",
     "n_cases": "Test sentences",
-    "n_numbers": "Numbers a format",
+    "n_numbers": "Numbers per format",
 }
 
 

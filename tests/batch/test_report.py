@@ -16,8 +16,6 @@ from nbkit.errors import DataError, NbkitError
 from nbkit.report import page as pages_of
 from nbkit.report import site as report
 
-pytestmark = pytest.mark.xdist_group("report")  # the run is executed once
-
 SCRIPT = "<script>window.ran"  # begins every hostile sentence of the fixture
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,14 +10,7 @@ import pytest
 
 from nbkit.report import site as report
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.xdist_group("report"),
-    pytest.mark.skipif(
-        not (shutil.which("chromium") and shutil.which("chromedriver")),
-        reason="needs Debian's chromium and chromium-driver",
-    ),
-]
+pytestmark = pytest.mark.browser
 
 GRID = "table.runs tbody tr"
 

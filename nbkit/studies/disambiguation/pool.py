@@ -442,8 +442,8 @@ def _rows(
 
 def _row(pair: Pair, sense: Sense) -> dict[str, Any]:
     target = pair.target
-    # Of several linked words (an article, a particle) the one that tells the sense.
-    word = sense.told[0]
+    # Of several linked words (an article, a particle) the first that indicates the sense.
+    word = sense.indicating[0]
     start = character_of(target, word)
     return {
         "key": f"{pair.id}/{sense.homograph}",

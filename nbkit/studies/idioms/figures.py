@@ -117,7 +117,7 @@ def _measure(name: str) -> str:
 
 
 def _bars(parts: Mapping[str, pd.DataFrame], title: Callable[[str], str], *, share: bool = True) -> Figure:
-    """A row of panels a language, one panel per part: groups by condition, a bar a model, controls as lines."""
+    """A row of panels per language, a panel per part: groups by condition, a bar per model, controls as lines."""
     rows = pd.concat(parts.values())
     systems = rows[~rows["model"].map(is_control).astype(bool)]
     if systems.empty:
@@ -179,7 +179,7 @@ def _condition_axis(panel: Axes, conditions: Sequence[str]) -> None:
 
 
 # ----------------------------------------------------------------------------
-# Figures of the idioms study's probes: a group of ever lighter bars a system, from full context to none.
+# Figures of the idioms study's probes: per system a group of ever lighter bars, from full context to none.
 #  As in the paper, the darkest bar is an idiom encoded in its sentence, and each lighter one has less context; what one
 # bar shows beyond the bar to its left is what the loss of context changes (Figures 5 to 7, 16, 18 and 20).
 

@@ -72,76 +72,76 @@ class IdiomsParams(TranslatorParams):
     and corpora named *Europarl* or *IWSLT* are compared with the paper's numbers of the same name.
     """
 
-    source: Language = Field(default="en", description="language of the idioms")
-    languages: Languages = Field(default=["fr"], min_length=1, description="languages to translate into")
+    source: Language = Field(default="en", description="Language of the idioms.")
+    languages: Languages = Field(default=["fr"], min_length=1, description="Languages to translate into.")
     data: str = Field(
         default="sandbox-idioms",
-        description="sentence pairs with idioms: sandbox-idioms, files:FOLDER/NAME (line-aligned NAME.en, NAME.fr and "
-        "NAME.spans.en), or mined (found in corpora by the phrase matcher)",
+        description="Sentence pairs with idioms: sandbox-idioms, files:FOLDER/NAME (line-aligned NAME.en, NAME.fr and "
+        "NAME.spans.en), or mined (found in corpora by the phrase matcher).",
     )
     corpora: dict[str, str] = Field(
-        default={}, description="parallel corpora to mine together: the name in tables, and the corpus or path"
+        default={}, description="Parallel corpora to mine together: the name in tables, and the corpus or path."
     )
     idioms: str = Field(
-        default="own", description="phrase list of the matcher: own (nbkit's list), or a file with one phrase per line"
+        default="own", description="Phrase list of the matcher: own (nbkit's list), or a file with one phrase per line."
     )
     n_test: int | None = Field(
         default=None,
         ge=2,
         le=MOST,
         strict=True,
-        description="pairs of idiom-test to translate, drawn idiom by idiom; null: all",
+        description="Pairs of idiom-test to translate, drawn idiom by idiom; null: all.",
     )
     models: Annotated[dict[Annotated[str, Field(min_length=1)], str], Written] = Field(
         default={"random": "sandbox-idioms-{condition}"},
-        description="the name in tables, and the model; {condition} in a model's name is replaced by each of "
-        "conditions, a name without it is one model as it is",
+        description="The name in tables, and the model; {condition} in a model's name is replaced by each of "
+        "conditions, a name without it is one model as it is.",
     )
     conditions: Once[str] = Field(
         default=["zero", "joint"],
         min_length=1,
-        description="training conditions: zero (without idiom-train), joint (with it), upsample-N (with N copies)",
+        description="Training conditions: zero (without idiom-train), joint (with it), upsample-N (with N copies).",
     )
     generic: dict[str, str] = Field(
         default={"regular": "sandbox-idioms:test"},
-        description="test sets without idioms: the name in tables, and a parallel corpus",
+        description="Test sets without idioms: the name in tables, and a parallel corpus.",
     )
     n_generic: int | None = Field(
-        default=200, ge=2, le=MOST, strict=True, description="pairs from each generic set; null: all"
+        default=200, ge=2, le=MOST, strict=True, description="Pairs from each generic set; null: all."
     )
     dictionary: str = Field(
         default="sandbox",
-        description="dictionary of LitTER: sandbox, induced (from the first aligner's word alignments of idiom-train "
-        "and aligned_corpora), muse:FOLDER, or a file; {src} and {tgt} are replaced by the languages",
+        description="Dictionary of LitTER: sandbox, induced (from the first aligner's word alignments of idiom-train "
+        "and aligned_corpora), muse:FOLDER, or a file; {src} and {tgt} are replaced by the languages.",
     )
     aligners: Once[str] = Field(
         default=["lexicon"],
         min_length=1,
-        description="word aligners of APT-Eval (nbkit list aligners); the first also serves the induced dictionary and "
-        "the probes",
+        description="Word aligners of APT-Eval (nbkit list aligners); the first also serves the induced dictionary and "
+        "the probes.",
     )
     aligned_corpora: Once[str] = Field(
         default=["sandbox-idioms:regular"],
-        description="parallel corpora, besides idiom-train, to train statistical aligners and induce dictionaries",
+        description="Parallel corpora, besides idiom-train, to train statistical aligners and induce dictionaries.",
     )
-    n_aligned: Count | None = Field(default=4000, description="pairs from each of aligned_corpora; null: all")
+    n_aligned: Count | None = Field(default=4000, description="Pairs from each of aligned_corpora; null: all.")
     variants: Once[Variant] = Field(
         default=["inflected", "accents", "aligned"],
-        description="further ways to count literal errors, besides the paper's",
+        description="Further ways to count literal errors, besides the paper's.",
     )
     contexts: list[Context] = Field(
         default=["full", "phrase", "word"],
-        description="contexts in which the probes encode idioms; full is always included; empty: no probes",
+        description="Contexts in which the probes encode idioms; full is always included; empty: no probes.",
     )
     end_state: EndState = Field(
         default="kept",
-        description="encoder state of the sentence end in the probes: kept (as the paper says) or replaced (as its "
-        "research code does)",
+        description="Encoder state of the sentence end in the probes: kept (as the paper says) or replaced (as its "
+        "research code does).",
     )
     n_probed: int | None = Field(
-        default=100, ge=2, le=MOST, strict=True, description="pairs of idiom-test to probe; null: all"
+        default=100, ge=2, le=MOST, strict=True, description="Pairs of idiom-test to probe; null: all."
     )
-    parsers: Parsers = Field(default={}, description="parsers of the phrase matcher: language, and spaCy pipeline")
+    parsers: Parsers = Field(default={}, description="Parsers of the phrase matcher: language, and spaCy pipeline.")
     beams: Beams = 5
 
     @field_validator("data")

@@ -32,52 +32,52 @@ class NliPermutationParams(JudgedParams):
     corpora: list[str] = Field(
         default=["sandbox:test"],
         min_length=1,
-        description="NLI sets in one language: names (nbkit list corpora), NAME:SPLIT, or files",
+        description="NLI sets in one language: names (nbkit list corpora), NAME:SPLIT, or files.",
     )
-    language: Language = Field(default="en", description="language of the NLI sets")
+    language: Language = Field(default="en", description="Language of the NLI sets.")
     models: Classifiers = Field(
         default=["sandbox-infersent"],
-        description="classifiers: names (nbkit list models), Hugging Face ids or folders; empty: permutations only",
+        description="Classifiers: names (nbkit list models), Hugging Face ids or folders; empty: permutations only.",
     )
-    n_pairs: Count | None = Field(default=200, description="pairs from the top of each set; null: all")
+    n_pairs: Count | None = Field(default=200, description="Pairs from the top of each set; null: all.")
     permutations: int = Field(
         default=100,
         ge=1,
         le=10_000,
         strict=True,
-        description="permutations per side; pairs with fewer are excluded",
+        description="Permutations per side; pairs with fewer are excluded.",
     )
     unit: PermutedUnit = Field(
-        default="word", description="what is permuted: word, or (in Chinese and Japanese) character"
+        default="word", description="What is permuted: word, or (in Chinese and Japanese) character."
     )
     punctuation: Punctuation = Field(
-        default="keep", description="whether punctuation keeps its place (keep) or moves like a word (move)"
+        default="keep", description="Whether punctuation keeps its place (keep) or moves like a word (move)."
     )
-    hypothesis_only: bool = Field(default=True, description="also permute the hypothesis alone (Figure 8)")
+    hypothesis_only: bool = Field(default=True, description="Also permute the hypothesis alone (Figure 8).")
     clumps: list[float] = Field(
-        default=[0.25, 0.5, 0.75], description="also keep these shares of the words together as one block (Figure 9)"
+        default=[0.25, 0.5, 0.75], description="Also keep these shares of the words together as one block (Figure 9)."
     )
     clumped_permutations: int = Field(
-        default=10, ge=1, le=10_000, strict=True, description="permutations per side for each of clumps"
+        default=10, ge=1, le=10_000, strict=True, description="Permutations per side for each of clumps."
     )
     max_entropy: dict[str, str] = Field(
-        default={}, description="a model, and the same model after maximum-entropy training (Table 5)"
+        default={}, description="A model, and the same model after maximum-entropy training (Table 5)."
     )
     training_corpus: str = Field(default="sandbox:train", description="NLI set on which POS mini-trees are counted")
-    training_pairs: Count | None = Field(default=2000, description="pairs of training_corpus to count; null: all")
+    training_pairs: Count | None = Field(default=2000, description="Pairs of training_corpus to count; null: all.")
     radius: int = Field(
-        default=2, ge=1, le=10, strict=True, description="radius r of mini-trees: neighbours on either side of a word"
+        default=2, ge=1, le=10, strict=True, description="Radius r of mini-trees: neighbours on either side of a word."
     )
     top_k: int = Field(
-        default=4, ge=1, le=17, strict=True, description="k of mini-trees: most frequent neighbours that are compared"
+        default=4, ge=1, le=17, strict=True, description="k of mini-trees: most frequent neighbours that are compared."
     )
     parsers: Parsers = Field(
         default={},
-        description="how texts are tokenized: language, and spaCy pipeline (name or folder), tokenizer or jieba",
+        description="How texts are tokenized: language, and spaCy pipeline (name or folder), tokenizer or jieba.",
     )
     on_error: OnError = Field(
         default="raise",
-        description="malformed rows of a set: stop with an error (raise), or skip and count them (skip)",
+        description="Malformed rows of a set: stop with an error (raise), or skip and count them (skip).",
     )
 
     @field_validator("corpora")

@@ -173,7 +173,7 @@ def fig7_correlations(rows: pd.DataFrame, metric: str = "bleu", of: str = "beta"
 
 @of_known("beta1")
 def fig8_robustness_and_faithfulness(rows: pd.DataFrame, metric: str = "bleu", spacing: str = "joined") -> Figure:
-    """β₁ and β₂ of every perturbation, a row of panels a language, one column per model (Figures 8 to 11).
+    """β₁ and β₂ of every perturbation, a row of panels per language, one column per model (Figures 8 to 11).
 
     rows: `word_order.by_perturbation`. Bars: β of the unperturbed source on the same pairs, and the
     chance level of β₂, κ of two independent draws of a random perturbation on the reference.

@@ -71,7 +71,7 @@ class WordOrderParams(TranslatorParams):
         ge=1,
         le=1_000_000,
         strict=True,
-        description="fewest pairs with which a perturbation enters means over perturbations",
+        description="Fewest pairs with which a perturbation enters means over perturbations.",
     )
     spacings: Once[Spacing] = Field(
         default=["joined"],

@@ -634,7 +634,7 @@ def scores(params: WordOrderParams, store: Store | None = None) -> pd.DataFrame:
     """Every per-sentence score of the run: one row per language, model, pair, perturbation, spacing and metric.
 
     Columns: language, model, pair, perturbation, category, spacing, metric, length, beta, beta1, beta2,
-    alpha_source, alpha_target, chance. It holds the whole grid, about 60 bytes a row; `score_chunk` streams.
+    alpha_source, alpha_target, chance. It holds the whole grid, about 60 bytes per row; `score_chunk` streams.
     """
     import pandas as pd
 

@@ -171,12 +171,6 @@ def test_no_path_and_no_name_of_a_model_is_filled_in_with_a_key(monkeypatch):
     assert "sk-secret" not in f"{path.value}{model.value}"
 
 
-@pytest.mark.parametrize("file", sorted(bundled("params").glob("*.yaml")), ids=lambda path: path.stem)
-def test_the_run_files_of_nbkit_are_read(file, monkeypatch):
-    monkeypatch.setenv("NBKIT_DATA", "/data")
-    assert read(file).runs
-
-
 def test_variables_are_set_on_the_command_line(tmp_path):
     grid = tmp_path / "grid.yaml"
     grid.write_text("variables: {WORD: null}\n" + GRID.replace("zwei", "'${WORD}'"))
@@ -237,11 +231,14 @@ def test_files_that_cannot_be_read(tmp_path):
         read(tmp_path)
 
 
-@pytest.mark.parametrize("file", sorted((Path(__file__).parents[3] / "params").glob("*.yaml")), ids=lambda f: f.name)
-def test_the_run_files_that_come_with_nbkit_fit_their_schemas(file, monkeypatch):
+def test_the_run_files_that_come_with_nbkit_fit_their_schemas(subtests, monkeypatch):
     monkeypatch.setenv("NBKIT_DATA", "/data")
-    run = read(file)
-    assert run.name == file.stem and entries(run)
+    files = sorted(bundled("params").glob("*.yaml"))
+    assert files
+    for file in files:
+        with subtests.test(file=file.name):
+            run = read(file)
+            assert run.name == file.stem and entries(run)
 
 
 @pytest.mark.parametrize("text", ["", "# nothing yet\n"])
