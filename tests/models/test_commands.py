@@ -167,10 +167,13 @@ def test_answers_are_stored(program, tmp_path):
         ("command:no-such-program-anywhere -x", "no program 'no-such-program-anywhere'; install it"),
         ("command:tr 'a", "No closing quotation"),
         ('command:{"comand": ["tr"]}', "unknown option 'comand'; did you mean 'command'"),
-        ('command:{"command": ["tr"], "workers": 0.5}', "workers: 0.5 given, expected a int"),
+        ('command:{"command": ["tr"], "workers": 0.5}', "workers: 0.5 given, expected a whole number"),
         ('command:{"command": ["tr"], "timeout": -1}', "timeout"),
         ('command:{"command": ["tr"], "isolate": "line"}', "one of text, batch expected"),
-        ('command:{"command": "tr"}', "expected a list"),
+        ('command:{"command": "tr"}', "'tr' given, expected a list of words"),
+        ('command:{"command": ["tr"], "version": 2}', "version: 2 given, expected text"),
+        ('command:{"command": ["tr"], "timeout": "1"}', "timeout: '1' given, expected a number"),
+        ('command:{"command": ["tr"], "stay": "yes"}', "stay: 'yes' given, expected true or false"),
     ],
 )
 def test_names_that_cannot_be_read_say_why(name, message):

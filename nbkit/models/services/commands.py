@@ -50,6 +50,7 @@ _FIELDS = {
     "timeout": float,
     "label": str,
 }
+_NOUNS = {list: "a list of words", bool: "true or false", str: "text", int: "a whole number", float: "a number"}
 _ISOLATE = ("text", "batch")
 #: Texts that one process translates, where it is given several.
 BATCH = 256
@@ -131,7 +132,7 @@ class CommandModel(RemoteModel):
             kind = _FIELDS[option]
             fits = isinstance(value, (int, float) if kind is float else kind) and (kind is bool or value is not True)
             if not fits:
-                raise ModelError(f"model '{name:.120}': {option}: {value!r:.60} given, expected a {kind.__name__}")
+                raise ModelError(f"model '{name:.120}': {option}: {value!r:.60} given, expected {_NOUNS[kind]}")
         words = options.get("command", [])
         if not words or not all(isinstance(word, str) and word and "\0" not in word for word in words):
             raise ModelError(f"model '{name:.120}': no program; write command:PROGRAM ARGUMENT …")
@@ -190,10 +191,13 @@ class CommandModel(RemoteModel):
             )
         return None
 
-    def remark(self) -> str:
-        """What a page's footer says of it."""
-        seen = ", ".join(["the program", *(word for word in self.words[1:] if Path(word).is_file())])
-        return f"{self.shown} (version: {self.version or 'not given'}; seen to change: {seen}; all else is not)"
+    def remark(self, src: str, tgt: str) -> str:
+        """The command, its version, and which changes are noticed."""
+        files = [self.words[0], *(word for word in self.words[1:] if Path(word).is_file())]
+        return (
+            f"{self.shown}; version: {self.version or 'not given'}; noticed is a change of the command, its version or "
+            f"{' or '.join(f'the file {file}' for file in files)}, but not of anything else that it uses"
+        )
 
 
 @dataclass

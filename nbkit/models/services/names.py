@@ -98,8 +98,8 @@ class RemoteModel(ABC):
         """A pair as the one text that it is asked about, as a classifier."""
         return f"{premise} ||| {hypothesis}"
 
-    def remark(self) -> str | None:
-        """What the footer of a page says of it beside its costs."""
+    def remark(self, src: str, tgt: str) -> str | None:
+        """What a page says of it for the pair, beside its name and costs."""
         return None
 
     @abstractmethod
@@ -670,7 +670,7 @@ def offered() -> list[tuple[str, str, str]]:
         (server, server_url(), "a chat model behind a server with OpenAI's protocol, also openai:MODEL@URL"),
         (
             "command:PROGRAM",
-            "a program here",
+            "programs here",
             "a program that reads lines and writes lines; {src}, {tgt} are filled in",
         ),
         (

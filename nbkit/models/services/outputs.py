@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -122,13 +122,9 @@ class OutputsModel(RemoteModel):
                     pairs.append((path, translated))
         return pairs
 
-    @property
-    def rounds(self) -> int:
-        """How many rounds a folder's translations come from; 1 for a file."""
-        if not self.path.is_dir():
-            return 1
-        numbers = {found["number"] for path in self.path.iterdir() if (found := ROUND.fullmatch(path.name))}
-        return len(numbers)
+    def read(self, src: str, tgt: str) -> list[Lines]:
+        """The checked translations of each file, of the first round first. Raises `ModelError` and `DataError`."""
+        return _read_all(tuple((_stamp(source), _stamp(lines)) for source, lines in self.files(src, tgt)), tgt)
 
     def identity(self) -> dict[str, Any]:
         """The digests of all files that can be read."""
@@ -144,15 +140,28 @@ class OutputsModel(RemoteModel):
 
     def problem(self, src: str, tgt: str) -> str | None:
         try:
-            for source, translated in self.files(src, tgt):
-                read_pairs(source, translated, aligned=tgt != LABEL_FILE)
+            self.read(src, tgt)
         except (DataError, ModelError) as error:
             return f"model '{self.name}': {error}" if isinstance(error, DataError) else str(error)
         return None
 
-    def remark(self) -> str:
-        what = f"{self.rounds} rounds of translations" if self.path.is_dir() else "a file of translations"
-        return f"{self.place} ({what})"
+    def remark(self, src: str, tgt: str) -> str | None:
+        """The round that a page shows, empty lines, and sources with several translations.
+
+        None if files have changed since and cannot be read.
+        """
+        try:
+            rounds = self.read(src, tgt)
+        except (DataError, ModelError):
+            return None
+        count = {name: sum(getattr(lines, name) for lines in rounds) for name in ("lines", "empty", "ambiguous")}
+        parts = [f"{count['lines']:,} lines", f"{count['empty']:,} empty"]
+        if self.path.is_dir():
+            last = ROUND.fullmatch(self.files(src, tgt)[-1][0].name) if rounds else None
+            parts = [f"round {last['number'] if last else 0}", *parts]
+        if count["ambiguous"]:
+            parts.append(f"{count['ambiguous']:,} repeat a source with another translation: the first one counts")
+        return f"{src}→{tgt}: {', '.join(parts)}"
 
 
 class OutputsTranslator(RemoteTranslator):
@@ -168,9 +177,7 @@ class OutputsTranslator(RemoteTranslator):
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
     ) -> Iterator[tuple[str, Answer]]:
         """Every distinct text that is not blank with its translation; `MissingOutputsError` for those without."""
-        known: dict[str, str] = {}
-        for source, translated in self.model.files(src, tgt):
-            known = {**read_pairs(source, translated, aligned=tgt != LABEL_FILE).translations, **known}
+        known = ChainMap(*(lines.translations for lines in self.model.read(src, tgt)))
         wanted = [text for text in dict.fromkeys(texts) if text.strip()]
         missing = [text for text in wanted if as_key(text) not in known]
         if missing:
@@ -191,9 +198,13 @@ def as_key(text: str) -> str:
 
 
 class Lines(NamedTuple):
-    """Translations by source text, and how many sources stand there more than once with different translations."""
+    """Translations by source text, the number of lines, of empty ones, and of those that are not used.
+
+    ambiguous: lines whose source occurs before with another translation, which is the one that is used.
+    """
 
     translations: dict[str, str]
+    lines: int
     empty: int
     ambiguous: int
 
@@ -226,29 +237,23 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
     Raises `DataError`, with the file and a line, for another number of lines than the source's and for lines that are
     shifted against it.
     """
-    stamps = [(path, path.stat().st_mtime_ns, path.stat().st_size) for path in (source, translated)]
-    return _read_pairs(*stamps, aligned)
-
-
-@lru_cache(maxsize=64)
-def _read_pairs(source: tuple[Path, int, int], translated: tuple[Path, int, int], aligned: bool) -> Lines:
-    texts, lines = list(_source_lines(*source)), read_lines(translated[0])
+    texts, lines = _source_lines(_stamp(source)), read_lines(translated)
     if not lines and texts:
-        raise DataError(f"empty, but {source[0]} has {len(texts):,} lines", translated[0])
+        raise DataError(f"empty, but {source} has {len(texts):,} lines", translated)
     shift = first_shift(texts, lines) if aligned else None
     if len(texts) != len(lines):
         where = f"; the first line that does not fit is about {shift.line}" if shift else ""
         difference = len(lines) - len(texts)
         what = f"{abs(difference):,} line{'s' * (abs(difference) != 1)} {'too many' if difference > 0 else 'missing'}"
         raise DataError(
-            f"{len(lines):,} lines for the {len(texts):,} of {source[0]}: {what}{where}", translated[0],
+            f"{len(lines):,} lines for the {len(texts):,} of {source}: {what}{where}", translated,
             shift.line if shift else min(len(lines), len(texts)) + 1,
         )  # fmt: skip
     if shift:
         raise DataError(
             f"from here on the lines fit the sources {abs(shift.by)} line{'s' * (abs(shift.by) != 1)} "
-            f"{'later' if shift.by > 0 else 'earlier'} in {source[0]} (to about line {shift.last})",
-            translated[0], shift.line,
+            f"{'later' if shift.by > 0 else 'earlier'} in {source} (to about line {shift.last})",
+            translated, shift.line,
         )  # fmt: skip
     found: dict[str, str] = {}
     ambiguous = empty = 0
@@ -256,12 +261,29 @@ def _read_pairs(source: tuple[Path, int, int], translated: tuple[Path, int, int]
         key, answer = as_key(text), line.strip()
         ambiguous += found.setdefault(key, answer) != answer
         empty += not answer and bool(key)
-    return Lines(found, empty, ambiguous)
+    return Lines(found, len(lines), empty, ambiguous)
 
 
+#: A file, when it was changed last, and its size.
+_Stamp: TypeAlias = tuple[Path, int, int]
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        return path, path.stat().st_mtime_ns, path.stat().st_size
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
+
+
+#: The systems whose translations stay in memory, for one direction each.
 @lru_cache(maxsize=8)
-def _source_lines(path: Path, _modified: int, _size: int) -> tuple[str, ...]:
-    return tuple(read_lines(path))
+def _read_all(files: tuple[tuple[_Stamp, _Stamp], ...], tgt: str) -> list[Lines]:
+    return [read_pairs(source[0], lines[0], aligned=tgt != LABEL_FILE) for source, lines in files]
+
+
+@lru_cache(maxsize=2)
+def _source_lines(file: _Stamp) -> tuple[str, ...]:
+    return tuple(read_lines(file[0]))
 
 
 # ----------------------------------------------------------------------------
@@ -335,7 +357,7 @@ def first_shift(sources: Sequence[str], lines: Sequence[str]) -> Shift | None:
     return found
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _features(lines: tuple[str, ...]) -> list[tuple[int, frozenset[str]]]:
     """The length of each line without white space around it, and its numbers and the beginnings of its words."""
     return [
