@@ -349,8 +349,9 @@ class Program:
         return [line.removesuffix("\r") for line in lines]
 
     def _error(self, what: str) -> ModelError:
-        last = bytes(self._errors).decode("utf-8", "replace").strip().splitlines()[-3:]
-        said = f"; it says: {' / '.join(line.strip()[:200] for line in last)}" if last else ""
+        lines = bytes(self._errors).decode("utf-8", "replace").strip().splitlines()
+        shown = lines if len(lines) < 5 else [lines[0], "…", *lines[-3:]]  # what is wrong, or what to do, comes first
+        said = f"; it says: {' / '.join(line.strip()[:200] for line in shown)}" if shown else ""
         return ModelError(f"model '{self.model.name:.120}': {self.model.shown:.120} {what}{said}")
 
     def close(self) -> None:

@@ -671,7 +671,7 @@ def offered() -> list[tuple[str, str, str]]:
         (
             "command:PROGRAM",
             "programs here",
-            "a program that reads lines and writes lines; {src}, {tgt} are filled in",
+            "a program that reads lines and writes lines, started with --allow-commands",
         ),
         (
             "outputs:FILE",
