@@ -17,11 +17,16 @@ from nbkit.batch.params import RunFile, entries, listing, validate
 from nbkit.batch.plan import merged_units
 from nbkit.batch.workers import run_unit
 from nbkit.errors import NbkitError, ParamsError
-from nbkit.files import atomic_write, file_digest
-from nbkit.models.services.outputs import ROUND, MissingOutputsError, OutputsModel, as_key, read_lines
-
-#: What lies beside the rounds: what each is for.
-MANIFEST = "manifest.json"
+from nbkit.files import atomic_write
+from nbkit.models.services.outputs import (
+    MANIFEST,
+    ROUND,
+    MissingOutputsError,
+    OutputsModel,
+    as_key,
+    read_lines,
+    text_digest,
+)
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) ->
             "files": [
                 {
                     "source": each.source.name, "translation": each.target.name, "texts": each.texts,
-                    "digest": file_digest(each.source),
+                    "digests": " ".join(map(text_digest, read_lines(each.source))),
                 }
                 for each in written
             ],

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 NAME = "command:apertium -u {src3}-{tgt3}"
-#: Behind the first, which has no full stop, Apertium takes "like" for a verb; in a process of its own for a preposition.
+#: Behind the first, which has no full stop, Apertium takes "like" for a verb, alone for a preposition.
 FIRST, SECOND = "This is what they", "Like fjords, freshwater lakes are often deep."
 
 

@@ -11,12 +11,15 @@ lines that are shifted against their sources are found by `first_shift`.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import ChainMap, Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from hashlib import blake2b
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
@@ -28,6 +31,8 @@ from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, line_of
 from nbkit.models.services.names import LABEL_FILE, RemoteModel, read_options
 
+#: What lies beside the rounds: what each is for, and the digest of each text.
+MANIFEST = "manifest.json"
 #: What a file of a round is called, and what its translation is called: number, pair, language.
 ROUND = re.compile(r"(?P<number>\d+)\.(?P<src>[\w-]+?)-(?P<tgt>[\w-]+)\.(?P<lang>[\w-]+)")
 
@@ -124,7 +129,9 @@ class OutputsModel(RemoteModel):
 
     def read(self, src: str, tgt: str) -> list[Lines]:
         """The checked translations of each file, of the first round first. Raises `ModelError` and `DataError`."""
-        return _read_all(tuple((_stamp(source), _stamp(lines)) for source, lines in self.files(src, tgt)), tgt)
+        manifest = self.path / MANIFEST
+        files = tuple((_stamp(source), _stamp(lines)) for source, lines in self.files(src, tgt))
+        return _read_all(files, tgt, _stamp(manifest) if manifest.is_file() else None)
 
     def identity(self) -> dict[str, Any]:
         """The digests of all files that can be read."""
@@ -264,6 +271,37 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
     return Lines(found, len(lines), empty, ambiguous)
 
 
+def text_digest(text: str) -> str:
+    """What a manifest knows a text of a round by.
+
+    >>> text_digest("One  text.") == text_digest("One text. ")
+    True
+    """
+    return blake2b(as_key(text).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+
+
+def check_unchanged(manifest: Path) -> None:
+    """Raises `DataError`, with the line, for a round whose sources are no longer those that were written."""
+    try:
+        rounds = json.loads(manifest.read_text(encoding="utf-8"))["rounds"]
+        written = [(each["source"], each["digests"].split()) for one in rounds for each in one["files"]]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"not a manifest of 'nbkit sources': {error!r}", manifest) from None
+    for name, digests in written:
+        path = manifest.with_name(name)
+        if not path.is_file():
+            raise DataError(f"is not there, but {manifest} says that it was written", path)
+        found = map(text_digest, _source_lines(_stamp(path)))
+        for number, (before, now) in enumerate(zip_longest(digests, found), start=1):
+            if before != now:
+                what = "missing" if now is None else "one too many" if before is None else "another text"
+                raise DataError(
+                    f"{what}: changed since 'nbkit sources' wrote it; restore it, or start over in another folder",
+                    path,
+                    number,
+                )
+
+
 #: A file, when it was changed last, and its size.
 _Stamp: TypeAlias = tuple[Path, int, int]
 
@@ -277,7 +315,9 @@ def _stamp(path: Path) -> _Stamp:
 
 #: The systems whose translations stay in memory, for one direction each.
 @lru_cache(maxsize=8)
-def _read_all(files: tuple[tuple[_Stamp, _Stamp], ...], tgt: str) -> list[Lines]:
+def _read_all(files: tuple[tuple[_Stamp, _Stamp], ...], tgt: str, manifest: _Stamp | None) -> list[Lines]:
+    if manifest is not None:
+        check_unchanged(manifest[0])
     return [read_pairs(source[0], lines[0], aligned=tgt != LABEL_FILE) for source, lines in files]
 
 
