@@ -159,7 +159,7 @@ def test_a_run_file_that_does_not_fit_leaves_nothing_behind(folder):
         with pytest.raises(NbkitError, match=f"no model of this run file is outputs:{place}; add it to models"):
             write_sources(read(path), Path(place))
     lacking = run_file("word_order", {"languages": ["de"], "corpus": "tsv:none.tsv"}, "outputs:new/there")
-    with pytest.raises(NbkitError, match="none.tsv"):
+    with pytest.raises(NbkitError, match=r"none\.tsv"):
         write_sources(read(lacking), Path("new/there"))
     assert set(folder.iterdir()) - before <= {folder / "word_order.yaml", folder / "cache"}
     by_rule = run_file("numbers", {"languages": ["de"], "n_numbers": 1, "n_templates": 1, "n_shrunk": 0}, "x/../there")

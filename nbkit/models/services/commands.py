@@ -173,6 +173,11 @@ class CommandModel(RemoteModel):
         found = shutil.which(self.words[0])
         return None if found is None else Path(found).resolve()
 
+    @property
+    def shard(self) -> int:
+        """More for a process that is given many texts: it may take long to start."""
+        return super().shard if self.isolate == "text" else 4 * BATCH
+
     def identity(self) -> dict[str, Any]:
         """The command, its version, and the digests of its program and of files that its words name."""
         files = {word: Path(word) for word in self.words[1:] if Path(word).is_file()}

@@ -90,6 +90,11 @@ class RemoteModel(ABC):
     def label(self) -> str:
         """Its name in figures."""
 
+    @property
+    def shard(self) -> int:
+        """Answers that are asked for before any is waited for to the end: few, as each of them costs."""
+        return 64
+
     def for_pair(self, src: str, tgt: str) -> Self:
         """The model with the languages filled in where its name has places for them."""
         return self

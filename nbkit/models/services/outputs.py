@@ -136,13 +136,12 @@ class OutputsModel(RemoteModel):
     def identity(self) -> dict[str, Any]:
         """The digests of all files that can be read."""
         if self.path.is_dir():
-            paths = sorted(path for path in self.path.iterdir() if ROUND.fullmatch(path.name))
+            paths = [path for path in self.path.iterdir() if ROUND.fullmatch(path.name) and path.is_file()]
         else:
             paths = [path for path in (self.path, Path(self.source or "")) if path.is_file()]
             if self.source is None:
-                paths += [
-                    each for folder in (self.path.parent, self.path.parent.parent) for each in folder.glob("source.*")
-                ]
+                around = (self.path.parent, self.path.parent.parent)
+                paths += [each for folder in around for each in folder.glob("source.*") if each.is_file()]
         return {"backend": "outputs", "files": sorted({file_digest(path) for path in paths})}
 
     def problem(self, src: str, tgt: str) -> str | None:
