@@ -64,19 +64,19 @@ def footer(
         shown or params,
         signatures=facts or {},
         models=remarked(names, key),
-        systems=systems(params) if names else {},
+        systems=systems(params) if names else [],
         costs=charged,
         licences=licences(params, [*names, *licensed]),
     )
 
 
-def systems(params: Any) -> dict[str, str]:
-    """What is to be said of the programs and files among the systems of a run, by name (`RemoteModel.remark`)."""
+def systems(params: Any) -> list[str]:
+    """The programs and files among the systems of a run, each with what is to be said of it (`RemoteModel.remark`)."""
     said: dict[str, dict[str, None]] = {}
     for use in params.study.uses(params):
         if remark := use.remark():
             said.setdefault(use.name.removeprefix(BY_RULE), {})[remark] = None
-    return {name: "; ".join(remarks) for name, remarks in said.items()}
+    return [f"{name} ({'; '.join(remarks)})" for name, remarks in said.items()]
 
 
 class Page:

@@ -70,7 +70,7 @@ def test_what_editors_do_to_files_is_forgiven(files, data):
 
 def test_a_text_without_a_translation_is_named(files):
     with pytest.raises(
-        MissingOutputsError, match=r"no translation en→de of 2 texts, the first: 'Another.'; 'nbkit sources"
+        MissingOutputsError, match=r"no translation en→de of 2 texts, the first: 'Another.'; a file answers"
     ):
         translate(files(LINES), [SOURCES[0], "Another.", "More."])
 
@@ -165,7 +165,7 @@ def test_rounds_of_a_folder(tmp_path):
     for number, texts in (("1", SOURCES[:3]), ("2", ["New."])):
         (tmp_path / f"{number}.en-de.en").write_text("\n".join(texts) + "\n", encoding="utf-8")
     name = f"outputs:{tmp_path}"
-    with pytest.raises(MissingOutputsError):
+    with pytest.raises(MissingOutputsError, match=f"'nbkit sources RUN.yaml {tmp_path}' writes what a run needs"):
         translate(name, SOURCES[:1])
     (tmp_path / "1.en-de.de").write_text("\n".join(LINES[:3]) + "\n", encoding="utf-8")
     assert translate(name, SOURCES[:3]) == LINES[:3]

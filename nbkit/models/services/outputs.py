@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
 from collections import ChainMap, Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,18 +39,17 @@ ROUND = re.compile(r"(?P<number>\d+)\.(?P<src>[\w-]+?)-(?P<tgt>[\w-]+)\.(?P<lang
 
 
 class MissingOutputsError(ModelError):
-    """Texts that no file has a translation of. texts: all of them, for `nbkit sources`."""
+    """Texts that no file has a translation of. texts: all of them, for `nbkit sources`. way_out: how to get one."""
 
-    def __init__(self, name: str, texts: Sequence[str], src: str, tgt: str):
-        self.name, self.texts, self.src, self.tgt = name, list(texts), src, tgt
-        first = f"the first: {self.texts[0]!r:.60}" if self.texts else ""
+    def __init__(self, name: str, texts: Sequence[str], src: str, tgt: str, way_out: str):
+        self.name, self.texts, self.src, self.tgt, self.way_out = name, list(texts), src, tgt, way_out
         super().__init__(
-            f"model '{name}' has no translation {src}→{tgt} of {len(self.texts):,} texts, {first}; "
-            "'nbkit sources RUN.yaml FOLDER' writes what a run needs translated"
+            f"model '{name}' has no translation {src}→{tgt} of {len(self.texts):,} texts, "
+            f"the first: {self.texts[0]!r:.60}; {way_out}"
         )
 
     def __reduce__(self):
-        return type(self), (self.name, self.texts, self.src, self.tgt)
+        return type(self), (self.name, self.texts, self.src, self.tgt, self.way_out)
 
 
 @dataclass(frozen=True)
@@ -187,11 +187,20 @@ class OutputsTranslator(RemoteTranslator):
         wanted = [text for text in dict.fromkeys(texts) if text.strip()]
         missing = [text for text in wanted if as_key(text) not in known]
         if missing:
-            raise MissingOutputsError(self.model.name, missing, src, tgt)
+            raise MissingOutputsError(self.model.name, missing, src, tgt, self._way_out())
         for text in wanted:
             answer = Answer(known[as_key(text)])
             self.usage.add(text, answer, line_of(self.model, answer, text, src, tgt))
             yield text, answer
+
+    def _way_out(self) -> str:
+        place = self.model.place
+        if self.model.path.is_dir():
+            return f"'nbkit sources RUN.yaml {shlex.quote(place)}' writes what a run needs translated"
+        return (
+            "a file answers for the texts of its source file alone; name a folder, outputs:FOLDER, for texts that a "
+            "study makes, which 'nbkit sources RUN.yaml FOLDER' writes"
+        )
 
 
 def as_key(text: str) -> str:
