@@ -17,13 +17,12 @@ from nbkit import yaml_text
 from nbkit.batch import bundled, find_notebook, find_params
 from nbkit.errors import DataError, NbkitError, ParamsError, closest, schema_problems
 from nbkit.files import looks_secret
-from nbkit.models import resolve
 from nbkit.models.python import forgotten
 from nbkit.models.services.commands import CommandModel, commands_allowed
 from nbkit.store import cache_problem
 from nbkit.studies import STUDIES
 from nbkit.studies.base import Notebook, StudyParams
-from nbkit.studies.engine import TRANSLATOR, Study
+from nbkit.studies.engine import Study
 from nbkit.studies.results import misdeclared
 
 Location = tuple[str | int, ...]
@@ -299,8 +298,7 @@ def not_remembered(run: RunFile) -> list[str]:
 def programs(params: Iterable[StudyParams]) -> list[str]:
     """The programs that runs with *params* may start, as one would type them: those of `command:` systems."""
     uses = (use for each in params for use in each.study.uses(each))
-    remotes = (resolve(use.name, *use.langs).remote for use in uses if use.kind is TRANSLATOR)
-    return list(dict.fromkeys(remote.shown for remote in remotes if isinstance(remote, CommandModel)))
+    return list(dict.fromkeys(use.remote.shown for use in uses if isinstance(use.remote, CommandModel)))
 
 
 def refuse_programs(params: Iterable[StudyParams]) -> None:

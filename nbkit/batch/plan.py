@@ -80,7 +80,16 @@ def _assigned(tree: ast.Module) -> set[str]:
 
 
 # ----------------------------------------------------------------------------
-# The executions of a run file.
+# The units and executions of a run file.
+
+
+def merged_units(entries: Iterable[Entry], *, count: bool) -> list[Unit]:
+    """The units of work of *entries* by stage, once those that several entries have. count: see `Study.units`."""
+    units: dict[tuple[str, str], Unit] = {}
+    for entry in entries:
+        for unit in entry.study.units(entry.params, count=count):
+            units.setdefault((unit.function, repr(unit.arguments)), unit)
+    return sorted(units.values(), key=lambda unit: unit.stage)
 
 
 @dataclass(frozen=True)

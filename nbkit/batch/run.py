@@ -22,7 +22,7 @@ from nbkit.batch import cluster
 from nbkit.batch.cluster import KEPT
 from nbkit.batch.folder import OutputFolder, run_folder
 from nbkit.batch.params import Entry, RunFile, listing, read, refuse_programs, validate
-from nbkit.batch.plan import Execution, Plan, estimate, make_plan, remember
+from nbkit.batch.plan import Execution, Plan, estimate, make_plan, merged_units, remember
 from nbkit.batch.workers import (
     Done,
     ForeignExecutor,
@@ -233,15 +233,11 @@ def _units(job: _Job, *, count: bool) -> list[Unit]:
     Units of models that are not remembered are left out: no notebook would see their results.
     """
     waiting = {execution.run for execution in job.waiting} | job.folder.incomplete()
-    units: dict[tuple[str, str], Unit] = {}
     forgets = {name for known in job.plan.not_remembered for name in (known, f"{BY_RULE}{known}")}
-    for entry in job.plan.entries:
-        if entry.name in waiting:
-            for unit in entry.study.units(entry.params, count=count):
-                asked = {unit.arguments.get("model"), *unit.arguments.get("system", ())}
-                if asked.isdisjoint(forgets):
-                    units.setdefault((unit.function, repr(unit.arguments)), unit)
-    return sorted(units.values(), key=lambda unit: unit.stage)
+    units = merged_units((entry for entry in job.plan.entries if entry.name in waiting), count=count)
+    return [
+        unit for unit in units if forgets.isdisjoint({unit.arguments.get("model"), *unit.arguments.get("system", ())})
+    ]
 
 
 def _incomplete(plan: Plan, failed: Collection[str]) -> frozenset[str]:

@@ -10,19 +10,23 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from nbkit.batch.params import RunFile, entries, listing, validate
+from nbkit.batch.plan import merged_units
+from nbkit.batch.workers import run_unit
 from nbkit.errors import NbkitError, ParamsError
-from nbkit.files import atomic_write, file_digest
-from nbkit.models.services.outputs import ROUND, MissingOutputsError, as_key, read_lines
-from nbkit.studies.base import Unit
-
-#: What lies beside the rounds: what each is for.
-MANIFEST = "manifest.json"
+from nbkit.files import atomic_write
+from nbkit.models.services.outputs import (
+    MANIFEST,
+    ROUND,
+    MissingOutputsError,
+    OutputsModel,
+    as_key,
+    read_lines,
+    text_digest,
+)
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,14 @@ class Round:
 
 @dataclass(frozen=True)
 class Sources:
-    """What `write_sources` found. waiting: files of earlier rounds whose translations are not there yet."""
+    """What `write_sources` found.
+
+    waiting: files of earlier rounds whose translations are not there yet. others: what other systems lack.
+    """
 
     written: tuple[Round, ...]
     waiting: tuple[Path, ...]
+    others: tuple[MissingOutputsError, ...]
 
 
 def write_sources(run_file: RunFile, folder: Path) -> Sources:
@@ -47,47 +55,56 @@ def write_sources(run_file: RunFile, folder: Path) -> Sources:
 
     The run file has ``outputs:FOLDER`` among its models. All that can be computed with the translations so far is
     computed (and stored, as by `nbkit run`); texts that lack a translation are written, one per line, per direction.
-    Raises `ParamsError` for a run file that cannot be run, `NbkitError` for one without such a model.
+    Raises `ParamsError` for a run file that cannot be run, `NbkitError` for one without such a model, and leaves no
+    folder behind.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    if problems := validate(run_file):
-        raise ParamsError(listing(problems))
-    known, waiting = _known(folder)
-    missing: dict[tuple[str, str], dict[str, None]] = {}
-    asked = False
-    for unit in _units(run_file):
-        place, _, name = unit.function.partition(":")
-        step = getattr(import_module(place), name)
-        try:
-            getattr(step, "work", step)(**unit.arguments)
-        except MissingOutputsError as error:
-            asked = True
-            texts = missing.setdefault((error.src, error.tgt), {})
-            texts.update(dict.fromkeys(map(as_key, error.texts)))
-    if not asked and not any(f"outputs:{folder}" in json.dumps(unit.arguments) for unit in _units(run_file)):
+    names = _names(run_file, folder)
+    if not names:
         raise NbkitError(f"no model of this run file is outputs:{folder}; add it to models")
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        if problems := validate(run_file):
+            raise ParamsError(listing(problems))
+        known, waiting = _known(folder)
+        errors = list(_missing(run_file))
+    except BaseException:
+        for each in new:
+            each.rmdir()
+        raise
     number = 1 + max((number for number, *_ in known), default=0)
+    missing: dict[tuple[str, str], dict[str, None]] = {}
+    for error in errors:
+        if error.name in names:
+            missing.setdefault((error.src, error.tgt), {}).update(dict.fromkeys(map(as_key, error.texts)))
     written = []
     for (src, tgt), texts in missing.items():
         before = {key for (_, *pair), keys in known.items() if pair == [src, tgt] for key in keys}
-        new = [text for text in texts if text not in before]
-        if new:
+        lines = [text for text in texts if text not in before]
+        if lines:
             path = folder / f"{number}.{src}-{tgt}.{src}"
             with atomic_write(path) as temporary:
-                temporary.write_text("".join(f"{text}\n" for text in new), encoding="utf-8")
-            written.append(Round(path, folder / f"{number}.{src}-{tgt}.{tgt}", len(new)))
+                temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            written.append(Round(path, folder / f"{number}.{src}-{tgt}.{tgt}", len(lines)))
     if written:
         _note(run_file, folder, number, written)
-    return Sources(tuple(written), waiting)
+    return Sources(tuple(written), waiting, tuple(error for error in errors if error.name not in names))
 
 
-def _units(run_file: RunFile) -> Iterator[Unit]:
-    found: dict[tuple[str, str], Unit] = {}
-    for entry in entries(run_file):
-        for unit in entry.study.units(entry.params, count=False):
-            found.setdefault((unit.function, repr(unit.arguments)), unit)
-    for _, units in groupby(sorted(found.values(), key=lambda unit: unit.stage), key=lambda unit: unit.stage):
-        yield from units
+def _names(run_file: RunFile, folder: Path) -> set[str]:
+    """The systems of a run that read their translations from *folder*."""
+    remotes = (use.remote for entry in entries(run_file) for use in entry.study.uses(entry.params))
+    files = (remote for remote in remotes if isinstance(remote, OutputsModel))
+    return {remote.name for remote in files if remote.path.resolve() == folder.resolve()}
+
+
+def _missing(run_file: RunFile) -> Iterator[MissingOutputsError]:
+    """Do all units of work that can be done; what is missing for the others."""
+    for unit in merged_units(entries(run_file), count=False):
+        try:
+            run_unit(unit.function, unit.arguments, {})
+        except MissingOutputsError as error:
+            yield error
 
 
 def _known(folder: Path) -> tuple[dict[tuple[int, str, str], set[str]], tuple[Path, ...]]:
@@ -120,7 +137,7 @@ def _note(run_file: RunFile, folder: Path, number: int, written: list[Round]) ->
             "files": [
                 {
                     "source": each.source.name, "translation": each.target.name, "texts": each.texts,
-                    "digest": file_digest(each.source),
+                    "digests": " ".join(map(text_digest, read_lines(each.source))),
                 }
                 for each in written
             ],

@@ -259,9 +259,11 @@ def _trained(
 
 
 def _services() -> Iterator[Row]:
-    for name, place, _ in offered():
-        if name.startswith(ServerModel.prefix):  # the rest are the user's files and programs
+    for name, place, summary in offered():
+        if name.startswith(ServerModel.prefix):
             yield name, _first_line(parse_remote(name).problem("en", "de") or f"ready: {place}")
+        elif not name.startswith(WebModel.prefix):
+            yield name, f"ready: {summary}"
     yield _web_services()
 
 

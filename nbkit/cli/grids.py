@@ -231,7 +231,7 @@ _WAITING = 3  # exit code while translations are missing
 
 @click.command()
 @RUN_FILE
-@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path, file_okay=False))
 @set_option
 @allow_commands_option
 @offline_option
@@ -243,7 +243,7 @@ def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapp
     the command: what depends on earlier translations comes in the next round. The exit code is 3 while translations
     are missing and 0 once the run has all it needs.
     """
-    from nbkit.batch.sources import write_sources
+    from nbkit.batch.sources import Sources, write_sources
 
     grid = read(run_file, settings)
     refuse_programs(entry.params for entry in entries(grid))
@@ -252,9 +252,12 @@ def sources(context: click.Context, run_file: Path, folder: Path, settings: Mapp
         click.echo(f"{path}: still missing, the translation of an earlier round")
     for each in found.written:
         click.echo(f"{each.source}: {each.texts:,} texts; write their translations to {each.target}, one line per text")
-    if not (found.written or found.waiting):
+    for name in dict.fromkeys(error.name for error in found.others):
+        click.echo(f"{name}: still lacks translations, too: nbkit sources {shlex.quote(str(run_file))} FOLDER")
+    if found == Sources((), (), ()):
         click.echo(f"{folder}: nothing is missing: nbkit run {shlex.quote(str(run_file))}")
-    context.exit(_WAITING if found.written or found.waiting else 0)
+        return
+    context.exit(_WAITING)
 
 
 # ----------------------------------------------------------------------------

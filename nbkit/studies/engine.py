@@ -27,6 +27,7 @@ from nbkit import models
 from nbkit.errors import NbkitError
 from nbkit.fingerprint import KEYED, digest
 from nbkit.models.lifecycle import is_missing
+from nbkit.models.services.names import LABEL_FILE, RemoteModel
 from nbkit.store import Store
 from nbkit.studies.base import Cell, Notebook, StudyParams, TranslatorParams, Unit, cell_label, no_device
 
@@ -69,7 +70,8 @@ class Cuts:
 class Kind:
     """What a model is to nbkit, and what can be asked of it, by its name and languages; nothing here loads one.
 
-    ensure: where the function is that trains or downloads it, ``"module:function"``.
+    remote: the model behind a service that a name means, if it does. ensure: where the function is that trains or
+    downloads it, ``"module:function"``.
     """
 
     label: Callable[[str], str]
@@ -77,6 +79,7 @@ class Kind:
     identity: Callable[..., Mapping[str, Any]]
     is_here: Callable[..., bool]
     ensure: Callable[..., Any]
+    remote: Callable[..., RemoteModel | None]
     unit: str
 
 
@@ -102,6 +105,7 @@ TRANSLATOR = Kind(
     lambda name, src, tgt: models.model_identity(name, src, tgt),
     lambda name, src, tgt: models.is_trained(name, src, tgt),
     lambda name, src, tgt: models.ensure_model(name, src, tgt),
+    lambda name, src, tgt: models.resolve(name, src, tgt).remote,
     f"{__name__}:ensure_translator",
 )
 CLASSIFIER = Kind(
@@ -110,6 +114,7 @@ CLASSIFIER = Kind(
     lambda name, lang: models.classifier_identity(name, lang),
     lambda name, lang: models.is_classifier_here(name, lang),
     lambda name, lang: models.ensure_classifier(name, lang),
+    lambda name, lang: models.resolve_classifier(name, lang).remote,
     f"{__name__}:ensure_classifier",
 )
 LANGUAGE_MODEL = Kind(
@@ -118,6 +123,7 @@ LANGUAGE_MODEL = Kind(
     lambda name, lang: models.language_model_identity(name, lang),
     lambda name, lang: models.is_language_model_here(name, lang),
     lambda name, lang: models.ensure_language_model(name, lang),
+    lambda name, lang: None,
     f"{__name__}:ensure_language_model",
 )
 
@@ -139,6 +145,16 @@ class Use:
     def label(self) -> str:
         """What tables call it."""
         return self.kind.label(self.name)
+
+    @property
+    def remote(self) -> RemoteModel | None:
+        """The model behind a service that it is, None if it is loaded here."""
+        return self.kind.remote(self.name, *self.langs)
+
+    def remark(self) -> str | None:
+        """What a page says of it beside its name and costs."""
+        src, tgt = (*self.langs, LABEL_FILE)[:2]
+        return None if self.remote is None else self.remote.remark(src, tgt)
 
     def problem(self) -> str | None:
         """Why it cannot be used here, or None; loads nothing."""

@@ -24,7 +24,7 @@ from nbkit.corpora.nli import NLI_CORPORA
 from nbkit.figures import panels, styles, theme
 from nbkit.figures.panels import NO_MODEL
 from nbkit.models import costs
-from nbkit.models.catalogue import weights_licence
+from nbkit.models.catalogue import BY_RULE, weights_licence
 from nbkit.models.python import remarked
 from nbkit.store import Store
 from nbkit.studies.paper import Paper
@@ -57,8 +57,9 @@ def footer(
     """Where a page's results come from: parameters, models and what they charged, versions, device.
 
     facts: what else the results depend on, such as aligners and metric settings, by what it is called. models: names,
-    each with its *key* in the store. pairs: languages that they translate between, where they do. licensed: more models
-    whose licences are shown. shown: the parameters as they are shown, where they read differently.
+    each with its *key* in the store; shown with them is what is to be said of programs and files of translations.
+    pairs: languages that they translate between, where they do. licensed: more models whose licences are shown. shown:
+    the parameters as they are shown, where they read differently.
     """
     names = list(dict.fromkeys(models))
     charged = costs(names, list(pairs), params.decoding, store=Store()) if names and pairs else {}
@@ -66,9 +67,19 @@ def footer(
         shown or params,
         signatures=facts or {},
         models=remarked(names, key),
+        systems=systems(params) if names else [],
         costs=charged,
         licences=licences(params, [*names, *licensed]),
     )
+
+
+def systems(params: Any) -> list[str]:
+    """The programs and files among the systems of a run, each with what is to be said of it (`RemoteModel.remark`)."""
+    said: dict[str, dict[str, None]] = {}
+    for use in params.study.uses(params):
+        if remark := use.remark():
+            said.setdefault(use.name.removeprefix(BY_RULE), {})[remark] = None
+    return [f"{name} ({'; '.join(remarks)})" for name, remarks in said.items()]
 
 
 class Page:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
 
-from nbkit.batch.params import read
+from nbkit.batch.params import read, validate
 from nbkit.batch.sources import write_sources
 from nbkit.errors import NbkitError
 from nbkit.models import CLASSIFIERS, MODELS, load_translator
@@ -147,4 +148,62 @@ def test_texts_that_wait_for_a_translation_are_not_written_again(folder):
 def test_a_run_file_without_such_a_system_is_refused(folder):
     path = run_file("word_order", {"languages": ["de"], "n_pairs": 4, "models": []}, "x", ["perturbations"])
     with pytest.raises(NbkitError, match="no model of this run file is outputs:there"):
+        write_sources(read(path), Path("there"))
+
+
+def test_a_run_file_that_does_not_fit_leaves_nothing_behind(folder):
+    """No folder is made for a name that no model has, nor for parameters that cannot be run; paths are compared."""
+    before = set(folder.iterdir())
+    path = run_file("word_order", {"languages": ["de"], "n_pairs": 4}, "outputs:there")
+    for place in ("the", "there/x", "therein", "x/y"):
+        with pytest.raises(NbkitError, match=f"no model of this run file is outputs:{place}; add it to models"):
+            write_sources(read(path), Path(place))
+    lacking = run_file("word_order", {"languages": ["de"], "corpus": "tsv:none.tsv"}, "outputs:new/there")
+    with pytest.raises(NbkitError, match=r"none\.tsv"):
+        write_sources(read(lacking), Path("new/there"))
+    assert set(folder.iterdir()) - before <= {folder / "word_order.yaml", folder / "cache"}
+    by_rule = run_file("numbers", {"languages": ["de"], "n_numbers": 1, "n_templates": 1, "n_shrunk": 0}, "x/../there")
+    by_rule.write_text(by_rule.read_text().replace("x/../there", "placeholder:outputs:./there"))
+    assert write_sources(read(by_rule), folder / "there").written
+
+
+def test_what_other_systems_lack_is_not_written(folder):
+    """Each folder has its own rounds."""
+    path = run_file("word_order", {"languages": ["de"], "n_pairs": 4, "models": ["outputs:a", "outputs:b"]}, "")
+    Path("b").mkdir()
+    first = write_sources(read(path), Path("a"))
+    assert len(first.written) == 1 and {error.name for error in first.others} == {"outputs:b"}
+    first.written[0].target.write_bytes(first.written[0].source.read_bytes())
+    again = write_sources(read(path), Path("a"))
+    assert not again.written and not again.waiting and {error.name for error in again.others} == {"outputs:b"}
+    assert not list(Path("b").iterdir())
+
+
+def changed(lines: list[str], at: int, *new: str) -> list[str]:
+    return [*lines[:at], *new, *lines[at + 1 :]]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda lines: changed(lines, 2, "Another text."), r"1.en-de.en:3: another text: changed since .* wrote it"),
+        (lambda lines: changed(lines, 2), r"1.en-de.en:3: another text: changed since"),
+        (lambda lines: lines[:-1], r"1.en-de.en:\d+: missing: changed since"),
+        (lambda lines: [*lines, "More."], r"1.en-de.en:\d+: one too many: changed since"),
+        (sorted, r"1.en-de.en:1: another text"),
+    ],
+    ids=["a line changed", "a line lost", "the last line lost", "a line more", "sorted"],
+)
+def test_sources_that_were_changed_are_found_by_their_digests(folder, change, message):
+    path = run_file("word_order", {"languages": ["de"], "n_pairs": 6}, "outputs:there")
+    (each,) = write_sources(read(path), Path("there")).written
+    lines = each.source.read_text(encoding="utf-8").splitlines()
+    each.target.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    assert not write_sources(read(path), Path("there")).written
+    each.source.write_bytes(("\ufeff" + "".join(f"{line}\r\n" for line in lines)).encode())  # as an editor saves it
+    assert not validate(read(path))
+    each.source.write_text("".join(f"{line}\n" for line in change(lines)), encoding="utf-8")
+    (problem,) = validate(read(path))
+    assert re.search(message, problem.message)
+    with pytest.raises(NbkitError, match=message):
         write_sources(read(path), Path("there"))

@@ -107,6 +107,42 @@ def test_a_program_that_stays_and_misbehaves_is_an_error(program, source, messag
         translate(program(source, stay=True, timeout=1.0), [f"text {n}" for n in range(200)])
 
 
+def test_a_program_that_dies_at_line_900(program, tmp_path):
+    """What it wrote before is stored, and nothing else is; the first batch is translated twice, to check it."""
+    died = """
+    for n, line in enumerate(sys.stdin):
+        if n == 900: sys.exit('out of memory')
+        print(line.upper(), end='', flush=True)
+    """
+    texts = [f"text {n}" for n in range(1000)]
+    store = Store(str(tmp_path / "store"))
+    name = program(died, stay=True, workers=1)
+    with pytest.raises(ModelError, match=r"before it answered; it says: out of memory"):
+        translate_remembered(name, texts, "en", "de", Decoding(), store=store, progress=False)
+    kept = {each["text"]: each["raw"] for each in store.kept(translation_config(name, "en", "de", Decoding()))}
+    assert len(kept) == 512 and all(raw == text.upper() for text, raw in kept.items())
+    name = program(died, isolate="batch")  # 256 texts a process: none gets as far
+    assert translate(name, texts) == [text.upper() for text in texts]
+
+
+def test_a_program_that_echoes_is_a_system_that_copies():
+    assert translate("command:cat", ["One.", "<b>Two</b> &amp; three"]) == ["One.", "<b>Two</b> &amp; three"]
+
+
+def test_a_program_that_buffers_for_ever_is_told_from_a_slow_one(program):
+    """Without a line break at the end of its output, too; with `stay`, the way out is named."""
+    buffers = "data = sys.stdin.read(); time.sleep(60); print(data)"
+    for options, hint in (
+        ({}, "did not end"),
+        ({"isolate": "batch"}, "did not end"),
+        ({"stay": True}, "Then omit stay"),
+    ):
+        with pytest.raises(ModelError, match=rf"wrote 0 of \d+ lines in \d+ s and did not end.*{hint}|{hint}"):
+            translate(program(buffers, timeout=0.5, **options), ["one", "two"])
+    slow = "for line in sys.stdin: time.sleep(0.3); print(line.upper(), end='', flush=True)"
+    assert translate(program(slow, isolate="batch", timeout=30.0), ["one", "two"]) == ["ONE", "TWO"]
+
+
 def test_what_a_program_leaves_behind_does_not_hang_the_run(program):
     """A child that keeps the program's pipes open for a minute."""
     source = """
@@ -167,10 +203,13 @@ def test_answers_are_stored(program, tmp_path):
         ("command:no-such-program-anywhere -x", "no program 'no-such-program-anywhere'; install it"),
         ("command:tr 'a", "No closing quotation"),
         ('command:{"comand": ["tr"]}', "unknown option 'comand'; did you mean 'command'"),
-        ('command:{"command": ["tr"], "workers": 0.5}', "workers: 0.5 given, expected a int"),
+        ('command:{"command": ["tr"], "workers": 0.5}', "workers: 0.5 given, expected a whole number"),
         ('command:{"command": ["tr"], "timeout": -1}', "timeout"),
         ('command:{"command": ["tr"], "isolate": "line"}', "one of text, batch expected"),
-        ('command:{"command": "tr"}', "expected a list"),
+        ('command:{"command": "tr"}', "'tr' given, expected a list of words"),
+        ('command:{"command": ["tr"], "version": 2}', "version: 2 given, expected text"),
+        ('command:{"command": ["tr"], "timeout": "1"}', "timeout: '1' given, expected a number"),
+        ('command:{"command": ["tr"], "stay": "yes"}', "stay: 'yes' given, expected true or false"),
     ],
 )
 def test_names_that_cannot_be_read_say_why(name, message):

@@ -7,7 +7,15 @@ import random
 import pytest
 
 from nbkit.errors import ModelError
-from nbkit.models import Decoding, check_model, label, model_identity, translate_remembered, translation_config
+from nbkit.models import (
+    Decoding,
+    check_model,
+    label,
+    model_identity,
+    resolve,
+    translate_remembered,
+    translation_config,
+)
 from nbkit.models.services.outputs import MissingOutputsError, first_shift, read_lines, read_pairs
 from nbkit.store import Store
 
@@ -62,7 +70,7 @@ def test_what_editors_do_to_files_is_forgiven(files, data):
 
 def test_a_text_without_a_translation_is_named(files):
     with pytest.raises(
-        MissingOutputsError, match=r"no translation en→de of 2 texts, the first: 'Another.'; 'nbkit sources"
+        MissingOutputsError, match=r"no translation en→de of 2 texts, the first: 'Another.'; a file answers"
     ):
         translate(files(LINES), [SOURCES[0], "Another.", "More."])
 
@@ -95,6 +103,45 @@ def test_files_that_do_not_fit_name_file_and_line(files, lines, message):
     assert name in (check_model(name, "en", "de") or "")
 
 
+def test_what_is_no_fault_of_a_file_is_its_translation(files):
+    """Another language, the source itself, HTML, one line for all: what a system wrote, as it is."""
+    french = [f"La ligne {n} a {n * 7} mots{' et plus' * (n % 5)}." for n in range(1, 121)]
+    html = [f"<p class='x'>{line}</p><script>alert(1)</script>&nbsp;" for line in LINES]
+    for lines in (french, SOURCES, html, ["..."] * 120, [""] * 120):
+        name = files(lines)
+        assert check_model(name, "en", "de") is None
+        assert translate(name, SOURCES) == lines
+
+
+def test_a_file_that_is_a_folder_holds_no_round(tmp_path, files):
+    name = files(LINES)
+    (tmp_path / "mine.de").unlink()
+    (tmp_path / "mine.de").mkdir()
+    with pytest.raises(MissingOutputsError, match="no translation en→de of 120 texts"):
+        translate(name, SOURCES)
+    with pytest.raises(ModelError, match=r"no source file .*source\.en.*; say which one"):
+        (tmp_path / "mine.de").rmdir()
+        (tmp_path / "mine.de").write_text("x\n", encoding="utf-8")
+        (tmp_path / "source.en").unlink()
+        (tmp_path / "source.en").mkdir()
+        translate(name, SOURCES)
+
+
+def test_a_page_says_what_lines_hold(files, tmp_path):
+    """How many are empty, and sources that occur again with another translation, of which the first one counts."""
+    remote = resolve(files(["", *LINES[1:]], [SOURCES[1], *SOURCES[1:]]), "en", "de").remote
+    assert remote.remark("en", "de") == (
+        "en→de: 120 lines, 1 empty, 1 repeat a source with another translation: the first one counts"
+    )
+    for number in (1, 2):
+        (tmp_path / f"{number}.en-de.en").write_text(f"{SOURCES[number]}\n", encoding="utf-8")
+        (tmp_path / f"{number}.en-de.de").write_text(f"{LINES[number]}\n", encoding="utf-8")
+    remote = resolve(f"outputs:{tmp_path}", "en", "de").remote
+    assert remote.remark("en", "de") == "en→de: round 2, 2 lines, 0 empty"
+    (tmp_path / "2.en-de.de").write_text("x\ny\n", encoding="utf-8")
+    assert remote.remark("en", "de") is None  # `problem` says why
+
+
 def test_places_that_are_not_there(tmp_path, files):
     assert "no file or folder" in (check_model(f"outputs:{tmp_path}/x.de", "en", "de") or "")
     (tmp_path / "alone").mkdir()
@@ -118,7 +165,7 @@ def test_rounds_of_a_folder(tmp_path):
     for number, texts in (("1", SOURCES[:3]), ("2", ["New."])):
         (tmp_path / f"{number}.en-de.en").write_text("\n".join(texts) + "\n", encoding="utf-8")
     name = f"outputs:{tmp_path}"
-    with pytest.raises(MissingOutputsError):
+    with pytest.raises(MissingOutputsError, match=f"'nbkit sources RUN.yaml {tmp_path}' writes what a run needs"):
         translate(name, SOURCES[:1])
     (tmp_path / "1.en-de.de").write_text("\n".join(LINES[:3]) + "\n", encoding="utf-8")
     assert translate(name, SOURCES[:3]) == LINES[:3]

@@ -127,7 +127,7 @@ class ClassifierKind(ModelKind[ClassifierReference, ClassifierRecipe, Classifier
         """Raises `ModelError` where a server or files of labels cannot be used; asks nobody."""
         if reference.remote is None:
             super().check_answering(reference)
-        elif (problem := reference.remote.problem(reference.lang, reference.lang)) is not None:
+        elif (problem := reference.remote.problem(reference.lang, LABEL_FILE)) is not None:
             raise ModelError(problem)
 
     def answering_identity(self, reference: ClassifierReference, device: str, dtype: str) -> dict[str, Any]:

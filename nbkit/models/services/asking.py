@@ -328,9 +328,6 @@ class _Gate:
 # ----------------------------------------------------------------------------
 # Answers, stored as they come.
 
-#: Answers that are asked for before any is waited for to the end: few, as each of them costs.
-SHARD = 64
-
 
 def stored_answers(
     translator: Callable[[], RemoteTranslator],
@@ -360,7 +357,7 @@ def stored_answers(
         return [said[text] for text in batch]
 
     try:
-        found = store.records(config, [(text,) for text in wanted], compute, shard=SHARD)
+        found = store.records(config, [(text,) for text in wanted], compute, shard=model.shard)
     finally:
         # What came before a failure: nothing of it is missing if there was none.
         store.records(config, [(text,) for text in said], lambda inputs: [said[text] for (text,) in inputs])

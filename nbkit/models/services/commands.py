@@ -50,6 +50,7 @@ _FIELDS = {
     "timeout": float,
     "label": str,
 }
+_NOUNS = {list: "a list of words", bool: "true or false", str: "text", int: "a whole number", float: "a number"}
 _ISOLATE = ("text", "batch")
 #: Texts that one process translates, where it is given several.
 BATCH = 256
@@ -131,7 +132,7 @@ class CommandModel(RemoteModel):
             kind = _FIELDS[option]
             fits = isinstance(value, (int, float) if kind is float else kind) and (kind is bool or value is not True)
             if not fits:
-                raise ModelError(f"model '{name:.120}': {option}: {value!r:.60} given, expected a {kind.__name__}")
+                raise ModelError(f"model '{name:.120}': {option}: {value!r:.60} given, expected {_NOUNS[kind]}")
         words = options.get("command", [])
         if not words or not all(isinstance(word, str) and word and "\0" not in word for word in words):
             raise ModelError(f"model '{name:.120}': no program; write command:PROGRAM ARGUMENT …")
@@ -172,6 +173,11 @@ class CommandModel(RemoteModel):
         found = shutil.which(self.words[0])
         return None if found is None else Path(found).resolve()
 
+    @property
+    def shard(self) -> int:
+        """More for a process that is given many texts: it may take long to start."""
+        return super().shard if self.isolate == "text" else 4 * BATCH
+
     def identity(self) -> dict[str, Any]:
         """The command, its version, and the digests of its program and of files that its words name."""
         files = {word: Path(word) for word in self.words[1:] if Path(word).is_file()}
@@ -190,10 +196,13 @@ class CommandModel(RemoteModel):
             )
         return None
 
-    def remark(self) -> str:
-        """What a page's footer says of it."""
-        seen = ", ".join(["the program", *(word for word in self.words[1:] if Path(word).is_file())])
-        return f"{self.shown} (version: {self.version or 'not given'}; seen to change: {seen}; all else is not)"
+    def remark(self, src: str, tgt: str) -> str:
+        """The command, its version, and which changes are noticed."""
+        files = [self.words[0], *(word for word in self.words[1:] if Path(word).is_file())]
+        return (
+            f"{self.shown}; version: {self.version or 'not given'}; noticed is a change of the command, its version or "
+            f"{' or '.join(f'the file {file}' for file in files)}, but not of anything else that it uses"
+        )
 
 
 @dataclass
@@ -345,8 +354,9 @@ class Program:
         return [line.removesuffix("\r") for line in lines]
 
     def _error(self, what: str) -> ModelError:
-        last = bytes(self._errors).decode("utf-8", "replace").strip().splitlines()[-3:]
-        said = f"; it says: {' / '.join(line.strip()[:200] for line in last)}" if last else ""
+        lines = bytes(self._errors).decode("utf-8", "replace").strip().splitlines()
+        shown = lines if len(lines) < 5 else [lines[0], "…", *lines[-3:]]  # what is wrong, or what to do, comes first
+        said = f"; it says: {' / '.join(line.strip()[:200] for line in shown)}" if shown else ""
         return ModelError(f"model '{self.model.name:.120}': {self.model.shown:.120} {what}{said}")
 
     def close(self) -> None:

@@ -90,6 +90,11 @@ class RemoteModel(ABC):
     def label(self) -> str:
         """Its name in figures."""
 
+    @property
+    def shard(self) -> int:
+        """Answers that are asked for before any is waited for to the end: few, as each of them costs."""
+        return 64
+
     def for_pair(self, src: str, tgt: str) -> Self:
         """The model with the languages filled in where its name has places for them."""
         return self
@@ -98,8 +103,8 @@ class RemoteModel(ABC):
         """A pair as the one text that it is asked about, as a classifier."""
         return f"{premise} ||| {hypothesis}"
 
-    def remark(self) -> str | None:
-        """What the footer of a page says of it beside its costs."""
+    def remark(self, src: str, tgt: str) -> str | None:
+        """What a page says of it for the pair, beside its name and costs."""
         return None
 
     @abstractmethod
@@ -670,8 +675,8 @@ def offered() -> list[tuple[str, str, str]]:
         (server, server_url(), "a chat model behind a server with OpenAI's protocol, also openai:MODEL@URL"),
         (
             "command:PROGRAM",
-            "a program here",
-            "a program that reads lines and writes lines; {src}, {tgt} are filled in",
+            "programs here",
+            "a program that reads lines and writes lines, started with --allow-commands",
         ),
         (
             "outputs:FILE",

@@ -11,14 +11,18 @@ lines that are shifted against their sources are found by `first_shift`.
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections import Counter
+import shlex
+from collections import ChainMap, Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from hashlib import blake2b
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -28,23 +32,24 @@ from nbkit.models.backends import DEFAULT, Decoding
 from nbkit.models.services.asking import Answer, RemoteTranslator, line_of
 from nbkit.models.services.names import LABEL_FILE, RemoteModel, read_options
 
+#: What lies beside the rounds: what each is for, and the digest of each text.
+MANIFEST = "manifest.json"
 #: What a file of a round is called, and what its translation is called: number, pair, language.
 ROUND = re.compile(r"(?P<number>\d+)\.(?P<src>[\w-]+?)-(?P<tgt>[\w-]+)\.(?P<lang>[\w-]+)")
 
 
 class MissingOutputsError(ModelError):
-    """Texts that no file has a translation of. texts: all of them, for `nbkit sources`."""
+    """Texts that no file has a translation of. texts: all of them, for `nbkit sources`. way_out: how to get one."""
 
-    def __init__(self, name: str, texts: Sequence[str], src: str, tgt: str):
-        self.name, self.texts, self.src, self.tgt = name, list(texts), src, tgt
-        first = f"the first: {self.texts[0]!r:.60}" if self.texts else ""
+    def __init__(self, name: str, texts: Sequence[str], src: str, tgt: str, way_out: str):
+        self.name, self.texts, self.src, self.tgt, self.way_out = name, list(texts), src, tgt, way_out
         super().__init__(
-            f"model '{name}' has no translation {src}→{tgt} of {len(self.texts):,} texts, {first}; "
-            "'nbkit sources RUN.yaml FOLDER' writes what a run needs translated"
+            f"model '{name}' has no translation {src}→{tgt} of {len(self.texts):,} texts, "
+            f"the first: {self.texts[0]!r:.60}; {way_out}"
         )
 
     def __reduce__(self):
-        return type(self), (self.name, self.texts, self.src, self.tgt)
+        return type(self), (self.name, self.texts, self.src, self.tgt, self.way_out)
 
 
 @dataclass(frozen=True)
@@ -122,37 +127,47 @@ class OutputsModel(RemoteModel):
                     pairs.append((path, translated))
         return pairs
 
-    @property
-    def rounds(self) -> int:
-        """How many rounds a folder's translations come from; 1 for a file."""
-        if not self.path.is_dir():
-            return 1
-        numbers = {found["number"] for path in self.path.iterdir() if (found := ROUND.fullmatch(path.name))}
-        return len(numbers)
+    def read(self, src: str, tgt: str) -> list[Lines]:
+        """The checked translations of each file, of the first round first. Raises `ModelError` and `DataError`."""
+        manifest = self.path / MANIFEST
+        files = tuple((_stamp(source), _stamp(lines)) for source, lines in self.files(src, tgt))
+        return _read_all(files, tgt, _stamp(manifest) if manifest.is_file() else None)
 
     def identity(self) -> dict[str, Any]:
         """The digests of all files that can be read."""
         if self.path.is_dir():
-            paths = sorted(path for path in self.path.iterdir() if ROUND.fullmatch(path.name))
+            paths = [path for path in self.path.iterdir() if ROUND.fullmatch(path.name) and path.is_file()]
         else:
             paths = [path for path in (self.path, Path(self.source or "")) if path.is_file()]
             if self.source is None:
-                paths += [
-                    each for folder in (self.path.parent, self.path.parent.parent) for each in folder.glob("source.*")
-                ]
+                around = (self.path.parent, self.path.parent.parent)
+                paths += [each for folder in around for each in folder.glob("source.*") if each.is_file()]
         return {"backend": "outputs", "files": sorted({file_digest(path) for path in paths})}
 
     def problem(self, src: str, tgt: str) -> str | None:
         try:
-            for source, translated in self.files(src, tgt):
-                read_pairs(source, translated, aligned=tgt != LABEL_FILE)
+            self.read(src, tgt)
         except (DataError, ModelError) as error:
             return f"model '{self.name}': {error}" if isinstance(error, DataError) else str(error)
         return None
 
-    def remark(self) -> str:
-        what = f"{self.rounds} rounds of translations" if self.path.is_dir() else "a file of translations"
-        return f"{self.place} ({what})"
+    def remark(self, src: str, tgt: str) -> str | None:
+        """The round that a page shows, empty lines, and sources with several translations.
+
+        None if files have changed since and cannot be read.
+        """
+        try:
+            rounds = self.read(src, tgt)
+        except (DataError, ModelError):
+            return None
+        count = {name: sum(getattr(lines, name) for lines in rounds) for name in ("lines", "empty", "ambiguous")}
+        parts = [f"{count['lines']:,} lines", f"{count['empty']:,} empty"]
+        if self.path.is_dir():
+            last = ROUND.fullmatch(self.files(src, tgt)[-1][0].name) if rounds else None
+            parts = [f"round {last['number'] if last else 0}", *parts]
+        if count["ambiguous"]:
+            parts.append(f"{count['ambiguous']:,} repeat a source with another translation: the first one counts")
+        return f"{src}→{tgt}: {', '.join(parts)}"
 
 
 class OutputsTranslator(RemoteTranslator):
@@ -168,17 +183,24 @@ class OutputsTranslator(RemoteTranslator):
         self, texts: Sequence[str], src: str, tgt: str, decoding: Decoding = DEFAULT, *, progress: bool = True
     ) -> Iterator[tuple[str, Answer]]:
         """Every distinct text that is not blank with its translation; `MissingOutputsError` for those without."""
-        known: dict[str, str] = {}
-        for source, translated in self.model.files(src, tgt):
-            known = {**read_pairs(source, translated, aligned=tgt != LABEL_FILE).translations, **known}
+        known = ChainMap(*(lines.translations for lines in self.model.read(src, tgt)))
         wanted = [text for text in dict.fromkeys(texts) if text.strip()]
         missing = [text for text in wanted if as_key(text) not in known]
         if missing:
-            raise MissingOutputsError(self.model.name, missing, src, tgt)
+            raise MissingOutputsError(self.model.name, missing, src, tgt, self._way_out())
         for text in wanted:
             answer = Answer(known[as_key(text)])
             self.usage.add(text, answer, line_of(self.model, answer, text, src, tgt))
             yield text, answer
+
+    def _way_out(self) -> str:
+        place = self.model.place
+        if self.model.path.is_dir():
+            return f"'nbkit sources RUN.yaml {shlex.quote(place)}' writes what a run needs translated"
+        return (
+            "a file answers for the texts of its source file alone; name a folder, outputs:FOLDER, for texts that a "
+            "study makes, which 'nbkit sources RUN.yaml FOLDER' writes"
+        )
 
 
 def as_key(text: str) -> str:
@@ -191,9 +213,13 @@ def as_key(text: str) -> str:
 
 
 class Lines(NamedTuple):
-    """Translations by source text, and how many sources stand there more than once with different translations."""
+    """Translations by source text, the number of lines, of empty ones, and of those that are not used.
+
+    ambiguous: lines whose source occurs before with another translation, which is the one that is used.
+    """
 
     translations: dict[str, str]
+    lines: int
     empty: int
     ambiguous: int
 
@@ -226,29 +252,23 @@ def read_pairs(source: Path, translated: Path, *, aligned: bool = True) -> Lines
     Raises `DataError`, with the file and a line, for another number of lines than the source's and for lines that are
     shifted against it.
     """
-    stamps = [(path, path.stat().st_mtime_ns, path.stat().st_size) for path in (source, translated)]
-    return _read_pairs(*stamps, aligned)
-
-
-@lru_cache(maxsize=64)
-def _read_pairs(source: tuple[Path, int, int], translated: tuple[Path, int, int], aligned: bool) -> Lines:
-    texts, lines = list(_source_lines(*source)), read_lines(translated[0])
+    texts, lines = _source_lines(_stamp(source)), read_lines(translated)
     if not lines and texts:
-        raise DataError(f"empty, but {source[0]} has {len(texts):,} lines", translated[0])
+        raise DataError(f"empty, but {source} has {len(texts):,} lines", translated)
     shift = first_shift(texts, lines) if aligned else None
     if len(texts) != len(lines):
         where = f"; the first line that does not fit is about {shift.line}" if shift else ""
         difference = len(lines) - len(texts)
         what = f"{abs(difference):,} line{'s' * (abs(difference) != 1)} {'too many' if difference > 0 else 'missing'}"
         raise DataError(
-            f"{len(lines):,} lines for the {len(texts):,} of {source[0]}: {what}{where}", translated[0],
+            f"{len(lines):,} lines for the {len(texts):,} of {source}: {what}{where}", translated,
             shift.line if shift else min(len(lines), len(texts)) + 1,
         )  # fmt: skip
     if shift:
         raise DataError(
             f"from here on the lines fit the sources {abs(shift.by)} line{'s' * (abs(shift.by) != 1)} "
-            f"{'later' if shift.by > 0 else 'earlier'} in {source[0]} (to about line {shift.last})",
-            translated[0], shift.line,
+            f"{'later' if shift.by > 0 else 'earlier'} in {source} (to about line {shift.last})",
+            translated, shift.line,
         )  # fmt: skip
     found: dict[str, str] = {}
     ambiguous = empty = 0
@@ -256,12 +276,62 @@ def _read_pairs(source: tuple[Path, int, int], translated: tuple[Path, int, int]
         key, answer = as_key(text), line.strip()
         ambiguous += found.setdefault(key, answer) != answer
         empty += not answer and bool(key)
-    return Lines(found, empty, ambiguous)
+    return Lines(found, len(lines), empty, ambiguous)
 
 
+def text_digest(text: str) -> str:
+    """What a manifest knows a text of a round by.
+
+    >>> text_digest("One  text.") == text_digest("One text. ")
+    True
+    """
+    return blake2b(as_key(text).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+
+
+def check_unchanged(manifest: Path) -> None:
+    """Raises `DataError`, with the line, for a round whose sources are no longer those that were written."""
+    try:
+        rounds = json.loads(manifest.read_text(encoding="utf-8"))["rounds"]
+        written = [(each["source"], each["digests"].split()) for one in rounds for each in one["files"]]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"not a manifest of 'nbkit sources': {error!r}", manifest) from None
+    for name, digests in written:
+        path = manifest.with_name(name)
+        if not path.is_file():
+            raise DataError(f"is not there, but {manifest} says that it was written", path)
+        found = map(text_digest, _source_lines(_stamp(path)))
+        for number, (before, now) in enumerate(zip_longest(digests, found), start=1):
+            if before != now:
+                what = "missing" if now is None else "one too many" if before is None else "another text"
+                raise DataError(
+                    f"{what}: changed since 'nbkit sources' wrote it; restore it, or start over in another folder",
+                    path,
+                    number,
+                )
+
+
+#: A file, when it was changed last, and its size.
+_Stamp: TypeAlias = tuple[Path, int, int]
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        return path, path.stat().st_mtime_ns, path.stat().st_size
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
+
+
+#: The systems whose translations stay in memory, for one direction each.
 @lru_cache(maxsize=8)
-def _source_lines(path: Path, _modified: int, _size: int) -> tuple[str, ...]:
-    return tuple(read_lines(path))
+def _read_all(files: tuple[tuple[_Stamp, _Stamp], ...], tgt: str, manifest: _Stamp | None) -> list[Lines]:
+    if manifest is not None:
+        check_unchanged(manifest[0])
+    return [read_pairs(source[0], lines[0], aligned=tgt != LABEL_FILE) for source, lines in files]
+
+
+@lru_cache(maxsize=2)
+def _source_lines(file: _Stamp) -> tuple[str, ...]:
+    return tuple(read_lines(file[0]))
 
 
 # ----------------------------------------------------------------------------
@@ -335,7 +405,7 @@ def first_shift(sources: Sequence[str], lines: Sequence[str]) -> Shift | None:
     return found
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _features(lines: tuple[str, ...]) -> list[tuple[int, frozenset[str]]]:
     """The length of each line without white space around it, and its numbers and the beginnings of its words."""
     return [

@@ -490,10 +490,14 @@ def usage_remembered(
 def costs(
     names: Sequence[str], pairs: Sequence[tuple[str, str]], decoding: Decoding = DEFAULT, *, store: Store
 ) -> dict[str, dict[str, int]]:
-    """`usage_remembered` of the models behind services among *names*, summed over language pairs, for provenance."""
+    """`usage_remembered` of the models behind services among *names*, summed over language pairs, for provenance.
+
+    Translations that are read from files cost nothing.
+    """
     found = {}
     for name in dict.fromkeys(name.removeprefix(BY_RULE) for name in names):
-        if resolve(name, *pairs[0]).remote is not None:
+        remote = resolve(name, *pairs[0]).remote
+        if remote is not None and remote.stored:
             total = Usage()
             for src, tgt in pairs:
                 total.update(usage_remembered(name, src, tgt, decoding, store=store))

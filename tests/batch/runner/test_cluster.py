@@ -23,6 +23,7 @@ from nbkit.batch.params import RunFile, parse
 from nbkit.batch.run import run
 from nbkit.batch.workers import Task, places, run_unit
 from nbkit.errors import NbkitError
+from nbkit.models.services.commands import VARIABLE as COMMANDS
 
 pytest.importorskip("distributed")
 SHARD = 10  # as in toy_study
@@ -183,6 +184,18 @@ def test_who_cannot_be_used_is_refused_before_anything_is_done(toy, machines, no
         machines.worker(NBKIT_CACHE=str(toy / "elsewhere"))
         with pytest.raises(ClusterError, match="later: the store is not shared"):
             list(hired([Task("later", run_unit, ("os:getpid", {}, places()))]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("allowed", [True, False])
+def test_workers_know_whether_the_run_may_start_programs(toy, machines, monkeypatch, allowed):
+    """Whatever they were started with; as a unit of work sees it."""
+    monkeypatch.setenv(COMMANDS, "allow" if allowed else "deny")
+    machines.worker(**{COMMANDS: "deny" if allowed else "allow"})
+    asked = Task("asked", run_unit, ("nbkit.models.services.commands:commands_allowed", {}, places()))
+    with cluster.hired("dask", address=machines.address, workers=1, environment={}, auto_device=False) as hired:
+        (done,) = hired([asked])
+    assert done.error is None and done.value[0] is allowed
 
 
 @pytest.mark.slow
