@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeAlias
 
@@ -428,13 +428,13 @@ SANDBOX_SPLITS = (DEFAULT_SPLIT, *(split for split in sandbox.SPLITS if split !=
 
 @dataclass(frozen=True)
 class SandboxCorpus:
-    """Generated sentences of a mixture, with gold trees and alignments: no file, no parser, no malformed line.
+    """Generated sentences, with gold trees and alignments: no file, no parser, no malformed line.
 
-    finite: the bounded splits.
+    mixtures: whose sentences it holds, one of each in turn. finite: the bounded splits.
     """
 
     name: str
-    mixture: str
+    mixtures: tuple[str, ...]
     splits: tuple[str, ...]
     finite: tuple[str, ...]
     languages: ClassVar[tuple[str, ...]] = sandbox.LANGUAGES
@@ -446,14 +446,19 @@ class SandboxCorpus:
         split = request.split or DEFAULT_SPLIT
         if request.n is None and split not in self.finite:
             raise NbkitError(f"corpus {self.name} is unbounded: set n")
-        return sandbox.pairs(
-            request.src, request.tgt, n=request.n, split=split, mixture=self.mixture, start=request.start
+        turn, first = divmod(request.start, len(self.mixtures))
+        streams = (
+            sandbox.pairs(request.src, request.tgt, n=None, split=split, mixture=mixture, start=turn)
+            for mixture in self.mixtures
         )
+        stop = None if request.n is None else first + request.n
+        return islice(chain.from_iterable(zip(*streams, strict=False)), first, stop)
 
     def identity(self, request: Request) -> dict[str, Any]:
-        """The versions of the sandbox and of its mixture, and the split."""
+        """The versions of the sandbox and of its mixtures, and the split."""
         split = request.split or DEFAULT_SPLIT
-        return dict(sandbox.identity(request.src, request.tgt, split=split, mixture=self.mixture))
+        found = [sandbox.identity(request.src, request.tgt, split=split, mixture=each) for each in self.mixtures]
+        return {**found[0], "mixture": "+".join(each["mixture"] for each in found)}
 
     def problems(self, request: Request) -> list[str]:
         """A language or a split that the sandbox does not have."""
@@ -562,9 +567,9 @@ def _register() -> None:
     text = resources.files("nbkit.corpora").joinpath("catalogue.yaml").read_text("utf-8")
     for name, entry in yaml.safe_load(text).items():
         summary = entry["summary"]
-        if "mixture" in entry:
+        if "mixtures" in entry:
             splits, finite = tuple(entry.get("splits", SANDBOX_SPLITS)), tuple(entry.get("finite", ()))
-            CORPORA.register(name, SandboxCorpus(name, entry["mixture"], splits, finite), summary=summary)
+            CORPORA.register(name, SandboxCorpus(name, tuple(entry["mixtures"]), splits, finite), summary=summary)
         else:
             CORPORA.register(name, file_corpus(name, entry), summary=summary, licence=entry["licence"])
 

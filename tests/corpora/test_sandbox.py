@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbkit import sandbox
+from nbkit.corpora import corpus_identity, load_pairs
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.sandbox.constructions import CONSTRUCTIONS
 from nbkit.sandbox.draw import adjectives_of, nouns_of, verbs_of
@@ -262,6 +263,24 @@ def test_the_same_in_another_process_with_another_hash_seed():
 def test_importing_the_sandbox_is_light():
     code = "import sys, nbkit.sandbox; print([m for m in ('torch', 'transformers', 'spacy') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+# --- as a corpus of all mixtures
+
+
+def test_mixtures_take_turns(monkeypatch):
+    def ids(n: int, start: int = 0) -> list[str]:
+        return [pair.id for pair in load_pairs("sandbox-all:dev", "en", "fr", n=n, start=start)]
+
+    first = [f"{mixture}/dev/{turn}" for turn in (0, 1) for mixture in ("general", "numbers", "homographs", "idioms")]
+    assert ids(8) == first and ids(7, start=3)[:5] == first[3:] and ids(2, start=4) == first[4:6]
+    before = corpus_identity("sandbox-all:dev", "en", "fr")
+    assert before != corpus_identity("sandbox:dev", "en", "fr")
+    changed = {**mixtures(), "idioms": {**mixtures()["idioms"], "version": 99}}
+    monkeypatch.setattr("nbkit.sandbox.stream.mixtures", lambda: changed)
+    assert corpus_identity("sandbox-all:dev", "en", "fr") != before
+    with pytest.raises(NbkitError, match="is unbounded: set n"):
+        load_pairs("sandbox-all", "en", "de")
 
 
 # --- bad input
