@@ -430,11 +430,11 @@ SANDBOX_SPLITS = (DEFAULT_SPLIT, *(split for split in sandbox.SPLITS if split !=
 class SandboxCorpus:
     """Generated sentences, with gold trees and alignments: no file, no parser, no malformed line.
 
-    mixtures: whose sentences it holds, one of each in turn. finite: the bounded splits.
+    mixtures: whose sentences it holds in turn, and how many of each at a time. finite: the bounded splits.
     """
 
     name: str
-    mixtures: tuple[str, ...]
+    mixtures: Mapping[str, int]
     splits: tuple[str, ...]
     finite: tuple[str, ...]
     languages: ClassVar[tuple[str, ...]] = sandbox.LANGUAGES
@@ -446,19 +446,20 @@ class SandboxCorpus:
         split = request.split or DEFAULT_SPLIT
         if request.n is None and split not in self.finite:
             raise NbkitError(f"corpus {self.name} is unbounded: set n")
-        turn, first = divmod(request.start, len(self.mixtures))
-        streams = (
-            sandbox.pairs(request.src, request.tgt, n=None, split=split, mixture=mixture, start=turn)
-            for mixture in self.mixtures
-        )
-        stop = None if request.n is None else first + request.n
-        return islice(chain.from_iterable(zip(*streams, strict=False)), first, stop)
+        turn, first = divmod(request.start, sum(self.mixtures.values()))
+        streams = [
+            (sandbox.pairs(request.src, request.tgt, n=None, split=split, mixture=name, start=turn * share), share)
+            for name, share in self.mixtures.items()
+        ]
+        turns = iter(lambda: [pair for stream, share in streams for pair in islice(stream, share)], [])
+        return islice(chain.from_iterable(turns), first, None if request.n is None else first + request.n)
 
     def identity(self, request: Request) -> dict[str, Any]:
         """The versions of the sandbox and of its mixtures, and the split."""
         split = request.split or DEFAULT_SPLIT
-        found = [sandbox.identity(request.src, request.tgt, split=split, mixture=each) for each in self.mixtures]
-        return {**found[0], "mixture": "+".join(each["mixture"] for each in found)}
+        found = [sandbox.identity(request.src, request.tgt, split=split, mixture=name) for name in self.mixtures]
+        taken = [each["mixture"] for each, share in zip(found, self.mixtures.values(), strict=True) for _ in range(share)]
+        return {**found[0], "mixture": "+".join(taken)}
 
     def problems(self, request: Request) -> list[str]:
         """A language or a split that the sandbox does not have."""
@@ -569,7 +570,7 @@ def _register() -> None:
         summary = entry["summary"]
         if "mixtures" in entry:
             splits, finite = tuple(entry.get("splits", SANDBOX_SPLITS)), tuple(entry.get("finite", ()))
-            CORPORA.register(name, SandboxCorpus(name, tuple(entry["mixtures"]), splits, finite), summary=summary)
+            CORPORA.register(name, SandboxCorpus(name, entry["mixtures"], splits, finite), summary=summary)
         else:
             CORPORA.register(name, file_corpus(name, entry), summary=summary, licence=entry["licence"])
 
