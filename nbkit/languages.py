@@ -7,9 +7,10 @@ language is needed; names and validity come from CLDR and the IANA registry, by 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 
-from nbkit.errors import UnknownNameError
+from nbkit.errors import NbkitError, UnknownNameError
 
 #: The word-order paper's target languages, in the order in which every figure and table shows them.
 TARGETS = ("de", "fr", "es", "it", "ru", "zh", "ja")
@@ -182,3 +183,19 @@ def in_order(codes: Iterable[str]) -> list[str]:
     """
     rank = {code: i for i, code in enumerate(NAMES)}
     return sorted(set(codes), key=lambda code: (rank.get(code, len(rank)), code))
+
+
+def split_pair(pair: str) -> tuple[str, str]:
+    """Source and target of ``en-de``. Raises `NbkitError` if it is not two languages.
+
+    >>> split_pair("en-de"), split_pair("zh-Hant-en"), split_pair("en-pt-BR")
+    (('en', 'de'), ('zh-Hant', 'en'), ('en', 'pt-BR'))
+    """
+    places = [place for place, sign in enumerate(pair) if sign == "-"]
+    for place in places:
+        with suppress(UnknownLanguageError):
+            return check_language(pair[:place]), check_language(pair[place + 1 :])
+    if len(places) == 1:
+        for code in pair.split("-"):
+            check_language(code)  # says which of them is meant
+    raise NbkitError(f"--pair {pair:.80}: write SOURCE-TARGET, two language codes, such as en-de")

@@ -21,7 +21,7 @@ from nbkit import __version__
 from nbkit.batch.params import params_of, read
 from nbkit.errors import NbkitError, ParamsError, closest
 from nbkit.files import REFUSALS
-from nbkit.languages import LanguageDataError, UnknownLanguageError, base_language, check_language
+from nbkit.languages import LanguageDataError, base_language, split_pair
 from nbkit.models.services.commands import VARIABLE, allow_commands
 from nbkit.registry import load_plugins
 from nbkit.store import cache_problem
@@ -87,22 +87,6 @@ allow_commands_option = click.option(
 )  # fmt: skip
 
 
-def split_pair(pair: str) -> tuple[str, str]:
-    """Source and target of ``en-de``. Raises `NbkitError` if it is not two languages.
-
-    >>> split_pair("en-de"), split_pair("zh-Hant-en"), split_pair("en-pt-BR")
-    (('en', 'de'), ('zh-Hant', 'en'), ('en', 'pt-BR'))
-    """
-    places = [place for place, sign in enumerate(pair) if sign == "-"]
-    for place in places:
-        with suppress(UnknownLanguageError):
-            return check_language(pair[:place]), check_language(pair[place + 1 :])
-    if len(places) == 1:
-        for code in pair.split("-"):
-            check_language(code)  # says which of them is meant
-    raise NbkitError(f"--pair {pair:.80}: write SOURCE-TARGET, two language codes, such as en-de")
-
-
 pair_option = click.option(
     "--pair", required=True, metavar="SRC-TGT", callback=lambda context, parameter, given: split_pair(given),
     help="Source and target language, such as en-de.",
@@ -153,6 +137,7 @@ def size_text(size: float) -> str:
 #: The module and attribute of each command, by what a user wants.
 _GROUPS = {
     "Look": {
+        "card": "nbkit.cli.card:card",
         "list": "nbkit.cli.doctor:listing",
         "perturb": "nbkit.cli.texts:perturb",
         "doctor": "nbkit.cli.doctor:doctor",

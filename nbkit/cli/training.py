@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args, get_origin
 import click
 from click.core import ParameterSource
 
-from nbkit.cli import split_pair
 from nbkit.errors import ParamsError
+from nbkit.languages import split_pair
 from nbkit.models.classifiers.lifecycle import CLASSIFIER
 from nbkit.models.language_models.lifecycle import LANGUAGE_MODEL
 from nbkit.models.lifecycle import ModelKind

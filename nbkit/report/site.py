@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import nbkit
@@ -42,7 +42,7 @@ def _templates() -> Environment:
     )
     digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment = Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"duration": duration, "named": named}
+    environment.filters |= {"duration": duration, "named": named, "emphasised": emphasised}
     environment.globals |= {
         "css": Markup(css),
         "script": Markup(script),
@@ -55,7 +55,8 @@ def _templates() -> Environment:
     return environment
 
 
-def _rendered(template: str, **values: Any) -> str:
+def rendered(template: str, **values: Any) -> str:
+    """A page from one of the templates."""
     return _templates().get_template(template).render(values)
 
 
@@ -78,6 +79,15 @@ def duration(seconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def emphasised(text: str) -> Markup:
+    """*text* as HTML, with what stands between asterisks emphasised.
+
+    >>> emphasised("most of all *a < b*")
+    Markup('most of all <em>a &lt; b</em>')
+    """
+    return Markup(re.sub(r"\*([^*]+)\*", r"<em>\1</em>", str(escape(text))))
 
 
 def named(value: str, facet: str) -> str:
@@ -389,7 +399,7 @@ class _Site:
         notebook = self.read(entry)
         found = blocks(notebook)
         facts = {**self.run.provenance, **entry.provenance, "parameters": entry.parameters}
-        return _rendered(
+        return rendered(
             "notebook.html.j2", run=self.run, entry=entry, before=before, after=after, excerpt=excerpt(notebook),
             blocks=found, files=self.files_of(entry), digest=digest,
             provenance="" if has_provenance(found) else Footer(facts)._repr_html_(),
@@ -404,7 +414,7 @@ class _Site:
         for entry, glance in listed:
             if entry.is_summary:
                 summaries.setdefault(entry.tags.get("run", ""), []).append((entry, glance))
-        return _rendered(
+        return rendered(
             "index.html.j2", run=self.run, runs=runs, summaries=summaries, chosen_from=chosen_from, digest="",
             failures=[(entry, glance) for entry, glance in listed if entry.failed],
             columns=[f for f in facets if f != "status" and (f in chosen_from or f in ("language", "model"))],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -60,7 +61,7 @@ class Answers(_Declared):
     """A sentence for each case: the interval lies above the measure's `zero`, below it, or contains it.
 
     Fields: system, value, interval, zero, n, clusters; where the measure has groups also lowest, highest (names),
-    lowest_value, highest_value, n_groups, and n_above: how many groups' values are above `zero`.
+    lowest_value, highest_value, n_groups, and n_above: how many groups' intervals lie above `zero`.
     """
 
     above: str
@@ -73,7 +74,8 @@ class Measure(_Declared):
 
     measure, minus: names of the outcomes' column; minus is subtracted at the same item. where, unlike: groups that an
     item must have, must not have. average: "item", "cluster" (each cluster weighs alike) or the name of a group, whose
-    values weigh alike. by: the group that a page breaks the value down by. range: of possible values. share: whether
+    values weigh alike. by: the group that a page breaks the value down by; names: the function, ``"module:name"``, that
+    says how pages write its values. range: of possible values. share: whether
     values are 0 or 1. better: what is an improvement; None: neither. zero: what `answer` compares with.
     """
 
@@ -84,6 +86,7 @@ class Measure(_Declared):
     unlike: dict[str, Words] = {}
     average: str = "item"
     by: str = ""
+    names: str = ""
     range: tuple[float, float] | None = (0.0, 1.0)
     share: bool = True
     better: Literal["higher", "lower"] | None = "higher"
@@ -93,6 +96,13 @@ class Measure(_Declared):
     published: tuple[Published, ...] = ()
     answer: Answers
     reading: str = Field(description="One sentence on how to read the number.")
+
+    def named(self, group: str) -> str:
+        """A group's name as pages write it."""
+        if not (self.names and group):
+            return group
+        module, _, function = self.names.partition(":")
+        return str(getattr(import_module(module), function)(group))
 
     def written(self, value: float) -> str:
         """*value* as pages write it: shares in per cent.
@@ -106,7 +116,7 @@ class Measure(_Declared):
         return f"{value:.1%}" if self.share else f"{value:.2f}".replace("-", "−")
 
     def interval(self, low: float, high: float) -> str:
-        """An interval as pages write it, "" where there is none."""
+        """An interval as pages write it, "" for none."""
         return "" if np.isnan(low) else f"[{self.written(low)}, {self.written(high)}]"
 
 
@@ -184,7 +194,7 @@ def scored(found: pd.DataFrame, measure: Measure) -> pd.DataFrame:
         there = both[0].join(taken.rename("minus"), on=[*keys, "again"])
         rows = rows.assign(score=(there["score"] - there["minus"]).to_numpy())
     return rows.assign(
-        group=[groups.get(measure.by, "") for groups in rows["groups"]],
+        group=[measure.named(groups.get(measure.by, "")) for groups in rows["groups"]],
         part=[groups.get(measure.average, "") for groups in rows["groups"]],
     )
 
@@ -239,11 +249,8 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
     whole: a row of `estimates`; parts: its rows by group (empty where the measure has none).
     """
     zero = measure.zero.value if measure.zero else 0.0
-    case = "above" if not whole["low"] <= zero else "below" if whole["high"] < zero else "unsure"
-    if np.isnan(whole["low"]):
-        case = "above" if whole["value"] > zero else "unsure"
-    elif whole["low"] <= zero <= whole["high"]:
-        case = "unsure"
+    low, high = (whole["value"] if np.isnan(whole[end]) else whole[end] for end in ("low", "high"))
+    case = "above" if low > zero else "below" if high < zero else "unsure"
     sentence = getattr(measure.answer, case) or measure.answer.above
     fields: dict[str, Any] = {
         "system": whole["system"],
@@ -262,7 +269,7 @@ def answer(whole: Mapping[str, Any], parts: pd.DataFrame, measure: Measure) -> s
             "highest": last["group"],
             "highest_value": measure.written(last["value"]),
             "n_groups": len(known),
-            "n_above": int((known["value"] > zero).sum()),
+            "n_above": int((known["low"] > zero).sum()),
         }
     try:
         return sentence.format(**fields)

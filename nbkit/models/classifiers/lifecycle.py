@@ -18,6 +18,7 @@ from nbkit.corpora.nli import LABELS, catalogue, check_nli, find_nli
 from nbkit.errors import ModelError
 from nbkit.models import weights
 from nbkit.models.backends import ENCODERS, TRANSFORMERS
+from nbkit.models.caps import take_texts
 from nbkit.models.catalogue import (
     LANGUAGE_MODELS,
     ClassifierEntry,
@@ -354,6 +355,7 @@ def iter_classified(
     )
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, float]]:
+        take_texts(name, len(missing))
         classifier = CLASSIFIER.kept(config["model"], name, lang, device=device, dtype=dtype)
         for row in classifier.probabilities([(pair[0], pair[1]) for pair in missing], progress=progress):
             yield dict(zip(LABELS, map(float, row), strict=True))

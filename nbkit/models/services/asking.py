@@ -16,6 +16,7 @@ from typing import Any, Literal
 import tenacity
 
 from nbkit.errors import ModelError
+from nbkit.models.caps import take_request, take_texts
 from nbkit.models.decoding import DEFAULT, Decoding
 from nbkit.models.services.names import RemoteModel
 from nbkit.progress import progress_bar
@@ -251,6 +252,7 @@ class RemoteTranslator(ABC):
 
         def attempt() -> Answer:
             self._gate.enter(stop)
+            take_request(self.name)
             return self.ask(line, src, tgt, decoding)
 
         retrying = tenacity.Retrying(
@@ -349,6 +351,7 @@ def stored_answers(
 
     def compute(missing: list[tuple[str, ...]]) -> list[dict[str, Any]]:
         batch = [text for (text,) in missing]
+        take_texts(model.name, len(batch))
         for text, answer in translator().answers(batch, *how, progress=progress):
             said[text] = {"text": text, **asdict(answer)}
         return [said[text] for text in batch]

@@ -14,6 +14,7 @@ from nbkit import sandbox
 from nbkit.corpora import corpus_identity
 from nbkit.errors import ModelError
 from nbkit.models import weights
+from nbkit.models.caps import take_texts
 from nbkit.models.catalogue import (
     BY_RULE,
     Reference,
@@ -418,8 +419,9 @@ def translate_remembered(
     )
 
     def compute(missing: list[tuple[str, ...]]) -> Iterator[dict[str, str]]:
-        translator = TRANSLATOR.kept(config["model"], name, src, tgt, device=device, dtype=dtype)
         batch = [text for (text,) in missing]
+        take_texts(name, len(batch))
+        translator = TRANSLATOR.kept(config["model"], name, src, tgt, device=device, dtype=dtype)
         for hypothesis in translator.translate(batch, src, tgt, decoding, progress=progress):
             yield {"hypothesis": hypothesis}
 

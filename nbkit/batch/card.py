@@ -1,0 +1,438 @@
+"""`make_card`: one or several systems through every behaviour that they and the direction allow, on one page.
+
+Nothing here knows a study by name: how a run of it is fitted to a system, and what its numbers mean, is declared in its
+`behaviour.yaml` (`nbkit.studies.behaviours`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import yaml
+
+import nbkit
+from nbkit.errors import NbkitError, ParamsError, closest
+from nbkit.files import atomic_write
+from nbkit.languages import split_pair
+from nbkit.models import classifier_label, label
+from nbkit.models.caps import Caps, capped
+from nbkit.models.catalogue import BY_RULE
+from nbkit.report.card import (
+    OUTCOMES,
+    RUN,
+    BehaviourOf,
+    Card,
+    Item,
+    MeasureOf,
+    SystemOf,
+    Value,
+    write_card,
+)
+from nbkit.studies import STUDIES, outcomes, write_outcomes
+from nbkit.studies.base import StudyParams, told_apart
+from nbkit.studies.behaviours import FEW, Behaviour, Fit, Measure, answer, behaviours, estimates, scored, telling
+from nbkit.studies.engine import Study
+from nbkit.studies.page import licences
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Texts that each system is asked at most for each behaviour, and requests that a card sends at most.
+MAX_TEXTS, MAX_REQUESTS = 500, 300
+#: What names of the sandbox's own systems begin with.
+_SANDBOX = "sandbox"
+_DATA = "${NBKIT_DATA}"
+_HALF = 0.98  # of a share's interval with one item, at its widest: 1.96 · √(¼)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One behaviour of a card: the run that fits the systems, or why there is none.
+
+    texts: those that each system is asked, of which stored ones are not asked again. corpora: "sandbox" or "data".
+    """
+
+    study: Study
+    behaviour: Behaviour
+    systems: Mapping[str, str]
+    params: StudyParams | None = None
+    reason: str = ""
+    texts: int = 0
+    corpora: str = ""
+
+    @property
+    def sureness(self) -> str:
+        """What is said before it starts."""
+        if self.params is None:
+            return f"not measurable: {self.reason}"
+        half = _HALF / max(1, self.texts) ** 0.5
+        return f"at most {self.texts:,} texts for each system; shares to ±{half:.0%} at best"
+
+
+@dataclass(frozen=True)
+class CardPlan:
+    """What `make_card` will do."""
+
+    pair: tuple[str, str]
+    systems: Mapping[str, str]
+    classifiers: Mapping[str, str]
+    behaviours: tuple[Planned, ...]
+    max_texts: int
+    max_requests: int
+    command: str = field(default="", compare=False)
+
+
+def plan_card(
+    systems: Sequence[str],
+    pair: tuple[str, str],
+    *,
+    classifiers: Sequence[str] = (),
+    max_texts: int = MAX_TEXTS,
+    max_requests: int = MAX_REQUESTS,
+    overrides: Mapping[str, Mapping[str, Any]] | None = None,
+    command: str = "",
+) -> CardPlan:
+    """Which behaviours *systems* allow for a language *pair*, and how much is asked; loads no model, starts no program.
+
+    systems: names of translators; classifiers: of classifiers. overrides: parameters by study, over those that are
+    fitted. Raises `NbkitError` for systems that tables could not tell apart, and for overrides of no study.
+    """
+    named = {label(name): name for name in told_apart(list(systems), label, "name them otherwise")}
+    judges = {classifier_label(name): name for name in classifiers}
+    declared = behaviours(STUDIES)
+    for name in overrides or {}:
+        if name not in declared:
+            meant = closest(name, declared)
+            hint = f"; did you mean '{meant}'?" if meant else f"; there are: {', '.join(declared)}"
+            raise ParamsError(f"--params: unknown behaviour '{name}'{hint}")
+    if min(max_texts, max_requests) < 1:
+        raise NbkitError("--max-texts and --max-requests: at least 1 expected")
+    reading = {"translator": named, "classifier": judges}
+    share = max(1, max_requests // max(1, len(declared)))
+    planned = tuple(
+        _planned(STUDIES.get(name), behaviour, behaviour.fit, reading[behaviour.fit.reads], pair, max_texts, share,
+                 (overrides or {}).get(name, {}))
+        for name, behaviour in declared.items()
+        if behaviour.fit is not None
+    )  # fmt: skip
+    return CardPlan(pair, named, judges, planned, max_texts, max_requests, command)
+
+
+def _planned(
+    study: Study, behaviour: Behaviour, fit: Fit, systems: Mapping[str, str], pair: tuple[str, str], most: int,
+    requests: int, more: Mapping[str, Any],
+) -> Planned:  # fmt: skip
+    made = Planned(study, behaviour, systems)
+    if not systems:
+        return _without(
+            made, f"no {fit.reads} was named" + (" (--classifier NAME)" if fit.reads != "translator" else "")
+        )
+    try:
+        corpora, given = _corpora(fit, systems.values(), pair)
+        sizes = {**fit.sizes, **{name: more[name] for name in fit.sizes if name in more}}
+        values = {**fit.params, **given, **more}
+
+        def sized(scale: float, one: bool = False) -> StudyParams:
+            sizes_now = {
+                name: max(min(fit.least.get(name, 1), n), round(n * scale)) if isinstance(n, int) else n
+                for name, n in sizes.items()
+            }
+            named = dict(list(systems.items())[:1]) if one else systems
+            return study.params.checked(_filled({**values, **sizes_now}, named, *pair), study.name)
+
+        params = sized(1.0)
+        if problems := study.problems(params):
+            return _without(made, problems[0])
+        remote = any(_is_service(name, *pair) for name in systems.values())
+        cap = min(most, requests) if remote else most
+        scale = 1.0
+        for _ in range(6):  # texts grow with the sizes, if not always in proportion
+            texts = _asked(study, sized(scale, one=True))
+            if texts <= cap:
+                break
+            scale *= (0.97 * cap / texts) ** (1 / max(1, len(sizes)))
+        if texts > cap:
+            return _without(made, f"even the smallest run asks {texts:,} texts, the cap is {cap:,}")
+        return Planned(study, behaviour, systems, sized(scale), "", texts, corpora)
+    except NbkitError as error:
+        if more and isinstance(error, ParamsError):  # somebody wrote what is wrong
+            raise
+        return _without(made, str(error))
+
+
+def _without(made: Planned, reason: str) -> Planned:
+    return Planned(made.study, made.behaviour, made.systems, None, " ".join(reason.split()))
+
+
+def _is_service(name: str, src: str, tgt: str) -> bool:
+    """Whether texts for a system are requests."""
+    from nbkit.models import resolve
+
+    with suppress(NbkitError):
+        return getattr(resolve(name.removeprefix(BY_RULE), src, tgt), "remote", None) is not None
+    return False
+
+
+def _corpora(fit: Fit, systems: Iterator[str] | Any, pair: tuple[str, str]) -> tuple[str, dict[str, Any]]:
+    """Which corpora a run reads: the sandbox's for its own systems, else what ``$NBKIT_DATA`` offers for the pair."""
+    if all(name.removeprefix(BY_RULE).startswith(_SANDBOX) for name in systems) or not os.environ.get("NBKIT_DATA"):
+        return "sandbox", fit.sandbox
+    for key in ("-".join(pair), pair[0], ""):
+        if key in fit.data:
+            return "data", fit.data[key]
+    raise NbkitError(f"$NBKIT_DATA has no texts of this kind for {'-'.join(pair)}; name some with --params")
+
+
+def _filled(value: Any, systems: Mapping[str, str], src: str, tgt: str) -> Any:
+    """*value* with {system}, {label}, {src} and {tgt} filled in; what names a system stands for all of them."""
+    if isinstance(value, str):
+        return value.replace("{src}", src).replace("{tgt}", tgt).replace(_DATA, os.environ.get("NBKIT_DATA", ""))
+    if isinstance(value, list):
+        return [
+            each
+            for part in value
+            for each in (systems.values() if part == "{system}" else [_filled(part, systems, src, tgt)])
+        ]
+    if isinstance(value, dict):
+        if value.get("{label}") == "{system}":
+            return dict(systems)
+        return {name: _filled(part, systems, src, tgt) for name, part in value.items()}
+    return value
+
+
+def _asked(study: Study, params: StudyParams) -> int:
+    """Texts that the one system of *params* is asked, as far as they are known before it answers."""
+    return sum(unit.texts for unit in study.units(params, count=True) if unit.runs_models)
+
+
+# ----------------------------------------------------------------------------
+# Making it.
+
+
+def make_card(plan: CardPlan, folder: Path, said: Callable[[str], None] = lambda line: None) -> Card:
+    """Compute the card of *plan* and write it into *folder*: page, data, Markdown, outcomes, and a run file.
+
+    said: gets a line before and after each behaviour. A behaviour that fails is "not measurable because …".
+    """
+    began = time.time()
+    parts: list[BehaviourOf] = []
+    tables: list[pd.DataFrame] = []
+    asked: dict[str, int] = {}
+    left = plan.max_requests
+    for each in plan.behaviours:
+        started = time.time()
+        said(f"{each.behaviour.title}: {each.sureness}")
+        found: pd.DataFrame | None = None
+        reason = each.reason
+        if each.params is not None:
+            with capped(texts=plan.max_texts, requests=left) as caps:
+                found, reason = _found(each.params)
+            left -= caps.requested
+            _count(asked, caps)
+            if found is not None:
+                tables.append(found)
+            said(f"{each.behaviour.title}: {time.time() - started:.0f} s" + (f", failed: {reason}" if reason else ""))
+        parts.append(_behaviour(each, found, reason))
+    card = Card(
+        nbkit=nbkit.__version__,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=round(time.time() - began, 1),
+        command=plan.command,
+        source_language=plan.pair[0],
+        target_language=plan.pair[1],
+        sandbox=any(each.corpora == "sandbox" for each in plan.behaviours),
+        systems=tuple(
+            SystemOf(
+                label=shown,
+                name=name,
+                kind="translator" if named is plan.systems else "classifier",
+                asked=asked.get(name.removeprefix(BY_RULE), 0),
+            )
+            for named in (plan.systems, plan.classifiers)
+            for shown, name in named.items()
+        ),
+        behaviours=tuple(parts),
+    )
+    write_card(card, folder)
+    with atomic_write(folder / OUTCOMES) as temporary:
+        write_outcomes(tables, Path(temporary), "parquet")
+    with atomic_write(folder / RUN) as temporary:
+        temporary.write_text(run_file(plan, folder.name), encoding="utf-8")
+    return card
+
+
+def _found(params: StudyParams) -> tuple[pd.DataFrame | None, str]:
+    """All outcomes of a run with their texts, or why there are none."""
+    import pandas as pd
+
+    try:
+        found = [table for table in outcomes(params, texts=True) if len(table)]
+    except NbkitError as error:
+        return None, " ".join(str(error).split())
+    return (pd.concat(found, ignore_index=True), "") if found else (None, "its run has no items")
+
+
+def _count(asked: dict[str, int], caps: Caps) -> None:
+    for name, n in caps.asked.items():
+        asked[name] = asked.get(name, 0) + n
+
+
+def _behaviour(planned: Planned, found: pd.DataFrame | None, reason: str) -> BehaviourOf:
+    behaviour, params = planned.behaviour, planned.params
+    measures: list[MeasureOf] = []
+    answers: dict[str, list[str]] = {}
+    items: list[Item] = []
+    warnings: list[str] = []
+    if found is not None:
+        found = found[found["system"].isin(planned.systems)]  # without a study's own controls
+        for name, measure in behaviour.measures.items():
+            whole = estimates(found, measure)
+            groups = estimates(found, measure, ["group"]) if measure.by else whole.iloc[:0].assign(group="")
+            measures.append(_measure(name, measure, whole, groups))
+            for row in cast(list[dict[str, Any]], whole.to_dict("records")):
+                if row["n"]:
+                    parts = groups[groups["system"] == row["system"]]
+                    answers.setdefault(row["system"], []).append(answer(row, parts, measure))
+        items = list(_items(scored(found, behaviour.headline), behaviour.headline))
+        fewest = min((value.clusters for value in measures[0].values), default=FEW)
+        if 0 < fewest < FEW:
+            warnings.append(f"Only {fewest} independent units: intervals are wide, and single items decide.")
+    undecided = sum(value.undecided for measure in measures[:1] for value in measure.values)
+    missing = [name for name in planned.systems if name not in answers] or ([] if answers else ["this card"])
+    return BehaviourOf(
+        study=planned.study.name,
+        title=behaviour.title,
+        question=behaviour.question,
+        changed=behaviour.changed,
+        reads=behaviour.fit.reads if behaviour.fit else "translator",
+        answers={name: tuple(said) for name, said in answers.items()},
+        not_measurable=dict.fromkeys(missing, reason or f"none of {undecided:,} items could be decided"),
+        warnings=tuple(warnings),
+        measures=tuple(measures),
+        items=tuple(items),
+        corpora=licences(params, planned.systems.values()) if params is not None else {},
+        params=_portable(params.model_dump(mode="json")) if params is not None else {},
+    )
+
+
+def _measure(name: str, measure: Measure, whole: pd.DataFrame, groups: pd.DataFrame) -> MeasureOf:
+    marks = [measure.floor, measure.ceiling, measure.zero]
+    return MeasureOf(
+        name=name,
+        label=measure.label,
+        reading=measure.reading,
+        better=measure.better,
+        share=measure.share,
+        range=measure.range,
+        marks=tuple(dict.fromkeys(mark for mark in marks if mark is not None)),
+        published=measure.published,
+        values=tuple(_value(row) for row in whole.to_dict("records")),
+        groups=tuple(_value(row) for row in groups.to_dict("records")),
+    )
+
+
+def _value(row: Mapping[Any, Any]) -> Value:
+    numbers: dict[str, Any] = {name: _number(row[name]) for name in ("value", "low", "high")}
+    numbers |= {name: int(row[name]) for name in ("n", "clusters", "undecided")}
+    return Value(system=row["system"], group=str(row.get("group", "")), **numbers)
+
+
+def _number(value: float) -> float | None:
+    return None if value != value else float(value)
+
+
+def _items(rows: pd.DataFrame, measure: Measure) -> Iterator[Item]:
+    for system, own in rows.groupby("system", sort=False):
+        for role, place in telling(own, measure).items():
+            row = own.loc[place]
+            texts = {name: _text(row[name]) for name in ("source", "changed", "reference", "output")}
+            yield Item(
+                system=str(system),
+                role=role,
+                item=row["item"],
+                **texts,
+                spans=tuple(row["spans"] or ()),
+                score=_number(row["score"]),
+                verdict=_text(row["verdict"]),
+                reason=row["reason"],
+            )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def run_file(plan: CardPlan, name: str) -> str:
+    """A run file of the card's runs: all pages of its studies."""
+    runs = [
+        {"study": each.study.name, "params": _portable(each.params.model_dump(mode="json", exclude_defaults=True))}
+        for each in plan.behaviours
+        if each.params is not None
+    ]
+    return yaml.safe_dump({"name": name, "title": f"Behind the card {name}", "runs": runs}, sort_keys=False)
+
+
+def _portable(value: Any) -> Any:
+    """Parameters with the folder of data by its name: files of a card can be passed on."""
+    data = os.environ.get("NBKIT_DATA")
+    if isinstance(value, str):
+        return value.replace(data, _DATA) if data else value
+    if isinstance(value, list):
+        return [_portable(each) for each in value]
+    return {name: _portable(each) for name, each in value.items()} if isinstance(value, dict) else value
+
+
+def card(
+    systems: str | Sequence[str],
+    pair: str | tuple[str, str],
+    *,
+    classifiers: Sequence[str] = (),
+    folder: str | Path | None = None,
+    max_texts: int = MAX_TEXTS,
+    max_requests: int = MAX_REQUESTS,
+    **overrides: Mapping[str, Any],
+) -> Card:
+    """The card of one or several systems; in a notebook it shows itself, and `Card.table` has the numbers.
+
+    Parameters
+    ----------
+    systems
+        Names of translators, as everywhere in nbkit.
+    pair
+        The direction, ``"en-de"`` or ``("en", "de")``.
+    classifiers
+        Names of classifiers, for the behaviours of classifiers.
+    folder
+        Where page, data, Markdown, outcomes and run file are written; by default ``outputs/card-SYSTEM-SRC-TGT``.
+    max_texts, max_requests
+        Hard caps: texts that each system is asked for each behaviour, and requests to services in total.
+    **overrides
+        Parameters by study, such as ``numbers={"templates": "own"}``.
+
+    Raises
+    ------
+    NbkitError
+        For systems, languages or parameters that do not exist. What a system cannot give is "not measurable" on
+        the card.
+    """
+    names = [systems] if isinstance(systems, str) else list(systems)
+    both = split_pair(pair) if isinstance(pair, str) else pair
+    plan = plan_card(
+        names, both, classifiers=classifiers, max_texts=max_texts, max_requests=max_requests, overrides=overrides,
+        command=f"nbkit.card({names!r}, {'-'.join(both)!r})",
+    )  # fmt: skip
+    return make_card(plan, Path(folder) if folder is not None else default_folder(plan))
+
+
+def default_folder(plan: CardPlan) -> Path:
+    """Where a card is written if nothing else is said: ``outputs/card-SYSTEM-SRC-TGT``."""
+    names = "-".join(re.sub(r"\W+", "-", shown).strip("-") for shown in (*plan.systems, *plan.classifiers))
+    return Path("outputs") / f"card-{names[:80]}-{'-'.join(plan.pair)}"

@@ -1,0 +1,70 @@
+"""`nbkit card`: one or several systems on one page."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nbkit.cli import allow_commands_option, offline_option, pair_option
+from nbkit.errors import DataError
+from nbkit.files import read_text
+from nbkit.models.services.commands import allow_commands
+from nbkit.yaml_text import load
+
+
+@click.command()
+@click.argument("systems", metavar="SYSTEM...", nargs=-1, required=True)
+@pair_option
+@click.option("--classifier", "classifiers", multiple=True, help="A classifier, for the behaviours of classifiers.")
+@click.option("--max-texts", type=click.IntRange(min=1), default=500, show_default=True,
+              help="Most texts that a system is asked for each behaviour.")  # fmt: skip
+@click.option("--max-requests", type=click.IntRange(min=1), default=300, show_default=True,
+              help="Most requests that are sent to services, retries included.")  # fmt: skip
+@click.option("--params", "params_file", type=click.Path(path_type=Path),
+              help="A YAML file with parameters by study, such as {numbers: {templates: own}}.")  # fmt: skip
+@click.option("--output", type=click.Path(path_type=Path), help="Folder; by default outputs/card-SYSTEM-SRC-TGT.")
+@click.option("--dry-run", is_flag=True, help="Show what would be asked. Starts nothing.")
+@allow_commands_option
+@offline_option
+def card(
+    systems: tuple[str, ...], pair: tuple[str, str], classifiers: tuple[str, ...], params_file: Path | None,
+    output: Path | None, dry_run: bool, **caps: int,
+) -> None:  # fmt: skip
+    """One page about a SYSTEM: how it behaves, in words, pictures and sentences.
+
+    SYSTEM is any name that nbkit takes (docs/systems.md); of several each gets a column. A program that is named here
+    is asked for, and started; one that --params names needs --allow-commands.
+    """
+    from nbkit.batch.card import default_folder, make_card, plan_card
+
+    command = shlex.join(["nbkit", *sys.argv[1:]])
+    plan = plan_card(systems, pair, classifiers=classifiers, overrides=_overrides(params_file), command=command, **caps)
+    width = max((len(each.behaviour.title) for each in plan.behaviours), default=0)
+    for each in plan.behaviours:
+        click.echo(f"{each.behaviour.title:{width}}  {each.sureness}")
+    if dry_run:
+        return
+    if any(name.startswith("command:") for name in systems):
+        allow_commands()
+    folder = output or default_folder(plan)
+    began = time.time()
+    made = make_card(plan, folder, lambda line: click.echo(line, err=True))
+    for behaviour in made.behaviours:
+        for said in behaviour.answers.values():
+            click.echo(said[0].replace("*", ""))
+    click.echo(f"Card: {folder / 'card.html'} ({time.time() - began:.0f} s)")
+
+
+def _overrides(file: Path | None) -> Mapping[str, Mapping[str, Any]]:
+    if file is None:
+        return {}
+    found = load(read_text(file, "parameters"), file)[1]
+    if not isinstance(found, dict) or not all(isinstance(values, dict) for values in found.values()):
+        raise DataError("a mapping of studies to parameters is expected, such as {numbers: {templates: own}}", file)
+    return found

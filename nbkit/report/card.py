@@ -1,0 +1,286 @@
+"""A system's card: what is known of one or several systems on one page, as data, HTML and Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from math import ceil, floor
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Literal
+
+from markupsafe import Markup, escape
+from pydantic import BaseModel, ConfigDict, Field
+
+from nbkit.errors import DataError
+from nbkit.figures.styles import marked_by
+from nbkit.files import atomic_write
+from nbkit.languages import language_name
+from nbkit.report.site import rendered, source_digest
+from nbkit.studies.behaviours import FEW, Mark, Published
+
+#: Goes up when a field changes its name or its meaning.
+CARD_VERSION = 1
+DATA, PAGE, MARKDOWN, OUTCOMES, RUN = "card.json", "card.html", "card.md", "outcomes.parquet", "run.yaml"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Value(_Part):
+    """A measure's value for one system, or for one group of its items; None: not defined."""
+
+    system: str
+    group: str = ""
+    value: float | None
+    low: float | None = Field(description="Lower end of the 95% interval.")
+    high: float | None = Field(description="Upper end of the 95% interval.")
+    n: int = Field(description="Scored items.")
+    clusters: int = Field(description="What the interval resamples: sentences, numbers, idioms.")
+    undecided: int = Field(description="Items without a verdict, which the value leaves out.")
+
+
+class MeasureOf(_Part):
+    """A measure with its values."""
+
+    name: str
+    label: str
+    reading: str
+    better: Literal["higher", "lower"] | None
+    share: bool
+    range: tuple[float, float] | None
+    marks: tuple[Mark, ...] = Field(description="Floor, ceiling, or the middle of the scale.")
+    published: tuple[Published, ...]
+    values: tuple[Value, ...]
+    groups: tuple[Value, ...]
+
+    def written(self, value: float | None) -> str:
+        """*value* as it is shown."""
+        if value is None:
+            return "–"
+        return f"{value:.1%}" if self.share else f"{value:.2f}".replace("-", "−")
+
+    def with_interval(self, value: Value) -> str:
+        """A value with its interval."""
+        if value.low is None:
+            return self.written(value.value)
+        return f"{self.written(value.value)} [{self.written(value.low)}, {self.written(value.high)}]"
+
+
+class Item(_Part):
+    """One telling item. spans: what to mark, as in outcomes."""
+
+    system: str
+    role: str = Field(description="worst, typical or best; lowest and highest where nothing is better.")
+    item: str
+    source: str | None
+    changed: str | None
+    reference: str | None
+    output: str | None
+    spans: tuple[dict[str, Any], ...]
+    score: float | None
+    verdict: str | None
+    reason: str
+
+
+class BehaviourOf(_Part):
+    """What one study says of the systems."""
+
+    study: str
+    title: str
+    question: str
+    changed: str
+    reads: Literal["translator", "classifier"]
+    answers: dict[str, tuple[str, ...]] = Field(description="By system: sentences, the first for the headline.")
+    not_measurable: dict[str, str] = Field(description="By system: why there is no value.")
+    warnings: tuple[str, ...]
+    measures: tuple[MeasureOf, ...]
+    items: tuple[Item, ...]
+    corpora: dict[str, str] = Field(description="Corpora and models with their licences.")
+    params: dict[str, Any]
+
+
+class SystemOf(_Part):
+    """A system by its label and by the name that nbkit takes."""
+
+    label: str
+    name: str
+    kind: Literal["translator", "classifier"]
+    asked: int = Field(description="Texts that it was asked for this card; stored answers are not asked for again.")
+
+
+class Card(_Part):
+    """A card as data: the content of card.json."""
+
+    schema_version: int = CARD_VERSION
+    nbkit: str
+    made: str = Field(description="Date and time, UTC.")
+    seconds: float
+    command: str
+    source_language: str
+    target_language: str
+    sandbox: bool = Field(description="Whether corpora are the sandbox's.")
+    systems: tuple[SystemOf, ...]
+    behaviours: tuple[BehaviourOf, ...]
+
+    @property
+    def title(self) -> str:
+        """The systems and the direction."""
+        names = ", ".join(each.label for each in self.systems if each.kind == "translator") or self.systems[0].label
+        return f"{names}, {language_name(self.source_language)} → {language_name(self.target_language)}"
+
+    def _repr_html_(self) -> str:
+        return str(rendered("card_body.html.j2", **_values(self)))
+
+    def table(self) -> Any:
+        """All values as a table: behaviour, measure, system, group, value, low, high, n, clusters, undecided."""
+        import pandas as pd
+
+        rows = [
+            {"behaviour": behaviour.study, "measure": measure.name, **value.model_dump()}
+            for behaviour in self.behaviours
+            for measure in behaviour.measures
+            for value in (*measure.values, *measure.groups)
+        ]
+        return pd.DataFrame(rows, columns=["behaviour", "measure", *Value.model_fields])
+
+
+def write_card(card: Card, folder: Path) -> Path:
+    """Write *card* as page, data and Markdown into *folder*; the path of the page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    page = rendered("card.html.j2", **_values(card))
+    for name, text in ((DATA, card.model_dump_json(indent=1)), (MARKDOWN, markdown(card)), (PAGE, page)):
+        with atomic_write(folder / name) as temporary:
+            temporary.write_text(text + "\n", encoding="utf-8")
+    return folder / PAGE
+
+
+def read_card(folder: Path) -> Card:
+    """The card in *folder*. Raises `DataError` where there is none of this version."""
+    path = folder / DATA
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        if fields.get("schema_version") != CARD_VERSION:
+            raise DataError(
+                f"a card of version {fields.get('schema_version')}, this nbkit reads {CARD_VERSION}: make it again",
+                path,
+            )
+        return Card(**fields)
+    except (OSError, ValueError, AttributeError) as error:
+        raise DataError(f"no card: {error}", path) from None
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of card.json."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Card.model_json_schema()}
+
+
+def markdown(card: Card) -> str:
+    """*card* for a model card on a hub.
+
+    Cells hold no line breaks and no bars; texts of corpora are left out.
+    """
+    lines = [f"## Behaviour: {card.title}", ""]
+    for behaviour in card.behaviours:
+        lines += [f"### {behaviour.title}", "", f"*{behaviour.question}*", ""]
+        lines += [f"{sentence}" for said in behaviour.answers.values() for sentence in said[:1]]
+        lines += [f"Not measurable for {name}: {_cell(why)}" for name, why in behaviour.not_measurable.items()]
+        if behaviour.measures:
+            lines += ["", "| measure | system | value [95% interval] | N |", "|---|---|---|---|"]
+            lines += [
+                f"| {_cell(measure.label)} | {_cell(value.system)} | {measure.with_interval(value)} | {value.n:,} |"
+                for measure in behaviour.measures
+                for value in measure.values
+            ]
+        lines.append("")
+    return "\n".join([*lines, f"Made with nbkit {card.nbkit}, {card.made[:10]}: `{card.command}`", ""])
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _values(card: Card) -> dict[str, Any]:
+    return {
+        "card": card,
+        "digest": source_digest().hex(),
+        "run": SimpleNamespace(is_sandbox=card.sandbox),
+        "picture": picture,
+        "marked": _marked,
+        "few": FEW,
+    }
+
+
+def _marked(item: Item, text: str) -> Markup:
+    """A text of an item as HTML, with what is marked in it."""
+    content = getattr(item, text) or ""
+    spans = [(span["start"], span["end"], "mark") for span in item.spans if span["text"] == text]
+    return Markup(marked_by(content, spans))
+
+
+# ----------------------------------------------------------------------------
+# The picture of a measure: one line for each system, with interval, marks and published systems.
+
+_WIDTH, _LEFT, _ROW, _TOP = 640, 170, 24, 22
+
+
+def picture(measure: MeasureOf) -> Markup:
+    """An SVG with a row for each system: value and interval; floor and ceiling as lines, published systems in grey."""
+    known = [value for value in measure.values if value.value is not None]
+    if not known:
+        return Markup("")
+    low, high = _ends(measure, known)
+    height = _TOP + _ROW * len(known) + 26
+    summary = "; ".join(f"{value.system}: {measure.with_interval(value)}" for value in known)
+    parts = list(_drawn(measure, known, lambda value: _LEFT + (value - low) / (high - low) * (_WIDTH - _LEFT - 24)))
+    return Markup(
+        f'<svg class="measure" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escape(measure.label)}: '
+        f'{escape(summary)}"><title>{escape(measure.label)}</title>{"".join(parts)}</svg>'
+    )
+
+
+def _ends(measure: MeasureOf, known: list[Value]) -> tuple[float, float]:
+    """The ends of the axis: 0 to 1 for shares, else what there is to be shown."""
+    if measure.share:
+        return 0.0, 1.0
+    shown = [end for value in known for end in (value.low, value.high, value.value) if end is not None]
+    shown += [mark.value for mark in (*measure.marks, *measure.published)]
+    low, high = min(*shown, 0.0), max(*shown, 0.0)
+    room = 0.08 * (high - low) or 0.5
+    return low - room, high + room
+
+
+def _drawn(measure: MeasureOf, known: list[Value], x: Any) -> Iterator[str]:
+    bottom = _TOP + _ROW * len(known)
+    ends = _ends(measure, known)
+    yield f'<line class="axis" x1="{x(ends[0]):.1f}" x2="{x(ends[1]):.1f}" y1="{bottom}" y2="{bottom}"/>'
+    for tick in _ticks(*ends):
+        yield f'<line class="axis" x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{bottom}" y2="{bottom + 4}"/>'
+        yield f'<text class="tick" x="{x(tick):.1f}" y="{bottom + 18}">{_tick(measure, tick)}</text>'
+    for mark in measure.marks:
+        anchor = ' style="text-anchor: end"' if x(mark.value) > _WIDTH - 90 else ""
+        yield f'<line class="mark" x1="{x(mark.value):.1f}" x2="{x(mark.value):.1f}" y1="{_TOP - 6}" y2="{bottom}"/>'
+        yield f'<text class="mark" x="{x(mark.value):.1f}" y="{_TOP - 9}"{anchor}>{escape(mark.label)}</text>'
+    for each in measure.published:
+        said = escape(f"{each.label}: {measure.written(each.value)} ({each.source})")
+        yield f'<circle class="published" cx="{x(each.value):.1f}" cy="{bottom}" r="4"><title>{said}</title></circle>'
+    for row, value in enumerate(known):
+        y = _TOP + _ROW * row + _ROW / 2
+        name = value.system if len(value.system) <= 24 else f"{value.system[:23]}…"
+        yield f'<text class="name" x="{_LEFT - 12}" y="{y + 4}">{escape(name)}</text>'
+        if value.low is not None and value.high is not None:
+            yield f'<line class="interval" x1="{x(value.low):.1f}" x2="{x(value.high):.1f}" y1="{y}" y2="{y}"/>'
+        yield (
+            f'<circle class="value" cx="{x(value.value):.1f}" cy="{y}" r="5">'
+            f"<title>{escape(measure.with_interval(value))}</title></circle>"
+        )
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    step = next(step for step in (0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 25, 50, 1e9) if (high - low) / step <= 6)
+    return [round(number * step, 6) for number in range(ceil(low / step), floor(high / step) + 1)]
+
+
+def _tick(measure: MeasureOf, value: float) -> str:
+    return f"{value:.0%}" if measure.share else f"{value:g}".replace("-", "−")

@@ -1,0 +1,137 @@
+"""A system's card: what it asks, what it says, and what it writes."""
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from nbkit.batch.card import make_card, plan_card
+from nbkit.batch.params import read
+from nbkit.errors import NbkitError, ParamsError
+from nbkit.models import MODELS
+from nbkit.models.caps import CapError, capped, take_request, take_texts
+from nbkit.report.card import read_card, schema
+from nbkit.studies import read_outcomes
+
+#: As little of each study as says anything.
+SMALL = {
+    "word_order": {"n_pairs": 5, "perturbations": ["reversed", "word_shuffle"]},
+    "numbers": {"n_numbers": 1, "n_templates": 1},
+    "idioms": {"n_test": 10},
+    "disambiguation": {"n_pairs": 60, "training_pairs": 300, "aligner_pairs": 200},
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A card of a translator that repeats its source, and what it was asked."""
+    seen: list[str] = []
+
+    def parrot(texts: list[str]) -> list[str]:
+        seen.extend(texts)
+        return texts
+
+    folder = tmp_path_factory.mktemp("card")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NBKIT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.delenv("NBKIT_DATA", raising=False)
+        MODELS.register("parrot", parrot)
+        plan = plan_card(["parrot"], ("en", "de"), overrides=SMALL, max_texts=120, command="nbkit card parrot")
+        lines: list[str] = []
+        card = make_card(plan, folder, lines.append)
+    return plan, card, folder, seen, lines
+
+
+def test_every_behaviour_is_answered_or_says_why_not(made):
+    plan, card, *_ = made
+    assert [each.study for each in card.behaviours] == [each.study.name for each in plan.behaviours]
+    for behaviour in card.behaviours:
+        assert bool(behaviour.answers) != bool(behaviour.not_measurable), behaviour.study
+        assert all("{" not in sentence for said in behaviour.answers.values() for sentence in said)
+    by_name = {each.study: each for each in card.behaviours}
+    assert "--classifier" in by_name["nli_permutation"].not_measurable["this card"]
+    assert by_name["word_order"].answers["parrot"][0].startswith("parrot")
+    assert "Only" in by_name["numbers"].warnings[0]  # two dozen numbers
+
+
+def test_the_numbers_are_those_of_the_outcomes(made):
+    _, card, folder, *_ = made
+    rows = pd.concat(read_outcomes(folder / "outcomes.parquet"))
+    strict = rows[(rows["study"] == "numbers") & (rows["measure"] == "strict")]
+    (value,) = next(each for each in card.behaviours if each.study == "numbers").measures[0].values
+    assert value.value == pytest.approx((strict["value"] * strict["count"]).sum() / strict["count"].sum())
+    assert value.n == strict["count"].sum() and value.low <= value.value <= value.high
+    pair = rows[rows["study"] == "word_order"].set_index(["item", "measure"])["value"].unstack()
+    scrambled = pair[pair["bleu/beta1"].notna() & pair["bleu/beta2"].notna()]
+    found = next(each for each in card.behaviours if each.study == "word_order")
+    groups = {value.group: value.value for value in found.measures[0].groups}
+    assert found.measures[0].values[0].value == pytest.approx(sum(groups.values()) / len(groups))
+    assert len(scrambled) >= sum(value.n for value in found.measures[0].groups)
+
+
+def test_no_more_is_asked_than_was_said(made):
+    plan, card, _, seen, lines = made
+    assert seen and all(each.texts <= 120 for each in plan.behaviours)
+    (system,) = card.systems
+    assert system.asked == len(seen) <= 4 * 120
+    assert any("at most" in line for line in lines)
+
+
+def test_the_files_of_a_card(made):
+    _, card, folder, *_ = made
+    assert read_card(folder) == card
+    page = (folder / "card.html").read_text(encoding="utf-8")
+    assert len(page.encode()) < 2_000_000 and "http://" not in page.replace("http://www.w3.org", "")
+    assert "There is no overall score" in page and "<svg" in page and "{{" not in page
+    text = (folder / "card.md").read_text(encoding="utf-8")
+    assert "| numbers carried over | parrot |" in text
+    again = read(folder / "run.yaml")
+    assert {each.study for each in again.runs} == {each.study for each in card.behaviours if each.params}
+
+
+def test_the_schema_is_the_one_that_is_published():
+    file = Path(__file__).parents[2] / "docs/card.schema.json"
+    assert json.loads(file.read_text(encoding="utf-8")) == json.loads(json.dumps(schema()))
+
+
+def test_a_card_of_another_version_is_refused(tmp_path):
+    (tmp_path / "card.json").write_text('{"schema_version": 99}', encoding="utf-8")
+    with pytest.raises(NbkitError, match="version 99"):
+        read_card(tmp_path)
+    with pytest.raises(NbkitError, match="no card"):
+        read_card(tmp_path / "nowhere")
+
+
+def test_what_is_wrong_with_the_request(monkeypatch):
+    with pytest.raises(ParamsError, match="unknown behaviour 'number'; did you mean 'numbers'"):
+        plan_card(["sandbox-marian"], ("en", "de"), overrides={"number": {}})
+    (bad,) = {each.reason for each in plan_card(["no-such-model"], ("en", "de")).behaviours if "no-such" in each.reason}
+    assert "no-such-model" in bad
+
+
+def test_caps_hold_for_all_threads():
+    """Of many concurrent requests exactly as many pass as the cap allows."""
+    passed, barrier = [], threading.Barrier(16)
+
+    def ask(_: int) -> None:
+        barrier.wait()
+        for _ in range(20):
+            try:
+                take_request("service")
+                passed.append(1)
+            except CapError:
+                return
+
+    with capped(requests=37), ThreadPoolExecutor(16) as pool:
+        list(pool.map(ask, range(16)))
+    assert len(passed) == 37
+    with capped(texts=3) as caps:
+        take_texts("a", 3)
+        with pytest.raises(CapError, match="'a' would be asked 4 texts, the cap is 3"):
+            take_texts("a", 1)
+        take_texts("b", 3)
+    assert caps.asked == {"a": 3, "b": 3}
+    take_texts("a", 10**6)  # no cap holds any more
