@@ -103,7 +103,7 @@ def plan_card(
     """Which behaviours *systems* allow for a language *pair*, and how much is asked; loads no model, starts no program.
 
     systems: names of translators; classifiers: of classifiers. overrides: parameters by study, over those that are
-    fitted. Raises `NbkitError` for systems that tables could not tell apart, and for overrides of no study.
+    fitted. Raises `NbkitError` for systems that tables could not distinguish, and for overrides of no study.
     """
     named = {label(name): name for name in told_apart(list(systems), label, "name them otherwise")}
     judges = {classifier_label(name): name for name in classifiers}

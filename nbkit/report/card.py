@@ -38,7 +38,7 @@ class Value(_Part):
     high: float | None = Field(description="Upper end of the 95% interval.")
     n: int = Field(description="Scored items.")
     clusters: int = Field(description="What the interval resamples: sentences, numbers, idioms.")
-    undecided: int = Field(description="Items without a verdict, which the value leaves out.")
+    undecided: int = Field(description="Items without a verdict, which the value excludes.")
 
 
 class MeasureOf(_Part):
@@ -69,7 +69,7 @@ class MeasureOf(_Part):
 
 
 class Item(_Part):
-    """One telling item. spans: what to mark, as in outcomes."""
+    """One revealing item. spans: what to mark, as in outcomes."""
 
     system: str
     role: str = Field(description="worst, typical or best; lowest and highest where nothing is better.")
@@ -157,7 +157,7 @@ def write_card(card: Card, folder: Path) -> Path:
 
 
 def read_card(folder: Path) -> Card:
-    """The card in *folder*. Raises `DataError` where there is none of this version."""
+    """The card in *folder*. Raises `DataError` if there is none of this version."""
     path = folder / DATA
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
@@ -179,7 +179,7 @@ def schema() -> dict[str, Any]:
 def markdown(card: Card) -> str:
     """*card* for a model card on a hub.
 
-    Cells hold no line breaks and no bars; texts of corpora are left out.
+    Cells hold no line breaks and no bars; texts of corpora are omitted.
     """
     lines = [f"## Behaviour: {card.title}", ""]
     for behaviour in card.behaviours:
