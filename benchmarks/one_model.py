@@ -34,13 +34,14 @@ def main() -> None:
     for study, peer, pair in PEERS:
         plan = plan_card(["sandbox", peer], pair, max_texts=options.texts)
         (planned,) = [each for each in plan.behaviours if each.study.name == study]
-        found = pd.concat(outcomes(planned.params))
-        values = estimates(found, planned.behaviour.headline).set_index("system")["value"]
-        if planned.behaviour.headline.better == "lower":
+        assert planned.params is not None, planned.reason
+        headline = planned.behaviour.headline
+        values = estimates(pd.concat(outcomes(planned.params)), headline).set_index("system")["value"]
+        if headline.better == "lower":
             values = 1 - values
         one, other = values[label("sandbox")], values[label(peer)]
         said = f"{one:.3f} against {other:.3f}"
-        report.add(f"{planned.behaviour.headline.label}, {'→'.join(pair)}", one / other, against=peer, bar="≥ 0.8", note=said)
+        report.add(f"{headline.label}, {'→'.join(pair)}", one / other, against=peer, bar="≥ 0.8", note=said)
     report.write()
 
 

@@ -457,9 +457,12 @@ class SandboxCorpus:
     def identity(self, request: Request) -> dict[str, Any]:
         """The versions of the sandbox and of its mixtures, and the split."""
         split = request.split or DEFAULT_SPLIT
-        found = [sandbox.identity(request.src, request.tgt, split=split, mixture=name) for name in self.mixtures]
-        taken = [each["mixture"] for each, share in zip(found, self.mixtures.values(), strict=True) for _ in range(share)]
-        return {**found[0], "mixture": "+".join(taken)}
+        found = [
+            sandbox.identity(request.src, request.tgt, split=split, mixture=name)
+            for name, share in self.mixtures.items()
+            for _ in range(share)
+        ]
+        return {**found[0], "mixture": "+".join(each["mixture"] for each in found)}
 
     def problems(self, request: Request) -> list[str]:
         """A language or a split that the sandbox does not have."""
