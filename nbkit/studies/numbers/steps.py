@@ -397,7 +397,8 @@ def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.Da
             system=label(model), source_language=pair.src, target_language=pair.tgt
         )
         if texts:
-            starts = map(str.index, table["source"], table["written"])
+            # Not looked for in the source, which begins with a capital letter even where the number is a word.
+            starts = (template.index(PLACEHOLDER) for template in table["template"])
             spans = (
                 [{"text": "source", "start": start, "end": start + len(written), "label": "number"}]
                 for start, written in zip(starts, table["written"], strict=True)
