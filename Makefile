@@ -18,7 +18,12 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
-demo: setup  ## a tour on the built-in sandbox: prints the path of the report
+# The second training runs beside the first; one thread each, as the models are tiny.
+demo: setup  ## a tour on the built-in sandbox: the card of one tiny model, of a second training of it, then every page
+	mkdir -p outputs
+	OMP_NUM_THREADS=1 $(BIN)/nbkit card "sandbox#1" --pair en-de --output outputs/demo-card-again \
+	  >outputs/demo-card-again.log 2>&1 & \
+	OMP_NUM_THREADS=1 $(BIN)/nbkit card sandbox --pair en-de --classifier sandbox-convnet --output outputs/demo-card && wait $$!
 	$(BIN)/nbkit run params/demo.yaml
 
 sandbox: setup  ## the full sandbox grid: four studies, up to seven languages

@@ -604,13 +604,13 @@ SANDBOX_SPLITS = (DEFAULT_SPLIT, *(split for split in sandbox.SPLITS if split !=
 
 @dataclass(frozen=True)
 class SandboxCorpus:
-    """Generated sentences of a mixture, with gold trees and alignments: no file, no parser, no malformed line.
+    """Generated sentences, with gold trees and alignments: no file, no parser, no malformed line.
 
-    finite: the bounded splits.
+    mixtures: whose sentences it holds in turn, and how many of each at a time. finite: the bounded splits.
     """
 
     name: str
-    mixture: str
+    mixtures: Mapping[str, int]
     splits: tuple[str, ...]
     finite: tuple[str, ...]
     languages: ClassVar[tuple[str, ...]] = sandbox.LANGUAGES
@@ -622,14 +622,23 @@ class SandboxCorpus:
         split = request.split or DEFAULT_SPLIT
         if request.n is None and split not in self.finite:
             raise NbkitError(f"corpus {self.name} is unbounded: set n")
-        return sandbox.pairs(
-            request.src, request.tgt, n=request.n, split=split, mixture=self.mixture, start=request.start
-        )
+        turn, first = divmod(request.start, sum(self.mixtures.values()))
+        streams = [
+            (sandbox.pairs(request.src, request.tgt, n=None, split=split, mixture=name, start=turn * share), share)
+            for name, share in self.mixtures.items()
+        ]
+        turns = iter(lambda: [pair for stream, share in streams for pair in islice(stream, share)], [])
+        return islice(chain.from_iterable(turns), first, None if request.n is None else first + request.n)
 
     def identity(self, request: Request) -> dict[str, Any]:
-        """The versions of the sandbox and of its mixture, and the split."""
+        """The versions of the sandbox and of its mixtures, and the split."""
         split = request.split or DEFAULT_SPLIT
-        return dict(sandbox.identity(request.src, request.tgt, split=split, mixture=self.mixture))
+        found = [
+            sandbox.identity(request.src, request.tgt, split=split, mixture=name)
+            for name, share in self.mixtures.items()
+            for _ in range(share)
+        ]
+        return {**found[0], "mixture": "+".join(each["mixture"] for each in found)}
 
     def problems(self, request: Request) -> list[str]:
         """A language or a split that the sandbox does not have."""
@@ -732,9 +741,9 @@ def _register() -> None:
     text = resources.files("nbkit.corpora").joinpath("catalogue.yaml").read_text("utf-8")
     for name, entry in yaml.safe_load(text).items():
         summary = entry["summary"]
-        if "mixture" in entry:
+        if "mixtures" in entry:
             splits, finite = tuple(entry.get("splits", SANDBOX_SPLITS)), tuple(entry.get("finite", ()))
-            CORPORA.register(name, SandboxCorpus(name, entry["mixture"], splits, finite), summary=summary)
+            CORPORA.register(name, SandboxCorpus(name, entry["mixtures"], splits, finite), summary=summary)
         else:
             CORPORA.register(name, file_corpus(name, entry), summary=summary, licence=entry["licence"])
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbkit import sandbox
+from nbkit.corpora import corpus_identity, load_pairs
 from nbkit.errors import NbkitError, UnknownNameError
 from nbkit.sandbox.constructions import CONSTRUCTIONS
 from nbkit.sandbox.meaning import adjectives_of, lexemes, nouns_of, table, verbs_of
@@ -261,6 +262,25 @@ def test_the_same_in_another_process_with_another_hash_seed():
 def test_importing_the_sandbox_is_light():
     code = "import sys, nbkit.sandbox; print([m for m in ('torch', 'transformers', 'spacy') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+# --- as a corpus of all mixtures
+
+
+def test_mixtures_take_turns(monkeypatch):
+    def ids(n: int, start: int = 0) -> list[str]:
+        return [pair.id for pair in load_pairs("sandbox-all:dev", "en", "fr", n=n, start=start)]
+
+    first = [f"{name}/dev/{place}" for name in ("general", "numbers") for place in (0, 1)]
+    first += ["homographs/dev/0", "idioms/dev/0", "general/dev/2"]
+    assert ids(7) == first and ids(4, start=3) == first[3:] and ids(1, start=6) == first[6:]
+    before = corpus_identity("sandbox-all:dev", "en", "fr")
+    assert before != corpus_identity("sandbox:dev", "en", "fr")
+    changed = {**mixtures(), "idioms": {**mixtures()["idioms"], "version": 99}}
+    monkeypatch.setattr("nbkit.sandbox.stream.mixtures", lambda: changed)
+    assert corpus_identity("sandbox-all:dev", "en", "fr") != before
+    with pytest.raises(NbkitError, match="is unbounded: set n"):
+        load_pairs("sandbox-all", "en", "de")
 
 
 # --- bad input

@@ -9,6 +9,8 @@ from nbkit.models import MODELS, ModelEntry, check_model, label, resolve
 from nbkit.models.catalogue import Variant, split_variant
 from nbkit.models.recipes import TranslatorRecipe, named_recipe, recipes_in
 from nbkit.models.translators.lifecycle import TRANSLATOR
+from nbkit.models.translators.texts import text_pairs
+from nbkit.models.translators.training import card
 
 
 def test_a_seed_is_another_model_of_the_same_recipe():
@@ -34,6 +36,16 @@ def test_a_condition_is_read_from_the_name():
     recipe = TRANSLATOR.recipe(resolve("sandbox-idioms-upsample-20", "en", "fr"))
     assert (recipe.condition, recipe.copies) == ("upsample-20", 20)
     assert TRANSLATOR.recipe(resolve("sandbox-idioms-zero", "en", "fr")).copies == 0
+
+
+def test_the_sandboxs_one_model_is_of_any_pair_and_all_mixtures():
+    recipe = TRANSLATOR.recipe(resolve("sandbox#1", "ja", "en"))
+    assert (recipe.src, recipe.targets, recipe.seed, recipe.copies) == ("ja", ("en",), 1, 1)
+    for corpus in (recipe.train, recipe.dev, recipe.test):
+        mixtures = {pair.id.partition("/")[0] for pair in text_pairs(corpus, "ja", "en", 12)}
+        assert mixtures == {"general", "numbers", "homographs", "idioms"}
+    page = card(recipe, []).page(recipe, {})
+    assert "Trained from scratch on `sandbox-all:train` and, joint, on `sandbox-idioms:idiom-train` only" in page
 
 
 def test_a_condition_can_be_part_of_a_folder_of_ones_own(tmp_path):

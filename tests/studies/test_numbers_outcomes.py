@@ -33,6 +33,18 @@ def test_verdicts_reasons_and_spans(params, translator):  # noqa: F811
         assert row.source[span["start"] : span["end"]] and row.output == row.source.replace("1", "7")
 
 
+def test_a_number_that_begins_a_sentence_is_marked_there(params, translator, tmp_path):  # noqa: F811
+    file = tmp_path / "en.yaml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("They lost [NUM] in all.", "[NUM] were lost."), encoding="utf-8")
+    translator(str)
+    found = whole(params)
+    begun = found[found["source"].str.endswith(" were lost.")]
+    assert begun["source"].str.match("[A-Z]").any(), "a word, capitalised"
+    for source, (span,) in zip(begun["source"], begun["spans"], strict=True):
+        assert source[span["start"] : span["end"]] + " were lost." == source
+
+
 def test_an_item_is_the_same_whoever_translates_and_whatever_else_is_asked(params, translator):  # noqa: F811
     translator(str)
     one = whole(params)

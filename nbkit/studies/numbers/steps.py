@@ -400,14 +400,11 @@ def outcomes(params: NumbersParams, store: Store, texts: bool) -> Iterator[pd.Da
             system=label(model), source_language=pair.src, target_language=pair.tgt
         )
         if texts:
-            # A numeral that begins a sentence has a capital letter there.
-            found = (
-                re.search(re.escape(written), source, re.IGNORECASE)
-                for source, written in zip(table["source"], table["written"], strict=True)
-            )
+            # Not looked for in the source, which begins with a capital letter even where the number is a word.
+            starts = (template.index(PLACEHOLDER) for template in table["template"])
             spans = (
-                [{"text": "source", "start": at.start(), "end": at.end(), "label": "number"}] if at else []
-                for at in found
+                [{"text": "source", "start": start, "end": start + len(written), "label": "number"}]
+                for start, written in zip(starts, table["written"], strict=True)
             )
             shared = shared.assign(source=table["source"], output=table["hypothesis"], spans=objects(spans))
         for measure in ("strict", "lenient"):
