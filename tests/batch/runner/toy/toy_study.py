@@ -19,7 +19,7 @@ SHARD = 10
 
 
 class ToyParams(StudyParams):
-    """words: the grid. n: texts a word. delay: seconds a text takes. bad, dumb: words whose notebook fails, whose outcomes do."""
+    """words: the grid. n: texts a word. bad, dumb: words whose notebook, outcomes fail."""
 
     words: list[str] = Field(default=["eins"])
     n: int = 20
