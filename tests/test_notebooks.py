@@ -206,7 +206,7 @@ def test_word_order_runs_top_to_bottom_without_a_model(
     else:
         assert "No model in this run" in shown
     if name == "robust_or_faithful":
-        assert "figures/fig1_preference.pdf" in kept
+        assert "figures/fig1_preference.pdf" not in kept and "tables/fig1_preference.csv" in kept
 
 
 @pytest.mark.slow
