@@ -53,7 +53,7 @@ def save_figure(figure: Figure, name: str) -> Figure:
             figure.set_size_inches(min(size[0], theme.PAGE), size[1])
             figure.savefig(temporary, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
         finally:
-            figure.set_size_inches(size)
+            figure.set_size_inches(*size)
     return figure
 
 
@@ -77,11 +77,13 @@ def _panel_described(panel: Axes) -> str:
     rows = any(not _NUMBER.fullmatch(text.get_text()) for text in panel.get_yticklabels() if text.get_text())
     across, label = (0, panel.get_xlabel()) if rows else (1, panel.get_ylabel())
     marks = [each for each in panel.collections if isinstance(each, PathCollection) and each.get_gid() != _FEW]
-    points: list[Any] = [each.get_offsets()[:, across] for each in marks]
+    points: list[Any] = [np.asarray(each.get_offsets())[:, across] for each in marks]
     # Lines across a whole panel have another transform than those of data.
-    points += [line.get_xydata()[:, across] for line in panel.lines if line.get_transform() == panel.transData]
+    points += [
+        np.asarray(line.get_xydata())[:, across] for line in panel.lines if line.get_transform() == panel.transData
+    ]
     points += [[bar.get_width() if rows else bar.get_height()] for bar in panel.patches if isinstance(bar, Rectangle)]
-    points += [each.get_array().ravel() for each in panel.collections if each.get_array() is not None]
+    points += [array.ravel() for each in panel.collections if (array := each.get_array()) is not None]
     values = np.concatenate([[], *(np.ma.filled(np.ma.asarray(each, dtype=float), np.nan) for each in points)])
     values = values[~np.isnan(values)]
     if not len(values):
@@ -319,7 +321,7 @@ def legend(figure: Figure, looks: Iterable[Look], *, columns: int = 5) -> None:
     handles = [
         Line2D(
             [], [], color=look.colour, marker=look.marker, markersize=9 if look.marker == "|" else 5,
-            markeredgewidth=1.4 if look.marker == "|" else 0.6, linestyle=look.line, label=look.label,
+            markeredgewidth=1.4 if look.marker == "|" else 0.6, linestyle=look.line, label=look.label,  # type: ignore[arg-type]
         )
         for look in looks
     ]  # fmt: skip

@@ -175,7 +175,7 @@ def said(figure: Figure) -> str:
     >>> said(message("No model.")), said(Figure())
     ('No model.', '')
     """
-    return figure.get_label() if figure.get_gid() == _MESSAGE else ""
+    return str(figure.get_label()) if figure.get_gid() == _MESSAGE else ""
 
 
 def message(text: str) -> Figure:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from markupsafe import Markup
 
@@ -146,7 +146,9 @@ class Answers:
                     f"{measure.written(measure.floor.value)} ({measure.floor.label}).", main,
                 )  # fmt: skip
             mark = measure.zero or measure.floor
-            for part in value.parts if mark else ():
+            for part in value.parts:
+                if mark is None:
+                    break
                 apart = part["high"] < mark.value < low or high < mark.value < part["low"]
                 if apart:
                     yield Surprise(
@@ -215,7 +217,7 @@ def _values(found: Any, measure: Measure) -> Iterator[Value]:
     """The headline of each system and direction."""
     of = ["system", "source_language", "target_language"]
     groups = estimates(found, measure, ["group"]) if measure.by else estimates(found, measure).head(0)
-    for row in estimates(found, measure).to_dict("records"):
+    for row in cast(list[dict[str, Any]], estimates(found, measure).to_dict("records")):
         own = groups[(groups[of] == [row[name] for name in of]).all(axis=1)]
         own = own[own["value"].notna()].sort_values("value", kind="stable") if len(own) else own
         parts: Any = tuple(own.to_dict("records"))

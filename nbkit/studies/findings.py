@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -120,9 +120,9 @@ def decide(found: pd.DataFrame, finding: Finding) -> list[Decided]:
         value, low, high = _difference(*(interval_of(side, finding.measured) for side in sides))
         n = min(side["cluster"].nunique() for side in sides)
         verdict = _verdict(low, high, finding.than or 0.0, finding.is_)
-        known = {"source_language": source, "target_language": target, "verdict": verdict}
+        known: dict[str, Any] = {"source_language": source, "target_language": target, "verdict": verdict}
         decided.append(
-            Decided(finding=finding, system=", ".join(system), value=value, low=low, high=high, n=n, **known)
+            Decided(finding=finding, system=", ".join(map(str, system)), value=value, low=low, high=high, n=n, **known)
         )
     return decided
 

@@ -140,8 +140,8 @@ def _bars(parts: Mapping[str, pd.DataFrame], title: Callable[[str], str], *, sha
                 lines = own.loc[own["model"].isin(list(controls)), "value"]
                 bottom = -0.02 * top if (lines <= 0).any() else 0  # a line at nothing would lie on the axis
                 panel.set_ylim(bottom, 1.03 if share and top > 0.9 else 1.08 * top)
-        lines = [Line2D([], [], color=look.colour, linestyle=_DASHED, label=look.label) for look in controls.values()]
-        _legend(figure, looks, lines, width / 1.9)
+        dashes = [Line2D([], [], color=look.colour, linestyle=_DASHED, label=look.label) for look in controls.values()]
+        _legend(figure, looks, dashes, width / 1.9)
     return figure
 
 

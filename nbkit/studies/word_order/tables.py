@@ -568,7 +568,7 @@ def scores_by_difficulty(params: WordOrderParams, store: Store | None = None) ->
                 for score in ("beta1", "beta2", "beta"):
                     pairs = inside["pair"].to_numpy()
                     mean = mean_interval(inside[score].to_numpy(), groups=pairs, within=within[key[2]])
-                    at = (edges[int(index)], edges[int(index) + 1])
+                    at = (edges[int(str(index))], edges[int(str(index)) + 1])
                     rows.append((*key, of, *at, score, mean.mean, mean.low, mean.high, mean.n))
     columns = ["language", "model", "metric", "difficulty", "alpha_low", "alpha_high",
                "score", "mean", "low", "high", "n"]  # fmt: skip

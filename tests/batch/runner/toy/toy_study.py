@@ -22,7 +22,7 @@ SHARD = 10
 
 
 class ToyParams(StudyParams):
-    """words: the grid. n: texts a word. delay: seconds a text takes. bad: words whose notebook fails."""
+    """words: the grid. n: texts a word. bad, dumb: words whose notebook, outcomes fail."""
 
     words: list[str] = Field(default=["eins"])
     n: int = 20
