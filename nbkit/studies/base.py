@@ -391,13 +391,8 @@ class ModelParams(StudyParams):
 class JudgedParams(ModelParams):
     """Base of the parameters of a study that people judge, too, in forms (`nbkit.measure.forms`)."""
 
-    #: The field with the forms of a task, and the field with their key.
+    #: The field with the forms of a task, by annotator, and the field with their key; a study declares both.
     tasks: ClassVar[Mapping[str, str]] = {"annotations": "annotation_key"}
-
-    annotations: dict[str, str] = Field(
-        default={}, description="Completed forms of the (first) task, by annotator (nbkit annotate make)."
-    )
-    annotation_key: str | None = Field(default=None, description="Key of these forms, written with them.")
 
     @model_validator(mode="after")
     def _forms_with_keys(self) -> JudgedParams:

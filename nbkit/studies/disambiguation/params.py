@@ -170,6 +170,10 @@ class DisambiguationParams(TranslatorParams, JudgedParams):
         default="off",
         description='Grammar check of the samples: off, or languagetool (pip install "nbkit[languagetool]", and Java).',
     )
+    annotations: dict[str, str] = Field(
+        default={}, description="Completed forms of the first task (which sense?), by annotator."
+    )
+    annotation_key: str | None = Field(default=None, description="Key of the forms of the first task.")
     naturalness: dict[str, str] = Field(
         default={}, description="Completed forms of the second task (how natural?), by annotator."
     )

@@ -71,6 +71,10 @@ class NliPermutationParams(JudgedParams):
     top_k: int = Field(
         default=4, ge=1, le=17, strict=True, description="k of mini-trees: most frequent neighbours that are compared."
     )
+    annotations: dict[str, str] = Field(
+        default={}, description="annotator, and the form that they filled in (nbkit annotate make)"
+    )
+    annotation_key: str | None = Field(default=None, description="key of these forms, written with the form")
     parsers: Parsers = Field(
         default={},
         description="How texts are tokenized: language, and spaCy pipeline (name or folder), tokenizer or jieba.",
